@@ -1,0 +1,93 @@
+# Every target makes its own environment first, from uv.lock; `make help` lists the targets.
+#
+# PYTHON=...  an interpreter that has the packages already: no set-up, no package index is asked
+#             (all targets but run).
+# ARGS=...    passed on to `colkern demo` (run), pytest (test, test-gpu) or the benchmark (bench).
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+
+ENV := .venv
+GPU_ENV := .venv-gpu
+# CUDA 12 or 13: which wheels `make test-gpu` and `make bench-gpu` install when PYTHON is not given.
+CUDA := 13
+
+# From the environment PYTHON counts for the GPU targets only: elsewhere it may be set by chance.
+ifneq ($(filter command override,$(firstword $(origin PYTHON)))$(if $(filter %-gpu,$(MAKECMDGOALS)),$(PYTHON)),)
+    PY := $(PYTHON)
+    GPU_PY := $(PYTHON)
+else
+    PY := $(ENV)/bin/python
+    GPU_PY := $(GPU_ENV)/bin/python
+    DEV := $(ENV)/.made-dev
+    DEMO := $(ENV)/.made-demo
+    GPU := $(GPU_ENV)/.made-cuda$(CUDA)
+endif
+
+# Arrow's golden files, laid out as in apache/arrow-testing.
+export ARROW_TEST_DATA ?= $(abspath ../shared/arrow-testing/data)
+
+# Two workers: Spark and Numba's compiler dominate, and both want memory. The tests of one group
+# (Spark's) share a worker.
+PYTEST := $(PY) -m pytest
+WORKERS := 2
+
+.PHONY: help run test lint types unit test-gpu bench-gpu docs bench wheel clean
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 14
+
+run: $(DEMO)  ## the main job: `colkern demo` on TPC-H data in a local Spark
+	$(ENV)/bin/colkern demo $(ARGS)
+
+test: lint types unit  ## lint, types and every test that needs no GPU
+
+lint: $(DEV)  ## ruff
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types: $(DEV)  ## mypy, strict
+	$(PY) -m mypy
+
+unit: $(DEV)  ## the tests alone
+	$(PYTEST) -n $(WORKERS) --dist loadgroup $(ARGS)
+	$(PYTEST) --nbmake notebooks
+
+test-gpu: export COLKERN_TEST_DEVICE := cuda
+test-gpu: $(GPU)  ## the tests that need a GPU, and the kernel matrix on it
+	$(GPU_PY) -m pytest -m gpu $(ARGS)
+	$(GPU_PY) -m pytest -m "not gpu" tests/kernels $(ARGS)
+
+# The GPU's name is part of the file's name: results of several machines lie side by side.
+bench-gpu: $(GPU)  ## bandwidth of every kernel on the GPU, next to a measured copy
+	gpu=$$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1 | tr -cs '[:alnum:]\n' '-'); \
+	folder=$${OUT:-benchmarks/results}; mkdir -p "$$folder"; \
+	$(GPU_PY) -m benchmarks.gpu --json "$$folder/$${gpu:-gpu}.json" $(ARGS)
+
+docs: $(DEV)  ## the documentation site, in docs/_build/html
+	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+bench: $(DEV)  ## colkern beside its peers, in one process
+	$(PY) -m benchmarks.compare $(ARGS)
+
+wheel: $(DEV)  ## dist/colkern-*.whl
+	$(PY) -m hatchling build -t wheel -d dist
+
+clean:  ## removes all that make has made, the environments too
+	rm -rf $(ENV) $(GPU_ENV) .cache build dist docs/_build docs/api
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# The development environment holds the demo's packages too.
+$(ENV)/.made-dev: pyproject.toml uv.lock .ci/setup
+	.ci/setup $(ENV) dev
+	@touch $(ENV)/.made-demo $@
+
+$(ENV)/.made-demo: pyproject.toml uv.lock .ci/setup
+	.ci/setup $(ENV) demo
+	@touch $@
+
+$(GPU_ENV)/.made-cuda$(CUDA): pyproject.toml uv.lock .ci/setup
+	.ci/setup $(GPU_ENV) test cuda$(CUDA)
+	@touch $@

@@ -1,0 +1,50 @@
+"""Every exception that colkern raises on purpose.
+
+Wrong use of the API raises plain `TypeError` or `ValueError` that names the argument; the classes
+here are for what the data, the limits or the machine do.
+"""
+
+from __future__ import annotations
+
+
+class ColkernError(Exception):
+    """The root of colkern's own exceptions."""
+
+
+class InvalidArrowError(ColkernError, ValueError):
+    """The data breaks a rule of the Arrow format.
+
+    Args:
+        message: What was found, and what the format asks for.
+        place: Where: a message number, a column path, a slot. Stands before the message.
+    """
+
+    def __init__(self, message: str, *, place: str = "") -> None:
+        self.message = message
+        self.place = place
+        super().__init__(f"{place}: {message}" if place else message)
+
+    def at(self, place: str) -> InvalidArrowError:
+        """The same error seen from one level further out: `place` stands before its place."""
+        inner = f"{place}, {self.place}" if self.place else place
+        return InvalidArrowError(self.message, place=inner)
+
+
+class UnsupportedError(ColkernError, NotImplementedError):
+    """Valid, but not supported; the message says what is not."""
+
+
+class LimitExceededError(ColkernError, MemoryError):
+    """A size or a depth is over a limit; the message names the limit and how to raise it."""
+
+
+class DeviceUnavailableError(ColkernError, RuntimeError):
+    """A device was asked for that this process cannot use; the message says what is missing."""
+
+
+class StreamError(ColkernError, OSError):
+    """The producer of an Arrow stream reports an error: its `errno`, and its text as `strerror`."""
+
+
+class CompileError(ColkernError, TypeError):
+    """A user's function does not compile; the message names the line and the construct."""

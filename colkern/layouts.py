@@ -1,0 +1,256 @@
+"""The one table of layouts: which buffers and children an array of each data type has.
+
+Reader, writer, validation, C Data interface, printing and kernels all walk this table. To support a
+type is to give it a row here. Device-independent: sizes are in slots, bits and bytes.
+
+Columnar format 1.5: "Physical Memory Layout", "Buffer Listing for Each Layout".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+
+VIEW_BYTES = 16
+VIEW_INLINE_BYTES = 12
+
+
+class Role(Enum):
+    """What a buffer holds."""
+
+    VALIDITY = "validity"
+    DATA = "data"
+    OFFSETS = "offsets"
+    SIZES = "sizes"
+    TYPE_IDS = "type_ids"
+    VIEWS = "views"
+    BYTES = "bytes"
+
+
+class Extent(Enum):
+    """How the least size of a buffer follows from the number of slots."""
+
+    BITS = "one bit a slot"
+    SLOTS = "one item a slot"
+    SLOTS_AND_ONE = "one item a slot, and one more"
+    FREE = "not set by the number of slots"
+
+
+class ChildLength(Enum):
+    """How the least length of a child follows from its parent."""
+
+    NONE = "no children"
+    SAME = "as long as the parent"
+    LAST_OFFSET = "up to the last offset"
+    OFFSET_AND_SIZE = "up to the furthest offset plus size"
+    LIST_SIZE = "list_size for each slot"
+    SLOT_OFFSETS = "past the furthest offset of its type"
+    RUNS = "one value a run, run ends that cover the parent"
+
+
+@dataclass(frozen=True, slots=True)
+class BufferSpec:
+    """One buffer of a layout.
+
+    Args:
+        role: What it holds.
+        extent: How its least size follows from the number of slots.
+        dtype: The items as NumPy sees them; for bits, the bytes that hold them.
+        swap_bytes: How many bytes reverse together when the byte order changes, by part of an
+            item; empty where order does not matter.
+    """
+
+    role: Role
+    extent: Extent
+    dtype: np.dtype[Any]
+    swap_bytes: tuple[int, ...] = ()
+    # How many bits a slot needs, and all slots together on top: `min_bytes` is on every array's way.
+    _slot_bits: int = field(init=False, repr=False, compare=False)
+    _extra_bits: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        item = 8 * self.dtype.itemsize
+        per_slot = {Extent.BITS: 1, Extent.FREE: 0}.get(self.extent, item)
+        object.__setattr__(self, "_slot_bits", per_slot)
+        object.__setattr__(self, "_extra_bits", item * (self.extent is Extent.SLOTS_AND_ONE))
+
+    def items(self, slots: int) -> int:
+        """How many items an array with `slots` slots (offset included) needs at least."""
+        if self.extent is Extent.FREE or slots == 0:
+            return 0
+        if self.extent is Extent.BITS:
+            return (slots + 7) // 8
+        return slots + (self.extent is Extent.SLOTS_AND_ONE)
+
+    def min_bytes(self, slots: int) -> int:
+        """How many bytes an array with `slots` slots (offset included) needs at least.
+
+        Zero slots need zero bytes: an empty array may leave out even its single offset.
+        """
+        return (slots * self._slot_bits + self._extra_bits + 7) // 8 if slots else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The buffers and children of a data type, in the order of IPC and the C Data interface.
+
+    Args:
+        name: The layout's name in the format's text.
+        buffers: The fixed buffers.
+        child_length: The rule for the lengths of the children.
+        variadic: Whether any number of data buffers follow the fixed ones.
+        has_dictionary: Whether values stand in a dictionary beside the array.
+    """
+
+    name: str
+    buffers: tuple[BufferSpec, ...]
+    child_length: ChildLength = ChildLength.NONE
+    variadic: bool = False
+    has_dictionary: bool = False
+
+    @property
+    def has_validity(self) -> bool:
+        """Whether slots may be null by a validity bitmap of this array's own."""
+        return bool(self.buffers) and self.buffers[0].role is Role.VALIDITY
+
+    def position(self, role: Role) -> int:
+        """Where the buffer of that role stands; raises `KeyError` if the layout has none."""
+        for position, spec in enumerate(self.buffers):
+            if spec.role is role:
+                return position
+        raise KeyError(f"a {self.name} layout has no {role.value} buffer")
+
+    def spec(self, role: Role) -> BufferSpec:
+        """The buffer of that role; raises `KeyError` if the layout has none."""
+        return self.buffers[self.position(role)]
+
+
+_BYTE = np.dtype(np.uint8)
+_VALIDITY = BufferSpec(Role.VALIDITY, Extent.BITS, _BYTE)
+_BYTES = BufferSpec(Role.BYTES, Extent.FREE, _BYTE)
+_VIEWS = BufferSpec(Role.VIEWS, Extent.SLOTS, np.dtype(f"V{VIEW_BYTES}"), (4, 4, 4, 4))
+_TYPE_IDS = BufferSpec(Role.TYPE_IDS, Extent.SLOTS, np.dtype(np.int8))
+
+_DAY_TIME = np.dtype([("days", "<i4"), ("milliseconds", "<i4")])
+_MONTH_DAY_NANO = np.dtype([("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")])
+
+
+def _numbers(role: Role, extent: Extent, dtype: Any) -> BufferSpec:
+    numbers = np.dtype(dtype)
+    return BufferSpec(role, extent, numbers, (numbers.itemsize,) if numbers.itemsize > 1 else ())
+
+
+def _offsets(bits: int) -> BufferSpec:
+    return _numbers(Role.OFFSETS, Extent.SLOTS_AND_ONE, f"<i{bits // 8}")
+
+
+def _slot_offsets(bits: int) -> BufferSpec:
+    return _numbers(Role.OFFSETS, Extent.SLOTS, f"<i{bits // 8}")
+
+
+def _sizes(bits: int) -> BufferSpec:
+    return _numbers(Role.SIZES, Extent.SLOTS, f"<i{bits // 8}")
+
+
+def _fixed(dtype: Any) -> Layout:
+    return Layout("fixed-size primitive", (_VALIDITY, _numbers(Role.DATA, Extent.SLOTS, dtype)))
+
+
+def _packed(dtype: Any, swap_bytes: tuple[int, ...]) -> Layout:
+    data = BufferSpec(Role.DATA, Extent.SLOTS, np.dtype(dtype), swap_bytes)
+    return Layout("fixed-size primitive", (_VALIDITY, data))
+
+
+def _int(type_: s.Int) -> Layout:
+    return _fixed(f"{'<i' if type_.signed else '<u'}{type_.bit_width // 8}")
+
+
+def _decimal(type_: s.Decimal) -> Layout:
+    width = type_.bit_width // 8
+    if width <= 8:
+        return _fixed(f"<i{width}")
+    return _packed(f"V{width}", (width,))
+
+
+def _interval(type_: s.Interval) -> Layout:
+    if type_.unit == "year_month":
+        return _fixed("<i4")
+    if type_.unit == "day_time":
+        return _packed(_DAY_TIME, (4, 4))
+    return _packed(_MONTH_DAY_NANO, (4, 4, 8))
+
+
+def _variable_binary(bits: int) -> Layout:
+    return Layout("variable-size binary", (_VALIDITY, _offsets(bits), _BYTES))
+
+
+def _list(bits: int) -> Layout:
+    return Layout("variable-size list", (_VALIDITY, _offsets(bits)), ChildLength.LAST_OFFSET)
+
+
+def _list_view(bits: int) -> Layout:
+    buffers = (_VALIDITY, _slot_offsets(bits), _sizes(bits))
+    return Layout("variable-size list-view", buffers, ChildLength.OFFSET_AND_SIZE)
+
+
+def _union(type_: s.Union) -> Layout:
+    if type_.mode == "sparse":
+        return Layout("sparse union", (_TYPE_IDS,), ChildLength.SAME)
+    return Layout("dense union", (_TYPE_IDS, _slot_offsets(32)), ChildLength.SLOT_OFFSETS)
+
+
+def _dictionary(type_: s.Dictionary) -> Layout:
+    return Layout("dictionary-encoded", _int(type_.index_type).buffers, has_dictionary=True)
+
+
+def _extension(type_: s.Extension) -> Layout:
+    return layout(type_.storage)
+
+
+_VIEW_LAYOUT = Layout("variable-size binary view", (_VALIDITY, _VIEWS), variadic=True)
+
+_TABLE: dict[type[s.DataType], Callable[[Any], Layout]] = {
+    s.Null: lambda _: Layout("null", ()),
+    s.Bool: lambda _: Layout(
+        "fixed-size primitive", (_VALIDITY, BufferSpec(Role.DATA, Extent.BITS, _BYTE))
+    ),
+    s.Int: _int,
+    s.FloatingPoint: lambda t: _fixed(f"<f{t.bit_width // 8}"),
+    s.Decimal: _decimal,
+    s.Date: lambda t: _fixed("<i4" if t.unit == "day" else "<i8"),
+    s.Time: lambda t: _fixed(f"<i{t.bit_width // 8}"),
+    s.Timestamp: lambda _: _fixed("<i8"),
+    s.Duration: lambda _: _fixed("<i8"),
+    s.Interval: _interval,
+    s.FixedSizeBinary: lambda t: _packed(f"V{t.byte_width}", ()),
+    s.Binary: lambda _: _variable_binary(32),
+    s.Utf8: lambda _: _variable_binary(32),
+    s.LargeBinary: lambda _: _variable_binary(64),
+    s.LargeUtf8: lambda _: _variable_binary(64),
+    s.BinaryView: lambda _: _VIEW_LAYOUT,
+    s.Utf8View: lambda _: _VIEW_LAYOUT,
+    s.List: lambda _: _list(32),
+    s.LargeList: lambda _: _list(64),
+    s.Map: lambda _: _list(32),
+    s.ListView: lambda _: _list_view(32),
+    s.LargeListView: lambda _: _list_view(64),
+    s.FixedSizeList: lambda _: Layout("fixed-size list", (_VALIDITY,), ChildLength.LIST_SIZE),
+    s.Struct: lambda _: Layout("struct", (_VALIDITY,), ChildLength.SAME),
+    s.Union: _union,
+    s.Dictionary: _dictionary,
+    s.RunEndEncoded: lambda _: Layout("run-end encoded", (), ChildLength.RUNS),
+    s.Extension: _extension,
+}
+
+
+@lru_cache(maxsize=4096)
+def layout(data_type: s.DataType) -> Layout:
+    """The layout of a data type; an extension type has the layout of its storage type."""
+    return _TABLE[type(data_type)](data_type)

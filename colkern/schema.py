@@ -1,0 +1,877 @@
+"""Data types, fields and schemas, under the names that Arrow gives them.
+
+A data type is an immutable value: equal when its parameters are equal, hashable, printed as
+`pyarrow` prints it. The functions at the end of the module (`int32()`, `list_(...)`, …) are the way
+to make one. Which buffers a type has is said in `colkern.layouts`, nowhere else.
+
+Columnar format 1.5: "Data Types".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from colkern.errors import InvalidArrowError
+
+TimeUnit = Literal["s", "ms", "us", "ns"]
+IntervalUnit = Literal["year_month", "day_time", "month_day_nano"]
+UnionMode = Literal["sparse", "dense"]
+
+TIME_UNITS: tuple[TimeUnit, ...] = ("s", "ms", "us", "ns")
+
+MAX_DECIMAL_PRECISION = {32: 9, 64: 18, 128: 38, 256: 76}
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """The root of the data types."""
+
+    def __repr__(self) -> str:
+        return f"<colkern.DataType {self}>"
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the child arrays, in order; empty for a type without children."""
+        return ()
+
+    @property
+    def storage(self) -> DataType:
+        """The type that the values are stored as: itself, but for extension types."""
+        return self
+
+    def __arrow_c_schema__(self) -> Any:
+        """The type as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
+        from colkern.interchange import export_schema
+
+        return export_schema(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A named, possibly nullable, column or child of a nested type.
+
+    Args:
+        name: Any text; names need not be unique within a schema.
+        type: The data type.
+        nullable: Whether slots may be null. A declaration, not a promise about the data.
+        metadata: Key-value pairs of bytes that travel with the field; not compared by `==`.
+    """
+
+    name: str
+    type: DataType
+    nullable: bool = True
+    metadata: Mapping[bytes, bytes] | None = dataclasses.field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.type}{'' if self.nullable else ' not null'}"
+
+    def __repr__(self) -> str:
+        return f"<colkern.Field {self}>"
+
+    def with_metadata(self, metadata: Mapping[bytes, bytes] | None) -> Field:
+        """The same field with other metadata."""
+        return Field(self.name, self.type, self.nullable, metadata)
+
+    def __arrow_c_schema__(self) -> Any:
+        """The field as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
+        from colkern.interchange import export_schema
+
+        return export_schema(self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Null(DataType):
+    """Every slot is null; no memory at all."""
+
+    def __str__(self) -> str:
+        return "null"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Bool(DataType):
+    """One bit a value."""
+
+    def __str__(self) -> str:
+        return "bool"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Int(DataType):
+    """Integers of 8, 16, 32 or 64 bits."""
+
+    bit_width: int
+    signed: bool
+
+    def __str__(self) -> str:
+        return f"{'' if self.signed else 'u'}int{self.bit_width}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FloatingPoint(DataType):
+    """IEEE 754 floats of 16, 32 or 64 bits."""
+
+    bit_width: int
+
+    def __str__(self) -> str:
+        return {16: "halffloat", 32: "float", 64: "double"}[self.bit_width]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Decimal(DataType):
+    """Exact decimals: an integer of `bit_width` bits, times ten to the power of `-scale`."""
+
+    bit_width: int
+    precision: int
+    scale: int
+
+    def __str__(self) -> str:
+        return f"decimal{self.bit_width}({self.precision}, {self.scale})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Date(DataType):
+    """Days since 1970-01-01 (32 bits, unit `day`), or milliseconds that make whole days (64, `ms`)."""
+
+    unit: Literal["day", "ms"]
+
+    def __str__(self) -> str:
+        return f"date{32 if self.unit == 'day' else 64}[{self.unit}]"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Time(DataType):
+    """Time since midnight: 32 bits for `s` and `ms`, 64 bits for `us` and `ns`."""
+
+    unit: TimeUnit
+
+    @property
+    def bit_width(self) -> int:
+        """32 or 64."""
+        return 32 if self.unit in ("s", "ms") else 64
+
+    def __str__(self) -> str:
+        return f"time{self.bit_width}[{self.unit}]"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Timestamp(DataType):
+    """Time since 1970-01-01T00:00, in UTC if a timezone is given, else on an unnamed wall clock."""
+
+    unit: TimeUnit
+    timezone: str | None = None
+
+    def __str__(self) -> str:
+        zone = f", tz={self.timezone}" if self.timezone else ""
+        return f"timestamp[{self.unit}{zone}]"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Duration(DataType):
+    """An elapsed time, 64 bits."""
+
+    unit: TimeUnit
+
+    def __str__(self) -> str:
+        return f"duration[{self.unit}]"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Interval(DataType):
+    """A calendar interval: months (4 bytes), days + ms (8), or months + days + ns (16)."""
+
+    unit: IntervalUnit
+
+    def __str__(self) -> str:
+        return {
+            "year_month": "month_interval",
+            "day_time": "day_time_interval",
+            "month_day_nano": "month_day_nano_interval",
+        }[self.unit]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FixedSizeBinary(DataType):
+    """Byte strings that all have `byte_width` bytes."""
+
+    byte_width: int
+
+    def __str__(self) -> str:
+        return f"fixed_size_binary[{self.byte_width}]"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Binary(DataType):
+    """Byte strings addressed by 32-bit offsets."""
+
+    def __str__(self) -> str:
+        return "binary"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Utf8(DataType):
+    """UTF-8 strings addressed by 32-bit offsets."""
+
+    def __str__(self) -> str:
+        return "string"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LargeBinary(DataType):
+    """Byte strings addressed by 64-bit offsets."""
+
+    def __str__(self) -> str:
+        return "large_binary"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LargeUtf8(DataType):
+    """UTF-8 strings addressed by 64-bit offsets."""
+
+    def __str__(self) -> str:
+        return "large_string"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BinaryView(DataType):
+    """Byte strings addressed by 16-byte views; up to 12 bytes stand in the view itself."""
+
+    def __str__(self) -> str:
+        return "binary_view"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Utf8View(DataType):
+    """UTF-8 strings addressed by 16-byte views; up to 12 bytes stand in the view itself."""
+
+    def __str__(self) -> str:
+        return "string_view"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _ListLike(DataType):
+    """What the five list types share: one child field."""
+
+    value_field: Field
+
+    @property
+    def value_type(self) -> DataType:
+        """The type of the elements."""
+        return self.value_field.type
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The element field alone."""
+        return (self.value_field,)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class List(_ListLike):
+    """Lists addressed by 32-bit offsets."""
+
+    def __str__(self) -> str:
+        return f"list<{self.value_field}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LargeList(_ListLike):
+    """Lists addressed by 64-bit offsets."""
+
+    def __str__(self) -> str:
+        return f"large_list<{self.value_field}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ListView(_ListLike):
+    """Lists addressed by 32-bit offsets and sizes, in any order, possibly overlapping."""
+
+    def __str__(self) -> str:
+        return f"list_view<{self.value_field}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LargeListView(_ListLike):
+    """Lists addressed by 64-bit offsets and sizes, in any order, possibly overlapping."""
+
+    def __str__(self) -> str:
+        return f"large_list_view<{self.value_field}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FixedSizeList(_ListLike):
+    """Lists that all have `list_size` elements."""
+
+    list_size: int
+
+    def __str__(self) -> str:
+        return f"fixed_size_list<{self.value_field}>[{self.list_size}]"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Struct(DataType):
+    """A fixed set of named children, one value of each a slot."""
+
+    struct_fields: tuple[Field, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the struct."""
+        return self.struct_fields
+
+    def __str__(self) -> str:
+        return f"struct<{', '.join(map(str, self.struct_fields))}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Map(DataType):
+    """Lists of key-value entries; the entries are a struct of two fields."""
+
+    entries_field: Field
+    keys_sorted: bool = False
+
+    @property
+    def key_field(self) -> Field:
+        """The field of the keys."""
+        return self.entries_field.type.fields[0]
+
+    @property
+    def item_field(self) -> Field:
+        """The field of the values."""
+        return self.entries_field.type.fields[1]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The entries field alone."""
+        return (self.entries_field,)
+
+    def __str__(self) -> str:
+        def named(field: Field, usual: str) -> str:
+            return "" if field.name == usual else f" ({field.name!r})"
+
+        key, item = self.key_field, self.item_field
+        ordered = ", keys_sorted" if self.keys_sorted else ""
+        return (
+            f"map<{key.type}{named(key, 'key')}, {item.type}{named(item, 'value')}{ordered}"
+            f"{named(self.entries_field, 'entries')}>"
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Union(DataType):
+    """A value of one of several types a slot; `type_codes[k]` marks the slots of child `k`."""
+
+    mode: UnionMode
+    union_fields: tuple[Field, ...]
+    type_codes: tuple[int, ...]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the children."""
+        return self.union_fields
+
+    def __str__(self) -> str:
+        members = ", ".join(
+            f"{field}={code}"
+            for field, code in zip(self.union_fields, self.type_codes, strict=True)
+        )
+        return f"{self.mode}_union<{members}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Dictionary(DataType):
+    """Integers that point into a dictionary of values."""
+
+    index_type: Int
+    value_type: DataType
+    ordered: bool = False
+
+    def __str__(self) -> str:
+        return (
+            f"dictionary<values={self.value_type}, indices={self.index_type}, "
+            f"ordered={int(self.ordered)}>"
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RunEndEncoded(DataType):
+    """Runs of equal values: the child `run_ends` says where each run of `values` ends."""
+
+    run_ends_field: Field
+    values_field: Field
+
+    @property
+    def value_type(self) -> DataType:
+        """The type of the values."""
+        return self.values_field.type
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Run ends, then values."""
+        return (self.run_ends_field, self.values_field)
+
+    def __str__(self) -> str:
+        return f"run_end_encoded<run_ends: {self.run_ends_field.type}, values: {self.value_type}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Extension(DataType):
+    """A name and a serialized parameter on top of a storage type. No code runs because of it."""
+
+    storage_type: DataType
+    extension_name: str
+    extension_metadata: bytes = b""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the storage type."""
+        return self.storage_type.fields
+
+    @property
+    def storage(self) -> DataType:
+        """The storage type, which is not an extension itself."""
+        return self.storage_type.storage
+
+    def __str__(self) -> str:
+        return f"extension<{self.extension_name}[{self.storage_type}]>"
+
+
+def same_type(a: DataType, b: DataType) -> bool:
+    """Whether two types are equal but for the names of list elements, map entries, keys and items.
+
+    Those names carry no meaning, and writers choose different ones (`item`, `element`, `array` …).
+    """
+    return a is b or a == b or _nameless(a) == _nameless(b)
+
+
+_UNNAMED = (List, LargeList, ListView, LargeListView, FixedSizeList, Map)
+
+
+def _nameless(type_: DataType) -> DataType:
+    """The type with all meaningless names left out, at every depth."""
+
+    def part(value: Any, unnamed: bool) -> Any:
+        if isinstance(value, DataType):
+            return _nameless(value)
+        if isinstance(value, Field):
+            name = "" if unnamed else value.name
+            return Field(name, _nameless(value.type), value.nullable)
+        if isinstance(value, tuple):
+            return tuple(part(member, unnamed) for member in value)
+        return value
+
+    if isinstance(type_, Map):
+        entries = Struct(tuple(part(member, True) for member in type_.entries_field.type.fields))
+        return Map(Field("", entries, type_.entries_field.nullable), type_.keys_sorted)
+    parts = {
+        parameter.name: part(getattr(type_, parameter.name), isinstance(type_, _UNNAMED))
+        for parameter in dataclasses.fields(type_)
+    }
+    return type(type_)(**parts)
+
+
+EXTENSION_NAME_KEY = b"ARROW:extension:name"
+EXTENSION_METADATA_KEY = b"ARROW:extension:metadata"
+
+
+def field_from_wire(
+    name: str, type: DataType, nullable: bool, metadata: Mapping[bytes, bytes] | None
+) -> Field:
+    """A field as IPC and the C Data interface carry it: the extension keys become the type.
+
+    Raises:
+        InvalidArrowError: If the extension name is not UTF-8.
+    """
+    if not metadata or EXTENSION_NAME_KEY not in metadata:
+        return Field(name, type, nullable, metadata or None)
+    rest = dict(metadata)
+    try:
+        extension_name = rest.pop(EXTENSION_NAME_KEY).decode()
+    except UnicodeDecodeError as error:
+        raise InvalidArrowError(f"extension name is not UTF-8: {error}", place=name) from None
+    parameters = rest.pop(EXTENSION_METADATA_KEY, b"")
+    return Field(name, Extension(type, extension_name, parameters), nullable, rest or None)
+
+
+def field_to_wire(field: Field) -> Field:
+    """The opposite of `field_from_wire`: an extension type becomes its storage type and two keys."""
+    if not isinstance(field.type, Extension):
+        return field
+    metadata = dict(field.metadata or {})
+    metadata[EXTENSION_NAME_KEY] = field.type.extension_name.encode()
+    metadata[EXTENSION_METADATA_KEY] = field.type.extension_metadata
+    return Field(field.name, field.type.storage_type, field.nullable, metadata)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Schema:
+    """The fields of a record batch, in order, with metadata of its own that `==` does not compare.
+
+    The fields may be given as fields, as `(name, type)` pairs, or as a mapping of names to types.
+    """
+
+    fields: tuple[Field, ...]
+    metadata: Mapping[bytes, bytes] | None = dataclasses.field(default=None, compare=False)
+
+    def __init__(self, fields: Fields, metadata: Mapping[bytes, bytes] | None = None) -> None:
+        object.__setattr__(self, "fields", as_fields(fields))
+        object.__setattr__(self, "metadata", metadata)
+
+    def __len__(self) -> int:
+        return len(self.fields)
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self.fields)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the fields, in order."""
+        return [field.name for field in self.fields]
+
+    @property
+    def types(self) -> list[DataType]:
+        """The types of the fields, in order."""
+        return [field.type for field in self.fields]
+
+    def index(self, key: int | str) -> int:
+        """The position of a field given by position (negative counts from the end) or name.
+
+        Raises:
+            KeyError: If no field, or more than one, has that name.
+            IndexError: If there is no such position.
+        """
+        if isinstance(key, str):
+            found = [i for i, field in enumerate(self.fields) if field.name == key]
+            if len(found) != 1:
+                what = "no field" if not found else f"{len(found)} fields"
+                raise KeyError(f"{what} named {key!r}; the schema has {self.names}")
+            return found[0]
+        if not -len(self.fields) <= key < len(self.fields):
+            raise IndexError(f"field {key} of a schema with {len(self.fields)} fields")
+        return key % len(self.fields)
+
+    def field(self, key: int | str) -> Field:
+        """The field at a position or of a name; raises like `index`."""
+        return self.fields[self.index(key)]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.fields))
+
+    def __repr__(self) -> str:
+        count, most = len(self.fields), 50
+        lines = [f"<colkern.Schema: {count} field{'' if count == 1 else 's'}>"]
+        lines += map(str, self.fields[:most])
+        return "\n".join([*lines, "…"] if count > most else lines)
+
+    def __arrow_c_schema__(self) -> Any:
+        """The schema as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
+        from colkern.interchange import export_schema
+
+        return export_schema(self)
+
+
+Fields = Iterable[Field | tuple[str, DataType]] | Mapping[str, DataType]
+
+
+def as_fields(fields: Fields) -> tuple[Field, ...]:
+    """Fields from fields, `(name, type)` pairs, or a mapping of names to types."""
+    items: Iterable[Any] = fields.items() if isinstance(fields, Mapping) else fields
+    return tuple(as_field(item) for item in items)
+
+
+def as_field(item: Field | tuple[str, DataType]) -> Field:
+    """A field itself, or the nullable field of a `(name, type)` pair."""
+    if isinstance(item, Field):
+        return item
+    name, data_type = item
+    return field(name, data_type)
+
+
+def field(
+    name: str,
+    type: DataType,
+    nullable: bool = True,
+    metadata: Mapping[bytes, bytes] | None = None,
+) -> Field:
+    """A field; raises `TypeError` if `type` is not a data type."""
+    if not isinstance(type, DataType):
+        raise TypeError(f"type of field {name!r}: expected a colkern data type, got {type!r}")
+    return Field(name, type, nullable, metadata)
+
+
+def null() -> Null:
+    """The type whose every slot is null."""
+    return Null()
+
+
+def bool_() -> Bool:
+    """Booleans, one bit each."""
+    return Bool()
+
+
+def int8() -> Int:
+    """Signed 8-bit integers."""
+    return Int(8, True)
+
+
+def int16() -> Int:
+    """Signed 16-bit integers."""
+    return Int(16, True)
+
+
+def int32() -> Int:
+    """Signed 32-bit integers."""
+    return Int(32, True)
+
+
+def int64() -> Int:
+    """Signed 64-bit integers."""
+    return Int(64, True)
+
+
+def uint8() -> Int:
+    """Unsigned 8-bit integers."""
+    return Int(8, False)
+
+
+def uint16() -> Int:
+    """Unsigned 16-bit integers."""
+    return Int(16, False)
+
+
+def uint32() -> Int:
+    """Unsigned 32-bit integers."""
+    return Int(32, False)
+
+
+def uint64() -> Int:
+    """Unsigned 64-bit integers."""
+    return Int(64, False)
+
+
+def float16() -> FloatingPoint:
+    """Half-precision floats."""
+    return FloatingPoint(16)
+
+
+def float32() -> FloatingPoint:
+    """Single-precision floats."""
+    return FloatingPoint(32)
+
+
+def float64() -> FloatingPoint:
+    """Double-precision floats."""
+    return FloatingPoint(64)
+
+
+def decimal(bit_width: int, precision: int, scale: int = 0) -> Decimal:
+    """Decimals of `bit_width` bits; raises `ValueError` if the precision does not fit the width."""
+    if bit_width not in MAX_DECIMAL_PRECISION:
+        raise ValueError(f"bit_width: decimals have 32, 64, 128 or 256 bits, not {bit_width}")
+    if not 1 <= precision <= MAX_DECIMAL_PRECISION[bit_width]:
+        raise ValueError(
+            f"precision: decimal{bit_width} has 1 to {MAX_DECIMAL_PRECISION[bit_width]} digits, "
+            f"not {precision}"
+        )
+    return Decimal(bit_width, precision, scale)
+
+
+def decimal32(precision: int, scale: int = 0) -> Decimal:
+    """Decimals of up to 9 digits."""
+    return decimal(32, precision, scale)
+
+
+def decimal64(precision: int, scale: int = 0) -> Decimal:
+    """Decimals of up to 18 digits."""
+    return decimal(64, precision, scale)
+
+
+def decimal128(precision: int, scale: int = 0) -> Decimal:
+    """Decimals of up to 38 digits."""
+    return decimal(128, precision, scale)
+
+
+def decimal256(precision: int, scale: int = 0) -> Decimal:
+    """Decimals of up to 76 digits."""
+    return decimal(256, precision, scale)
+
+
+def date32() -> Date:
+    """Days since 1970-01-01."""
+    return Date("day")
+
+
+def date64() -> Date:
+    """Milliseconds since 1970-01-01, whole days only."""
+    return Date("ms")
+
+
+def _time_unit(unit: str, allowed: tuple[TimeUnit, ...]) -> TimeUnit:
+    for known in allowed:
+        if unit == known:
+            return known
+    raise ValueError(f"unit: expected one of {', '.join(allowed)}, got {unit!r}")
+
+
+def time32(unit: str) -> Time:
+    """Time of day in `s` or `ms`."""
+    return Time(_time_unit(unit, ("s", "ms")))
+
+
+def time64(unit: str) -> Time:
+    """Time of day in `us` or `ns`."""
+    return Time(_time_unit(unit, ("us", "ns")))
+
+
+def timestamp(unit: str, tz: str | None = None) -> Timestamp:
+    """Time since the epoch in `s`, `ms`, `us` or `ns`, with a timezone or without."""
+    return Timestamp(_time_unit(unit, TIME_UNITS), tz)
+
+
+def duration(unit: str) -> Duration:
+    """Elapsed time in `s`, `ms`, `us` or `ns`."""
+    return Duration(_time_unit(unit, TIME_UNITS))
+
+
+def month_interval() -> Interval:
+    """Whole months."""
+    return Interval("year_month")
+
+
+def day_time_interval() -> Interval:
+    """Days and milliseconds."""
+    return Interval("day_time")
+
+
+def month_day_nano_interval() -> Interval:
+    """Months, days and nanoseconds."""
+    return Interval("month_day_nano")
+
+
+def fixed_size_binary(byte_width: int) -> FixedSizeBinary:
+    """Byte strings of `byte_width` bytes each."""
+    if byte_width < 0:
+        raise ValueError(f"byte_width: must not be negative, got {byte_width}")
+    return FixedSizeBinary(byte_width)
+
+
+def binary() -> Binary:
+    """Byte strings with 32-bit offsets."""
+    return Binary()
+
+
+def utf8() -> Utf8:
+    """UTF-8 strings with 32-bit offsets."""
+    return Utf8()
+
+
+def large_binary() -> LargeBinary:
+    """Byte strings with 64-bit offsets."""
+    return LargeBinary()
+
+
+def large_utf8() -> LargeUtf8:
+    """UTF-8 strings with 64-bit offsets."""
+    return LargeUtf8()
+
+
+def binary_view() -> BinaryView:
+    """Byte strings behind 16-byte views."""
+    return BinaryView()
+
+
+def utf8_view() -> Utf8View:
+    """UTF-8 strings behind 16-byte views."""
+    return Utf8View()
+
+
+def _item_field(value: DataType | Field) -> Field:
+    return value if isinstance(value, Field) else field("item", value)
+
+
+def list_(value: DataType | Field) -> List:
+    """Lists of `value` with 32-bit offsets; a bare type gets the field name `item`."""
+    return List(_item_field(value))
+
+
+def large_list(value: DataType | Field) -> LargeList:
+    """Lists of `value` with 64-bit offsets."""
+    return LargeList(_item_field(value))
+
+
+def list_view(value: DataType | Field) -> ListView:
+    """Lists of `value` with 32-bit offsets and sizes."""
+    return ListView(_item_field(value))
+
+
+def large_list_view(value: DataType | Field) -> LargeListView:
+    """Lists of `value` with 64-bit offsets and sizes."""
+    return LargeListView(_item_field(value))
+
+
+def fixed_size_list(value: DataType | Field, list_size: int) -> FixedSizeList:
+    """Lists of exactly `list_size` values."""
+    if list_size < 0:
+        raise ValueError(f"list_size: must not be negative, got {list_size}")
+    return FixedSizeList(_item_field(value), list_size)
+
+
+def struct(fields: Fields) -> Struct:
+    """Structs of the given fields, `(name, type)` pairs or mapping."""
+    return Struct(as_fields(fields))
+
+
+def map_(key: DataType | Field, item: DataType | Field, keys_sorted: bool = False) -> Map:
+    """Maps from `key` (never null) to `item`."""
+    key_field = key if isinstance(key, Field) else field("key", key, nullable=False)
+    item_field = item if isinstance(item, Field) else field("value", item)
+    return Map(field("entries", Struct((key_field, item_field)), nullable=False), keys_sorted)
+
+
+def _union(
+    mode: UnionMode,
+    fields: Iterable[Field | tuple[str, DataType]],
+    type_codes: Iterable[int] | None,
+) -> Union:
+    members = tuple(as_field(item) for item in fields)
+    codes = tuple(range(len(members))) if type_codes is None else tuple(type_codes)
+    if len(codes) != len(members) or len(set(codes)) != len(codes):
+        raise ValueError(f"type_codes: need {len(members)} distinct codes, got {codes}")
+    if any(not 0 <= code <= 127 for code in codes):
+        raise ValueError(f"type_codes: must be 0 to 127, got {codes}")
+    return Union(mode, members, codes)
+
+
+def sparse_union(
+    fields: Iterable[Field | tuple[str, DataType]], type_codes: Iterable[int] | None = None
+) -> Union:
+    """Unions whose children are all as long as the union."""
+    return _union("sparse", fields, type_codes)
+
+
+def dense_union(
+    fields: Iterable[Field | tuple[str, DataType]], type_codes: Iterable[int] | None = None
+) -> Union:
+    """Unions whose slots point into their children by an offset."""
+    return _union("dense", fields, type_codes)
+
+
+def dictionary(index_type: Int, value_type: DataType, ordered: bool = False) -> Dictionary:
+    """Indices of `index_type` into a dictionary of `value_type`."""
+    if not isinstance(index_type, Int):
+        raise TypeError(f"index_type: expected an integer type, got {index_type}")
+    return Dictionary(index_type, value_type, ordered)
+
+
+def run_end_encoded(run_end_type: Int, value_type: DataType | Field) -> RunEndEncoded:
+    """Runs of `value_type`; `run_end_type` is int16, int32 or int64."""
+    if run_end_type not in (int16(), int32(), int64()):
+        raise ValueError(f"run_end_type: expected int16, int32 or int64, got {run_end_type}")
+    values = value_type if isinstance(value_type, Field) else field("values", value_type)
+    return RunEndEncoded(field("run_ends", run_end_type, nullable=False), values)
+
+
+def extension(name: str, storage: DataType, metadata: bytes = b"") -> Extension:
+    """An extension type: a name and a serialized parameter over a storage type."""
+    return Extension(storage, name, metadata)

@@ -1,0 +1,191 @@
+"""Types, fields and schemas: values with Arrow's names, printed as pyarrow prints them."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from collections.abc import Callable
+
+import pyarrow as pa
+import pytest
+from arrow_oracle import type_of
+
+from colkern import schema as s
+from colkern.errors import InvalidArrowError
+
+PYARROW_TYPES = [
+    pa.null(),
+    pa.bool_(),
+    *[getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in (8, 16, 32, 64)],
+    *[getattr(pa, f"float{bits}")() for bits in (16, 32, 64)],
+    pa.decimal32(9, 2),
+    pa.decimal64(18, -2),
+    pa.decimal128(38, 10),
+    pa.decimal256(76, 0),
+    pa.date32(),
+    pa.date64(),
+    pa.time32("s"),
+    pa.time32("ms"),
+    pa.time64("us"),
+    pa.time64("ns"),
+    *[pa.timestamp(unit) for unit in s.TIME_UNITS],
+    pa.timestamp("us", "Europe/Paris"),
+    pa.timestamp("ns", "+01:00"),
+    *[pa.duration(unit) for unit in s.TIME_UNITS],
+    pa.month_day_nano_interval(),
+    pa.binary(0),
+    pa.binary(5),
+    pa.binary(),
+    pa.utf8(),
+    pa.large_binary(),
+    pa.large_utf8(),
+    pa.binary_view(),
+    pa.string_view(),
+    pa.list_(pa.int8()),
+    pa.list_(pa.field("element", pa.int8(), nullable=False)),
+    pa.large_list(pa.utf8()),
+    pa.list_view(pa.int8()),
+    pa.large_list_view(pa.int8()),
+    pa.list_(pa.int8(), 3),
+    pa.struct([]),
+    pa.struct([("a", pa.int8()), pa.field("b", pa.list_(pa.utf8()), nullable=False)]),
+    pa.map_(pa.utf8(), pa.int8()),
+    pa.map_(pa.field("k", pa.utf8(), nullable=False), pa.int8()),
+    pa.map_(pa.utf8(), pa.field("v", pa.int8(), nullable=False), keys_sorted=True),
+    pa.sparse_union([pa.field("a", pa.int8()), pa.field("b", pa.utf8())]),
+    pa.dense_union([pa.field("a", pa.int8()), pa.field("b", pa.utf8(), nullable=False)], [5, 9]),
+    pa.dictionary(pa.int8(), pa.utf8()),
+    pa.dictionary(pa.uint64(), pa.list_(pa.int8()), ordered=True),
+    pa.run_end_encoded(pa.int16(), pa.utf8()),
+]
+
+
+@pytest.mark.parametrize("theirs", PYARROW_TYPES, ids=str)
+def test_types_print_as_pyarrow_prints_them(theirs: pa.DataType) -> None:
+    assert str(type_of(theirs)) == str(theirs)
+
+
+@pytest.mark.parametrize("theirs", PYARROW_TYPES, ids=str)
+def test_types_are_values(theirs: pa.DataType) -> None:
+    one, other = type_of(theirs), type_of(theirs)
+    assert one == other
+    assert hash(one) == hash(other)
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert len({one, *map(type_of, PYARROW_TYPES)}) == len(PYARROW_TYPES)
+
+
+def test_types_without_a_pyarrow_spelling_print_their_name() -> None:
+    assert str(s.month_interval()) == "month_interval"
+    assert str(s.day_time_interval()) == "day_time_interval"
+    assert str(s.extension("a.b", s.int8())) == "extension<a.b[int8]>"
+
+
+def test_every_class_of_type_is_made_by_a_function() -> None:
+    made = {type(type_of(theirs)) for theirs in PYARROW_TYPES}
+    made |= {type(s.month_interval()), type(s.extension("x", s.int8()))}
+    classes = {
+        each
+        for _, each in inspect.getmembers(s, inspect.isclass)
+        if issubclass(each, s.DataType) and each is not s.DataType and each.__name__[0] != "_"
+    }
+    assert made == classes
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: s.decimal32(10), "precision"),
+        (lambda: s.decimal64(0), "precision"),
+        (lambda: s.decimal128(39), "precision"),
+        (lambda: s.decimal256(77), "precision"),
+        (lambda: s.time32("us"), "unit: expected one of s, ms, got 'us'"),
+        (lambda: s.time64("s"), "unit: expected one of us, ns, got 's'"),
+        (lambda: s.timestamp("day"), "unit"),
+        (lambda: s.duration(""), "unit"),
+        (lambda: s.fixed_size_binary(-1), "byte_width"),
+        (lambda: s.fixed_size_list(s.int8(), -1), "list_size"),
+        (lambda: s.sparse_union([("a", s.int8())], [1, 2]), "type_codes"),
+        (lambda: s.dense_union([("a", s.int8()), ("b", s.int8())], [1, 1]), "distinct"),
+        (lambda: s.dense_union([("a", s.int8())], [128]), "0 to 127"),
+        (lambda: s.run_end_encoded(s.int8(), s.int8()), "run_end_type"),
+        (lambda: s.run_end_encoded(s.uint32(), s.int8()), "run_end_type"),
+    ],
+)
+def test_parameters_out_of_range_are_named(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: s.field("a", "int8"),  # type: ignore[arg-type]
+        lambda: s.list_(int),  # type: ignore[arg-type]
+        lambda: s.struct({"a": None}),  # type: ignore[dict-item]
+        lambda: s.dictionary(s.utf8(), s.utf8()),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_type_is_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(TypeError):
+        make()
+
+
+def test_fields_of_nested_types_are_those_of_the_children() -> None:
+    assert [f.name for f in s.list_(s.int8()).fields] == ["item"]
+    assert [f.name for f in s.map_(s.utf8(), s.int8()).fields] == ["entries"]
+    assert [f.name for f in s.run_end_encoded(s.int16(), s.int8()).fields] == ["run_ends", "values"]
+    assert s.extension("x", s.list_(s.int8())).fields == s.list_(s.int8()).fields
+    assert s.dictionary(s.int8(), s.list_(s.int8())).fields == ()
+
+
+def test_keys_of_maps_and_run_ends_are_never_null() -> None:
+    map_type = s.map_(s.utf8(), s.int8())
+    assert not map_type.key_field.nullable
+    assert not map_type.entries_field.nullable
+    assert not s.run_end_encoded(s.int16(), s.int8()).run_ends_field.nullable
+
+
+def test_metadata_of_fields_and_schemas_is_not_compared() -> None:
+    field = s.field("a", s.int8())
+    assert field == field.with_metadata({b"k": b"v"})
+    assert s.Schema([field]) == s.Schema([field], {b"k": b"v"})
+
+
+def test_an_extension_travels_as_two_metadata_keys() -> None:
+    field = s.field("a", s.extension("x.y", s.int8(), b"p"), metadata={b"k": b"v"})
+    wire = s.field_to_wire(field)
+    assert wire.type == s.int8()
+    assert wire.metadata == {
+        b"k": b"v",
+        b"ARROW:extension:name": b"x.y",
+        b"ARROW:extension:metadata": b"p",
+    }
+    back = s.field_from_wire(wire.name, wire.type, wire.nullable, wire.metadata)
+    assert back == field
+    assert back.metadata == field.metadata
+
+
+def test_an_extension_name_is_utf8() -> None:
+    with pytest.raises(InvalidArrowError, match="extension name is not UTF-8"):
+        s.field_from_wire("a", s.int8(), True, {b"ARROW:extension:name": b"\xff"})
+
+
+def test_a_schema_finds_fields_by_position_and_by_a_unique_name() -> None:
+    schema = s.Schema([("a", s.int8()), ("b", s.utf8()), ("b", s.bool_())])
+    assert len(schema) == 3
+    assert schema.names == ["a", "b", "b"]
+    assert schema.field("a").type == s.int8()
+    assert schema.field(-1).type == s.bool_()
+    with pytest.raises(KeyError, match="2 fields named 'b'"):
+        schema.index("b")
+    with pytest.raises(KeyError, match="no field named 'z'"):
+        schema.index("z")
+    with pytest.raises(IndexError, match="field 3"):
+        schema.index(3)
+
+
+def test_a_schema_takes_fields_pairs_or_a_mapping() -> None:
+    by_mapping = s.Schema({"a": s.int8(), "b": s.utf8()})
+    assert by_mapping == s.Schema([("a", s.int8()), s.field("b", s.utf8())])
+    theirs = pa.schema({"a": pa.int8(), "b": pa.utf8()})
+    assert str(by_mapping) == str(theirs)

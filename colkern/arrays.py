@@ -1,0 +1,464 @@
+"""Arrays, record batches and streams of batches: buffers with a type.
+
+`Array` is one class for every layout; what it has follows from `colkern.layouts`. Nothing here reads
+a value: methods that do (`to_pylist`, `null_count`, `validate`, `take` …) are spellings of functions
+in the layers above, imported when they are called.
+
+Columnar format 1.5: "Physical Memory Layout"; "Encapsulated message format" for batches.
+"""
+
+from __future__ import annotations
+
+import builtins
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from colkern.errors import InvalidArrowError
+from colkern.layouts import Extent, Layout, Role, layout
+from colkern.memory import HOST, Buffer, Device
+from colkern.schema import DataType, Dictionary, Field, Schema, same_type
+
+UNKNOWN = -1
+
+
+class Array:
+    """A column: `length` values of one type, from slot `offset` of its buffers on. Immutable.
+
+    Args:
+        type: The data type.
+        length: The number of values.
+        buffers: As `layout(type)` lists them; None for an absent one. A variadic layout has its
+            data buffers after the fixed ones.
+        children: The child arrays, for nested types.
+        dictionary: The values, for a dictionary type.
+        offset: The slot where the array starts; buffers and children are not cut.
+        null_count: The number of nulls, or `UNKNOWN` (-1) to have it counted when asked for.
+
+    Raises:
+        InvalidArrowError: If a count does not fit the layout, a child or the dictionary has another
+            type (see `colkern.schema.same_type`), or a buffer is too small for `offset + length`
+            slots. What only a look at the bytes can tell is left to `validate`.
+    """
+
+    __slots__ = (
+        "_checked",
+        "_null_count",
+        "buffers",
+        "children",
+        "dictionary",
+        "layout",
+        "length",
+        "offset",
+        "type",
+    )
+
+    def __init__(
+        self,
+        type: DataType,
+        length: int,
+        buffers: Sequence[Buffer | None],
+        children: Sequence[Array] = (),
+        dictionary: Array | None = None,
+        offset: int = 0,
+        null_count: int = UNKNOWN,
+    ) -> None:
+        self.type = type
+        self.layout: Layout = layout(type)
+        self.length = length
+        self.buffers = tuple(buffers)
+        self.children = tuple(children)
+        self.dictionary = dictionary
+        self.offset = offset
+        self._null_count = null_count
+        # Set by colkern.operations once the bytes have been checked; see `validate`.
+        self._checked = False
+        self._check_shape()
+
+    def _check_shape(self) -> None:
+        if self.length < 0 or self.offset < 0:
+            raise InvalidArrowError(f"negative length {self.length} or offset {self.offset}")
+        if not UNKNOWN <= self._null_count <= self.length:
+            raise InvalidArrowError(f"null count {self._null_count} of {self.length} slots")
+        rule = self.layout
+        fixed = len(rule.buffers)
+        if len(self.buffers) < fixed or (len(self.buffers) > fixed and not rule.variadic):
+            raise InvalidArrowError(
+                f"{self.type}: {len(self.buffers)} buffers where the layout has {fixed}"
+            )
+        if len(self.children) != len(self.type.fields):
+            raise InvalidArrowError(
+                f"{self.type}: {len(self.children)} children for {len(self.type.fields)} fields"
+            )
+        if rule.has_dictionary != (self.dictionary is not None):
+            has = "no" if self.dictionary is None else "a"
+            raise InvalidArrowError(f"{self.type}: {has} dictionary")
+        self._check_types()
+        if self._null_count > 0 and rule.has_validity and self.buffers[0] is None:
+            raise InvalidArrowError(f"{self.type}: {self._null_count} nulls without a bitmap")
+        slots = self.offset + self.length
+        for spec, buffer in zip(rule.buffers, self.buffers, strict=False):
+            if buffer is None and spec.role is Role.VALIDITY:
+                continue
+            size = 0 if buffer is None else buffer.size
+            needed = spec.min_bytes(slots)
+            if size < needed:
+                raise InvalidArrowError(
+                    f"{self.type}: {spec.role.value} buffer has {size} bytes, "
+                    f"{slots} slots need {needed}"
+                )
+
+    def _check_types(self) -> None:
+        # Whoever is handed the array reads children and dictionary by the types that it declares.
+        for child, field in zip(self.children, self.type.fields, strict=True):
+            if not same_type(child.type, field.type):
+                raise InvalidArrowError(f"{self.type}: child of {child.type} under {field}")
+        if self.dictionary is not None:
+            storage = self.type.storage
+            assert isinstance(storage, Dictionary)
+            if not same_type(self.dictionary.type, storage.value_type):
+                raise InvalidArrowError(f"{self.type}: dictionary of {self.dictionary.type}")
+
+    @property
+    def device(self) -> Device:
+        """Where the bytes live: the device of the first buffer there is, here or below; else the host."""
+        for buffer in self.buffers:
+            if buffer is not None:
+                return buffer.device
+        for part in (*self.children, self.dictionary):
+            if part is not None:
+                return part.device
+        return HOST
+
+    def buffer(self, role: Role) -> Buffer | None:
+        """The buffer of that role, or None if the array goes without it.
+
+        Raises:
+            KeyError: If the layout has no such buffer.
+        """
+        return self.buffers[self.layout.position(role)]
+
+    def items(self, role: Role) -> Any:
+        """The items of a buffer that belong to the array's own slots, as a NumPy (or CuPy) array.
+
+        For offsets of a `slots + 1` layout that is `length + 1` items. Not copied, unless misaligned.
+        Bitmaps start at a byte, not at a slot: take them whole with `buffer`. An absent or empty
+        offsets buffer of an empty array gives its one offset, 0.
+        """
+        spec = self.layout.spec(role)
+        buffer = self.buffer(role)
+        if self.length == 0 or buffer is None:
+            none = np.zeros(int(spec.extent is Extent.SLOTS_AND_ONE), spec.dtype)
+            none.flags.writeable = False
+            return none
+        return buffer.view(spec.dtype, spec.items(self.length), self.offset * spec.dtype.itemsize)
+
+    @property
+    def data_buffers(self) -> tuple[Buffer | None, ...]:
+        """The variadic data buffers of a view layout; empty for the others."""
+        return self.buffers[len(self.layout.buffers) :] if self.layout.variadic else ()
+
+    @property
+    def known_null_count(self) -> int:
+        """The null count if it is known without counting, else `UNKNOWN`."""
+        return self._null_count
+
+    @property
+    def null_count(self) -> int:
+        """How many slots are null by this array's own validity bitmap (all, for type null)."""
+        if self._null_count == UNKNOWN:
+            from colkern.operations import null_count
+
+            self._null_count = null_count(self)
+        return self._null_count
+
+    def __len__(self) -> int:
+        return self.length
+
+    def slice(self, offset: int, length: int | None = None) -> Array:
+        """`length` values from `offset` on (all that follow, if None), in O(1); nothing is copied.
+
+        Raises:
+            IndexError: If `offset` is negative or past the end, or `length` negative. A length that
+                reaches past the end is cut.
+        """
+        if not 0 <= offset <= self.length or (length is not None and length < 0):
+            raise IndexError(f"slice({offset}, {length}) of {self.length} values")
+        count = self.length - offset if length is None else min(length, self.length - offset)
+        whole = count == self.length
+        nulls = self._null_count if whole or self._null_count == 0 else UNKNOWN
+        part = Array(
+            self.type,
+            count,
+            self.buffers,
+            self.children,
+            self.dictionary,
+            self.offset + offset,
+            nulls,
+        )
+        part._checked = self._checked
+        return part
+
+    def __getitem__(self, key: int | builtins.slice) -> Any:
+        """One value as a Python object, or a slice with step 1 as an array."""
+        if isinstance(key, slice):
+            start, stop, step = key.indices(self.length)
+            if step != 1:
+                raise ValueError("key: arrays are sliced with a step of 1; use take for others")
+            return self.slice(start, max(stop - start, 0))
+        if not -self.length <= key < self.length:
+            raise IndexError(f"index {key} of {self.length} values")
+        return self.slice(key % self.length, 1).to_pylist()[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        """The values as Python objects, decoded in batches."""
+        step = 4096
+        for start in range(0, self.length, step):
+            yield from self.slice(start, step).to_pylist()
+
+    def to_pylist(self) -> list[Any]:
+        """The values as Python objects; see `colkern.values.to_pylist`."""
+        from colkern.values import to_pylist
+
+        return to_pylist(self)
+
+    def equals(self, other: Array) -> bool:
+        """Whether both have the same type and the same values; see `colkern.equality.equals`."""
+        from colkern.equality import equals
+
+        return equals(self, other)
+
+    def __eq__(self, other: object) -> bool:
+        return self.equals(other) if isinstance(other, Array) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def validate(self, *, full: bool = False) -> None:
+        """Check the array against the format; see `colkern.operations.validate`."""
+        from colkern.operations import validate
+
+        validate(self, full=full)
+
+    def __repr__(self) -> str:
+        from colkern.display import array_repr
+
+        return array_repr(self)
+
+    def __arrow_c_schema__(self) -> Any:
+        """The type as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
+        from colkern.interchange import export_schema
+
+        return export_schema(self.type)
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        """The array as `arrow_schema` and `arrow_array` capsules; nothing is copied."""
+        from colkern.interchange import export_array
+
+        return export_array(self, requested_schema)
+
+
+class RecordBatch:
+    """Columns of one length under a schema. Columns may be decoded as late as when asked for.
+
+    Args:
+        schema: The schema.
+        columns: One array a field, of the field's type (see `colkern.schema.same_type`).
+        length: The number of rows; needed where there are no columns.
+        metadata: Key-value pairs of bytes that came with the batch.
+    """
+
+    __slots__ = ("_columns", "_load", "_loading", "length", "metadata", "schema")
+
+    def __init__(
+        self,
+        schema: Schema,
+        columns: Sequence[Array],
+        length: int | None = None,
+        metadata: dict[bytes, bytes] | None = None,
+    ) -> None:
+        if len(columns) != len(schema):
+            raise ValueError(f"columns: {len(columns)} arrays for {len(schema)} fields")
+        self.length = length if length is not None else (len(columns[0]) if columns else 0)
+        if self.length < 0:
+            raise ValueError(f"length: must not be negative, got {length}")
+        for field, column in zip(schema, columns, strict=True):
+            _check_column(field, column, self.length)
+        self.schema = schema
+        self.metadata = metadata
+        self._columns: list[Array | None] = list(columns)
+        self._load: Callable[[int], Array] | None = None
+        # A lock for each column that is being made.
+        self._loading: dict[int, threading.Lock] = {}
+
+    @classmethod
+    def lazy(
+        cls,
+        schema: Schema,
+        length: int,
+        load: Callable[[int], Array],
+        metadata: dict[bytes, bytes] | None = None,
+    ) -> RecordBatch:
+        """A batch whose column `i` is made by `load(i)` when it is first asked for, by any thread."""
+        batch = cls.__new__(cls)
+        batch.schema = schema
+        batch.length = length
+        batch.metadata = metadata
+        batch._columns = [None] * len(schema)
+        batch._load = load
+        batch._loading = {}
+        return batch
+
+    @classmethod
+    def from_arrays(cls, arrays: Sequence[Array], names: Sequence[str]) -> RecordBatch:
+        """A batch of nullable columns with those names."""
+        if len(arrays) != len(names):
+            raise ValueError(f"names: {len(names)} names for {len(arrays)} arrays")
+        pairs = [(name, array.type) for name, array in zip(names, arrays, strict=True)]
+        return cls(Schema(pairs), arrays)
+
+    def column(self, key: int | str) -> Array:
+        """The column at a position or of a name; `KeyError` or `IndexError` if there is none."""
+        position = self.schema.index(key)
+        column = self._columns[position]
+        return self._loaded(position) if column is None else column
+
+    def _loaded(self, position: int) -> Array:
+        with self._loading.setdefault(position, threading.Lock()):
+            # Another thread may have made it meanwhile.
+            column = self._columns[position]
+            if column is None:
+                assert self._load is not None
+                column = self._load(position)
+                _check_column(self.schema.fields[position], column, self.length)
+                self._columns[position] = column
+        return column
+
+    def __getitem__(self, key: int | str) -> Array:
+        return self.column(key)
+
+    @property
+    def columns(self) -> list[Array]:
+        """All columns, decoded."""
+        return [self.column(i) for i in range(len(self.schema))]
+
+    @property
+    def num_rows(self) -> int:
+        """The number of rows."""
+        return self.length
+
+    @property
+    def num_columns(self) -> int:
+        """The number of columns."""
+        return len(self.schema)
+
+    def __len__(self) -> int:
+        return self.length
+
+    def slice(self, offset: int, length: int | None = None) -> RecordBatch:
+        """`length` rows from `offset` on; as lazy as this batch, and nothing is copied."""
+        if not 0 <= offset <= self.length or (length is not None and length < 0):
+            raise IndexError(f"slice({offset}, {length}) of {self.length} rows")
+        count = self.length - offset if length is None else min(length, self.length - offset)
+        return RecordBatch.lazy(
+            self.schema, count, lambda i: self.column(i).slice(offset, count), self.metadata
+        )
+
+    def select(self, keys: Iterable[int | str]) -> RecordBatch:
+        """The columns at those positions or of those names, in that order; none is decoded."""
+        positions = [self.schema.index(key) for key in keys]
+        chosen = Schema(tuple(self.schema.fields[p] for p in positions), self.schema.metadata)
+        return RecordBatch.lazy(
+            chosen, self.length, lambda i: self.column(positions[i]), self.metadata
+        )
+
+    def to_pydict(self) -> dict[str, list[Any]]:
+        """Name → values as Python objects; of fields with one name, the last is kept."""
+        return {
+            field.name: column.to_pylist()
+            for field, column in zip(self.schema, self.columns, strict=True)
+        }
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """One dict of values a row."""
+        columns = self.to_pydict()
+        return [{name: values[i] for name, values in columns.items()} for i in range(self.length)]
+
+    def equals(self, other: RecordBatch) -> bool:
+        """Whether names and columns are equal; metadata and `nullable` of fields are not compared."""
+        return (
+            self.length == other.length
+            and self.schema.names == other.schema.names
+            and all(a.equals(b) for a, b in zip(self.columns, other.columns, strict=True))
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self.equals(other) if isinstance(other, RecordBatch) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def validate(self, *, full: bool = False) -> None:
+        """Check every column; see `colkern.operations.validate`."""
+        from colkern.operations import validate
+
+        validate(self, full=full)
+
+    def __repr__(self) -> str:
+        from colkern.display import batch_repr
+
+        return batch_repr(self)
+
+    def __arrow_c_schema__(self) -> Any:
+        """The schema as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
+        from colkern.interchange import export_schema
+
+        return export_schema(self.schema)
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        """The batch as the capsules of a struct array; nothing is copied."""
+        from colkern.interchange import export_batch
+
+        return export_batch(self, requested_schema)
+
+
+def _check_column(field: Field, column: Array, length: int) -> None:
+    if not same_type(column.type, field.type):
+        raise InvalidArrowError(f"array of {column.type} under {field}", place=field.name)
+    if column.length != length:
+        raise InvalidArrowError(f"{column.length} values in {length} rows", place=field.name)
+
+
+class RecordBatchStream:
+    """A schema and an iterator over batches of it; can be consumed once.
+
+    Args:
+        schema: The schema of every batch.
+        batches: The batches.
+    """
+
+    def __init__(self, schema: Schema, batches: Iterable[RecordBatch]) -> None:
+        self.schema = schema
+        self._batches = iter(batches)
+
+    def __iter__(self) -> Iterator[RecordBatch]:
+        return self._batches
+
+    def __next__(self) -> RecordBatch:
+        return next(self._batches)
+
+    def read_all(self) -> list[RecordBatch]:
+        """All batches that are left."""
+        return list(self._batches)
+
+    def __arrow_c_schema__(self) -> Any:
+        """The schema as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
+        from colkern.interchange import export_schema
+
+        return export_schema(self.schema)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The batches as an `arrow_array_stream` capsule; nothing is copied."""
+        from colkern.interchange import export_stream
+
+        return export_stream(self, requested_schema)

@@ -1,0 +1,6 @@
+"""Arrays and record batches from Python values, from NumPy, and from whatever else speaks Arrow."""
+
+from colkern.builders.entry import array, record_batch
+from colkern.builders.nested import UnionValue
+
+__all__ = ["UnionValue", "array", "record_batch"]

@@ -1,0 +1,136 @@
+"""`array` and `record_batch`: whatever the caller has, as Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from colkern.arrays import Array, RecordBatch
+from colkern.builders.infer import infer
+from colkern.builders.nested import build
+from colkern.builders.numpy_arrays import from_numpy
+from colkern.builders.parts import BadValue
+from colkern.schema import DataType, Field, Schema, same_type
+
+
+def array(values: Any, type: DataType | None = None) -> Array:
+    """An array of Python values, of a NumPy array, or of an object of the Arrow PyCapsule interface.
+
+    Python values come in any iterable; None is a null. What a type takes is what `to_pylist` gives
+    for it, and more where nothing can be lost: see the builders in `colkern.builders`. Nothing is
+    rounded (but floats to their type), cut or reinterpreted. Without `type`, it is inferred from bool,
+    int (int64, uint64 if needed), float, str, bytes, `date`, `datetime` (with the first one's
+    timezone), `time`, `timedelta`, `Decimal`, intervals, lists, tuples (as lists) and dicts (as
+    structs); views, dictionaries, runs, maps and unions need a type.
+
+    A union value is put into the first child that it fits, or where a `UnionValue` says.
+
+    A NumPy array of numbers, `datetime64` or `timedelta64` is not copied if the bytes are Arrow's;
+    it must not be changed from then on. Masked values and NaT become nulls, NaN does not. An object
+    of another library is not copied; one that gives a stream (a chunked array, a column of a data
+    frame) must hold its values in one piece.
+
+    Raises:
+        TypeError: If a value has the wrong class, with its place: `values[3]['name']`.
+        ValueError: If a value does not fit the type, with its place; if `type` is not the type that
+            an Arrow object has; if a stream holds more than one array.
+    """
+    if type is not None and not isinstance(type, DataType):
+        raise TypeError(f"type: expected a colkern data type, got {type!r}")
+    return _array(values, type, "values")
+
+
+def record_batch(
+    data: RecordBatch | Mapping[str, Any] | Sequence[Any], schema: Schema | None = None
+) -> RecordBatch:
+    """A batch of columns, each of which is whatever `array` takes.
+
+    Args:
+        data: Names and columns; or columns alone, with a schema; or an object of another library that
+            gives a struct by the Arrow PyCapsule interface (a batch, a data frame in one piece), which
+            is not copied.
+        schema: The names and types, in order; inferred from a mapping if None. A mapping must have
+            exactly its names.
+
+    Raises:
+        TypeError, ValueError: As `array`, with the column's name as the place; if the columns have
+            different lengths, or names are missing or left over.
+    """
+    if isinstance(data, RecordBatch) or _speaks_arrow(data):
+        from colkern.interchange import import_batch
+
+        batch = data if isinstance(data, RecordBatch) else import_batch(data)
+        if schema is not None and not _same_fields(batch.schema, schema):
+            raise ValueError(f"schema: the data has another one:\n{batch.schema}")
+        return batch
+    if isinstance(data, Mapping):
+        columns = _by_name(data, schema)
+    elif schema is None:
+        raise ValueError("schema: columns without names need one")
+    else:
+        columns = list(data)
+        if len(columns) != len(schema):
+            raise ValueError(f"data: {len(columns)} columns for {len(schema)} fields")
+    names = list(data) if schema is None else schema.names
+    types: list[DataType | None] = [None] * len(names) if schema is None else list(schema.types)
+    arrays = [
+        _array(column, type_, name)
+        for column, type_, name in zip(columns, types, names, strict=True)
+    ]
+    for name, column in zip(names, arrays, strict=True):
+        if column.length != arrays[0].length:
+            raise ValueError(f"{name}: {column.length} values, {names[0]} has {arrays[0].length}")
+    if schema is None:
+        schema = Schema(
+            tuple(Field(name, column.type) for name, column in zip(names, arrays, strict=True))
+        )
+    return RecordBatch(schema, arrays)
+
+
+def _speaks_arrow(data: Any) -> bool:
+    return hasattr(data, "__arrow_c_array__") or hasattr(data, "__arrow_c_stream__")
+
+
+def _same_fields(a: Schema, b: Schema) -> bool:
+    shapes = [[(field.name, field.nullable) for field in schema] for schema in (a, b)]
+    return shapes[0] == shapes[1] and all(map(same_type, a.types, b.types))
+
+
+def _by_name(data: Mapping[str, Any], schema: Schema | None) -> list[Any]:
+    for name in data:
+        if not isinstance(name, str):
+            raise TypeError(f"data: expected str as the name of a column, got {name!r}")
+    if schema is None:
+        return list(data.values())
+    if len(schema) != len(data) or set(schema.names) != data.keys():
+        raise ValueError(f"data: columns {list(data)} for the schema's fields {schema.names}")
+    return [data[name] for name in schema.names]
+
+
+def _array(values: Any, type_: DataType | None, name: str) -> Array:
+    """Like `array`; `name` is what errors call the values."""
+    if _speaks_arrow(values):
+        return _from_arrow(values, type_, name)
+    if isinstance(values, str | bytes | bytearray | Mapping) or not isinstance(values, Iterable):
+        raise TypeError(f"{name}: expected a sequence of values, got {values!r:.60}")
+    try:
+        if isinstance(values, np.ndarray):
+            return from_numpy(values, type_)
+        items = list(values)
+        return build(infer(items) if type_ is None else type_, items)
+    except BadValue as error:
+        raise error.public(name) from None
+
+
+def _from_arrow(values: Any, type_: DataType | None, name: str) -> Array:
+    if isinstance(values, Array):
+        imported = values
+    else:
+        from colkern.interchange import import_array
+
+        imported = import_array(values)
+    if type_ is not None and not same_type(imported.type, type_):
+        raise ValueError(f"{name}: an array of {imported.type} where {type_} is asked for")
+    return imported

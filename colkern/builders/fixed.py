@@ -1,0 +1,354 @@
+"""Builders of values of a fixed size, and of bytes and text."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.builders.parts import (
+    BadValue,
+    each,
+    filled,
+    first_where,
+    joined,
+    offsets,
+    packed,
+    starts_of,
+    validity,
+    wrong,
+)
+from colkern.layouts import VIEW_INLINE_BYTES, Role, layout
+
+Values = list[Any]
+
+_NANOS = {
+    "W": 604_800_000_000_000,
+    "D": 86_400_000_000_000,
+    "h": 3_600_000_000_000,
+    "m": 60_000_000_000,
+    "s": 1_000_000_000,
+    "ms": 1_000_000,
+    "us": 1_000,
+    "ns": 1,
+}
+_EPOCH_DAY = date(1970, 1, 1)
+_EPOCH = datetime(1970, 1, 1)
+_EPOCH_UTC = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def build_null(type_: s.DataType, values: Values) -> Array:
+    """Nothing but None."""
+    for index, value in enumerate(values):
+        if value is not None:
+            raise BadValue(TypeError, str(wrong("None", value)), index)
+    return Array(type_, len(values), [], null_count=len(values))
+
+
+def build_bool(type_: s.DataType, values: Values) -> Array:
+    """True and False, NumPy's too."""
+    bits = np.array(each(values, _bool, False, bool), np.bool_)
+    valid, nulls = validity(values)
+    return Array(type_, len(values), [valid, packed(bits)], null_count=nulls)
+
+
+def _bool(value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise wrong("bool", value)
+    return bool(value)
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, bool | np.bool_ | np.timedelta64) or not hasattr(value, "__index__"):
+        raise wrong("an integer", value)
+    return operator.index(value)
+
+
+def _fixed(type_: s.DataType, values: Values, items: list[Any]) -> Array:
+    """An array of the items that stand for the values."""
+    valid, nulls = validity(values)
+    data = filled(layout(type_).spec(Role.DATA).dtype, items)
+    return Array(type_, len(values), [valid, data], null_count=nulls)
+
+
+def _integers(
+    type_: s.DataType, values: Values, convert: Callable[[Any], int], as_is: type | None = None
+) -> Array:
+    """An array of integers that stand for the values, all within the range of the type."""
+    numbers = each(values, convert, 0, as_is)
+    bounds = np.iinfo(layout(type_).spec(Role.DATA).dtype)
+    low, high = int(bounds.min), int(bounds.max)
+    if numbers and not (low <= min(numbers) and max(numbers) <= high):
+        index = first_where(numbers, lambda number: not low <= number <= high)
+        message = f"{numbers[index]} is outside the range of {type_}, {low} to {high}"
+        raise BadValue(ValueError, message, index)
+    return _fixed(type_, values, numbers)
+
+
+def build_int(type_: s.DataType, values: Values) -> Array:
+    """Integers of any class but bool; floats are refused."""
+    return _integers(type_, values, _integer, int)
+
+
+def build_float(type_: s.FloatingPoint, values: Values) -> Array:
+    """Floats, rounded to the type; integers only if the type holds them exactly."""
+    kind = layout(type_).spec(Role.DATA).dtype.type
+
+    def convert(value: Any) -> float:
+        if isinstance(value, float | np.floating):
+            return float(value)
+        number = _integer(value)
+        with np.errstate(over="ignore"):
+            rounded = float(kind(number))
+        if not np.isfinite(rounded) or int(rounded) != number:
+            raise ValueError(f"{type_} does not hold the integer {number} exactly")
+        return rounded
+
+    with np.errstate(over="ignore"):
+        return _fixed(type_, values, each(values, convert, 0.0, float))
+
+
+def build_decimal(type_: s.Decimal, values: Values) -> Array:
+    """`decimal.Decimal` and integers that fit precision and scale without rounding."""
+    from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact
+
+    exact = Context(prec=80, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact])
+    limit = 10**type_.precision
+
+    def convert(value: Any) -> int:
+        number = value if isinstance(value, Decimal) else Decimal(_integer(value))
+        if not number.is_finite():
+            raise ValueError(f"{number} is no finite decimal")
+        # A zero of any exponent is zero; other numbers end before their exponent gets out of hand.
+        if number and not -200 <= number.adjusted() + type_.scale <= 200:
+            raise ValueError(f"{number} does not fit {type_}")
+        try:
+            shifted = exact.scaleb(number, type_.scale) if number else Decimal(0)
+        except Inexact:
+            raise ValueError(f"{number} does not fit {type_}") from None
+        unscaled = int(shifted)
+        if unscaled != shifted:
+            raise ValueError(f"{number} has more than {type_.scale} digits after the point")
+        if abs(unscaled) >= limit:
+            raise ValueError(f"{number} has more than {type_.precision} digits in {type_}")
+        return unscaled
+
+    if layout(type_).spec(Role.DATA).dtype.kind == "i":
+        return _integers(type_, values, convert)
+    width = type_.bit_width // 8
+    numbers = each(values, convert, 0)
+    valid, nulls = validity(values)
+    data = joined([number.to_bytes(width, "little", signed=True) for number in numbers])
+    return Array(type_, len(values), [valid, data], null_count=nulls)
+
+
+# Dates and times
+
+
+def _in_units(nanoseconds: int, unit: str, value: object) -> int:
+    count, rest = divmod(nanoseconds, _NANOS[unit])
+    if rest:
+        raise ValueError(f"{value} is not a whole number of {unit}")
+    return count
+
+
+def _scalar_nanos(value: np.datetime64 | np.timedelta64) -> int:
+    if np.isnat(value):
+        raise ValueError("NaT: use None for a null")
+    unit, step = np.datetime_data(value.dtype)
+    if unit in ("Y", "M") and isinstance(value, np.datetime64):
+        return _scalar_nanos(value.astype("M8[D]"))
+    if unit not in _NANOS:
+        raise ValueError(f"NumPy unit {unit!r} is not one of {', '.join(_NANOS)}")
+    return int(value.view(np.int64)) * step * _NANOS[unit]
+
+
+def _timedelta_nanos(value: timedelta) -> int:
+    micros = (value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds
+    return micros * 1_000
+
+
+def build_date(type_: s.Date, values: Values) -> Array:
+    """`datetime.date` (not `datetime`), `numpy.datetime64` of whole days, or the stored integer."""
+
+    def convert(value: Any) -> int:
+        if isinstance(value, date) and not isinstance(value, datetime):
+            days = (value - _EPOCH_DAY).days
+        elif isinstance(value, np.datetime64):
+            days = _in_units(_scalar_nanos(value), "D", value)
+        else:
+            number = _stored(value, "datetime.date")
+            if type_.unit == "ms" and number % 86_400_000:
+                raise ValueError(f"{number} ms are not whole days")
+            return number
+        return days if type_.unit == "day" else days * 86_400_000
+
+    return _integers(type_, values, convert)
+
+
+def _stored(value: Any, otherwise: str) -> int:
+    try:
+        return _integer(value)
+    except TypeError:
+        raise wrong(f"{otherwise}, its NumPy scalar or an integer", value) from None
+
+
+def build_time(type_: s.Time, values: Values) -> Array:
+    """`datetime.time` without timezone, `numpy.timedelta64` since midnight, or the stored integer."""
+
+    def convert(value: Any) -> int:
+        if isinstance(value, time):
+            if value.tzinfo is not None:
+                raise ValueError(f"{value} has a timezone, {type_} has none")
+            seconds = (value.hour * 60 + value.minute) * 60 + value.second
+            nanos = seconds * 1_000_000_000 + value.microsecond * 1_000
+            return _in_units(nanos, type_.unit, value)
+        if isinstance(value, np.timedelta64):
+            count = _in_units(_scalar_nanos(value), type_.unit, value)
+        else:
+            count = _stored(value, "datetime.time")
+        if not 0 <= count * _NANOS[type_.unit] < _NANOS["D"]:
+            raise ValueError(f"{count} {type_.unit} is no time of day")
+        return count
+
+    return _integers(type_, values, convert)
+
+
+def build_timestamp(type_: s.Timestamp, values: Values) -> Array:
+    """`datetime.datetime`, `numpy.datetime64` (UTC if the type has a timezone), or the stored integer.
+
+    A type with a timezone takes aware datetimes only, a type without takes naive ones only.
+    """
+
+    def convert(value: Any) -> int:
+        if isinstance(value, datetime):
+            aware = value.utcoffset() is not None
+            if aware != bool(type_.timezone):
+                has, takes = ("a", "none") if aware else ("no", "one")
+                raise ValueError(f"{value} has {has} timezone, {type_} has {takes}")
+            since = value - (_EPOCH_UTC if aware else _EPOCH)
+            return _in_units(_timedelta_nanos(since), type_.unit, value)
+        if isinstance(value, np.datetime64):
+            return _in_units(_scalar_nanos(value), type_.unit, value)
+        return _stored(value, "datetime.datetime")
+
+    return _integers(type_, values, convert)
+
+
+def build_duration(type_: s.Duration, values: Values) -> Array:
+    """`datetime.timedelta`, `numpy.timedelta64`, or the stored integer."""
+
+    def convert(value: Any) -> int:
+        if isinstance(value, timedelta):
+            return _in_units(_timedelta_nanos(value), type_.unit, value)
+        if isinstance(value, np.timedelta64):
+            return _in_units(_scalar_nanos(value), type_.unit, value)
+        return _stored(value, "datetime.timedelta")
+
+    return _integers(type_, values, convert)
+
+
+def build_interval(type_: s.Interval, values: Values) -> Array:
+    """Tuples of integers, as `to_pylist` gives them; a bare integer for months alone."""
+    dtype = layout(type_).spec(Role.DATA).dtype
+    parts = [dtype[name] for name in dtype.names or ()]
+
+    def number(value: Any, part: np.dtype[Any]) -> int:
+        count, bounds = _integer(value), np.iinfo(part)
+        if not bounds.min <= count <= bounds.max:
+            raise ValueError(f"{count} is outside the range of {part}")
+        return count
+
+    def months(value: Any) -> int:
+        (count,) = value if isinstance(value, tuple) and len(value) == 1 else (value,)
+        return number(count, dtype)
+
+    def members(value: Any) -> tuple[int, ...]:
+        if not isinstance(value, tuple) or len(value) != len(parts):
+            raise wrong(f"a tuple of {len(parts)} integers", value)
+        return tuple(map(number, value, parts))
+
+    if not parts:
+        return _fixed(type_, values, each(values, months, 0))
+    return _fixed(type_, values, each(values, members, (0,) * len(parts)))
+
+
+# Bytes and text
+
+
+def _bytes(value: Any) -> bytes:
+    if not isinstance(value, bytes | bytearray | memoryview):
+        raise wrong("bytes", value)
+    return bytes(value)
+
+
+def _text(value: Any) -> bytes:
+    if not isinstance(value, str):
+        raise wrong("str", value)
+    return value.encode()
+
+
+def _encode(type_: s.DataType, values: Values) -> list[bytes]:
+    if isinstance(type_, s.Utf8 | s.LargeUtf8 | s.Utf8View):
+        return each(values, _text, b"")
+    return each(values, _bytes, b"", bytes)
+
+
+def build_fixed_size_binary(type_: s.FixedSizeBinary, values: Values) -> Array:
+    """Byte strings of exactly the type's width."""
+    width = type_.byte_width
+
+    def convert(value: Any) -> bytes:
+        piece = _bytes(value)
+        if len(piece) != width:
+            raise ValueError(f"expected {width} bytes, got {len(piece)}")
+        return piece
+
+    valid, nulls = validity(values)
+    data = joined(each(values, convert, bytes(width)))
+    return Array(type_, len(values), [valid, data], null_count=nulls)
+
+
+def build_variable(type_: s.DataType, values: Values) -> Array:
+    """Byte strings or text behind offsets."""
+    pieces = _encode(type_, values)
+    starts = starts_of(list(map(len, pieces)))
+    dtype = layout(type_).spec(Role.OFFSETS).dtype
+    valid, nulls = validity(values)
+    buffers = [valid, offsets(dtype, starts), joined(pieces)]
+    return Array(type_, len(values), buffers, null_count=nulls)
+
+
+MOST_BYTES_A_DATA_BUFFER = 2**31 - 1
+"""Views address data buffers with 32-bit offsets; more bytes go into another one."""
+
+
+def build_view(type_: s.DataType, values: Values) -> Array:
+    """Byte strings or text behind views; what is too long for its view goes into data buffers."""
+    pieces = _encode(type_, values)
+    views: list[bytes] = []
+    data: list[list[bytes]] = []
+    used = MOST_BYTES_A_DATA_BUFFER
+    for index, piece in enumerate(pieces):
+        size = len(piece)
+        if size > MOST_BYTES_A_DATA_BUFFER:
+            raise BadValue(ValueError, f"{size} bytes are more than a view can hold", index)
+        head = size.to_bytes(4, "little")
+        if size <= VIEW_INLINE_BYTES:
+            views.append(head + piece.ljust(VIEW_INLINE_BYTES, b"\0"))
+            continue
+        if used + size > MOST_BYTES_A_DATA_BUFFER:
+            data.append([])
+            used = 0
+        place = (len(data) - 1).to_bytes(4, "little") + used.to_bytes(4, "little")
+        views.append(head + piece[:4] + place)
+        data[-1].append(piece)
+        used += size
+    valid, nulls = validity(values)
+    buffers = [valid, joined(views), *map(joined, data)]
+    return Array(type_, len(values), buffers, null_count=nulls)

@@ -1,0 +1,203 @@
+"""The type of Python values that come without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from datetime import timezone as fixed_timezone
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.builders.nested import elements_of
+from colkern.builders.parts import (
+    BadValue,
+    each,
+    starts_of,
+    within_elements,
+    within_field,
+    wrong,
+)
+from colkern.values import DayTime, MonthDayNano, Months
+
+Values = list[Any]
+
+
+def infer(values: Values) -> s.DataType:
+    """The type of values of one Python class, nulls aside; `null` if there is nothing else.
+
+    Integers beside floats are floats. `BadValue` where no type, or more than one, would fit.
+    """
+    rules = {of_class: _rule(of_class) for of_class in set(map(type, values)) - {type(None)}}
+    if not rules:
+        return s.null()
+    used = set(rules.values())
+    rule = _floats if used == _NUMBERS else used.pop() if len(used) == 1 else None
+    if rule is not None:
+        return rule(values)
+    present = [
+        (index, rules[type(value)]) for index, value in enumerate(values) if value is not None
+    ]
+    start = present[0][1]
+    fitting = _NUMBERS if start in _NUMBERS else {start}
+    index, odd = next(each for each in present if each[1] is None or each[1] not in fitting)
+    expected = (
+        "a value whose class has an Arrow type" if odd is None else "the same class as before"
+    )
+    raise BadValue(TypeError, str(wrong(expected, values[index])), index)
+
+
+_Rule = Callable[[Values], s.DataType]
+
+
+def _rule(of_class: type) -> _Rule | None:
+    return next((_RULES[base] for base in of_class.__mro__ if base in _RULES), None)
+
+
+def _always(type_: s.DataType) -> _Rule:
+    return lambda values: type_
+
+
+def _integers(values: Values) -> s.DataType:
+    present = [value for value in values if value is not None]
+    if all(isinstance(value, np.integer) for value in present):
+        dtype = np.result_type(*{value.dtype for value in present})
+        if dtype.kind in "iu":
+            return from_dtype(dtype)
+    if max(map(int, present)) <= 2**63 - 1:
+        # What is too small for int64 is refused, with its place, by the builder.
+        return s.int64()
+    return s.uint64()
+
+
+def _floats(values: Values) -> s.DataType:
+    present = [value for value in values if value is not None]
+    if all(isinstance(value, np.floating) for value in present):
+        return from_dtype(np.result_type(*{value.dtype for value in present}))
+    return s.float64()
+
+
+_NUMBERS: set[_Rule | None] = {_integers, _floats}
+
+
+def _decimals(values: Values) -> s.DataType:
+    before = after = 0
+    for index, value in enumerate(values):
+        if value is None:
+            continue
+        _, digits, exponent = value.as_tuple()
+        if not isinstance(exponent, int):
+            raise BadValue(ValueError, f"{value} is no finite decimal", index)
+        after = max(after, -exponent)
+        before = max(before, len(digits) + exponent)
+    precision = max(before + after, 1)
+    if precision > s.MAX_DECIMAL_PRECISION[256]:
+        index = next(i for i, value in enumerate(values) if value is not None)
+        raise BadValue(ValueError, f"no decimal type has {precision} digits", index)
+    width = 128 if precision <= s.MAX_DECIMAL_PRECISION[128] else 256
+    return s.decimal(width, precision, after)
+
+
+def _timestamps(values: Values) -> s.DataType:
+    present = ((i, value) for i, value in enumerate(values) if value is not None)
+    index, first = next(present)
+    return s.timestamp("us", _zone_name(first, index))
+
+
+def _zone_name(value: datetime, index: int) -> str | None:
+    zone = value.tzinfo
+    if zone is None:
+        return None
+    if zone is UTC:
+        return "UTC"
+    if key := getattr(zone, "key", None) or getattr(zone, "zone", None):
+        return str(key)
+    ahead = value.utcoffset()
+    if not isinstance(zone, fixed_timezone) or ahead is None or ahead.seconds % 60:
+        raise BadValue(ValueError, f"timezone {zone} has neither a name nor whole minutes", index)
+    minutes = int(ahead.total_seconds()) // 60
+    hours, rest = divmod(abs(minutes), 60)
+    return f"{'-' if minutes < 0 else '+'}{hours:02}:{rest:02}"
+
+
+def _scalars(values: Values) -> s.DataType:
+    dtypes = {value.dtype for value in values if value is not None}
+    index = next(i for i, value in enumerate(values) if value is not None)
+    try:
+        return from_dtype(np.result_type(*dtypes))
+    except TypeError as error:
+        raise BadValue(TypeError, str(error), index) from None
+
+
+def _lists(values: Values) -> s.DataType:
+    lists: list[Values] = each(values, elements_of, [], list)
+    starts = starts_of(list(map(len, lists)))
+    flat = [element for each_list in lists for element in each_list]
+    return s.list_(within_elements(starts, lambda: infer(flat)))
+
+
+def _structs(values: Values) -> s.DataType:
+    names = dict.fromkeys(name for value in values if value is not None for name in value)
+    for index, value in enumerate(values):
+        for name in value or ():
+            if not isinstance(name, str):
+                raise BadValue(TypeError, f"{wrong('str as the name of a field', name)}", index)
+    return s.struct([(name, _field_type(name, values)) for name in names])
+
+
+def _field_type(name: str, values: Values) -> s.DataType:
+    column = [None if value is None else value.get(name) for value in values]
+    return within_field(name, lambda: infer(column))
+
+
+_RULES: dict[type, _Rule] = {
+    bool: _always(s.bool_()),
+    np.bool_: _always(s.bool_()),
+    int: _integers,
+    np.integer: _integers,
+    float: _floats,
+    np.floating: _floats,
+    str: _always(s.utf8()),
+    bytes: _always(s.binary()),
+    bytearray: _always(s.binary()),
+    date: _always(s.date32()),
+    datetime: _timestamps,
+    time: _always(s.time64("us")),
+    timedelta: _always(s.duration("us")),
+    np.datetime64: _scalars,
+    np.timedelta64: _scalars,
+    Decimal: _decimals,
+    Months: _always(s.month_interval()),
+    DayTime: _always(s.day_time_interval()),
+    MonthDayNano: _always(s.month_day_nano_interval()),
+    list: _lists,
+    tuple: _lists,
+    np.ndarray: _lists,
+    dict: _structs,
+    Mapping: _structs,
+}
+
+
+def from_dtype(dtype: np.dtype[Any]) -> s.DataType:
+    """The type of a NumPy dtype.
+
+    Raises:
+        TypeError: If Arrow has no such type.
+    """
+    if dtype.kind == "b":
+        return s.bool_()
+    if dtype.kind in "iu":
+        return s.Int(dtype.itemsize * 8, dtype.kind == "i")
+    if dtype.kind == "f" and dtype.itemsize <= 8:
+        return s.FloatingPoint(dtype.itemsize * 8)
+    if dtype.kind == "V" and dtype.fields is None and dtype.subdtype is None:
+        return s.fixed_size_binary(dtype.itemsize)
+    if dtype.kind in "mM":
+        unit, step = np.datetime_data(dtype)
+        if step == 1 and unit in s.TIME_UNITS:
+            return s.timestamp(unit) if dtype.kind == "M" else s.duration(unit)
+        if step == 1 and unit == "D" and dtype.kind == "M":
+            return s.date32()
+    raise TypeError(f"Arrow has no type for NumPy's {dtype}")

@@ -1,0 +1,293 @@
+"""Builders of nested, dictionary-encoded and run-end encoded values, and the table of all builders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.builders import fixed
+from colkern.builders.parts import (
+    BadValue,
+    each,
+    filled,
+    offsets,
+    starts_of,
+    validity,
+    within_chosen,
+    within_elements,
+    within_field,
+    wrong,
+)
+from colkern.layouts import Role, layout
+
+Values = list[Any]
+
+
+class UnionValue(NamedTuple):
+    """A value of a union that says which child holds it."""
+
+    type_code: int
+    value: Any
+
+
+def build(type_: s.DataType, values: Values) -> Array:
+    """An array of that type; `BadValue` for a value that does not fit."""
+    return _BUILDERS[type(type_)](type_, values)
+
+
+def elements_of(value: Any) -> Values:
+    """The elements of one list value: of any iterable that is no text, bytes or mapping."""
+    if isinstance(value, str | bytes | bytearray | Mapping) or not isinstance(value, Iterable):
+        raise wrong("a list", value)
+    return list(value)
+
+
+def _flattened(lists: list[Values]) -> Values:
+    return [element for each_list in lists for element in each_list]
+
+
+def _elements(type_: s.DataType, lists: list[Values]) -> tuple[Array, list[int]]:
+    """The child array of the elements, and where each list starts in it."""
+    starts = starts_of(list(map(len, lists)))
+    element = type_.fields[0].type
+    return within_elements(starts, lambda: build(element, _flattened(lists))), starts
+
+
+def build_list(type_: s.DataType, values: Values) -> Array:
+    """Lists behind offsets."""
+    child, starts = _elements(type_, each(values, elements_of, [], list))
+    dtype = layout(type_).spec(Role.OFFSETS).dtype
+    valid, nulls = validity(values)
+    buffers = [valid, offsets(dtype, starts)]
+    return Array(type_, len(values), buffers, [child], null_count=nulls)
+
+
+def build_list_view(type_: s.DataType, values: Values) -> Array:
+    """Lists behind offsets and sizes, laid out in order."""
+    child, starts = _elements(type_, each(values, elements_of, [], list))
+    dtype = layout(type_).spec(Role.OFFSETS).dtype
+    ends = offsets(dtype, starts)
+    sizes = filled(dtype, [stop - start for start, stop in pairwise(starts)])
+    valid, nulls = validity(values)
+    buffers = [valid, ends[: len(values) * dtype.itemsize], sizes]
+    return Array(type_, len(values), buffers, [child], null_count=nulls)
+
+
+def build_fixed_size_list(type_: s.FixedSizeList, values: Values) -> Array:
+    """Lists of exactly the type's size; a null takes up as many null elements."""
+
+    def convert(value: Any) -> Values:
+        elements = elements_of(value)
+        if len(elements) != type_.list_size:
+            raise ValueError(f"expected {type_.list_size} elements, got {len(elements)}")
+        return elements
+
+    child, _ = _elements(type_, each(values, convert, [None] * type_.list_size))
+    valid, nulls = validity(values)
+    return Array(type_, len(values), [valid], [child], null_count=nulls)
+
+
+def build_map(type_: s.Map, values: Values) -> Array:
+    """Mappings, or iterables of `(key, value)` pairs; keys are never null."""
+
+    def convert(value: Any) -> Values:
+        pairs = list(value.items()) if isinstance(value, Mapping) else elements_of(value)
+        for pair in pairs:
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise wrong("a (key, value) pair", pair)
+            if pair[0] is None:
+                raise ValueError("a key of a map is never null")
+        return [tuple(pair) for pair in pairs]
+
+    child, starts = _elements(type_, each(values, convert, []))
+    valid, nulls = validity(values)
+    ends = offsets(layout(type_).spec(Role.OFFSETS).dtype, starts)
+    return Array(type_, len(values), [valid, ends], [child], null_count=nulls)
+
+
+def build_struct(type_: s.DataType, values: Values) -> Array:
+    """Mappings of field names (a missing one is null), or tuples with one value a field.
+
+    With duplicate field names: tuples, or lists of `(name, value)` tuples as `to_pylist` gives them.
+    """
+    names = [field.name for field in type_.fields]
+    known = set(names)
+    duplicates = len(known) != len(names)
+
+    def convert(value: Any) -> tuple[Any, ...]:
+        # A dict is the usual mapping, and quickly told.
+        if isinstance(value, dict | Mapping) and not duplicates:
+            if not value.keys() <= known:
+                unknown = value.keys() - known
+                raise ValueError(f"no field named {sorted(map(repr, unknown))[0]} in {type_}")
+            return tuple(map(value.get, names))
+        if duplicates and isinstance(value, list) and [pair[0] for pair in value] == names:
+            return tuple(pair[1] for pair in value)
+        if not isinstance(value, tuple):
+            raise wrong("a mapping or a tuple", value)
+        if len(value) != len(names):
+            raise ValueError(f"expected {len(names)} members, got {len(value)}")
+        return value
+
+    rows = each(values, convert, (None,) * len(names))
+    children = [
+        _column(field, [row[position] for row in rows])
+        for position, field in enumerate(type_.fields)
+    ]
+    valid, nulls = validity(values)
+    return Array(type_, len(values), [valid], children, null_count=nulls)
+
+
+def _column(field: s.Field, values: Values) -> Array:
+    return within_field(field.name, lambda: build(field.type, values))
+
+
+def build_union(type_: s.Union, values: Values) -> Array:
+    """A `UnionValue` goes to the child of its code, any other value to the first child it fits.
+
+    Unions have no nulls of their own: None becomes a null of the first child.
+    """
+    members = each(values, lambda value: _member(type_, value), (0, None))
+    type_ids = filled(np.int8, [type_.type_codes[child] for child, _ in members])
+    if type_.mode == "sparse":
+        children = [
+            build(field.type, [value if own == child else None for own, value in members])
+            for child, field in enumerate(type_.fields)
+        ]
+        return Array(type_, len(values), [type_ids], children)
+    chosen: list[list[int]] = [[] for _ in type_.fields]
+    places = []
+    for slot, (child, _) in enumerate(members):
+        places.append(len(chosen[child]))
+        chosen[child].append(slot)
+    children = [
+        _chosen_column(field, members, slots)
+        for field, slots in zip(type_.fields, chosen, strict=True)
+    ]
+    return Array(type_, len(values), [type_ids, filled(np.int32, places)], children)
+
+
+def _chosen_column(field: s.Field, members: list[tuple[int, Any]], slots: list[int]) -> Array:
+    return within_chosen(slots, lambda: build(field.type, [members[slot][1] for slot in slots]))
+
+
+def _member(type_: s.Union, value: Any) -> tuple[int, Any]:
+    """The child that holds a value, and the value."""
+    if isinstance(value, UnionValue):
+        if value.type_code not in type_.type_codes:
+            raise ValueError(f"type code {value.type_code} is none of {type_.type_codes}")
+        return type_.type_codes.index(value.type_code), value.value
+    for child, field in enumerate(type_.fields):
+        if _fits(field.type, value):
+            return child, value
+    raise wrong(f"a value of {type_}", value)
+
+
+def _fits(type_: s.DataType, value: Any) -> bool:
+    try:
+        build(type_, [value])
+    except BadValue:
+        return False
+    return True
+
+
+def _key(value: Any) -> Any:
+    """Something hashable that is equal for values of one class that look the same.
+
+    Floats by their digits: NaN is one value, 0.0 and -0.0 are two.
+    """
+    if isinstance(value, str | bytes | int):
+        return type(value), value
+    if isinstance(value, float | np.floating):
+        return type(value), float(value).hex()
+    if isinstance(value, Mapping):
+        return dict, tuple((_key(name), _key(each_value)) for name, each_value in value.items())
+    if isinstance(value, list | tuple | np.ndarray):
+        return type(value), tuple(map(_key, value))
+    return type(value), bytes(value) if isinstance(value, bytearray | memoryview) else value
+
+
+def build_dictionary(type_: s.Dictionary, values: Values) -> Array:
+    """Indices into the distinct values, which stand in order of appearance; nulls are indices'."""
+    numbers: dict[Any, int] = {}
+    firsts: list[int] = []
+    indices: list[int | None] = []
+    limit = np.iinfo(layout(type_).spec(Role.DATA).dtype).max
+    for slot, value in enumerate(values):
+        if value is None:
+            indices.append(None)
+            continue
+        number = numbers.setdefault(_key(value), len(firsts))
+        if number == len(firsts):
+            if number > limit:
+                message = f"{type_.index_type} indices tell {limit + 1} values apart, not more"
+                raise BadValue(ValueError, message, slot)
+            firsts.append(slot)
+        indices.append(number)
+    dictionary = within_chosen(
+        firsts, lambda: build(type_.value_type, [values[slot] for slot in firsts])
+    )
+    stored = fixed.build_int(type_.index_type, indices)
+    return Array(
+        type_, len(values), stored.buffers, (), dictionary, null_count=stored.known_null_count
+    )
+
+
+def build_run_end_encoded(type_: s.RunEndEncoded, values: Values) -> Array:
+    """Runs of neighbours that look the same, null or not."""
+    keys = list(map(_key, values))
+    firsts = [i for i, key in enumerate(keys) if i == 0 or key != keys[i - 1]]
+    ends = [*firsts[1:], len(values)] if values else []
+    run_ends = within_chosen(firsts, lambda: fixed.build_int(type_.run_ends_field.type, ends))
+    runs = within_chosen(firsts, lambda: build(type_.value_type, [values[slot] for slot in firsts]))
+    return Array(type_, len(values), [], [run_ends, runs])
+
+
+def build_extension(type_: s.Extension, values: Values) -> Array:
+    """The values of the storage type."""
+    stored = build(type_.storage_type, values)
+    return Array(
+        type_,
+        stored.length,
+        stored.buffers,
+        stored.children,
+        stored.dictionary,
+        null_count=stored.known_null_count,
+    )
+
+
+_BUILDERS: dict[type[s.DataType], Callable[[Any, Values], Array]] = {
+    s.Null: fixed.build_null,
+    s.Bool: fixed.build_bool,
+    s.Int: fixed.build_int,
+    s.FloatingPoint: fixed.build_float,
+    s.Decimal: fixed.build_decimal,
+    s.Date: fixed.build_date,
+    s.Time: fixed.build_time,
+    s.Timestamp: fixed.build_timestamp,
+    s.Duration: fixed.build_duration,
+    s.Interval: fixed.build_interval,
+    s.FixedSizeBinary: fixed.build_fixed_size_binary,
+    s.Binary: fixed.build_variable,
+    s.LargeBinary: fixed.build_variable,
+    s.BinaryView: fixed.build_view,
+    s.Utf8: fixed.build_variable,
+    s.LargeUtf8: fixed.build_variable,
+    s.Utf8View: fixed.build_view,
+    s.List: build_list,
+    s.LargeList: build_list,
+    s.ListView: build_list_view,
+    s.LargeListView: build_list_view,
+    s.FixedSizeList: build_fixed_size_list,
+    s.Map: build_map,
+    s.Struct: build_struct,
+    s.Union: build_union,
+    s.Dictionary: build_dictionary,
+    s.RunEndEncoded: build_run_end_encoded,
+    s.Extension: build_extension,
+}

@@ -1,0 +1,153 @@
+"""What every builder needs: errors that know their place, bitmaps, buffers.
+
+A builder takes the values of an array as a list with None for nulls. It raises `BadValue`, which the
+builders of nested types carry outwards and the entry turns into a `TypeError` or `ValueError`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.memory import Buffer, allocate
+
+T = TypeVar("T")
+
+
+class BadValue(Exception):
+    """A value that does not fit its type.
+
+    Args:
+        kind: What the caller gets to see: `TypeError` or `ValueError`.
+        message: What was expected and what was found.
+        index: Which of the values that were being built.
+        inside: Where within that value, as it would be written after it: `[3]['name']`.
+    """
+
+    def __init__(self, kind: type[Exception], message: str, index: int, inside: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.index = index
+        self.inside = inside
+
+    def public(self, name: str) -> Exception:
+        """The error for the caller, who knows the values by that name."""
+        return self.kind(f"{name}[{self.index}]{self.inside}: {self.message}")
+
+
+def within_elements(starts: Sequence[int], make: Callable[[], T]) -> T:
+    """`make()` over the elements of lists that start at `starts`; errors name the list."""
+    try:
+        return make()
+    except BadValue as error:
+        slot = bisect_right(starts, error.index) - 1
+        inside = f"[{error.index - starts[slot]}]{error.inside}"
+        raise BadValue(error.kind, error.message, slot, inside) from None
+
+
+def within_field(name: str, make: Callable[[], T]) -> T:
+    """`make()` over one field of structs; errors name the field."""
+    try:
+        return make()
+    except BadValue as error:
+        inside = f"[{name!r}]{error.inside}"
+        raise BadValue(error.kind, error.message, error.index, inside) from None
+
+
+def within_chosen(chosen: Sequence[int], make: Callable[[], T]) -> T:
+    """`make()` over the values at the places `chosen`; errors name their place among all."""
+    try:
+        return make()
+    except BadValue as error:
+        raise BadValue(error.kind, error.message, chosen[error.index], error.inside) from None
+
+
+def each(
+    values: list[Any], convert: Callable[[Any], T], missing: T, as_is: type | None = None
+) -> list[T]:
+    """Every value converted, `missing` for nulls; `TypeError` and `ValueError` get their place.
+
+    Where all values are of the class `as_is`, `convert` would give them back and is not called.
+    """
+    if as_is is not None and set(map(type, values)) <= {as_is, type(None)}:
+        return [missing if value is None else value for value in values]
+    converted: list[T] = []
+    for value in values:
+        if value is None:
+            converted.append(missing)
+            continue
+        try:
+            converted.append(convert(value))
+        except TypeError as error:
+            raise BadValue(TypeError, str(error), len(converted)) from None
+        except (ValueError, OverflowError) as error:
+            raise BadValue(ValueError, str(error), len(converted)) from None
+    return converted
+
+
+def wrong(expected: str, value: object) -> TypeError:
+    """The error for a value of the wrong class."""
+    return TypeError(f"expected {expected}, got {type(value).__name__} {_short(value)}")
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def first_where(values: Sequence[T], test: Callable[[T], bool]) -> int:
+    """The place of the first value that passes the test."""
+    return next(i for i, value in enumerate(values) if test(value))
+
+
+def packed(bits: NDArray[np.bool_]) -> Buffer:
+    """A bitmap, least significant bit first."""
+    packed_bits = np.packbits(bits, bitorder="little")
+    room = allocate(packed_bits.size, np.uint8)
+    room[:] = packed_bits
+    return Buffer(room)
+
+
+def validity(values: list[Any]) -> tuple[Buffer | None, int]:
+    """The validity bitmap, None if nothing is null, and the null count."""
+    valid = np.fromiter((value is not None for value in values), np.bool_, len(values))
+    nulls = int(valid.size - np.count_nonzero(valid))
+    return (packed(valid) if nulls else None), nulls
+
+
+def filled(dtype: Any, items: Any) -> Buffer:
+    """An aligned buffer with those items."""
+    room = allocate(len(items), dtype)
+    room[:] = items
+    return Buffer(room.view(np.uint8))
+
+
+def joined(pieces: Sequence[bytes]) -> Buffer:
+    """An aligned buffer with those bytes, one piece after the other."""
+    return filled(np.uint8, np.frombuffer(b"".join(pieces), np.uint8))
+
+
+def starts_of(sizes: Sequence[int]) -> list[int]:
+    """Where each of the ranges of those sizes starts, and where the last one ends."""
+    starts = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(np.asarray(sizes, np.int64), out=starts[1:])
+    ends: list[int] = starts.tolist()
+    return ends
+
+
+def offsets(dtype: np.dtype[Any], starts: Sequence[int]) -> Buffer:
+    """The offsets buffer for those starts; `BadValue` where they do not fit its type."""
+    limit = np.iinfo(dtype).max
+    if starts[-1] > limit:
+        slot = first_where(starts, lambda start: start > limit) - 1
+        raise BadValue(
+            ValueError,
+            f"the values up to here need offsets over {limit}: too much for {dtype}",
+            slot,
+        )
+    return filled(dtype, starts)

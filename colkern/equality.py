@@ -1,0 +1,218 @@
+"""Whether two arrays hold the same values.
+
+Compared is what the slots mean: offsets, absent bitmaps, the order of views and list-views and what
+stands under nulls play no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.layouts import VIEW_INLINE_BYTES, ChildLength, Role
+from colkern.memory import EMPTY
+from colkern.slots import (
+    INLINE,
+    Slots,
+    all_slots,
+    bits_at,
+    byte_ranges,
+    concatenated,
+    dictionary_slots,
+    element_ranges,
+    items_at,
+    require_host,
+    run_slots,
+    same_slots,
+    union_members,
+    valid_at,
+    views_at,
+)
+
+_BLOCK_BYTES = 1 << 20
+
+
+def equals(a: Array, b: Array) -> bool:
+    """Whether both arrays have the same type and the same values, as pyarrow says.
+
+    Types as `colkern.schema.same_type` compares them. Nulls equal nulls. NaN equals nothing, 0.0
+    equals -0.0. Dictionary arrays are equal when their indices are equal and their dictionaries are:
+    the same values through another dictionary differ. Runs may be cut differently.
+
+    Raises:
+        InvalidArrowError: If an offset, an index, a type id or a run end is bad, with the slot.
+        ValueError: If the bytes are not in host memory.
+    """
+    require_host(a, "a")
+    require_host(b, "b")
+    if a.length != b.length or not s.same_type(a.type, b.type):
+        return False
+    return _equal(a, all_slots(a), b, all_slots(b))
+
+
+def _equal(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+    """Whether slot `a_slots[i]` of `a` equals slot `b_slots[i]` of `b`, for every i."""
+    a_valid, b_valid = valid_at(a, a_slots), valid_at(b, b_slots)
+    if a_valid is not None or b_valid is not None:
+        everything = np.ones(a_slots.size, np.bool_)
+        valid = everything if a_valid is None else a_valid
+        if not np.array_equal(valid, everything if b_valid is None else b_valid):
+            return False
+        if not valid.all():
+            a_slots, b_slots = a_slots[valid], b_slots[valid]
+    return _COMPARERS[type(a.type.storage)](a, a_slots, b, b_slots)
+
+
+def _nulls(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+    return True
+
+
+def _bools(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+    return bool(np.array_equal(bits_at(a, Role.DATA, a_slots), bits_at(b, Role.DATA, b_slots)))
+
+
+def _items(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+    return bool(np.array_equal(items_at(a, Role.DATA, a_slots), items_at(b, Role.DATA, b_slots)))
+
+
+def _variable(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+    a_starts, sizes = byte_ranges(a, a_slots)
+    b_starts, b_sizes = byte_ranges(b, b_slots)
+    if not np.array_equal(sizes, b_sizes):
+        return False
+    a_bytes, b_bytes = ((array.buffer(Role.BYTES) or EMPTY).array for array in (a, b))
+    return _same_bytes(a_bytes, a_starts, b_bytes, b_starts, sizes)
+
+
+def _same_bytes(
+    a: NDArray[np.uint8], a_starts: Slots, b: NDArray[np.uint8], b_starts: Slots, sizes: Slots
+) -> bool:
+    """Whether the ranges of `sizes` bytes are equal; neighbours on both sides are compared as one."""
+    filled = sizes > 0
+    if not filled.any():
+        return True
+    a_starts, b_starts, sizes = a_starts[filled], b_starts[filled], sizes[filled]
+    joined = (a_starts[1:] == (a_starts + sizes)[:-1]) & (b_starts[1:] == (b_starts + sizes)[:-1])
+    heads = np.concatenate([[0], np.flatnonzero(~joined) + 1])
+    spans = np.add.reduceat(sizes, heads).tolist()
+    a_heads, b_heads = a_starts[heads].tolist(), b_starts[heads].tolist()
+    return all(
+        a[x : x + size].tobytes() == b[y : y + size].tobytes()
+        for a_head, b_head, span in zip(a_heads, b_heads, spans, strict=True)
+        for x, y, size in _blocks(a_head, b_head, span)
+    )
+
+
+def _blocks(a_start: int, b_start: int, size: int) -> Iterator[tuple[int, int, int]]:
+    """A pair of ranges as blocks, so that comparing a large column needs little memory."""
+    for done in range(0, size, _BLOCK_BYTES):
+        yield a_start + done, b_start + done, min(_BLOCK_BYTES, size - done)
+
+
+def _views(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+    a_views, b_views = views_at(a, a_slots), views_at(b, b_slots)
+    sizes = a_views.sizes
+    if not np.array_equal(sizes, b_views.sizes):
+        return False
+    inline = a_views.sources == INLINE
+    # What stands behind a short value in its view is padding.
+    own = np.arange(VIEW_INLINE_BYTES) < sizes[inline, None]
+    if ((a_views.raw[inline, 4:] != b_views.raw[inline, 4:]) & own).any():
+        return False
+    # One number for a pair of data buffers: sorting numbers is far quicker than sorting pairs.
+    count = max(len(b.data_buffers), 1)
+    pairs = (a_views.sources * count + b_views.sources)[~inline]
+    for a_source, b_source in (divmod(pair, count) for pair in np.unique(pairs).tolist()):
+        at = (a_views.sources == a_source) & (b_views.sources == b_source)
+        a_bytes = (a.data_buffers[a_source] or EMPTY).array
+        b_bytes = (b.data_buffers[b_source] or EMPTY).array
+        if not _same_bytes(a_bytes, a_views.starts[at], b_bytes, b_views.starts[at], sizes[at]):
+            return False
+    return True
+
+
+def _lists(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+    a_starts, sizes = element_ranges(a, a_slots)
+    b_starts, b_sizes = element_ranges(b, b_slots)
+    if not np.array_equal(sizes, b_sizes):
+        return False
+    a_child, b_child = a.children[0], b.children[0]
+    a_places, b_places = concatenated(a_starts, sizes), concatenated(b_starts, sizes)
+    if a_places.size > a_child.length and a.layout.child_length is ChildLength.OFFSET_AND_SIZE:
+        # Lists that overlap at each of many levels would multiply.
+        a_places, b_places = np.unique(np.stack([a_places, b_places]), axis=1)
+    if isinstance(a.type.storage, s.Map):
+        return _structs(a_child, a_places, b_child, b_places)
+    return _equal(a_child, a_places, b_child, b_places)
+
+
+def _structs(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+    return all(
+        _equal(a_child, same_slots(a, i, a_slots), b_child, same_slots(b, i, b_slots))
+        for i, (a_child, b_child) in enumerate(zip(a.children, b.children, strict=True))
+    )
+
+
+def _unions(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+    a_members, b_members = union_members(a, a_slots), union_members(b, b_slots)
+    a_ids, b_ids = (
+        items_at(array, Role.TYPE_IDS, slots) for array, slots in ((a, a_slots), (b, b_slots))
+    )
+    # Equal ids, so both sides go through the same children in the same order.
+    return bool(np.array_equal(a_ids, b_ids)) and all(
+        _equal(a.children[child], a_places, b.children[child], b_places)
+        for (child, _, a_places), (_, _, b_places) in zip(a_members, b_members, strict=True)
+    )
+
+
+def _encoded(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+    assert a.dictionary is not None
+    assert b.dictionary is not None
+    if not np.array_equal(dictionary_slots(a, a_slots), dictionary_slots(b, b_slots)):
+        return False
+    return equals(a.dictionary, b.dictionary)
+
+
+def _runs(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+    a_runs, b_runs = run_slots(a, a_slots), run_slots(b, b_slots)
+    # One comparison for each stretch in which neither side comes to a new run.
+    new = np.ones(a_runs.size, np.bool_)
+    new[1:] = (np.diff(a_runs) != 0) | (np.diff(b_runs) != 0)
+    return _equal(a.children[1], a_runs[new], b.children[1], b_runs[new])
+
+
+_Comparer = Callable[[Array, Slots, Array, Slots], bool]
+
+_COMPARERS: dict[type[s.DataType], _Comparer] = {
+    s.Null: _nulls,
+    s.Bool: _bools,
+    s.Int: _items,
+    s.FloatingPoint: _items,
+    s.Decimal: _items,
+    s.Date: _items,
+    s.Time: _items,
+    s.Timestamp: _items,
+    s.Duration: _items,
+    s.Interval: _items,
+    s.FixedSizeBinary: _items,
+    s.Binary: _variable,
+    s.LargeBinary: _variable,
+    s.BinaryView: _views,
+    s.Utf8: _variable,
+    s.LargeUtf8: _variable,
+    s.Utf8View: _views,
+    s.List: _lists,
+    s.LargeList: _lists,
+    s.ListView: _lists,
+    s.LargeListView: _lists,
+    s.FixedSizeList: _lists,
+    s.Map: _lists,
+    s.Struct: _structs,
+    s.Union: _unions,
+    s.Dictionary: _encoded,
+    s.RunEndEncoded: _runs,
+}

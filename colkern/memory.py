@@ -1,0 +1,199 @@
+"""Memory: a `Buffer` is a run of bytes on some device that keeps its owner alive.
+
+A buffer never copies and never writes: kernels write into arrays from `allocate`, which become
+buffers when they are done.
+
+Columnar format 1.5: "Buffer Alignment and Padding".
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.pool import LEAST, POOL
+
+ALIGNMENT = 64
+
+
+class Device(NamedTuple):
+    """Where bytes live: `kind` is "cpu" or "cuda", `ordinal` says which one."""
+
+    kind: str
+    ordinal: int = 0
+
+    def __str__(self) -> str:
+        return self.kind if self.kind == "cpu" else f"{self.kind}:{self.ordinal}"
+
+
+HOST = Device("cpu")
+
+
+class Buffer:
+    """An immutable run of bytes.
+
+    Args:
+        array: The bytes as a one-dimensional uint8 array: NumPy's on the host, an array with
+            `__cuda_array_interface__` and NumPy's slicing (CuPy's) on a device.
+        device: Where they live.
+
+    The array keeps the memory alive (through its `base`, or whatever the device library uses).
+    """
+
+    __slots__ = ("_address", "array", "device")
+
+    def __init__(self, array: Any, device: Device = HOST) -> None:
+        if device.kind == "cpu" and array.flags.writeable:
+            array = array.view()
+            # One constness for all inputs: Numba compiles a variant for each.
+            array.flags.writeable = False
+        self.array = array
+        self.device = device
+        self._address: int | None = None
+
+    @classmethod
+    def from_object(cls, obj: Any) -> Buffer:
+        """The bytes of an object with the buffer protocol (bytes, mmap, NumPy array …), not copied.
+
+        Raises:
+            TypeError: If the object has no contiguous buffer.
+        """
+        try:
+            view = memoryview(obj).cast("B")
+        except TypeError as error:
+            raise TypeError(f"obj: expected a contiguous bytes-like object: {error}") from None
+        return cls(np.frombuffer(view, np.uint8))
+
+    @classmethod
+    def from_address(cls, address: int, size: int, owner: object) -> Buffer:
+        """`size` bytes of host memory at `address`; `owner` is kept alive as long as the buffer."""
+        if size == 0:
+            return EMPTY
+        buffer = cls(np.asarray(_ForeignMemory(address, size, owner)))
+        buffer._address = address
+        return buffer
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        size: int = self.array.size
+        return size
+
+    @property
+    def address(self) -> int:
+        """The address of the first byte on its device."""
+        # Kept, as NumPy takes longer to say it than a kernel of few values takes.
+        if self._address is None:
+            # Not by the device: in the CUDA simulator host arrays stand in for device memory.
+            if isinstance(self.array, np.ndarray):
+                self._address = int(self.array.ctypes.data)
+            else:
+                self._address = int(self.array.__cuda_array_interface__["data"][0])
+        return self._address
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # In another process, the bytes lie elsewhere.
+        return Buffer, (self.array, self.device)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, where: slice) -> Buffer:
+        """A slice with step 1; not copied."""
+        if not isinstance(where, slice) or where.step not in (None, 1):
+            raise TypeError("a buffer is sliced with a step of 1")
+        return Buffer(self.array[where], self.device)
+
+    def view(self, dtype: np.dtype[Any], count: int | None = None, byte_offset: int = 0) -> Any:
+        """The bytes from `byte_offset` on as `count` items of `dtype` (all that fit, if None).
+
+        Not copied, unless they start where the processor could not load such an item; then the
+        items are copied once.
+
+        Raises:
+            ValueError: If the buffer is too small.
+        """
+        itemsize = dtype.itemsize
+        if itemsize == 0:
+            return np.empty(0 if count is None else count, dtype)
+        if count is None:
+            count = (self.size - byte_offset) // itemsize
+        stop = byte_offset + count * itemsize
+        if byte_offset < 0 or count < 0 or stop > self.size:
+            raise ValueError(f"{count} items of {dtype} at byte {byte_offset} of {self.size}")
+        items = self.array[byte_offset:stop]
+        if self.device.kind == "cpu" and (self.address + byte_offset) % dtype.alignment:
+            aligned = np.empty(count, dtype)
+            aligned.view(np.uint8)[:] = items
+            aligned.flags.writeable = False
+            return aligned
+        return items.view(dtype)
+
+    def tobytes(self) -> bytes:
+        """A copy of the bytes; host memory only."""
+        return bytes(memoryview(self.array))
+
+    def __buffer__(self, flags: int) -> memoryview:
+        """The buffer protocol (used from Python 3.12 on); host memory only."""
+        return memoryview(self.array)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """NumPy's array interface; absent, as an attribute, on a device."""
+        if self.device.kind != "cpu":
+            raise AttributeError(f"the bytes live on {self.device}, not in host memory")
+        return dict(self.array.__array_interface__)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The CUDA array interface; absent, as an attribute, on the host."""
+        if self.device.kind != "cuda":
+            raise AttributeError(f"the bytes live on {self.device}, not on a CUDA device")
+        return dict(self.array.__cuda_array_interface__)
+
+    def __repr__(self) -> str:
+        return f"<colkern.Buffer {self.size} bytes on {self.device} at {self.address:#x}>"
+
+
+class _ForeignMemory:
+    """Host memory that somebody else owns, in the shape `np.asarray` takes without a copy."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(self, address: int, size: int, owner: object) -> None:
+        self.owner = owner
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (size,),
+            "typestr": "|u1",
+            "data": (address, True),
+        }
+
+
+EMPTY = Buffer(np.zeros(0, np.uint8))
+
+
+def allocate(count: int, dtype: Any) -> NDArray[Any]:
+    """`count` zeroed items of `dtype` in host memory, aligned to 64 bytes."""
+    return _aligned(np.zeros, count, np.dtype(dtype))
+
+
+def allocate_for_overwrite(count: int, dtype: Any) -> NDArray[Any]:
+    """As `allocate`, but not zeroed: for an output of which every byte will be written.
+
+    Large blocks are reused, see `colkern.pool`.
+    """
+    return _aligned(_reused_or_new, count, np.dtype(dtype))
+
+
+def _reused_or_new(size: int, dtype: Any) -> NDArray[np.uint8]:
+    return POOL.lease(size) if size >= LEAST else np.empty(size, dtype)
+
+
+def _aligned(make: Any, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    size = count * dtype.itemsize
+    whole: NDArray[np.uint8] = make(size + ALIGNMENT, np.uint8)
+    start = -whole.ctypes.data % ALIGNMENT
+    return whole[start : start + size].view(dtype)

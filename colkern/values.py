@@ -1,0 +1,481 @@
+"""Arrays as lists of Python objects.
+
+One decoder a type, vectorised through NumPy; recursion follows nesting only. A decoder is asked for
+chosen slots of an array, so nulls, dictionaries, runs, unions and list-views need nothing special,
+and what stands under a null is never looked at.
+
+Columnar format 1.5: "Physical Memory Layout"; "Data Types".
+"""
+
+from __future__ import annotations
+
+import re
+from codecs import utf_8_decode
+from collections.abc import Callable, Sequence
+from datetime import datetime, time, timedelta, timezone, tzinfo
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import InvalidArrowError
+from colkern.layouts import Role
+from colkern.memory import EMPTY
+from colkern.slots import (
+    Slots,
+    all_slots,
+    bits_at,
+    byte_ranges,
+    concatenated,
+    dictionary_slots,
+    element_ranges,
+    follow_each_other,
+    items_at,
+    require_host,
+    run_slots,
+    same_slots,
+    union_members,
+    valid_at,
+    views_at,
+)
+
+CUT_BYTES = 256
+"""How many bytes of a byte string `preview` reads at most."""
+
+
+class Months(NamedTuple):
+    """A value of `month_interval`."""
+
+    months: int
+
+
+class DayTime(NamedTuple):
+    """A value of `day_time_interval`."""
+
+    days: int
+    milliseconds: int
+
+
+class MonthDayNano(NamedTuple):
+    """A value of `month_day_nano_interval`."""
+
+    months: int
+    days: int
+    nanoseconds: int
+
+
+def to_pylist(array: Array) -> list[Any]:
+    """The values of an array as Python objects, None for nulls.
+
+    - integers, floats, bool: int, float, bool; decimals: `decimal.Decimal` with the type's scale;
+    - date: `datetime.date`; time, timestamp, duration in `s`, `ms`, `us`: `datetime.time`,
+      `datetime.datetime` (aware if the type has a timezone), `datetime.timedelta`;
+    - the same in `ns`: always `numpy.timedelta64` (time: since midnight) or `numpy.datetime64` (with a
+      timezone: in UTC). A date, time, timestamp or duration that Python's class cannot hold is such
+      a scalar too, of the type's unit; the least 64-bit integer is NumPy's NaT;
+    - intervals: `Months`, `DayTime`, `MonthDayNano`, which are tuples;
+    - binary in all forms: bytes; UTF-8 in all forms: str;
+    - lists in all forms: list; maps: list of `(key, value)` tuples;
+    - structs: dict; with duplicate field names: list of `(name, value)` tuples, so nothing is lost;
+    - unions, dictionaries, runs: the value itself; extension types: the value of the storage type.
+
+    Slots that share their bytes (runs, dictionaries, overlapping list-views) may share one object.
+
+    Raises:
+        InvalidArrowError: If an offset, an index, a type id, a run end or UTF-8 is bad, with the slot.
+        LimitExceededError: If overlapping list-views have more than 2**62 elements together.
+        ValueError: If the bytes are not in host memory.
+    """
+    require_host(array, "array")
+    return _values(array, all_slots(array), None)
+
+
+def preview(array: Array, most: int) -> list[Any]:
+    """Like `to_pylist`, but silently cut: for printing.
+
+    Lists and structs have at most `most` members, one fewer with each level of nesting but at least
+    one; byte strings and text have at most `CUT_BYTES` bytes.
+    """
+    require_host(array, "array")
+    return _values(array, all_slots(array), most)
+
+
+def _values(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    decode = _DECODERS[type(array.type.storage)]
+    valid = valid_at(array, slots)
+    if valid is None or valid.all():
+        return decode(array, slots, most)
+    values = iter(decode(array, slots[valid], most))
+    return [next(values) if is_valid else None for is_valid in valid.tolist()]
+
+
+def _child_values(array: Array, child: int, slots: Slots, most: int | None) -> list[Any]:
+    try:
+        return _values(array.children[child], slots, most)
+    except InvalidArrowError as error:
+        raise error.at(array.type.fields[child].name or f"child {child}") from None
+
+
+def _scatter(count: int, parts: Sequence[tuple[NDArray[np.intp], list[Any]]]) -> list[Any]:
+    """A list of `count` values made of (positions, values) parts that cover it."""
+    if len(parts) == 1:
+        return parts[0][1]
+    whole: list[Any] = [None] * count
+    for positions, values in parts:
+        for position, value in zip(positions.tolist(), values, strict=True):
+            whole[position] = value
+    return whole
+
+
+def _each_once(decode: Callable[[Slots], list[Any]], length: int, slots: Slots) -> list[Any]:
+    """The values at `slots` of something with `length` slots, each decoded once where they repeat."""
+    if slots.size < length:
+        return decode(slots)
+    used = np.zeros(length, np.bool_)
+    used[slots] = True
+    values = decode(np.flatnonzero(used).astype(np.int64))
+    places = np.cumsum(used)[slots] - 1
+    return [values[place] for place in places.tolist()]
+
+
+# Values of a fixed size
+
+
+def _nulls(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    return [None] * slots.size
+
+
+def _bools(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    bits: list[Any] = bits_at(array, Role.DATA, slots).tolist()
+    return bits
+
+
+def _items(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    items: list[Any] = items_at(array, Role.DATA, slots).tolist()
+    return items
+
+
+def _decimals(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+
+    type_ = array.type.storage
+    assert isinstance(type_, s.Decimal)
+    items = items_at(array, Role.DATA, slots)
+    numbers = items.tolist() if items.dtype.kind == "i" else _wide_integers(items)
+    # 256 bits are 78 digits: nothing is rounded, whatever the context of the caller.
+    exact = Context(prec=80, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return [exact.scaleb(Decimal(number), -type_.scale) for number in numbers]
+
+
+def _wide_integers(items: NDArray[Any]) -> list[int]:
+    words = items.view("<u8").reshape(-1, items.dtype.itemsize // 8)
+    numbers: list[int] = words[:, -1].view("<i8").tolist()
+    for column in range(words.shape[1] - 2, -1, -1):
+        low = words[:, column].tolist()
+        numbers = [(high << 64) + word for high, word in zip(numbers, low, strict=True)]
+    return numbers
+
+
+# Dates and times
+
+_PYTHON_DATETIMES = ("0001-01-01T00:00:00.000000", "9999-12-31T23:59:59.999999")
+_SECONDS_A_DAY = 86_400
+_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+
+
+def _or_scalars(stamps: NDArray[Any], fits: NDArray[np.bool_], values: list[Any]) -> list[Any]:
+    """`values`, with the NumPy scalar where the value does not fit Python's class."""
+    for position in np.flatnonzero(~fits).tolist():
+        values[position] = stamps[position]
+    return values
+
+
+def _datetimes(stamps: NDArray[Any]) -> list[Any]:
+    low, high = (np.datetime64(text).astype(stamps.dtype) for text in _PYTHON_DATETIMES)
+    fits = (stamps >= low) & (stamps <= high)
+    return _or_scalars(stamps, fits, stamps.tolist())
+
+
+def _dates(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    type_ = array.type.storage
+    assert isinstance(type_, s.Date)
+    items = items_at(array, Role.DATA, slots)
+    if type_.unit == "day":
+        return _datetimes(items.astype("<M8[D]"))
+    return [
+        value.date() if isinstance(value, datetime) else value
+        for value in _datetimes(items.view("<M8[ms]"))
+    ]
+
+
+def _times(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    type_ = array.type.storage
+    assert isinstance(type_, s.Time)
+    items = items_at(array, Role.DATA, slots).astype(np.int64)
+    stamps = items.view(f"<m8[{type_.unit}]")
+    if type_.unit == "ns":
+        return list(stamps)
+    per_second = _PER_SECOND[type_.unit]
+    fits = (items >= 0) & (items < _SECONDS_A_DAY * per_second)
+    seconds, parts = np.divmod(np.where(fits, items, 0), per_second)
+    minutes, second = np.divmod(seconds, 60)
+    hour, minute = np.divmod(minutes, 60)
+    micros = parts * (1_000_000 // per_second)
+    columns = (column.tolist() for column in (hour, minute, second, micros))
+    return _or_scalars(stamps, fits, list(map(time, *columns)))
+
+
+def _timestamps(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    type_ = array.type.storage
+    assert isinstance(type_, s.Timestamp)
+    stamps = items_at(array, Role.DATA, slots).view(f"<M8[{type_.unit}]")
+    if type_.unit == "ns":
+        return list(stamps)
+    values = _datetimes(stamps)
+    if not type_.timezone:
+        return values
+    zone = _zone(type_.timezone)
+    return [_in_zone(value, zone, stamp) for value, stamp in zip(values, stamps, strict=True)]
+
+
+def _in_zone(value: Any, zone: tzinfo, stamp: Any) -> Any:
+    if not isinstance(value, datetime):
+        return value
+    try:
+        return zone.fromutc(value.replace(tzinfo=zone))
+    except OverflowError:
+        # In the first or last hours that Python's calendar has in UTC.
+        return stamp
+
+
+_FIXED_OFFSET = re.compile(r"([+-])([01][0-9]|2[0-3]):([0-5][0-9])")
+
+
+def _zone(name: str) -> tzinfo:
+    """The timezone of a name in the timezone database, or of an offset such as `+01:00`."""
+    if offset := _FIXED_OFFSET.fullmatch(name):
+        sign, hours, minutes = offset.groups()
+        ahead = timedelta(hours=int(hours), minutes=int(minutes))
+        return timezone(ahead if sign == "+" else -ahead)
+
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InvalidArrowError(
+            f"timezone {name!r} is neither in this machine's timezone database nor like +01:00"
+        ) from None
+
+
+def _durations(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    type_ = array.type.storage
+    assert isinstance(type_, s.Duration)
+    stamps = items_at(array, Role.DATA, slots).view(f"<m8[{type_.unit}]")
+    if type_.unit == "ns":
+        return list(stamps)
+    # Python's timedelta ends at 999,999,999 days, more than 64 bits of microseconds reach.
+    furthest = min(999_999_999 * _SECONDS_A_DAY * _PER_SECOND[type_.unit], 2**63 - 1)
+    end = np.timedelta64(furthest, type_.unit)
+    return _or_scalars(stamps, (stamps >= -end) & (stamps <= end), stamps.tolist())
+
+
+def _intervals(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    type_ = array.type.storage
+    assert isinstance(type_, s.Interval)
+    items = items_at(array, Role.DATA, slots).tolist()
+    if type_.unit == "year_month":
+        return list(map(Months, items))
+    kind = DayTime if type_.unit == "day_time" else MonthDayNano
+    return list(map(kind._make, items))
+
+
+# Byte strings and text
+
+
+def _pieces(
+    data: NDArray[np.uint8], starts: Slots, sizes: Slots, most: int | None
+) -> tuple[bytes | memoryview, list[int], list[int]]:
+    """The bytes to cut the values from, and the start and stop of each value there."""
+    if most is not None:
+        sizes = np.minimum(sizes, CUT_BYTES)
+    if not sizes.any():
+        return b"", [0] * sizes.size, [0] * sizes.size
+    low = int(starts[sizes > 0].min())
+    high = int((starts + sizes)[sizes > 0].max())
+    cut_from: bytes | memoryview = data[low:high].data
+    if high - low <= 2 * int(sizes.sum()):
+        # Slices of one bytes object cost a third of slices of a memoryview.
+        cut_from = bytes(cut_from)
+    starts = np.where(sizes > 0, starts - low, 0)
+    return cut_from, starts.tolist(), (starts + sizes).tolist()
+
+
+def _bytes_of(
+    data: NDArray[np.uint8], starts: Slots, sizes: Slots, slots: Slots, most: int | None
+) -> list[Any]:
+    cut_from, first, last = _pieces(data, starts, sizes, most)
+    return [bytes(cut_from[a:b]) for a, b in zip(first, last, strict=True)]
+
+
+def _text_of(
+    data: NDArray[np.uint8], starts: Slots, sizes: Slots, slots: Slots, most: int | None
+) -> list[Any]:
+    cut_from, first, last = _pieces(data, starts, sizes, most)
+    if isinstance(cut_from, bytes) and cut_from.isascii():
+        text = cut_from.decode("ascii")
+        return [text[a:b] for a, b in zip(first, last, strict=True)]
+    values: list[Any] = []
+    whole = (sizes <= CUT_BYTES).tolist() if most is not None else repeat(True)
+    for a, b, is_whole in zip(first, last, whole, strict=False):
+        try:
+            values.append(utf_8_decode(cut_from[a:b], "strict", is_whole)[0])
+        except UnicodeDecodeError as error:
+            raise InvalidArrowError(
+                f"not UTF-8: {error.reason} at byte {error.start} of the value",
+                place=f"slot {slots[len(values)]}",
+            ) from None
+    return values
+
+
+_Cutter = Callable[[NDArray[np.uint8], Slots, Slots, Slots, int | None], list[Any]]
+_Decoder = Callable[[Array, Slots, int | None], list[Any]]
+
+
+def _variable(cut: _Cutter) -> _Decoder:
+    def decode(array: Array, slots: Slots, most: int | None) -> list[Any]:
+        starts, sizes = byte_ranges(array, slots)
+        return cut((array.buffer(Role.BYTES) or EMPTY).array, starts, sizes, slots, most)
+
+    return decode
+
+
+def _views(cut: _Cutter) -> _Decoder:
+    def decode(array: Array, slots: Slots, most: int | None) -> list[Any]:
+        views = views_at(array, slots)
+        parts = [
+            (at, cut(data, views.starts[at], views.sizes[at], slots[at], most))
+            for at, data in views.parts(array.data_buffers)
+        ]
+        return _scatter(slots.size, parts)
+
+    return decode
+
+
+# Nested values
+
+
+def _lists(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    def elements(places: Slots) -> list[Any]:
+        return _child_values(array, 0, places, _inner(most))
+
+    return _cut_lists(array, slots, most, elements)
+
+
+def _maps(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    entries = array.children[0]
+
+    def pairs(places: Slots) -> list[Any]:
+        return list(zip(*_columns(entries, places, 2, _inner(most)), strict=True))
+
+    return _cut_lists(array, slots, most, pairs)
+
+
+def _inner(most: int | None) -> int | None:
+    return None if most is None else max(most - 1, 1)
+
+
+def _cut_lists(
+    array: Array, slots: Slots, most: int | None, elements: Callable[[Slots], list[Any]]
+) -> list[Any]:
+    starts, sizes = element_ranges(array, slots)
+    if most is not None:
+        sizes = np.minimum(sizes, most)
+    places = concatenated(starts, sizes)
+    if follow_each_other(starts, sizes):
+        values = elements(places)
+    else:
+        values = _each_once(elements, array.children[0].length, places)
+    stops = np.cumsum(sizes)
+    firsts = (stops - sizes).tolist()
+    return [values[a:b] for a, b in zip(firsts, stops.tolist(), strict=True)]
+
+
+def _columns(array: Array, slots: Slots, count: int, most: int | None) -> list[list[Any]]:
+    """The values of the first `count` children that run beside their parent."""
+    return [
+        _child_values(array, child, same_slots(array, child, slots), most) for child in range(count)
+    ]
+
+
+def _structs(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    names = [field.name for field in array.type.fields]
+    duplicates = len(set(names)) != len(names)
+    names = names[:most]
+    make: Callable[[Any], Any] = list if duplicates else dict
+    if not names:
+        return [{} for _ in range(slots.size)]
+    columns = _columns(array, slots, len(names), _inner(most))
+    return [make(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _unions(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    parts = [
+        (positions, _child_values(array, child, places, most))
+        for child, positions, places in union_members(array, slots)
+    ]
+    return _scatter(slots.size, parts)
+
+
+def _encoded(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    dictionary = array.dictionary
+    assert dictionary is not None
+
+    def values(places: Slots) -> list[Any]:
+        try:
+            return _values(dictionary, places, most)
+        except InvalidArrowError as error:
+            raise error.at("dictionary") from None
+
+    return _each_once(values, dictionary.length, dictionary_slots(array, slots))
+
+
+def _runs(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    def values(places: Slots) -> list[Any]:
+        return _child_values(array, 1, places, most)
+
+    return _each_once(values, array.children[1].length, run_slots(array, slots))
+
+
+_DECODERS: dict[type[s.DataType], _Decoder] = {
+    s.Null: _nulls,
+    s.Bool: _bools,
+    s.Int: _items,
+    s.FloatingPoint: _items,
+    s.Decimal: _decimals,
+    s.Date: _dates,
+    s.Time: _times,
+    s.Timestamp: _timestamps,
+    s.Duration: _durations,
+    s.Interval: _intervals,
+    s.FixedSizeBinary: _items,
+    s.Binary: _variable(_bytes_of),
+    s.LargeBinary: _variable(_bytes_of),
+    s.BinaryView: _views(_bytes_of),
+    s.Utf8: _variable(_text_of),
+    s.LargeUtf8: _variable(_text_of),
+    s.Utf8View: _views(_text_of),
+    s.List: _lists,
+    s.LargeList: _lists,
+    s.ListView: _lists,
+    s.LargeListView: _lists,
+    s.FixedSizeList: _lists,
+    s.Map: _maps,
+    s.Struct: _structs,
+    s.Union: _unions,
+    s.Dictionary: _encoded,
+    s.RunEndEncoded: _runs,
+}

@@ -1,0 +1,94 @@
+"""What all tests share: the golden files, the device, Hypothesis's profiles, order and groups."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from golden import NO_GOLDEN_FILES, golden_folder
+from hypothesis import HealthCheck, settings
+
+# No deadline: the first example of a test may wait for Numba to compile.
+settings.register_profile(
+    "default",
+    max_examples=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+# Reproducible: a red run is red again for whoever looks into it.
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=2000)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
+)
+
+
+@pytest.fixture(scope="session")
+def arrow_test_data() -> Path:
+    """The folder of Arrow's golden files; skips where it is absent."""
+    folder = golden_folder()
+    if folder is None:
+        pytest.skip(NO_GOLDEN_FILES)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def test_device() -> str:
+    """Where the kernel matrix runs: `cpu`, or what COLKERN_TEST_DEVICE says (`cuda`)."""
+    device = os.environ.get("COLKERN_TEST_DEVICE", "cpu")
+    if device == "cuda" and _cuda_devices() == 0:
+        pytest.skip("no CUDA device in this machine")
+    return device
+
+
+@pytest.fixture(scope="session")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """What went wrong in the CUDA simulator, by case: one process runs them all."""
+    output = tmp_path_factory.mktemp("simulated") / "report.json"
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("simulator.py"), output],
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stderr
+    report: dict[str, list[str]] = json.loads(output.read_text())
+    return report
+
+
+@functools.cache
+def _cuda_devices() -> int:
+    # Asked of the driver itself: a skip must not depend on the libraries that are under test.
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return 0
+    count = ctypes.c_int(0)
+    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
+        return 0
+    return count.value
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Plugins' marks, for a GPU machine whose interpreter has pytest but not these plugins.
+    config.addinivalue_line("markers", "timeout(seconds): pytest-timeout's")
+    config.addinivalue_line("markers", "xdist_group(name): pytest-xdist's")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("spark"):
+            # One Spark at a time: a second JVM would not be faster on few cores, only larger.
+            item.add_marker(pytest.mark.xdist_group("spark"))
+        if "simulated" in getattr(item, "fixturenames", ()):
+            # All in one worker, so that the simulator runs once.
+            item.add_marker(pytest.mark.xdist_group("simulator"))
+        if item.get_closest_marker("gpu") and _cuda_devices() == 0:
+            item.add_marker(pytest.mark.skip(reason="no CUDA device in this machine"))

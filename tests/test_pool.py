@@ -1,0 +1,83 @@
+"""Large blocks are used again, once nothing shows them any more and not before."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import numpy as np
+
+from colkern.memory import Buffer, allocate_for_overwrite
+from colkern.pool import LEAST, Pool
+
+MOST = 8 * LEAST
+
+
+def address(array: np.ndarray) -> int:
+    return int(array.ctypes.data)
+
+
+def test_a_block_returns_when_its_last_view_is_gone() -> None:
+    pool = Pool(MOST)
+    array = pool.lease(LEAST)
+    place = address(array)
+    part = array[100:200].view(np.int32)
+    del array
+    assert address(pool.lease(LEAST)) != place
+    part[:] = 7
+    del part
+    assert address(pool.lease(LEAST)) == place
+
+
+def test_a_buffer_keeps_its_block() -> None:
+    array = allocate_for_overwrite(LEAST, np.uint8)
+    array[:] = 5
+    buffer = Buffer(array)
+    del array
+    others = [allocate_for_overwrite(LEAST, np.uint8) for _ in range(4)]
+    for other in others:
+        other[:] = 1
+    assert (buffer.array == 5).all()
+
+
+def test_a_block_of_another_size_is_not_taken() -> None:
+    pool = Pool(MOST)
+    place = address(pool.lease(2 * LEAST))
+    small = pool.lease(LEAST)
+    assert address(small) != place
+    assert small.size >= LEAST
+    assert pool.lease(2 * LEAST - 5).size >= 2 * LEAST - 5
+
+
+def test_no_more_is_kept_than_allowed() -> None:
+    pool = Pool(3 * LEAST)
+    leases = [pool.lease(LEAST) for _ in range(6)]
+    leases.clear()
+    gc.collect()
+    assert sum(block.memory.size for block in pool._free) <= 3 * LEAST
+
+
+def test_nothing_is_kept_where_nothing_may_be() -> None:
+    pool = Pool(0)
+    pool.lease(LEAST)
+    assert not pool._free
+
+
+def test_threads_never_share_a_block() -> None:
+    pool = Pool(MOST)
+    clashes = []
+
+    def work(mark: int) -> None:
+        for _ in range(300):
+            array = pool.lease(LEAST)
+            array[:64] = mark
+            if (array[:64] != mark).any():
+                clashes.append(mark)
+            del array
+
+    threads = [threading.Thread(target=work, args=(mark,)) for mark in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not clashes

@@ -1,0 +1,67 @@
+"""Where colkern keeps files between runs: compiled kernels, generated data, small scripts.
+
+Compiled kernels are loaded as pickles, so the directory must belong to this user and be closed to
+the writing of others; a candidate that is not is passed over, never trusted.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def cache_dir(name: str = "") -> Path:
+    """A private, writable directory; the first that works of
+
+    `$COLKERN_CACHE_DIR`, `$XDG_CACHE_HOME/colkern`, `~/.cache/colkern`, and `colkern-<uid>` in the
+    directory for temporary files (for executors without a home, or with a read-only one).
+
+    Args:
+        name: A sub-directory of it, made as well.
+
+    Raises:
+        PermissionError: If none can be written to by this user alone.
+    """
+    tried = []
+    for candidate in _candidates():
+        directory = candidate / name
+        try:
+            # On its own, as `parents` follow the umask, which may leave them open to a group.
+            candidate.parent.mkdir(parents=True, exist_ok=True)
+            candidate.mkdir(mode=0o700, exist_ok=True)
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            tried.append(f"{directory}: {error.strerror}")
+            continue
+        if not _is_private(candidate):
+            tried.append(f"{candidate}: writable by others, or another user's")
+        elif not os.access(directory, os.W_OK | os.X_OK):
+            tried.append(f"{directory}: not writable")
+        else:
+            return directory
+    raise PermissionError(
+        "no private directory for cached files; set COLKERN_CACHE_DIR. Tried " + "; ".join(tried)
+    )
+
+
+def _candidates() -> Iterator[Path]:
+    if chosen := os.environ.get("COLKERN_CACHE_DIR"):
+        yield Path(chosen).absolute()
+    if xdg := os.environ.get("XDG_CACHE_HOME"):
+        yield Path(xdg).absolute() / "colkern"
+    home = os.path.expanduser("~")
+    if os.path.isabs(home):
+        yield Path(home) / ".cache" / "colkern"
+    yield Path(tempfile.gettempdir()) / f"colkern-{os.getuid()}"
+
+
+def _is_private(directory: Path) -> bool:
+    found = directory.lstat()
+    return (
+        stat.S_ISDIR(found.st_mode)
+        and found.st_uid == os.getuid()
+        and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    )

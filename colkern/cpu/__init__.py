@@ -1,0 +1,1 @@
+"""The CPU target: compiles kernels with Numba, cuts ranges over threads, caches on disk."""

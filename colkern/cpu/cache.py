@@ -1,0 +1,129 @@
+"""Compiled functions on disk: one file a function content, signature and processor.
+
+A Numba dispatcher takes any object with the methods of its `_Cache`; this one is keyed by
+`content_hash`, needs no source file and no index, and never trusts a file that it did not write:
+the directory is private to the user (`colkern.cache`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import os
+import pickle
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.runtime import rtsys
+from numba.core.serialize import dumps
+
+from colkern.cache import cache_dir
+
+COUNTS: Counter[str] = Counter()
+"""What this process did: `loaded` from disk, `compiled` anew, `saved` to disk."""
+
+
+_DIGEST = hashlib.sha256().digest_size
+
+# The one symbol of machine code that a module of Numba defines only once it is imported.
+_HASH_SECRET = b"_numba_hashsecret"
+
+# What functions that call each other in a circle link to: a symbol of the compiling process alone.
+_UNRESOLVED = b".numba.unresolved$"
+
+
+class ContentCache(_Cache):  # type: ignore[misc]
+    """The cache of one dispatcher.
+
+    Args:
+        key: The content hash of its function.
+        name: The function's name; makes files recognisable.
+    """
+
+    def __init__(self, key: str, name: str) -> None:
+        self._key = key
+        self._name = "".join(c if c.isalnum() or c == "_" else "-" for c in name)
+        self._enabled = True
+
+    @property
+    def cache_path(self) -> str:
+        """The directory."""
+        return str(cache_dir("kernels"))
+
+    def enable(self) -> None:
+        """Use the disk."""
+        self._enabled = True
+
+    def disable(self) -> None:
+        """Leave the disk alone."""
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Remove what is stored of this function."""
+        for path in Path(self.cache_path).glob(f"{self._name}-{self._key}-*"):
+            path.unlink(missing_ok=True)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled function for a signature, or None if it must be compiled.
+
+        Numba's own cache first loads what a compilation needs, some 300 ms; to run machine code,
+        its runtime (NRT) is enough.
+        """
+        rtsys.initialize(target_context)
+        if not self._enabled:
+            return None
+        try:
+            content = self._path(sig, target_context.codegen()).read_bytes()
+            if not _is_whole(content):
+                return None
+            if _HASH_SECRET in content:
+                importlib.import_module("numba.cpython.hashing")
+            payload = pickle.loads(memoryview(content)[_DIGEST:])
+        except (OSError, ImportError, AttributeError):
+            # No file, or one that names what this process cannot import, costs a compilation, no
+            # more; as does the lack of a directory to keep files in.
+            return None
+        COUNTS["loaded"] += 1
+        return CompileResult._rebuild(target_context, *payload)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Store what was compiled; a full or read-only disk is no error."""
+        COUNTS["compiled"] += 1
+        if not self._enabled or data.lifted or data.library.has_dynamic_globals:
+            return
+        with contextlib.suppress(OSError):
+            payload = dumps(data._reduce())
+            if _UNRESOLVED in payload:
+                return
+            path = self._path(sig, data.codegen)
+            _write_whole(path, hashlib.sha256(payload).digest() + payload)
+            COUNTS["saved"] += 1
+
+    def _path(self, sig: Any, codegen: Any) -> Path:
+        target = (str(sig), codegen.magic_tuple(), numba.__version__)
+        suffix = hashlib.sha256(repr(target).encode()).hexdigest()[:16]
+        return Path(self.cache_path) / f"{self._name}-{self._key}-{suffix}.kernel"
+
+
+def _is_whole(content: bytes) -> bool:
+    """Whether a file is as it was written; damaged machine code would crash the process."""
+    digest = hashlib.sha256(memoryview(content)[_DIGEST:]).digest()
+    return content[:_DIGEST] == digest
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that other processes see all of it or nothing."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise

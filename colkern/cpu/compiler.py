@@ -1,0 +1,94 @@
+"""From plain Python to machine code: kernel bodies and generated loops for the CPU.
+
+A body is compiled with primitives and helpers exchanged for their compiled forms, as globals of its
+own namespace: a closure over a dispatcher would pickle differently in every process and never be
+found in a cache again. It is then called from a loop of its own, generated here, with a step of 1
+that is a constant, so that the body inlines into a loop that LLVM vectorises.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+
+from colkern.cpu import primitives as cpu_primitives
+from colkern.cpu.cache import COUNTS, ContentCache
+from colkern.cpu.content import content_hash
+from colkern.kernels.kernel import HELPERS, Kernel
+from colkern.kernels.primitives import PRIMITIVES
+
+_PRIMITIVES = {plain: getattr(cpu_primitives, plain.__name__) for plain in PRIMITIVES}
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
+
+
+def compilations() -> dict[str, int]:
+    """How many functions this process `compiled`, `loaded` from the disk cache, and `saved` there."""
+    return {what: COUNTS[what] for what in ("compiled", "loaded", "saved")}
+
+
+def jit(function: Callable[..., Any], *extra: str, **options: Any) -> Any:
+    """A Numba dispatcher for a plain function, cached on disk by the function's content.
+
+    Args:
+        function: The function; what it calls must compile too.
+        extra: Anything else that the compiled code depends on, as part of the cache key.
+        options: For `numba.njit`, over `nogil=True, error_model="numpy"`.
+    """
+    options = _OPTIONS | options
+    dispatcher = numba.njit(**options)(function)
+    key = content_hash(function, repr(sorted(options.items())), *extra)
+    dispatcher._cache = ContentCache(key, function.__name__)
+    return dispatcher
+
+
+def bound(function: Callable[..., Any], namespace: dict[str, Any]) -> types.FunctionType:
+    """The same code with its global names looked up in `namespace`."""
+    made = types.FunctionType(function.__code__, namespace, function.__name__)
+    made.__defaults__ = function.__defaults__
+    made.__module__ = __name__
+    return made
+
+
+@cache
+def _compiled(function: Callable[..., Any]) -> Any:
+    """A body or a helper, compiled into whoever calls it."""
+    return numba.njit(forceinline=True, **_OPTIONS)(bound(function, _target_globals(function)))
+
+
+def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:
+    """The globals that a function uses, as this target has them."""
+    found = {}
+    for name in function.__code__.co_names:
+        if name in function.__globals__:
+            value = function.__globals__[name]
+            if isinstance(value, types.FunctionType):
+                value = _compiled(value) if value in HELPERS else _PRIMITIVES.get(value, value)
+            found[name] = value
+    return found
+
+
+@cache
+def compile_kernel(kernel: Kernel) -> Any:
+    """The loop of a kernel: called with `start, stop` and the kernel's arguments.
+
+    The numbers among them are taken as the types that the kernel declares.
+    """
+    names = [argument.name for argument in kernel.arguments]
+    passed = [
+        argument.name if argument.array else f"{argument.item}({argument.name})"
+        for argument in kernel.arguments
+    ]
+    source = (
+        f"def {kernel.name}(start, stop, {', '.join(names)}):\n"
+        f"    return body(u8(start), u8(stop), u8(1), {', '.join(passed)})\n"
+    )
+    scalars = {a.item: np.dtype(a.item).type for a in kernel.arguments if not a.array}
+    # Loading from the cache imports the module that a function says it is from.
+    namespace = {"__name__": __name__, "body": _compiled(kernel.body), "u8": np.uint64, **scalars}
+    exec(compile(source, f"<colkern kernel {kernel.name}>", "exec"), namespace)
+    return jit(namespace[kernel.name])

@@ -1,0 +1,185 @@
+"""What a compiled function was made from, as one hash.
+
+Numba's own cache looks at the function alone; here everything that its machine code depends on is
+looked at: code, constants, and the content of whatever globals and closure cells it names, down to
+helpers in other files. So a function from a notebook, from `__main__` or out of a pickle is found
+again by another process, and an edit anywhere below it is noticed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import sys
+import types
+from collections.abc import Iterator
+from enum import EnumType
+from typing import Any
+
+import numpy as np
+from numba.core.typing.templates import builtin_registry
+
+_COMPILERS = ("numba", "llvmlite", "numpy")
+
+_READ_FROM_MODULES = (
+    types.FunctionType,
+    types.ModuleType,
+    type,
+    np.ndarray,
+    np.generic,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    tuple,
+)
+
+
+def content_hash(function: Any, *extra: str) -> str:
+    """A hash of all that the function's meaning follows from, and of `extra`."""
+    digest = hashlib.sha256(repr((sys.version_info[:2], extra)).encode())
+    for part in _walk(function, set()):
+        digest.update(part)
+    return digest.hexdigest()[:32]
+
+
+def _walk(value: Any, seen: set[int]) -> Iterator[bytes]:
+    """The parts of a value's content; `seen` breaks cycles, in the order of the walk."""
+    yield from _options(value)
+    value = _unwrapped(value)
+    if isinstance(value, types.FunctionType):
+        package = (value.__module__ or "").partition(".")[0]
+        if package in _COMPILERS:
+            # Their functions hold caches that fill up as the process runs; their version says all.
+            version = getattr(sys.modules.get(package), "__version__", "")
+            yield f"{value.__module__}.{value.__qualname__} {version}".encode()
+            return
+        yield b"function"
+        if id(value) not in seen:
+            seen.add(id(value))
+            yield from _function(value, seen)
+    elif isinstance(value, types.BuiltinFunctionType):
+        yield f"{value.__module__}.{value.__qualname__}".encode()
+    elif isinstance(value, type):
+        yield f"{value.__module__}.{value.__qualname__}".encode()
+        # What a compiled function sees of a class: the members of an enum, a named tuple's fields,
+        # fields and methods of a jitclass.
+        if isinstance(value, EnumType):
+            members: dict[str, Any] = dict(value.__members__)
+            yield from _walk(tuple((name, m.value) for name, m in members.items()), seen)
+        elif issubclass(value, tuple):
+            yield from _walk(getattr(value, "_fields", ()), seen)
+        elif hasattr(value, "class_type"):
+            yield from _jitclass(value.class_type, seen)
+    elif isinstance(value, types.ModuleType):
+        yield f"module {value.__name__} {getattr(value, '__version__', '')}".encode()
+    elif isinstance(value, tuple | list | frozenset):
+        # The order of a set differs from process to process.
+        parts = sorted(value, key=repr) if isinstance(value, frozenset) else value
+        yield f"{type(value).__name__} {len(parts)}".encode()
+        for part in parts:
+            yield from _walk(part, seen)
+    elif isinstance(value, types.CodeType):
+        yield from _code(value, seen)
+    elif hasattr(value, "tobytes") and hasattr(value, "dtype"):
+        yield f"{value.dtype} {value.shape}".encode()
+        yield value.tobytes()
+    else:
+        yield f"{type(value).__qualname__} {_stable_repr(value)}".encode()
+
+
+def _unwrapped(value: Any) -> Any:
+    """The plain function behind a Numba dispatcher, universal function or intrinsic."""
+    value = _dispatcher(value)
+    for attribute in ("py_func", "_defn"):
+        inner = getattr(value, attribute, None)
+        if isinstance(inner, types.FunctionType):
+            return inner
+    return value
+
+
+def _dispatcher(value: Any) -> Any:
+    """What compiles a universal function; anything else as it is."""
+    return getattr(value, "_dispatcher", None) or value
+
+
+def _options(value: Any) -> Iterator[bytes]:
+    """What a dispatcher compiles its function with: the same code means something else then."""
+    options = getattr(_dispatcher(value), "targetoptions", None)
+    if isinstance(options, dict):
+        yield _stable_repr(sorted(options.items())).encode()
+
+
+def _jitclass(kind: Any, seen: set[int]) -> Iterator[bytes]:
+    yield repr(list(kind.struct.items())).encode()
+    for name, method in (*kind.jit_methods.items(), *kind.jit_static_methods.items()):
+        yield name.encode()
+        yield from _walk(method, seen)
+    for name, accessors in kind.jit_props.items():
+        yield name.encode()
+        yield from _walk(tuple(accessors.items()), seen)
+
+
+def _stable_repr(value: Any) -> str:
+    """The repr, without the addresses that the default one contains."""
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+
+
+def _code(code: types.CodeType, seen: set[int]) -> Iterator[bytes]:
+    yield code.co_code
+    yield repr((code.co_names, code.co_varnames, code.co_freevars, code.co_argcount)).encode()
+    yield from _walk(code.co_consts, seen)
+
+
+def _function(function: types.FunctionType, seen: set[int]) -> Iterator[bytes]:
+    for known, kind in builtin_registry.globals:
+        if known is function:
+            # Taught to Numba by `overload`: what runs is another function.
+            for template in kind.templates:
+                yield from _walk(getattr(template, "_overload_func", None), seen)
+    yield from _code(function.__code__, seen)
+    yield from _walk(function.__defaults__ or (), seen)
+    names = list(_names(function.__code__))
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # a cell that nothing has been put into
+            yield from _named(cell.cell_contents, names, seen)
+    for name in names:
+        if name in function.__globals__:
+            yield name.encode()
+            yield from _named(function.__globals__[name], names, seen)
+
+
+def _named(value: Any, names: list[str], seen: set[int]) -> Iterator[bytes]:
+    """What a function that uses those names has as a global or in a cell."""
+    yield from _walk(value, seen)
+    if isinstance(value, types.ModuleType):
+        yield from _module_parts(value, names, seen, set())
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    """The names that a code object and those nested in it use."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _module_parts(
+    module: types.ModuleType, names: list[str], seen: set[int], modules: set[int]
+) -> Iterator[bytes]:
+    """What a function may reach as `module.name`: a superset of what it does, so never too little.
+
+    `modules` are those that were looked at for this function; the next one uses other names.
+    """
+    if module.__name__.partition(".")[0] in _COMPILERS or id(module) in modules:
+        return
+    modules.add(id(module))
+    for name in names:
+        part = getattr(module, name, None)
+        if isinstance(_unwrapped(part), _READ_FROM_MODULES):
+            yield name.encode()
+            yield from _walk(part, seen)
+        if isinstance(part, types.ModuleType):
+            yield from _module_parts(part, names, seen, modules)

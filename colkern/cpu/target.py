@@ -1,0 +1,93 @@
+"""The CPU target: runs kernels over host memory. `colkern.cuda.target` has the same names.
+
+Patterns, not more bodies: a kernel is mapped over a range, its partial results are combined, lengths
+are scanned into offsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce as fold
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern import memory
+from colkern.cpu.compiler import compile_kernel
+from colkern.cpu.threads import GRAIN, run_ranges
+from colkern.kernels.kernel import Kernel
+from colkern.memory import HOST, Buffer
+
+_MOST = (1 << 63) - 1
+
+
+class CpuTarget:
+    """Runs kernels on the CPU."""
+
+    device = HOST
+
+    def map(self, kernel: Kernel, count: int, *args: Any, grain: int = GRAIN) -> None:
+        """Run a kernel that writes, over `count` items cut among the threads."""
+        if count > 0:
+            run_ranges(compile_kernel(kernel), count, args, grain)
+
+    def reduce(
+        self,
+        kernel: Kernel,
+        combine: Callable[[int, int], int],
+        count: int,
+        *args: Any,
+        grain: int = GRAIN,
+    ) -> int:
+        """Run a kernel that returns partial results, and combine them (`add` or `min`)."""
+        parts = run_ranges(compile_kernel(kernel), count, args, grain)
+        return int(parts[0] if len(parts) == 1 else fold(combine, parts))
+
+    def scan(self, lengths: NDArray[Any], dtype: Any) -> NDArray[Any]:
+        """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]).
+
+        The caller has made sure that the sum fits; see `total`.
+        """
+        offsets = self.output(len(lengths) + 1, dtype)
+        offsets[0] = 0
+        np.cumsum(lengths, out=offsets[1:])
+        return offsets
+
+    def total(self, lengths: NDArray[Any]) -> int:
+        """The sum of an int64 array, none of them negative; exact, also past 64 bits."""
+        if len(lengths) and int(lengths.max()) > _MOST // len(lengths):
+            return sum(lengths.tolist())
+        return int(lengths.sum())
+
+    def allocate(self, count: int, dtype: Any) -> NDArray[Any]:
+        """A zeroed array."""
+        return memory.allocate(count, dtype)
+
+    def output(self, count: int, dtype: Any) -> NDArray[Any]:
+        """An array of which a kernel writes every item; not zeroed."""
+        return memory.allocate_for_overwrite(count, dtype)
+
+    def table(self, values: Sequence[int], dtype: Any) -> NDArray[Any]:
+        """A small array of host values, readable by kernels."""
+        made = np.array(values, dtype)
+        made.flags.writeable = False
+        return made
+
+    def item(self, array: NDArray[Any], position: int) -> int:
+        """One number of an array."""
+        return int(array[position])
+
+    def address(self, array: NDArray[Any]) -> int:
+        """The address of an array's first item."""
+        return int(array.ctypes.data)
+
+    def frozen(self, array: NDArray[Any]) -> NDArray[Any]:
+        """The same array for reading: kernels are compiled for inputs that are read-only."""
+        view = array.view()
+        view.flags.writeable = False
+        return view
+
+    def buffer(self, array: NDArray[Any]) -> Buffer:
+        """The buffer of an array's bytes; not copied."""
+        return Buffer(array.view(np.uint8))

@@ -1,0 +1,112 @@
+"""Ranges over threads: a pool of workers for loops that release the GIL.
+
+Numba's own parallel layers are not used: they do not survive `fork`, which Spark's workers do, nor
+concurrent callers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+GRAIN = 1 << 17
+"""The least number of items that a thread is worth waking for."""
+
+_lock = threading.Lock()
+_pool: ThreadPoolExecutor | None = None
+_threads = 0
+
+
+def num_threads() -> int:
+    """How many threads a loop may use: `set_num_threads`, `COLKERN_NUM_THREADS`, or one a core."""
+    if _threads:
+        return _threads
+    if chosen := os.environ.get("COLKERN_NUM_THREADS", ""):
+        if not chosen.isdigit() or int(chosen) < 1:
+            raise ValueError(f"COLKERN_NUM_THREADS: expected a positive number, got {chosen!r}")
+        return int(chosen)
+    return len(os.sched_getaffinity(0))
+
+
+def set_num_threads(count: int) -> None:
+    """Use `count` threads from now on; 0 goes back to the default.
+
+    Raises:
+        ValueError: If `count` is negative.
+    """
+    global _threads
+    if count < 0:
+        raise ValueError(f"count: must not be negative, got {count}")
+    with _lock:
+        _threads = count
+        _drop_pool()
+
+
+def run_ranges(
+    loop: Callable[..., Any], count: int, args: tuple[Any, ...], grain: int = GRAIN
+) -> list[Any]:
+    """`loop(start, stop, *args)` over ranges that cover `count` items; the results in order.
+
+    One call in this thread where `count` is below twice the grain. An exception of any call is raised
+    once all have ended.
+    """
+    workers = count // grain
+    if workers > 1:
+        workers = min(workers, num_threads())
+    if workers <= 1:
+        return [loop(0, count, *args)]
+    cuts = [count * i // workers for i in range(workers + 1)]
+    futures: list[Future[Any]] = []
+    try:
+        with _lock:
+            # Not without the lock: `set_num_threads` shuts the pool down for new work.
+            pool = _shared_pool()
+            for start, stop in itertools.pairwise(cuts[1:]):
+                futures.append(pool.submit(loop, start, stop, *args))
+        first = loop(cuts[0], cuts[1], *args)
+    finally:
+        _wait_for_all(futures)
+    return [first, *(future.result() for future in futures)]
+
+
+def _wait_for_all(futures: list[Future[Any]]) -> None:
+    """Wait, also through interrupts: loops read memory that the caller frees once this returns."""
+    interrupt = None
+    for future in futures:
+        while not future.done():
+            try:
+                future.exception()
+            except KeyboardInterrupt as error:
+                interrupt = error
+    if interrupt is not None:
+        raise interrupt
+
+
+def _shared_pool() -> ThreadPoolExecutor:
+    global _pool
+    if _pool is None:
+        # The calling thread takes a range itself.
+        workers = max(num_threads() - 1, 1)
+        _pool = ThreadPoolExecutor(workers, thread_name_prefix="colkern")
+    return _pool
+
+
+def _drop_pool() -> None:
+    global _pool
+    if _pool is not None:
+        _pool.shutdown(wait=False)
+        _pool = None
+
+
+def _after_fork() -> None:
+    """A forked child has the pool's object but none of its threads, and perhaps a held lock."""
+    global _lock, _pool
+    _lock = threading.Lock()
+    _pool = None
+
+
+os.register_at_fork(after_in_child=_after_fork)

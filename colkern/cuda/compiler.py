@@ -1,0 +1,149 @@
+"""From plain Python to CUDA: kernel bodies as grids of threads.
+
+A grid is cut into tiles of `TILE` items, one a block. A thread gets the items of its tile from its
+own place on, a block's width apart: neighbouring threads read neighbouring items, and a thread still
+carries its state from one item to the next.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from colkern.cuda import adapter
+from colkern.kernels.kernel import HELPERS, Argument, Kernel
+from colkern.kernels.primitives import PRIMITIVES
+
+_START = "block * tile + u8(cuda.threadIdx.x)"
+_RANGE = f"{_START}, min((block + u8(1)) * tile, count), u8(cuda.blockDim.x)"
+
+_MAP = """
+def {name}(count, tile, {names}):
+    block = u8(cuda.blockIdx.x)
+    body({range}, {passed})
+"""
+
+# A tree over shared memory; `threads` is a power of two.
+_REDUCE = """
+def {name}(count, tile, {names}, partials):
+    block = u8(cuda.blockIdx.x)
+    shared = cuda.shared.array(threads, u8)
+    me = cuda.threadIdx.x
+    shared[me] = body({range}, {passed})
+    cuda.syncthreads()
+    half = threads // 2
+    while half > 0:
+        if me < half:
+            shared[me] = {combine}
+        cuda.syncthreads()
+        half //= 2
+    if me == 0:
+        partials[block] = shared[0]
+"""
+
+COMBINE = {
+    "add": "shared[me] + shared[me + half]",
+    "min": "min(shared[me], shared[me + half])",
+}
+
+
+def grid_function(kernel: Kernel, combine: str, threads: int) -> types.FunctionType:
+    """The function of one thread: called with `count, tile` and the kernel's arguments.
+
+    Args:
+        kernel: The kernel.
+        combine: Empty for a kernel that writes; else how partial results combine, a key of `COMBINE`.
+            The function then takes the array of one partial result a block, uint64[blocks], too.
+        threads: The threads of a block, for kernels that return partial results.
+    """
+    arguments = kernel.arguments
+    source = (_REDUCE if combine else _MAP).format(
+        name=kernel.name,
+        names=", ".join(argument.name for argument in arguments),
+        passed=", ".join(a.name if a.array else f"{a.item}({a.name})" for a in arguments),
+        range=_RANGE,
+        combine=COMBINE.get(combine, ""),
+    )
+    namespace: dict[str, Any] = {
+        "__name__": __name__,
+        "cuda": adapter.compiler(),
+        "body": _device_function(kernel.body),
+        "threads": threads,
+        "u8": np.uint64,
+        **{a.item: np.dtype(a.item).type for a in arguments if not a.array},
+    }
+    exec(compile(source, f"<colkern kernel {kernel.name}>", "exec"), namespace)
+    made: types.FunctionType = namespace[kernel.name]
+    return made
+
+
+@cache
+def compile_kernel(kernel: Kernel, combine: str, threads: int) -> Any:
+    """The kernel for launching."""
+    return adapter.kernel(grid_function(kernel, combine, threads))
+
+
+def ptx(
+    kernel: Kernel,
+    variant: tuple[Argument, ...],
+    capability: tuple[int, int],
+    combine: str = "add",
+) -> str:
+    """The PTX of a kernel for one variant of its types; needs the compiler but no GPU.
+
+    Args:
+        kernel: The kernel.
+        variant: One of `kernel.variants()`.
+        capability: The compute capability, such as (9, 0).
+        combine: How partial results combine, a key of `COMBINE`; for kernels that return some.
+    """
+    from numba import types as numba_types
+    from numba.np.numpy_support import from_dtype
+
+    def numba_type(argument: Argument) -> Any:
+        item = from_dtype(np.dtype(argument.item))
+        return numba_types.Array(item, 1, "C") if argument.array else item
+
+    combine = combine if kernel.returns else ""
+    partials = (numba_types.Array(numba_types.uint64, 1, "C"),) if combine else ()
+    declared = tuple(numba_type(argument) for argument in variant)
+    counts = (numba_types.uint64, numba_types.uint64)
+    function = grid_function(kernel, combine, 256)
+    return adapter.ptx(function, (*counts, *declared, *partials), capability)
+
+
+@cache
+def _device_function(function: Callable[..., Any]) -> Any:
+    """A body or a helper, compiled into whoever calls it."""
+    if adapter.is_simulated():
+        return function
+    made = types.FunctionType(function.__code__, _target_globals(function), function.__name__)
+    return adapter.device_function(made)
+
+
+def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:
+    """The globals that a function uses, as this target has them."""
+    found: dict[str, Any] = {"__name__": __name__}
+    for name in function.__code__.co_names:
+        if name in function.__globals__:
+            value = function.__globals__[name]
+            if isinstance(value, types.FunctionType):
+                value = _device_value(value)
+            found[name] = value
+    return found
+
+
+def _device_value(function: types.FunctionType) -> Any:
+    if function in HELPERS:
+        return _device_function(function)
+    if function not in PRIMITIVES:
+        return function
+    from colkern.cuda import primitives
+
+    primitive = getattr(primitives, function.__name__)
+    # A primitive written in terms of others is a function like any helper.
+    return _device_function(primitive) if isinstance(primitive, types.FunctionType) else primitive

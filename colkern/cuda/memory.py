@@ -1,0 +1,117 @@
+"""Device memory through CuPy, and through NumPy in the simulator.
+
+CuPy's pool, its current device and its current stream are the user's: colkern follows them.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from colkern.arrays import Array
+from colkern.cuda import adapter
+from colkern.errors import DeviceUnavailableError, LimitExceededError
+from colkern.memory import HOST, Buffer, Device
+
+
+@cache
+def array_library() -> Any:
+    """CuPy; NumPy in the simulator, where device memory is host memory.
+
+    Raises:
+        DeviceUnavailableError: If CuPy is not installed or does not load.
+    """
+    if adapter.is_simulated():
+        return np
+    try:
+        import cupy
+    except ImportError as error:
+        raise DeviceUnavailableError(f"no device memory: {error}; {adapter.HINT}") from error
+    return cupy
+
+
+def current(device: Device) -> AbstractContextManager[Any]:
+    """Within it, what is allocated and launched is on that device."""
+    if adapter.is_simulated():
+        return nullcontext()
+    chosen: AbstractContextManager[Any] = array_library().cuda.Device(device.ordinal)
+    return chosen
+
+
+def current_stream() -> int:
+    """The stream that the caller has made current, as an integer; 0 in the simulator."""
+    if adapter.is_simulated():
+        return 0
+    return int(array_library().cuda.get_current_stream().ptr)
+
+
+def allocate(count: int, dtype: Any) -> Any:
+    """A zeroed array in device memory.
+
+    Raises:
+        LimitExceededError: If the device is out of memory.
+    """
+    return _made(array_library().zeros, count, dtype)
+
+
+def allocate_for_overwrite(count: int, dtype: Any) -> Any:
+    """As `allocate`, but not zeroed: for an output of which every byte will be written."""
+    return _made(array_library().empty, count, dtype)
+
+
+def _made(make: Any, count: int, dtype: Any) -> Any:
+    if adapter.is_simulated():
+        return make(count, dtype)
+    try:
+        return make(count, dtype)
+    except array_library().cuda.memory.OutOfMemoryError as error:
+        raise LimitExceededError(f"device memory: {error}") from error
+
+
+def to_device(array: Array, ordinal: int = 0) -> Array:
+    """The same array with its bytes in the memory of a CUDA device; copied.
+
+    Raises:
+        DeviceUnavailableError: If there is no such device.
+    """
+    adapter.require_device()
+    device = Device("cuda", ordinal)
+    library = array_library()
+
+    def moved(buffer: Buffer) -> Buffer:
+        with current(device):
+            return Buffer(library.array(buffer.array), device)
+
+    return _with_buffers(array, moved)
+
+
+def to_host(array: Array) -> Array:
+    """The same array with its bytes in host memory; copied, unless it is there already."""
+
+    def moved(buffer: Buffer) -> Buffer:
+        if buffer.device == HOST:
+            return buffer
+        if adapter.is_simulated():
+            return Buffer(buffer.array.copy(), HOST)
+        with current(buffer.device):
+            return Buffer(array_library().asnumpy(buffer.array), HOST)
+
+    return _with_buffers(array, moved)
+
+
+def _with_buffers(array: Array, moved: Any) -> Array:
+    """The array over other memory: its parts, and what is known of it, stay."""
+    made = Array(
+        array.type,
+        array.length,
+        [None if buffer is None else moved(buffer) for buffer in array.buffers],
+        [_with_buffers(child, moved) for child in array.children],
+        None if array.dictionary is None else _with_buffers(array.dictionary, moved),
+        array.offset,
+        array.known_null_count,
+    )
+    made._checked = array._checked
+    return made

@@ -1,0 +1,24 @@
+"""The kernels: each computation of colkern, written once as plain Python.
+
+One file a concern. `colkern.cpu` and `colkern.cuda` compile these bodies; `KERNELS` lists them all.
+Importing this package imports neither Numba nor anything of CUDA.
+"""
+
+from colkern.kernels import bitmaps, lists, offsets, runs, selection, unions, views
+from colkern.kernels.kernel import HELPERS, KERNELS, Argument, Kernel, helper, kernel
+
+__all__ = [
+    "HELPERS",
+    "KERNELS",
+    "Argument",
+    "Kernel",
+    "bitmaps",
+    "helper",
+    "kernel",
+    "lists",
+    "offsets",
+    "runs",
+    "selection",
+    "unions",
+    "views",
+]

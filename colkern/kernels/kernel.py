@@ -1,0 +1,115 @@
+"""What a kernel is: a plain Python function over a strided range, with its arguments declared.
+
+    @kernel("run_ends: R[], values: T[], out: T[w]", R="i2 i4 i8", T="u1 u2 u4 u8")
+    def decode_runs(start, stop, step, run_ends, values, out): ...
+
+The declaration says what the targets compile: `T[]` an array that is read, `T[w]` one that is written,
+`T` a number; capitals stand for the types listed after it. `T` names are NumPy's (`u8` is uint64).
+A body may use NumPy scalar types, `colkern.kernels.primitives`, other functions marked `@helper`, and
+what else Numba compiles for both targets. Indices are unsigned: a signed one makes Numba wrap
+negative indices around in every access, which stops vectorisation.
+
+The function itself stays what it is: calling a kernel runs its body as plain Python.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+RANGE = ("start", "stop", "step")
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One declared argument.
+
+    Args:
+        name: The parameter's name.
+        item: A NumPy type code, or a capital that stands for several.
+        array: Whether it is a one-dimensional array (else a number).
+        written: Whether the kernel writes to the array.
+    """
+
+    name: str
+    item: str
+    array: bool
+    written: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A body with its declaration; made by `@kernel`.
+
+    Args:
+        body: The plain Python function.
+        arguments: What follows `start, stop, step`.
+        generics: What each capital stands for.
+        returns: The type code of what the body returns: a partial result that a target combines.
+            Empty for a body that only writes.
+    """
+
+    body: Callable[..., Any]
+    arguments: tuple[Argument, ...]
+    generics: dict[str, tuple[str, ...]]
+    returns: str = ""
+
+    @property
+    def name(self) -> str:
+        """The body's name."""
+        return self.body.__name__
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the body as plain Python."""
+        return self.body(*args)
+
+    def variants(self) -> Iterator[tuple[Argument, ...]]:
+        """The arguments once for each combination of the types that the capitals stand for."""
+        capitals = list(self.generics)
+        for chosen in itertools.product(*self.generics.values()):
+            binding = dict(zip(capitals, chosen, strict=True))
+            yield tuple(
+                Argument(a.name, binding.get(a.item, a.item), a.array, a.written)
+                for a in self.arguments
+            )
+
+
+KERNELS: dict[str, Kernel] = {}
+HELPERS: set[Callable[..., Any]] = set()
+
+
+def kernel(
+    declaration: str, returns: str = "", **generics: str
+) -> Callable[[Callable[..., Any]], Kernel]:
+    """Register a body; see the module's text for the declaration.
+
+    Raises:
+        TypeError: If the declaration and the parameters differ.
+    """
+
+    def register(body: Callable[..., Any]) -> Kernel:
+        arguments = tuple(_argument(part) for part in declaration.split(","))
+        declared = (*RANGE, *(argument.name for argument in arguments))
+        if declared != tuple(inspect.signature(body).parameters):
+            raise TypeError(f"{body.__name__}: declared {declared}")
+        choices = {capital: tuple(types.split()) for capital, types in generics.items()}
+        made = Kernel(body, arguments, choices, returns)
+        KERNELS[made.name] = made
+        return made
+
+    return register
+
+
+def helper(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a plain function that bodies call; targets compile it with them."""
+    HELPERS.add(function)
+    return function
+
+
+def _argument(part: str) -> Argument:
+    name, _, spec = part.partition(":")
+    item, bracket, access = spec.strip().partition("[")
+    return Argument(name.strip(), item, bool(bracket), access == "w]")

@@ -1,0 +1,44 @@
+"""Lists: which elements of the child belong to each slot.
+
+Columnar format 1.5: "Variable-size List Layout", "ListView Layout", "Fixed-Size List Layout".
+"""
+
+from __future__ import annotations
+
+from numpy import int64, uint64
+
+from colkern.kernels.bitmaps import is_valid
+from colkern.kernels.kernel import kernel
+
+
+@kernel("offsets: O[], sizes: O[], validity: u1[], offset: u8, length: i8", returns="u8", O="i4 i8")
+def first_list_view_out_of_bounds(start, stop, step, offsets, sizes, validity, offset, length):
+    """The first valid slot of the range that reaches outside the child; the largest uint64 if none.
+
+    offsets: int32/int64[n]
+    sizes: int32/int64[n]
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    length: the length of the child
+    """
+    for i in range(start, stop, step):
+        begin = int64(offsets[i])
+        size = int64(sizes[i])
+        outside = begin < 0 or size < 0 or begin > length - size
+        if outside and is_valid(validity, offset, i):
+            return uint64(i)
+    return ~uint64(0)
+
+
+@kernel("indices: i8[], size: i8, offset: i8, out: i8[w]")
+def take_fixed_ranges(start, stop, step, indices, size, offset, out):
+    """out[i] = the element of the child that is element i of the picked lists, one after the other.
+
+    indices: int64[lists], in bounds
+    size: how many elements each list has
+    offset: the slot of list 0
+    out: int64[lists size]
+    """
+    for i in range(start, stop, step):
+        position = int64(i)
+        out[i] = (indices[uint64(position // size)] + offset) * size + position % size

@@ -1,0 +1,159 @@
+"""Unions: `type_ids[i]` says which child holds slot `i`, and for dense ones `offsets[i]` where in it.
+
+An empty `offsets` stands for a sparse union, where slot `i` of every child belongs to slot `i`.
+`child_of` has 128 entries, one a type id: the child's number, or -1.
+
+Columnar format 1.5: "Union Layout".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import int64, uint8, uint64
+
+from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.primitives import load_item
+
+BLOCK_BITS = 6
+
+
+@helper
+def child_slot(offsets: Any, i: Any) -> Any:
+    """The slot of its child that slot `i` of the union shows."""
+    return uint64(offsets[i]) if len(offsets) else uint64(i)
+
+
+@kernel("type_ids: i1[], code: i1, out: i8[w]")
+def count_slots(start, stop, step, type_ids, code, out):
+    """out[b] = how many slots of block b have that type id; a block is `1 << BLOCK_BITS` slots.
+
+    type_ids: int8[n]
+    code: the type id
+    out: int64[blocks]
+    """
+    for b in range(start, stop, step):
+        begin = uint64(b) << uint64(BLOCK_BITS)
+        end = min(begin + uint64(1 << BLOCK_BITS), uint64(len(type_ids)))
+        count = int64(0)
+        for i in range(begin, end):
+            count += int64(type_ids[i] == code)
+        out[b] = count
+
+
+@kernel("type_ids: i1[], code: i1, starts: i8[], out: i8[w]")
+def select_slots(start, stop, step, type_ids, code, starts, out):
+    """out[starts[b] : starts[b + 1]] = the slots of block b that have that type id, in order.
+
+    type_ids: int8[n]
+    code: the type id
+    starts: int64[blocks + 1], the running sum of `count_slots`
+    out: int64[starts[blocks]]
+    """
+    for b in range(start, stop, step):
+        begin = uint64(b) << uint64(BLOCK_BITS)
+        end = min(begin + uint64(1 << BLOCK_BITS), uint64(len(type_ids)))
+        place = uint64(starts[b])
+        for i in range(begin, end):
+            if type_ids[i] == code:
+                out[place] = i
+                place += uint64(1)
+
+
+@kernel(
+    "type_ids: i1[], child_of: i8[], offsets: i4[], addresses: u8[], width: u8, out: T[w]",
+    T="u1 u2 u4 u8",
+)
+def gather_union(start, stop, step, type_ids, child_of, offsets, addresses, width, out):
+    """Items `i width` to `(i + 1) width` of `out` = the value of slot i, from the child that has it.
+
+    type_ids: int8[n], each with a child
+    child_of: int64[128], type id -> child
+    offsets: int32[n] for a dense union, empty for a sparse one
+    addresses: uint64[children], the address of each child's first value
+    width: how many items of `out` make one value
+    out: T[n width]
+    """
+    for i in range(start, stop, step):
+        child = uint64(child_of[uint64(type_ids[i])])
+        source = addresses[child] + child_slot(offsets, uint64(i)) * width * uint64(out.itemsize)
+        for item in range(uint64(0), width):
+            place = source + uint64(item) * uint64(out.itemsize)
+            out[uint64(i) * width + uint64(item)] = load_item(out, place)
+
+
+@kernel("type_ids: i1[], child_of: i8[], offsets: i4[], lengths: i8[]", returns="u8")
+def first_slot_out_of_bounds(start, stop, step, type_ids, child_of, offsets, lengths):
+    """The first slot of the range without a child, or past its end; the largest uint64 if none is.
+
+    type_ids: int8[n]
+    child_of: int64[128], type id -> child or -1
+    offsets: int32[n] for a dense union, empty for a sparse one
+    lengths: int64[children], the length of each child
+    """
+    for i in range(start, stop, step):
+        if type_ids[i] < 0:
+            return uint64(i)
+        child = child_of[uint64(type_ids[i])]
+        if child < 0:
+            return uint64(i)
+        if len(offsets) and offsets[i] < 0:
+            return uint64(i)
+        if child_slot(offsets, uint64(i)) >= uint64(lengths[uint64(child)]):
+            return uint64(i)
+    return ~uint64(0)
+
+
+@kernel("slots: i8[], out: i4[w]")
+def number_slots(start, stop, step, slots, out):
+    """out[slots[i]] = i: the places of a child's values, counted from 0.
+
+    slots: int64[n], the slots of the union that show one child
+    out: int32[slots of the union]
+    """
+    for i in range(start, stop, step):
+        out[uint64(slots[i])] = i
+
+
+@kernel("type_ids: i1[], child_of: i8[], offsets: i4[], bases: i8[], out: O[w]", O="i4 i8")
+def rebase_slots(start, stop, step, type_ids, child_of, offsets, bases, out):
+    """out[i] = where the value of slot i stands once its child begins at bases[child].
+
+    type_ids: int8[n], each with a child
+    child_of: int64[128], type id -> child
+    offsets: int32[n] for a dense union, empty for a sparse one
+    bases: int64[children]
+    out: int32/int64[n]
+    """
+    for i in range(start, stop, step):
+        child = uint64(child_of[uint64(type_ids[i])])
+        out[i] = int64(child_slot(offsets, uint64(i))) + bases[child]
+
+
+@kernel(
+    "type_ids: i1[], child_of: i8[], offsets: i4[], addresses: u8[], bits: u8[], length: u8,"
+    "out: u1[w]"
+)
+def gather_union_bits(start, stop, step, type_ids, child_of, offsets, addresses, bits, length, out):
+    """Bit i of `out` = the bit of slot i in the bitmap of its child; the range is over bytes of `out`.
+
+    type_ids: int8[n], each with a child
+    child_of: int64[128], type id -> child
+    offsets: int32[n] for a dense union, empty for a sparse one
+    addresses: uint64[children], the address of each child's bitmap; 0 for one whose bits are all set
+    bits: uint64[children], the bit of each child's slot 0
+    length: the number of bits
+    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    """
+    for b in range(start, stop, step):
+        begin = uint64(b) << uint64(3)
+        packed = uint64(0)
+        for i in range(begin, min(begin + uint64(8), length)):
+            child = uint64(child_of[uint64(type_ids[i])])
+            bit = uint64(1)
+            if addresses[child] != 0:
+                place = bits[child] + child_slot(offsets, uint64(i))
+                byte = load_item(out, addresses[child] + (place >> uint64(3)))
+                bit = (uint64(byte) >> (place & uint64(7))) & uint64(1)
+            packed |= bit << (uint64(i) - begin)
+        out[b] = uint8(packed)

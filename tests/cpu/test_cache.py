@@ -1,0 +1,254 @@
+"""Compiled kernels on disk: found by other processes, and never trusted without need."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from colkern.cache import cache_dir
+from colkern.cpu import cache as cpu_cache
+from colkern.cpu.compiler import compilations, jit
+
+RUN = """
+import json, sys
+import numpy as np
+from colkern.cpu.compiler import compilations
+from colkern.cpu.target import CpuTarget
+from colkern.kernels.offsets import lengths_of
+target = CpuTarget()
+out = target.allocate(3, np.int64)
+target.map(lengths_of, 3, target.table([0, 2, 2, 7], np.int32), out)
+print(json.dumps({"out": out.tolist(), **compilations()}))
+"""
+
+
+def start(**environment: str) -> subprocess.Popen[str]:
+    kept = {k: v for k, v in os.environ.items() if k not in ("HOME", "XDG_CACHE_HOME")}
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN],
+        env={**kept, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def result(process: subprocess.Popen[str]) -> dict[str, Any]:
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    found: dict[str, Any] = json.loads(out)
+    assert found.pop("out") == [2, 0, 5]
+    return found
+
+
+def stored(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.kernel"))
+
+
+def test_second_process_compiles_nothing(tmp_path: Path) -> None:
+    first = result(start(COLKERN_CACHE_DIR=str(tmp_path)))
+    assert first == {"compiled": 1, "loaded": 0, "saved": 1}
+    second = result(start(COLKERN_CACHE_DIR=str(tmp_path)))
+    assert second == {"compiled": 0, "loaded": 1, "saved": 0}
+    (path,) = stored(tmp_path)
+    assert path.name.startswith("lengths_of-")
+
+
+def test_two_processes_at_once(tmp_path: Path) -> None:
+    both = [start(COLKERN_CACHE_DIR=str(tmp_path)) for _ in range(2)]
+    for found in map(result, both):
+        assert found["compiled"] + found["loaded"] == 1
+    assert len(stored(tmp_path)) == 1
+    # No half-written file stays.
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == stored(tmp_path)
+    assert result(start(COLKERN_CACHE_DIR=str(tmp_path)))["loaded"] == 1
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """This process's cache, empty."""
+    monkeypatch.setenv("COLKERN_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+def add_one(x: int) -> int:
+    return x + 1
+
+
+def call() -> dict[str, int]:
+    """What a new dispatcher of one function does: how many it compiled, loaded, saved."""
+    before = compilations()
+    assert jit(add_one)(41) == 42
+    after = compilations()
+    return {what: after[what] - before[what] for what in after}
+
+
+LOADED = {"compiled": 0, "loaded": 1, "saved": 0}
+COMPILED = {"compiled": 1, "loaded": 0, "saved": 1}
+
+
+def damage_cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def damage_empty(content: bytes) -> bytes:
+    return b""
+
+
+def damage_one_bit(content: bytes) -> bytes:
+    # In the machine code, where no pickle would notice.
+    place = len(content) - 200
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+
+
+def damage_text(content: bytes) -> bytes:
+    return b"not a kernel"
+
+
+@pytest.mark.parametrize("damage", [damage_cut, damage_empty, damage_one_bit, damage_text])
+def test_damaged_file_is_compiled_anew(here: Path, damage: Any) -> None:
+    assert call() == COMPILED
+    assert call() == LOADED
+    (path,) = stored(here)
+    path.write_bytes(damage(path.read_bytes()))
+    assert call() == COMPILED
+    assert call() == LOADED
+
+
+def test_each_signature_has_a_file(here: Path) -> None:
+    jit(add_one)(1)
+    jit(add_one)(1.5)
+    assert len(stored(here)) == 2
+
+
+def test_options_are_part_of_the_key(here: Path) -> None:
+    jit(add_one)(1)
+    jit(add_one, fastmath=True)(1)
+    assert len(stored(here)) == 2
+
+
+def test_flush_removes_the_functions_files(here: Path) -> None:
+    made = jit(add_one)
+    made(1)
+    jit(lambda x: x)(1)
+    made._cache.flush()
+    assert [path.name.partition("-")[0] for path in stored(here)] != ["add_one"]
+    assert len(stored(here)) == 1
+
+
+def test_a_full_disk_is_no_error(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cpu_cache, "_write_whole", full)
+    assert call() == {"compiled": 1, "loaded": 0, "saved": 0}
+
+
+def test_no_directory_at_all_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(name: str) -> Path:
+        raise PermissionError("no private directory for cached files")
+
+    monkeypatch.setattr(cpu_cache, "cache_dir", none)
+    assert call() == {"compiled": 1, "loaded": 0, "saved": 0}
+
+
+# Where files are kept
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home, a cache folder and a folder for temporary files, below one folder."""
+    for name in ("home", "xdg", "tmp"):
+        (tmp_path / name).mkdir()
+    monkeypatch.delenv("COLKERN_CACHE_DIR", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    return tmp_path
+
+
+def test_order_of_directories(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cache_dir() == places / "home" / ".cache" / "colkern"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(places / "xdg"))
+    assert cache_dir("kernels") == places / "xdg" / "colkern" / "kernels"
+    monkeypatch.setenv("COLKERN_CACHE_DIR", str(places / "chosen"))
+    assert cache_dir() == places / "chosen"
+
+
+def test_without_a_home(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A home that cannot be made a folder of: what an executor's /nonexistent is.
+    (places / "file").touch()
+    monkeypatch.setenv("HOME", str(places / "file"))
+    assert cache_dir("kernels") == places / "tmp" / f"colkern-{os.getuid()}" / "kernels"
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o002, 0o022, 0o077])
+def test_directory_is_private_whatever_the_umask(places: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        found = cache_dir("kernels")
+    finally:
+        os.umask(before)
+    assert found == places / "home" / ".cache" / "colkern" / "kernels"
+    assert found.stat().st_mode & 0o777 == 0o700
+    assert found.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_directory_that_others_may_write_to_is_passed_over(places: Path, mode: int) -> None:
+    planted = places / "home" / ".cache" / "colkern"
+    planted.mkdir(parents=True)
+    planted.chmod(mode)
+    assert cache_dir() == places / "tmp" / f"colkern-{os.getuid()}"
+
+
+def test_directory_of_somebody_else_is_passed_over(
+    places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache_dir()
+    monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
+    with pytest.raises(PermissionError, match="another user's"):
+        cache_dir()
+
+
+def test_symbolic_link_is_passed_over(places: Path) -> None:
+    (places / "theirs").mkdir()
+    (places / "home" / ".cache").mkdir()
+    (places / "home" / ".cache" / "colkern").symlink_to(places / "theirs")
+    assert cache_dir() == places / "tmp" / f"colkern-{os.getuid()}"
+
+
+def test_read_only_directory_is_passed_over(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # By what the system says, as root may write to read-only directories.
+    refused = places / "home" / ".cache" / "colkern"
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != refused and access(path, mode))
+    assert cache_dir() == places / "tmp" / f"colkern-{os.getuid()}"
+
+
+def test_no_directory_says_which_were_tried(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(PermissionError, match="set COLKERN_CACHE_DIR") as caught:
+        cache_dir()
+    assert str(places / "home") in str(caught.value)
+    assert str(places / "tmp") in str(caught.value)
+
+
+def test_arrays_are_written_by_what_was_loaded(here: Path) -> None:
+    def fill(out: Any) -> None:
+        for i in range(len(out)):
+            out[i] = i
+
+    for expected in (COMPILED, LOADED):
+        before = compilations()
+        out = np.zeros(4)
+        jit(fill)(out)
+        assert out.tolist() == [0, 1, 2, 3]
+        assert {k: v - before[k] for k, v in compilations().items()} == expected

@@ -1,0 +1,241 @@
+"""The content hash: what changes a function's meaning changes it, and nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+BEFORE = {
+    "helpers.py": """
+        SCALE = 3
+
+        def helper(x):
+            return x * SCALE
+
+        def unused(x):
+            return x
+        """,
+    "package/__init__.py": "",
+    "package/late.py": "DELAY = 9\n",
+    "package/deep.py": """
+        from collections import namedtuple
+
+        import numpy as np
+
+        Size = namedtuple("Size", ["width", "height"])
+        FACTOR = 2.5
+        OFFSET = 6
+        TABLE = np.array([1, 2, 3])
+
+        def deep(x):
+            return x + 1
+        """,
+    "main.py": """
+        from collections import namedtuple
+        from enum import IntEnum
+
+        import helpers
+        import numba
+        import numba.experimental
+        import numba.extending
+        import package.deep
+        from helpers import helper
+
+        LIMIT = 10
+        PAIR = (1, 2.0)
+
+        class Level(IntEnum):
+            LOW = 1
+            HIGH = 2
+
+        Point = namedtuple("Point", ["x", "y"])
+
+        @numba.njit
+        def compiled(x):
+            return helper(x) + 1
+
+        def make(bound):
+            def inner(x):
+                return x < bound
+            return inner
+
+        closed = make(5)
+
+        @numba.njit(error_model="numpy")
+        def quotient(x):
+            return 1 // x
+
+        @numba.vectorize
+        def twice(x):
+            return 2 * x
+
+        def special(x):
+            return x
+
+        @numba.extending.overload(special)
+        def compiled_special(x):
+            return lambda x: x - 3
+
+        @numba.experimental.jitclass([("start", numba.int64)])
+        class Counter:
+            def __init__(self, start):
+                self.start = start
+
+            def next(self):
+                return self.start + 1
+
+            @property
+            def last(self):
+                return self.start - 7
+
+        def with_module():
+            import package.late as late
+
+            def inner(x):
+                return x + late.DELAY
+            return inner
+
+        reads_cell = with_module()
+
+        def reads_deep(x):
+            return x + package.deep.OFFSET
+
+        def function(x, step=1):
+            if x > LIMIT and closed(x):
+                return helper(x) + helpers.SCALE + PAIR[1] + Level.HIGH
+            x += quotient(x) + twice(x) + Counter(x).next() + reads_cell(x) + reads_deep(x)
+            point = Point(x, compiled(x))
+            x += special(x) + package.deep.Size(x, 1).width
+            return point.x + package.deep.deep(x) * package.deep.FACTOR + package.deep.TABLE[0] + step
+        """,
+}
+
+EDITS = {
+    "a constant in the code": ("main.py", "PAIR[1]", "PAIR[0]"),
+    "an operator": ("main.py", "x > LIMIT", "x >= LIMIT"),
+    "a default": ("main.py", "step=1", "step=2"),
+    "a global": ("main.py", "LIMIT = 10", "LIMIT = 11"),
+    "the type of a global": ("main.py", "LIMIT = 10", "LIMIT = 10.0"),
+    "a tuple's member": ("main.py", "(1, 2.0)", "(1, 3.0)"),
+    "a closure's value": ("main.py", "make(5)", "make(6)"),
+    "the code of a closure": ("main.py", "x < bound", "x <= bound"),
+    "a compiled callee": ("main.py", "helper(x) + 1", "helper(x) + 2"),
+    "the options of a compiled callee": ("main.py", 'error_model="numpy"', 'error_model="python"'),
+    "a universal function": ("main.py", "2 * x", "3 * x"),
+    "the compiled form of a function": ("main.py", "x - 3", "x - 4"),
+    "a jitclass's method": ("main.py", "self.start + 1", "self.start + 2"),
+    "a jitclass's property": ("main.py", "self.start - 7", "self.start - 8"),
+    "a jitclass's field": ("main.py", '("start", numba.int64)', '("start", numba.int32)'),
+    "a number of a module in a cell": ("package/late.py", "DELAY = 9", "DELAY = 8"),
+    "a number of a module that a callee uses too": ("package/deep.py", "OFFSET = 6", "OFFSET = 5"),
+    "a named tuple of a module": (
+        "package/deep.py",
+        '["width", "height"]',
+        '["height", "width"]',
+    ),
+    "an enum's value": ("main.py", "HIGH = 2", "HIGH = 3"),
+    "the order of a named tuple": ("main.py", '["x", "y"]', '["y", "x"]'),
+    "a callee in another file": ("helpers.py", "x * SCALE", "x + SCALE"),
+    "a global of a callee": ("helpers.py", "SCALE = 3", "SCALE = 4"),
+    "a function of a module of a package": ("package/deep.py", "x + 1", "x + 2"),
+    "a number of a module of a package": ("package/deep.py", "2.5", "3.5"),
+    "an array of a module of a package": ("package/deep.py", "[1, 2, 3]", "[1, 2, 4]"),
+}
+
+SAME = {
+    "a function that is not called": ("helpers.py", "return x\n", "return -x\n"),
+    "a comment": ("main.py", "LIMIT = 10", "LIMIT = 10  # rows"),
+    "a line": ("helpers.py", "def unused", "\n\ndef unused"),
+}
+
+
+def write(folder: Path, edit: tuple[str, str, str] | None = None) -> Path:
+    for name, text in BEFORE.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True, parents=True)
+        source = textwrap.dedent(text).lstrip()
+        if edit and edit[0] == name:
+            assert edit[1] in source
+            source = source.replace(edit[1], edit[2], 1)
+        path.write_text(source)
+    return folder
+
+
+def run_code(code: str, *, folder: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+ASK_ALL = """
+import sys
+from pathlib import Path
+from colkern.cpu.content import content_hash
+for folder in sys.argv[1:] or Path('.').iterdir():
+    folder = Path(folder).absolute()
+    sys.path.insert(0, str(folder))
+    import main
+    print(folder.name, content_hash(main.function))
+    sys.path.remove(str(folder))
+    for name in ('main', 'helpers', 'package', 'package.deep', 'package.late'):
+        del sys.modules[name]
+"""
+
+
+@pytest.fixture(scope="module")
+def hashes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The hash of `function` after each edit, all from one process, and from another one."""
+    folder = tmp_path_factory.mktemp("edited")
+    edits = {"before": None, **EDITS, **SAME}
+    names = {}
+    for number, (name, edit) in enumerate(edits.items()):
+        names[write(folder / str(number), edit).name] = name
+    found = dict(line.split() for line in run_code(ASK_ALL, folder=folder).splitlines())
+    again = folder.with_name("again")
+    write(again / "before")
+    (line,) = run_code(ASK_ALL, folder=again).splitlines()
+    return {names[number]: key for number, key in found.items()} | {"again": line.split()[1]}
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_edit_is_noticed(what: str, hashes: dict[str, str]) -> None:
+    assert hashes[what] != hashes["before"]
+
+
+@pytest.mark.parametrize("what", [*SAME, "again"])
+def test_same_meaning_same_hash(what: str, hashes: dict[str, str]) -> None:
+    # "again": the same files elsewhere, in another process with other hash seeds and addresses.
+    assert hashes[what] == hashes["before"]
+
+
+def test_function_that_calls_itself() -> None:
+    from colkern.cpu.content import content_hash
+
+    def countdown(n: int) -> int:
+        return 0 if n == 0 else countdown(n - 1)
+
+    assert content_hash(countdown) == content_hash(countdown)
+
+
+def test_cell_that_is_still_empty() -> None:
+    from colkern.cpu.content import content_hash
+
+    def early() -> int:
+        return later
+
+    key = content_hash(early)
+    later = 5
+    assert content_hash(early) != key
+    assert later == 5
+
+
+def test_options_are_part_of_it() -> None:
+    from colkern.cpu.content import content_hash
+
+    assert content_hash(write) != content_hash(write, "fastmath")

@@ -1,0 +1,256 @@
+"""Ranges over threads: all of them, in order, whatever happens to one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from colkern.cpu import threads
+from colkern.cpu.target import CpuTarget
+from colkern.cpu.threads import num_threads, run_ranges, set_num_threads
+from colkern.kernels.offsets import lengths_of
+
+
+@pytest.fixture(autouse=True)
+def default_threads() -> Iterator[None]:
+    yield
+    set_num_threads(0)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 100])
+@pytest.mark.parametrize("workers", [1, 2, 3, 8])
+def test_ranges_cover_everything_once_and_in_order(count: int, workers: int) -> None:
+    set_num_threads(workers)
+    found = run_ranges(lambda start, stop: (start, stop), count, (), 1)
+    assert [i for start, stop in found for i in range(start, stop)] == list(range(count))
+    assert len(found) == max(min(workers, count), 1)
+
+
+def test_few_items_stay_in_this_thread() -> None:
+    set_num_threads(4)
+    found = run_ranges(lambda start, stop: threading.get_ident(), 19, (), 10)
+    assert found == [threading.get_ident()]
+    assert len(run_ranges(lambda start, stop: None, 20, (), 10)) == 2
+
+
+def test_arguments_are_passed_on() -> None:
+    set_num_threads(2)
+    assert run_ranges(lambda start, stop, a, b: a + b, 2, ("x", "y"), 1) == ["xy", "xy"]
+
+
+@pytest.mark.parametrize("bad", [0, 1, 2])
+def test_exception_is_raised_after_all_have_ended(bad: int) -> None:
+    set_num_threads(3)
+    ended = []
+
+    def loop(start: int, stop: int) -> None:
+        if start == bad:
+            raise KeyError(start)
+        time.sleep(0.05)
+        ended.append(start)
+
+    with pytest.raises(KeyError, match=str(bad)):
+        run_ranges(loop, 3, (), 1)
+    assert sorted(ended) == [i for i in range(3) if i != bad]
+
+
+def test_an_interrupt_is_raised_after_all_have_ended() -> None:
+    # The caller frees what the loops read as soon as it is out.
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    set_num_threads(2)
+    ended = []
+
+    def loop(start: int, stop: int) -> None:
+        if start:
+            time.sleep(0.3)
+            ended.append(start)
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(KeyboardInterrupt):
+            run_ranges(loop, 2, (), 1)
+        assert ended == [1]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_threads_that_do_not_start_leave_no_loop_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_num_threads(3)
+    ended = []
+
+    def loop(start: int, stop: int) -> None:
+        time.sleep(0.1)
+        ended.append(start)
+
+    submit = ThreadPoolExecutor.submit
+
+    def first_only(pool: ThreadPoolExecutor, loop: Any, start: int, *rest: Any) -> Any:
+        if start > 1:
+            raise RuntimeError("can't start new thread")
+        return submit(pool, loop, start, *rest)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", first_only)
+    with pytest.raises(RuntimeError, match="start new thread"):
+        run_ranges(loop, 3, (), 1)
+    assert ended == [1]
+
+
+def test_works_after_an_exception() -> None:
+    set_num_threads(2)
+    with pytest.raises(ZeroDivisionError):
+        run_ranges(lambda start, stop: 1 // 0, 2, (), 1)
+    assert run_ranges(lambda start, stop: stop, 2, (), 1) == [1, 2]
+
+
+def lengths(target: CpuTarget, count: int, grain: int) -> list[int]:
+    offsets = target.table(np.arange(count + 1) ** 2, np.int32)
+    out = target.allocate(count, np.int64)
+    target.map(lengths_of, count, offsets, out, grain=grain)
+    return out.tolist()
+
+
+def test_concurrent_callers() -> None:
+    set_num_threads(3)
+    target = CpuTarget()
+    expected = [2 * i + 1 for i in range(1000)]
+    found: list[bool] = []
+
+    def caller() -> None:
+        found.extend(lengths(target, 1000, 1) == expected for _ in range(20))
+
+    callers = [threading.Thread(target=caller) for _ in range(6)]
+    for thread in callers:
+        thread.start()
+    for thread in callers:
+        thread.join()
+    assert found == [True] * 120
+
+
+def test_number_of_threads_changes_while_others_run() -> None:
+    done = threading.Event()
+    failures: list[BaseException] = []
+
+    def caller() -> None:
+        try:
+            while not done.is_set():
+                assert run_ranges(lambda start, stop: stop - start, 64, (), 1)
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    callers = [threading.Thread(target=caller) for _ in range(3)]
+    set_num_threads(2)
+    for thread in callers:
+        thread.start()
+    for k in range(300):
+        set_num_threads(2 + k % 4)
+    done.set()
+    for thread in callers:
+        thread.join()
+    assert failures == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_after_a_fork() -> None:
+    # In a process of its own: pytest's has threads that a fork would leave behind.
+    code = """
+import os
+import numpy as np
+from colkern.cpu.target import CpuTarget
+from colkern.cpu.threads import set_num_threads
+from colkern.kernels.offsets import lengths_of
+set_num_threads(3)
+target = CpuTarget()
+offsets = target.table(range(101), np.int32)
+
+def run():
+    out = target.allocate(100, np.int64)
+    target.map(lengths_of, 100, offsets, out, grain=1)
+    return out.tolist() == [1] * 100
+
+assert run()
+child = os.fork()
+if child == 0:
+    os._exit(0 if run() and run() else 1)
+assert run()
+_, status = os.waitpid(child, 0)
+print(os.waitstatus_to_exitcode(status))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "0", done.stderr
+
+
+def test_fork_while_the_lock_is_held() -> None:
+    code = """
+import os, threading
+from colkern.cpu import threads
+threads.set_num_threads(2)
+held, leave = threading.Event(), threading.Event()
+
+def hold():
+    with threads._lock:
+        held.set()
+        leave.wait()
+
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+child = os.fork()
+if child == 0:
+    found = threads.run_ranges(lambda start, stop: stop - start, 2, (), 1)
+    os._exit(0 if found == [1, 1] else 1)
+leave.set()
+_, status = os.waitpid(child, 0)
+print(os.waitstatus_to_exitcode(status))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "0", done.stderr
+
+
+# How many
+
+
+def test_default_is_one_a_core_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLKERN_NUM_THREADS", raising=False)
+    assert num_threads() == len(os.sched_getaffinity(0))
+
+
+def test_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLKERN_NUM_THREADS", "7")
+    assert num_threads() == 7
+    set_num_threads(2)
+    assert num_threads() == 2
+    set_num_threads(0)
+    assert num_threads() == 7
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "two", "1.5", " "])
+def test_bad_environment(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLKERN_NUM_THREADS", value)
+    with pytest.raises(ValueError, match="COLKERN_NUM_THREADS: expected a positive number"):
+        num_threads()
+
+
+def test_negative_number() -> None:
+    with pytest.raises(ValueError, match="count: must not be negative, got -1"):
+        set_num_threads(-1)
+
+
+def test_one_thread_needs_no_pool() -> None:
+    set_num_threads(1)
+    assert run_ranges(lambda start, stop: stop, 1 << 20, (), 1) == [1 << 20]
+    assert threads._pool is None

@@ -1,0 +1,100 @@
+"""Operations on arrays in device memory, for the simulator and for a GPU: as on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from operations.samples import ints, sample, samples
+
+from colkern.arrays import Array
+from colkern.cuda.memory import to_device, to_host
+from colkern.operations import (
+    compact_validity,
+    concat,
+    find_runs,
+    gather_union,
+    null_count,
+    offsets_to_views,
+    require_valid,
+    run_end_decode,
+    select_child,
+    take,
+    views_to_offsets,
+)
+
+Operation = Callable[..., Any]
+
+EVERY: dict[str, Operation] = {
+    "null_count": lambda array, picks: null_count(array),
+    "require_valid": lambda array, picks: require_valid(array),
+    "compact_validity": lambda array, picks: compact_validity(array),
+    "take": lambda array, picks: take(array, picks),
+    "concat": lambda array, picks: concat([array, array.slice(2, 3), array.slice(0, 0), array]),
+}
+
+SOME: dict[str, tuple[str, Operation]] = {
+    "run_end_decode": ("run-end encoded", lambda array, picks: run_end_decode(array)),
+    "run_end_decode of strings": (
+        "run-end encoded, int64 ends",
+        lambda array, picks: run_end_decode(array),
+    ),
+    "find_runs": ("run-end encoded", find_runs),
+    "select_child of a dense union": ("dense union", lambda array, picks: select_child(array, 1)),
+    "select_child of a sparse union": ("sparse union", lambda array, picks: select_child(array, 0)),
+    "offsets_to_views": ("utf8", lambda array, picks: offsets_to_views(array)),
+    "offsets_to_views, large": ("large_binary", lambda array, picks: offsets_to_views(array)),
+    "views_to_offsets": ("utf8_view", lambda array, picks: views_to_offsets(array)),
+    "views_to_offsets, large": (
+        "binary_view",
+        lambda array, picks: views_to_offsets(array, large=True),
+    ),
+}
+
+
+def operations() -> dict[str, tuple[str, Operation]]:
+    """What is done, and to which sample."""
+    every = {f"{op} of {name}": (name, run) for op, run in EVERY.items() for name in samples()}
+    return every | SOME
+
+
+def failures(what: str) -> Iterator[str]:
+    """How the result in device memory differs from that on the host."""
+    name, run = operations()[what]
+    for offset, length in ((0, 12), (3, 7)):
+        array, picks = sample(name).slice(offset, length), ints([length - 1, 0, 3, 3])
+        expected = plain(run(array, picks))
+        made = run(to_device(array), to_device(picks))
+        if isinstance(made, Array) and any(made.buffers) and made.device.kind != "cuda":
+            yield f"the result is on {made.device}"
+        found = plain(made)
+        if found != expected:
+            yield f"{offset}, {length}: expected {expected}, found {found}"
+
+
+def plain(value: Any) -> Any:
+    """A result as Python objects, wherever it is."""
+    if isinstance(value, Array):
+        return to_host(value).to_pylist()
+    if isinstance(value, tuple):
+        return [plain(part) for part in value]
+    if hasattr(value, "array"):
+        return list(bytes(value.array.get() if hasattr(value.array, "get") else value.array))
+    return value
+
+
+def union_failures() -> Iterator[str]:
+    """`gather_union`, whose samples are unions of samples."""
+    from operations.test_unions import dense_of, sparse_of
+
+    for name in ("int8", "decimal128", "utf8", "bool", "list"):
+        children = [sample(name), sample(name).slice(2), sample(name)]
+        ids = [0, 1, 2, 1, 1, 0, 2, 0, 1, 0]
+        for array in (
+            dense_of(children, ids, [11, 0, 4, 9, 9, 0, 3, 1, 2, 2]),
+            sparse_of(children, ids).slice(2),
+        ):
+            expected = gather_union(array).to_pylist()
+            found = to_host(gather_union(to_device(array))).to_pylist()
+            if found != expected:
+                yield f"{array.type}: expected {expected}, found {found}"

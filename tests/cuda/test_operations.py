@@ -1,0 +1,26 @@
+"""Operations on device arrays: in the simulator, and on a GPU where there is one."""
+
+from __future__ import annotations
+
+import pytest
+from cuda import device_operations as device
+
+
+@pytest.mark.parametrize("what", device.operations())
+def test_simulated_operation(what: str, simulated: dict[str, list[str]]) -> None:
+    assert simulated[f"operation {what}"] == []
+
+
+def test_simulated_gather_union(simulated: dict[str, list[str]]) -> None:
+    assert simulated["gather_union"] == []
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("what", device.operations())
+def test_operation_on_a_gpu(what: str) -> None:
+    assert list(device.failures(what)) == []
+
+
+@pytest.mark.gpu
+def test_gather_union_on_a_gpu() -> None:
+    assert list(device.union_failures()) == []

@@ -1,0 +1,105 @@
+"""Without a GPU or CUDA packages: imports work, and asking for a device says what is missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+MODULES = ("adapter", "compiler", "memory", "primitives", "target")
+
+
+def run(code: str, *missing: str, **environment: str) -> str:
+    """What the code prints in a process where those modules cannot be imported."""
+    hidden = "import sys\n" + "".join(f"sys.modules[{name!r}] = None\n" for name in missing)
+    done = subprocess.run(
+        [sys.executable, "-c", hidden + code],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+ASK = """
+from colkern.errors import DeviceUnavailableError
+from colkern.memory import Device
+from colkern.operations.targets import target_of
+try:
+    target_of(Device("cuda"))
+except DeviceUnavailableError as error:
+    print(error)
+"""
+
+NO_DEVICE = {"CUDA_VISIBLE_DEVICES": "-1"}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_import_needs_no_cuda_package(module: str) -> None:
+    code = f"import colkern.cuda.{module}; print('imported')"
+    missing = ("cupy", "numba.cuda", "numba_cuda", "_numba_cuda_redirector")
+    assert run(code, *missing) == "imported"
+
+
+def test_no_device() -> None:
+    said = run(ASK, **NO_DEVICE)
+    assert said.startswith("no CUDA device:")
+    assert "nvidia-smi" in said
+
+
+@pytest.mark.parametrize("missing", ["_numba_cuda_redirector", "numba.cuda"])
+def test_no_compiler(missing: str) -> None:
+    said = run(ASK, missing, **NO_DEVICE)
+    assert said.startswith("no CUDA compiler:")
+    assert "install colkern[cuda12] or colkern[cuda13]" in said
+
+
+def test_no_device_memory() -> None:
+    code = """
+from colkern.cuda.memory import array_library
+from colkern.errors import DeviceUnavailableError
+try:
+    array_library()
+except DeviceUnavailableError as error:
+    print(error)
+"""
+    said = run(code, "cupy")
+    assert said.startswith("no device memory:")
+    assert "install colkern[cuda12]" in said
+
+
+def test_to_device_without_a_device() -> None:
+    code = """
+from colkern.arrays import Array
+from colkern.cuda.memory import to_device
+from colkern.errors import DeviceUnavailableError
+from colkern.schema import null
+try:
+    to_device(Array(null(), 3, []))
+except DeviceUnavailableError as error:
+    print(type(error).__mro__[2].__name__, error)
+"""
+    assert run(code, **NO_DEVICE).startswith("RuntimeError no CUDA device:")
+
+
+def test_other_devices_have_no_kernels() -> None:
+    from colkern.errors import UnsupportedError
+    from colkern.memory import Device
+    from colkern.operations.targets import target_of
+
+    with pytest.raises(UnsupportedError, match="no kernels for memory on rocm:1"):
+        target_of(Device("rocm", 1))
+
+
+def test_compiling_needs_no_device() -> None:
+    code = """
+from colkern.cuda.compiler import ptx
+from colkern.kernels import KERNELS
+kernel = KERNELS["copy_bits"]
+print(".target sm_90" in ptx(kernel, next(kernel.variants()), (9, 0)))
+"""
+    assert run(code, **NO_DEVICE) == "True"

@@ -1,0 +1,102 @@
+"""The ways of running a case; each returns what went wrong, in words, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from kernels.cases import Case, arguments, cases, combine, fetched, variants
+
+from colkern.kernels import Argument, Kernel
+from colkern.memory import HOST
+
+
+class Plain:
+    """Where plain Python reads: what `arguments` needs of a target."""
+
+    device = HOST
+
+    def address(self, array: Any) -> int:
+        return int(array.ctypes.data)
+
+
+Range = tuple[int, int, int]
+
+
+def whole(count: int) -> list[Range]:
+    return [(0, count, 1)]
+
+
+def halves(count: int) -> list[Range]:
+    """As the CPU cuts a range among threads, none of which gets nothing."""
+    middle = count // 2
+    return [(0, middle, 1), (middle, count, 1)] if middle else whole(count)
+
+
+def tiles(count: int, tile: int = 6, threads: int = 4) -> list[Range]:
+    """As a GPU does: the items of a tile, a block's width apart. Some threads start past the end."""
+    return [
+        (begin + thread, min(begin + tile, count), threads)
+        for begin in range(0, max(count, 1), tile)
+        for thread in range(threads)
+    ]
+
+
+def thirds(count: int) -> list[Range]:
+    return [(k, count, 3) for k in range(3)]
+
+
+def plain_failures(name: str) -> Iterator[str]:
+    """The cases of a variant that plain Python gets wrong."""
+    kernel, variant = variants()[name]
+    for case in cases(name):
+        for cut in (whole, halves, tiles, thirds):
+            given, _alive = arguments(case, variant, Plain())
+            typed = [
+                value if a.array else np.dtype(a.item).type(value)
+                for value, a in zip(given, variant, strict=True)
+            ]
+            parts = [kernel(*part, *typed) for part in cut(case.count)]
+            found = reduce(combine(kernel), map(int, parts)) if kernel.returns else None
+            yield from difference(case, kernel, variant, given, found, cut.__name__)
+
+
+def sampled(name: str, most: int) -> Iterator[Case]:
+    """The cases of a variant, or as many of them, evenly spread; other ones for each variant."""
+    every = list(cases(name))
+    start = list(variants()).index(name) % max(len(every) // most, 1)
+    return islice(every, start, None, -(-len(every) // most))
+
+
+def target_failures(name: str, target: Any, most: int = 1 << 20, **options: Any) -> Iterator[str]:
+    """The cases of a variant (at most that many of them) that a target gets wrong."""
+    kernel, variant = variants()[name]
+    for case in sampled(name, most):
+        given, _alive = arguments(case, variant, target)
+        found = None
+        if kernel.returns:
+            found = target.reduce(kernel, combine(kernel), case.count, *given, **options)
+        else:
+            target.map(kernel, case.count, *given, **options)
+        yield from difference(case, kernel, variant, given, found, str(options))
+
+
+def difference(
+    case: Case,
+    kernel: Kernel,
+    variant: tuple[Argument, ...],
+    given: list[Any],
+    found: Any,
+    how: str,
+) -> Iterator[str]:
+    if not kernel.returns:
+        found = fetched(given[-1])
+    expected = case.expected
+    if not kernel.returns:
+        # As the output's type shows them.
+        expected = np.array(expected, np.dtype(variant[-1].item)).tolist()
+    if found != expected:
+        yield f"{case.label} ({how}): expected {expected}, found {found}"

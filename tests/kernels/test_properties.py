@@ -1,0 +1,158 @@
+"""Kernels over any data: plain Python, compiled, and an oracle agree."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import operator
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from kernels.case import Addresses, At, bitmap, fetched, numbers, packed, put
+from kernels.running import Plain
+from kernels.value_cases import inline_view, long_view, view_words
+
+from colkern.kernels import Kernel, bitmaps, offsets, runs, unions, views
+
+
+def placed(target: Any, kernel: Kernel, dtypes: dict[str, str], args: tuple[Any, ...]) -> list[Any]:
+    """The inputs where a target reads them; numbers as the types that are declared."""
+    made: list[Any] = []
+    for argument, value in zip(kernel.arguments, args, strict=False):
+        dtype = np.dtype(dtypes.get(argument.item, argument.item))
+        if isinstance(value, At | Addresses):
+            arrays = [value.array] if isinstance(value, At) else value.arrays
+            places = [0 if a is None or not len(a) else target.address(a) for a in arrays]
+            made.append(
+                places[0] if isinstance(value, At) else put(target, np.array(places, dtype))
+            )
+        elif argument.array:
+            made.append(put(target, np.array(value, dtype)))
+        else:
+            made.append(dtype.type(value) if isinstance(target, Plain) else value)
+    return made
+
+
+def mapped(
+    target: Any, kernel: Kernel, count: int, size: int, *args: Any, **dtypes: str
+) -> list[list[Any]]:
+    """The output of `size` items from plain Python, and from the target."""
+    found = []
+    for where in (Plain(), target):
+        given = placed(where, kernel, dtypes, args)
+        written = kernel.arguments[-1].item
+        out = put(where, np.zeros(size, dtypes.get(written, written)), written=True)
+        if isinstance(where, Plain):
+            kernel(0, count, 1, *given, out)
+        else:
+            where.map(kernel, count, *given, out)
+        found.append(fetched(out))
+    return found
+
+
+bits = st.lists(st.booleans(), max_size=300)
+
+
+@given(bits, st.integers(0, 70), st.integers(0, 70))
+def test_count_set_bits(target: Any, values: list[bool], before: int, after: int) -> None:
+    whole = bitmap([True] * before + values + [True] * after, 0, numbers("count"))
+    begin, end = before, before + len(values)
+    words = bitmaps.whole_words(begin, end)
+    plain = bitmaps.count_set_bits(0, words, 1, whole, np.uint64(begin), np.uint64(end))
+    there = put(target, whole)
+    compiled = target.reduce(bitmaps.count_set_bits, operator.add, words, there, begin, end)
+    assert plain == compiled == sum(values)
+
+
+@given(bits, st.integers(0, 20), st.integers(0, 20))
+def test_bits_move_anywhere(target: Any, values: list[bool], offset: int, place: int) -> None:
+    source = bitmap(values, offset, numbers("move"))
+    moved = mapped(
+        target,
+        bitmaps.copy_bits,
+        -(-len(values) // 8),
+        -(-len(values) // 8),
+        source,
+        offset,
+        len(values),
+    )
+    assert moved == [packed(values)] * 2
+    touched = (place + len(values) + 7) // 8 - place // 8 if values else 0
+    put_there = mapped(
+        target,
+        bitmaps.place_bits,
+        touched,
+        -(-(place + len(values)) // 8),
+        source,
+        offset,
+        len(values),
+        place,
+    )
+    assert put_there == [packed([False] * place + values)] * 2
+
+
+@given(st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=200))
+def test_descents(target: Any, items: list[int]) -> None:
+    slots = [i for i, (a, b) in enumerate(itertools.pairwise(items)) if b < a]
+    for code in ("i4", "i8"):
+        array = np.array(items, code)
+        there = put(target, array)
+        count = len(items) - 1
+        assert offsets.count_descents(0, count, 1, array) == len(slots)
+        first = slots[0] if slots else 2**64 - 1
+        assert offsets.first_descent(0, count, 1, array) == first
+        assert target.reduce(offsets.first_descent, min, count, there) == first
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=30), st.data())
+def test_runs(target: Any, lengths: list[int], data: st.DataObject) -> None:
+    ends = list(itertools.accumulate(lengths))
+    offset = data.draw(st.integers(0, ends[-1] - 1))
+    count = data.draw(st.integers(0, ends[-1] - offset))
+    code = data.draw(st.sampled_from(("i2", "i4", "i8")))
+    owners = [bisect.bisect_right(ends, offset + i) for i in range(count)]
+    values = data.draw(st.lists(st.integers(0, 255), min_size=len(ends), max_size=len(ends)))
+    assert mapped(target, runs.run_of_each, count, count, ends, offset, R=code) == [owners] * 2
+    positions = list(range(count))[::-1]
+    found = mapped(target, runs.find_runs, count, count, ends, positions, offset, R=code, P="i4")
+    assert found == [owners[::-1]] * 2
+    decoded = mapped(target, runs.decode_runs, count, count, ends, values, offset, R=code, T="u1")
+    assert decoded == [[values[run] for run in owners]] * 2
+
+
+@given(st.lists(st.binary(max_size=30), max_size=40))
+def test_views_there_and_back(target: Any, values: list[bytes]) -> None:
+    begins = list(itertools.accumulate(map(len, values), initial=0))
+    data = np.frombuffer(b"".join(values), np.uint8)
+    made = [
+        inline_view(value) if len(value) <= 12 else long_view(value, 0, begin)
+        for value, begin in zip(values, begins, strict=False)
+    ]
+    words = view_words(made)
+    size = 4 * len(values)
+    encoded = mapped(target, views.encode_views, len(values), size, begins, data, [], 0, O="i4")
+    assert encoded == [words.tolist()] * 2
+    for where in (Plain(), target):
+        there, bytes_ = put(where, words), put(where, data)
+        given_ = placed(
+            where, views.decode_views, {"O": "i4"}, (words, At(there), Addresses([bytes_]), begins)
+        )
+        out = put(where, np.zeros(len(data), np.uint8), written=True)
+        if isinstance(where, Plain):
+            views.decode_views(0, len(values), 1, *given_, out)
+        else:
+            where.map(views.decode_views, len(values), *given_, out)
+        assert fetched(out) == data.tolist()
+
+
+@given(st.lists(st.sampled_from((0, 5, 127)), max_size=300), st.sampled_from((0, 5, 127, 3)))
+def test_slots_of_a_child(target: Any, ids: list[int], code: int) -> None:
+    blocks = -(-len(ids) // 64)
+    counts = [sum(i == code for i in ids[b * 64 : b * 64 + 64]) for b in range(blocks)]
+    assert mapped(target, unions.count_slots, blocks, blocks, ids, code) == [counts] * 2
+    starts = list(itertools.accumulate(counts, initial=0))
+    slots = [i for i, found in enumerate(ids) if found == code]
+    selected = mapped(target, unions.select_slots, blocks, len(slots), ids, code, starts)
+    assert selected == [slots] * 2

@@ -1,0 +1,27 @@
+"""Every kernel compiled and launched by a target: the CPU, or a GPU (COLKERN_TEST_DEVICE=cuda)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from kernels.cases import variants
+from kernels.running import target_failures
+
+from colkern.cpu.threads import set_num_threads
+
+
+@pytest.mark.parametrize("name", variants())
+def test_compiled(name: str, target: Any) -> None:
+    assert list(target_failures(name, target)) == []
+
+
+@pytest.mark.parametrize("name", variants())
+def test_compiled_over_several_threads(name: str, target: Any) -> None:
+    if target.device.kind != "cpu":
+        pytest.skip("a GPU has its own threads")
+    set_num_threads(3)
+    try:
+        assert list(target_failures(name, target, grain=1)) == []
+    finally:
+        set_num_threads(0)

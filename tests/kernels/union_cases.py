@@ -1,0 +1,157 @@
+"""Cases of `colkern.kernels.unions`."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from kernels.case import (
+    LENGTHS,
+    NOWHERE,
+    Addresses,
+    Case,
+    bitmap,
+    cases_of,
+    limits,
+    numbers,
+    packed,
+)
+
+from colkern.kernels import unions
+
+CODES = (5, 0, 127)
+CHILD_OF = [CODES.index(code) if code in CODES else -1 for code in range(128)]
+
+
+@dataclass
+class Slots:
+    """The slots of a union: its type ids and offsets, and for each slot its child and slot there."""
+
+    type_ids: list[int]
+    offsets: list[int]
+    children: list[int]
+    places: list[int]
+    lengths: list[int]
+
+
+def some_slots(rng: random.Random, count: int, dense: bool) -> Slots:
+    children = [rng.choice((0, 0, 2, 1)) for _ in range(count)]
+    lengths = [count + 3, count, count + 1]
+    places = [rng.randrange(lengths[c]) for c in children] if dense else list(range(count))
+    ids = [CODES[child] for child in children]
+    return Slots(ids, places if dense else [], children, places, lengths)
+
+
+def unions_of(seed: str) -> Iterator[tuple[str, random.Random, Slots]]:
+    rng = numbers(seed)
+    for count in LENGTHS:
+        for dense in (False, True):
+            mode = "dense" if dense else "sparse"
+            yield f"{count}, {mode}", rng, some_slots(rng, count, dense)
+
+
+def blocks_of(count: int) -> list[range]:
+    return [range(b, min(b + 64, count)) for b in range(0, count, 64)]
+
+
+@cases_of(unions.count_slots)
+def count_slots(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("count slots")
+    for count in (*LENGTHS, 128, 200):
+        ids = [rng.choice(CODES) for _ in range(count)]
+        blocks = blocks_of(count)
+        for code in CODES:
+            expected = [sum(ids[i] == code for i in block) for block in blocks]
+            yield Case(f"{count}, code {code}", len(blocks), (ids, code), expected)
+
+
+@cases_of(unions.select_slots)
+def select_slots(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("select slots")
+    for count in (*LENGTHS, 128, 200):
+        ids = [rng.choice(CODES) for _ in range(count)]
+        blocks = blocks_of(count)
+        for code in CODES:
+            expected = [i for i in range(count) if ids[i] == code]
+            counts = [sum(ids[i] == code for i in block) for block in blocks]
+            starts = list(itertools.accumulate(counts, initial=0))
+            yield Case(f"{count}, code {code}", len(blocks), (ids, code, starts), expected)
+
+
+@cases_of(unions.gather_union)
+def gather_union(types: dict[str, str]) -> Iterator[Case]:
+    low, high = limits(types["out"])
+    for label, rng, slots in unions_of("gather"):
+        for width in (1, 2, 3):
+            values = [
+                np.array([rng.randint(low, high) for _ in range(length * width)], types["out"])
+                for length in slots.lengths
+            ]
+            expected = [
+                int(values[child][place * width + item])
+                for child, place in zip(slots.children, slots.places, strict=True)
+                for item in range(width)
+            ]
+            args = (slots.type_ids, CHILD_OF, slots.offsets, Addresses(values), width)
+            yield Case(f"{label}, {width} items", len(slots.children), args, expected)
+
+
+@cases_of(unions.first_slot_out_of_bounds)
+def first_slot_out_of_bounds(types: dict[str, str]) -> Iterator[Case]:
+    for label, _, slots in unions_of("bounds"):
+        count = len(slots.children)
+        args = (slots.type_ids, CHILD_OF, slots.offsets, slots.lengths)
+        yield Case(f"{label}, good", count, args, NOWHERE)
+        if not count:
+            continue
+        for slot in sorted({0, count // 2, count - 1}):
+            for bad_id in (-1, -128, 1, 126):
+                ids = [bad_id if i == slot else v for i, v in enumerate(slots.type_ids)]
+                args = (ids, CHILD_OF, slots.offsets, slots.lengths)
+                yield Case(f"{label}, type id {bad_id} at {slot}", count, args, slot)
+            if slots.offsets:
+                length = slots.lengths[slots.children[slot]]
+                for bad in (-1, -(2**31), length, 2**31 - 1):
+                    offsets = [bad if i == slot else v for i, v in enumerate(slots.offsets)]
+                    args = (slots.type_ids, CHILD_OF, offsets, slots.lengths)
+                    yield Case(f"{label}, offset {bad} at {slot}", count, args, slot)
+    yield Case("short child", 3, ([5, 5, 5], CHILD_OF, [], [2, 0, 0]), 2)
+
+
+@cases_of(unions.number_slots)
+def number_slots(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("number slots")
+    for count in LENGTHS:
+        slots = sorted(rng.sample(range(count), count // 2))
+        expected = [-1] * count
+        for place, slot in enumerate(slots):
+            expected[slot] = place
+        yield Case(f"{len(slots)} of {count}", len(slots), (slots,), expected, [-1] * count)
+
+
+@cases_of(unions.rebase_slots)
+def rebase_slots(types: dict[str, str]) -> Iterator[Case]:
+    for label, _, slots in unions_of("rebase"):
+        bases = [1000, 0, 31]
+        where = zip(slots.children, slots.places, strict=True)
+        expected = [bases[child] + place for child, place in where]
+        args = (slots.type_ids, CHILD_OF, slots.offsets, bases)
+        yield Case(label, len(expected), args, expected)
+
+
+@cases_of(unions.gather_union_bits)
+def gather_union_bits(types: dict[str, str]) -> Iterator[Case]:
+    for label, rng, slots in unions_of("gather bits"):
+        bits = [[rng.random() < 0.5 for _ in range(length)] for length in slots.lengths]
+        firsts = [rng.randrange(9) for _ in bits]
+        maps = [bitmap(b, first, rng) for b, first in zip(bits, firsts, strict=True)]
+        for absent in ((), (0,), (0, 1, 2)):
+            given = Addresses([None if c in absent else m for c, m in enumerate(maps)])
+            where = zip(slots.children, slots.places, strict=True)
+            expected = packed([child in absent or bits[child][place] for child, place in where])
+            length = len(slots.children)
+            args = (slots.type_ids, CHILD_OF, slots.offsets, given, firsts, length)
+            yield Case(f"{label}, absent {absent}", len(expected), args, expected)

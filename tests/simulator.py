@@ -1,0 +1,53 @@
+"""Runs in a process of its own, with NUMBA_ENABLE_CUDASIM=1: writes what went wrong as JSON.
+
+    python tests/simulator.py OUTPUT
+
+One process for all cases, as the simulator is chosen for a whole process. What it writes is read by
+the fixture `simulated`: for each name the failures, in words.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
+
+
+MOST_CASES = 12
+"""For each variant of a kernel: the simulator starts a Python thread for each of a GPU's."""
+
+
+def outcome(run: Callable[[], Iterable[str]]) -> list[str]:
+    try:
+        return list(run())
+    except Exception:  # noqa: BLE001 (whatever it is, it is this case's result)
+        return [traceback.format_exc()]
+
+
+def main(output: str) -> None:
+    from kernels.cases import variants
+    from kernels.running import target_failures
+
+    from colkern.memory import Device
+    from colkern.operations.targets import target_of
+
+    target = target_of(Device("cuda"))
+    report = {
+        f"kernel {name}": outcome(partial(target_failures, name, target, MOST_CASES))
+        for name in variants()
+    }
+    from cuda import device_operations as device
+
+    for what in device.operations():
+        report[f"operation {what}"] = outcome(partial(device.failures, what))
+    report["gather_union"] = outcome(device.union_failures)
+    Path(output).write_text(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

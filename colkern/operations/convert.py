@@ -1,0 +1,103 @@
+"""Between the two ways to store variable-size binary values: offsets and views.
+
+Columnar format 1.5: "Variable-size Binary Layout", "Variable-size Binary View Layout".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import LimitExceededError
+from colkern.kernels import offsets as offset_kernels
+from colkern.kernels import views
+from colkern.layouts import Role
+from colkern.memory import Buffer
+from colkern.operations.patterns import measure
+from colkern.operations.targets import buffer_addresses, target_of, validity_of
+from colkern.operations.validation import require_valid
+from colkern.operations.validity import compact_validity
+
+_OFFSET_TYPES: dict[tuple[type[s.DataType], bool], s.DataType] = {
+    (s.Utf8View, False): s.utf8(),
+    (s.Utf8View, True): s.large_utf8(),
+    (s.BinaryView, False): s.binary(),
+    (s.BinaryView, True): s.large_binary(),
+}
+
+_VIEW_TYPES: dict[type[s.DataType], s.DataType] = {
+    s.Utf8: s.utf8_view(),
+    s.LargeUtf8: s.utf8_view(),
+    s.Binary: s.binary_view(),
+    s.LargeBinary: s.binary_view(),
+}
+
+
+def views_to_offsets(array: Array, *, large: bool = False) -> Array:
+    """A utf8_view or binary_view array as utf8 or binary (large_utf8, large_binary if `large`).
+
+    The bytes are copied, and only those that a valid slot shows.
+
+    Raises:
+        TypeError: If the array has no views.
+        LimitExceededError: If the values have more than 2 GiB and `large` is False.
+        InvalidArrowError: If a view points outside the data buffers.
+    """
+    result = _OFFSET_TYPES.get((type(array.type.storage), large))
+    if result is None:
+        raise TypeError(f"array: expected utf8_view or binary_view, got {array.type}")
+    require_valid(array)
+    target = target_of(array.device)
+    words = array.items(Role.VIEWS).view(np.int32)
+    dtype = np.int64 if large else np.int32
+    validity = validity_of(array, target)
+    offsets = measure(target, views.view_lengths, array.length, dtype, words, *validity)
+    data = target.output(target.item(offsets, array.length), np.uint8)
+    table = target.table(buffer_addresses(array), np.uint64)
+    base = target.address(words)
+    target.map(views.decode_views, array.length, words, base, table, target.frozen(offsets), data)
+    buffers = [compact_validity(array), target.buffer(offsets), target.buffer(data)]
+    return _rebuilt(result, array, buffers)
+
+
+def offsets_to_views(array: Array) -> Array:
+    """A utf8, binary, large_utf8 or large_binary array with views; the bytes are shared, not copied.
+
+    Raises:
+        TypeError: If the array has no offsets.
+        LimitExceededError: If a single value has more than 2 GiB.
+        InvalidArrowError: If the offsets are not valid.
+    """
+    result = _VIEW_TYPES.get(type(array.type.storage))
+    if result is None:
+        raise TypeError(f"array: expected a variable-size binary type, got {array.type}")
+    require_valid(array)
+    target = target_of(array.device)
+    offsets = array.items(Role.OFFSETS)
+    data = array.buffer(Role.BYTES) or target.buffer(target.allocate(0, np.uint8))
+    if data.size > np.iinfo(np.int32).max:
+        _check_value_lengths(array, target, offsets)
+    out = target.allocate(4 * array.length, np.int32)
+    validity = validity_of(array, target)
+    kernel = views.encode_views
+    target.map(kernel, array.length, offsets, data.array, *validity, out)
+    window = 1 << views.WINDOW_BITS
+    windows = [data[start:] for start in range(0, data.size, window)]
+    return _rebuilt(result, array, [compact_validity(array), target.buffer(out), *windows])
+
+
+def _check_value_lengths(array: Array, target: Any, offsets: Any) -> None:
+    lengths = target.output(array.length, np.int64)
+    target.map(offset_kernels.lengths_of, array.length, offsets, lengths)
+    longest = int(lengths.max()) if array.length else 0
+    if longest > np.iinfo(np.int32).max:
+        raise LimitExceededError(f"a value of {longest} bytes does not fit a view (2 GiB at most)")
+
+
+def _rebuilt(result: s.DataType, array: Array, buffers: list[Buffer | None]) -> Array:
+    made = Array(result, array.length, buffers, null_count=array.null_count)
+    made._checked = True
+    return made

@@ -1,0 +1,73 @@
+"""Arrays from nothing but a type and a length.
+
+Columnar format 1.5: "Physical Memory Layout".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import LimitExceededError
+from colkern.layouts import ChildLength, layout
+from colkern.memory import HOST, Device
+from colkern.operations.targets import target_of
+
+
+def nulls(length: int, type: s.DataType, device: Device = HOST) -> Array:
+    """An array of `length` nulls; a union's first child has them, a run-end encoded array's value.
+
+    Raises:
+        ValueError: If the length is negative, or there are to be slots of a union without children.
+        LimitExceededError: If the length does not fit the type's run ends.
+    """
+    if length < 0:
+        raise ValueError(f"length: must not be negative, got {length}")
+    target = target_of(device)
+    rule = layout(type)
+    buffers = [
+        target.buffer(target.allocate(spec.min_bytes(length), np.uint8)) for spec in rule.buffers
+    ]
+    storage = type.storage
+    if isinstance(storage, s.Union):
+        # A slot of zeros would stand for type id 0, which need not be a child's.
+        codes = target.allocate(length, np.int8)
+        if length and not storage.type_codes:
+            raise ValueError(f"length: {type} has no child that could hold a null")
+        codes[:] = storage.type_codes[0] if length else 0
+        buffers[0] = target.buffer(codes)
+    if isinstance(storage, s.RunEndEncoded):
+        children = [
+            _one_run(length, storage, device),
+            nulls(min(length, 1), storage.value_type, device),
+        ]
+    else:
+        sizes = _child_lengths(rule.child_length, storage, length)
+        children = [
+            nulls(size, field.type, device)
+            for field, size in zip(storage.fields, sizes, strict=True)
+        ]
+    dictionary = nulls(0, storage.value_type, device) if isinstance(storage, s.Dictionary) else None
+    has_nulls = rule.has_validity or rule.name == "null"
+    return Array(type, length, buffers, children, dictionary, null_count=length if has_nulls else 0)
+
+
+def _child_lengths(rule: ChildLength, storage: s.DataType, length: int) -> list[int]:
+    if rule is ChildLength.SAME:
+        return [length] * len(storage.fields)
+    if isinstance(storage, s.FixedSizeList):
+        return [length * storage.list_size]
+    if rule is ChildLength.SLOT_OFFSETS:
+        return [min(length, 1), *[0] * (len(storage.fields) - 1)][: len(storage.fields)]
+    return [0] * len(storage.fields)
+
+
+def _one_run(length: int, storage: s.RunEndEncoded, device: Device) -> Array:
+    target = target_of(device)
+    kind = layout(storage.run_ends_field.type).buffers[1].dtype
+    if length > np.iinfo(kind).max:
+        raise LimitExceededError(f"{length} slots do not fit run ends of {kind}")
+    ends = target.allocate(min(length, 1), kind)
+    ends[:] = length
+    return Array(storage.run_ends_field.type, len(ends), [None, target.buffer(ends)], null_count=0)

@@ -1,0 +1,57 @@
+"""Patterns of more than one launch, in terms of the targets' map and scan.
+
+*Two-pass*: measure the lengths of the values, scan them to offsets, write each value at its own.
+*Compact*: count by block what is kept, scan the counts, write each block's from its own start on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colkern.errors import LimitExceededError
+from colkern.kernels import Kernel
+
+
+def measure(target: Any, kernel: Kernel, count: int, dtype: Any, *args: Any) -> Any:
+    """The first pass of two: the offsets (dtype[count + 1]) of values whose lengths a kernel tells.
+
+    Args:
+        target: Where to run.
+        kernel: Writes the length of each value to its last argument, int64[count].
+        count: The number of values.
+        dtype: int32 or int64.
+        args: What the kernel takes before that.
+
+    Raises:
+        LimitExceededError: If `dtype` is too small for the sum of the lengths.
+    """
+    lengths = target.output(count, np.int64)
+    target.map(kernel, count, *args, lengths)
+    total = target.total(lengths)
+    if total > np.iinfo(dtype).max:
+        raise LimitExceededError(
+            f"{total} bytes or elements do not fit offsets of {np.dtype(dtype)}; "
+            f"use the large form of the type"
+        )
+    return target.scan(lengths, dtype)
+
+
+def compact(target: Any, count: Kernel, write: Kernel, blocks: int, *args: Any) -> Any:
+    """What is kept of each block, one after the other (int64).
+
+    Args:
+        target: Where to run.
+        count: Writes how many each block keeps to its last argument, int64[blocks].
+        write: Writes them; its last arguments are where each block starts, int64[blocks + 1], and the
+            output.
+        blocks: The number of blocks.
+        args: What both kernels take before that.
+    """
+    counts = target.output(blocks, np.int64)
+    target.map(count, blocks, *args, counts)
+    starts = target.scan(counts, np.int64)
+    kept = target.output(target.item(starts, blocks), np.int64)
+    target.map(write, blocks, *args, target.frozen(starts), kept)
+    return kept

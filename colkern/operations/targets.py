@@ -1,0 +1,49 @@
+"""The target that an operation runs on: the one where its input bytes live."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.layouts import Role
+from colkern.memory import HOST, Device
+
+NOWHERE = (1 << 64) - 1
+"""What a kernel that looks for the first slot of a kind returns if there is none."""
+
+
+@cache
+def target_of(device: Device) -> Any:
+    """The target for a device; compilers are imported when it is first asked for.
+
+    Raises:
+        DeviceUnavailableError: If this process cannot use that device.
+    """
+    if device == HOST:
+        from colkern.cpu.target import CpuTarget
+
+        return CpuTarget()
+    if device.kind == "cuda":
+        from colkern.cuda.target import CudaTarget
+
+        return CudaTarget(device)
+    raise UnsupportedError(f"no kernels for memory on {device}")
+
+
+def validity_of(array: Array, target: Any) -> tuple[Any, int]:
+    """The validity bitmap as kernels take it, and the bit of slot 0: zero bytes if there is none."""
+    buffer = None
+    if array.layout.has_validity and array.known_null_count != 0:
+        buffer = array.buffer(Role.VALIDITY)
+    if buffer is None:
+        return target.table([], np.uint8), 0
+    return buffer.array, array.offset
+
+
+def buffer_addresses(array: Array) -> list[int]:
+    """The address of each variadic data buffer; 0 for one without bytes."""
+    return [b.address if b is not None and b.size else 0 for b in array.data_buffers]

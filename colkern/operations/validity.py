@@ -1,0 +1,101 @@
+"""Null counts and validity bitmaps.
+
+Columnar format 1.5: "Null count", "Validity bitmaps".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from colkern.arrays import Array
+from colkern.kernels import bitmaps
+from colkern.layouts import Role
+from colkern.memory import Buffer
+from colkern.operations.targets import target_of
+
+
+def count_set_bits(bitmap: Buffer, offset: int, length: int) -> int:
+    """The number of set bits among `length` bits from bit `offset` on.
+
+    Raises:
+        ValueError: If the bitmap is too small.
+    """
+    if offset < 0 or length < 0 or (offset + length + 7) // 8 > bitmap.size:
+        raise ValueError(f"bits {offset} to {offset + length} of {bitmap.size} bytes")
+    if length == 0:
+        return 0
+    end = offset + length
+    words = bitmaps.whole_words(offset, end)
+    target = target_of(bitmap.device)
+    return int(target.reduce(bitmaps.count_set_bits, add, words, bitmap.array, offset, end))
+
+
+def null_count(array: Array) -> int:
+    """How many slots are null by the array's own bitmap; all of them for type null.
+
+    Union and run-end encoded arrays have none: their children do. Counted anew each time;
+    `array.null_count` remembers.
+    """
+    if array.layout.name == "null":
+        return array.length
+    if not array.layout.has_validity:
+        return 0
+    bitmap = array.buffer(Role.VALIDITY)
+    if bitmap is None:
+        return 0
+    return array.length - count_set_bits(bitmap, array.offset, array.length)
+
+
+def compact_validity(array: Array) -> Buffer | None:
+    """The validity bitmap of the array's own slots from bit 0 on; None if no slot is null.
+
+    Copied only if the array does not start at a byte.
+    """
+    if not array.layout.has_validity or array.null_count == 0:
+        return None
+    bitmap = array.buffer(Role.VALIDITY)
+    assert bitmap is not None
+    size = (array.length + 7) // 8
+    if array.offset % 8 == 0:
+        first = array.offset // 8
+        return bitmap[first : first + size]
+    target = target_of(bitmap.device)
+    out: Any = target.output(size, np.uint8)
+    target.map(bitmaps.copy_bits, size, bitmap.array, array.offset, array.length, out)
+    moved: Buffer = target.buffer(out)
+    return moved
+
+
+def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
+    """The slots that are valid in all the arrays, as a bitmap from bit 0 on, and their null count.
+
+    Arrays of one length. Without nulls there is no bitmap.
+    """
+    nullable = [array for array in arrays if array.layout.has_validity and array.null_count]
+    if not nullable:
+        return None, 0
+    first, *others = nullable
+    if not others:
+        return compact_validity(first), first.null_count
+    bitmap, offset = first.buffer(Role.VALIDITY), first.offset
+    for array in others:
+        bitmap, offset = _and(bitmap, offset, array), 0
+    assert bitmap is not None
+    return bitmap, first.length - count_set_bits(bitmap, 0, first.length)
+
+
+def _and(left: Buffer | None, left_offset: int, array: Array) -> Buffer:
+    right = array.buffer(Role.VALIDITY)
+    assert left is not None
+    assert right is not None
+    target = target_of(left.device)
+    size = (array.length + 7) // 8
+    out: Any = target.output(size, np.uint8)
+    bits = (left.array, left_offset, right.array, array.offset)
+    target.map(bitmaps.and_bits, size, *bits, array.length, out)
+    both: Buffer = target.buffer(out)
+    return both

@@ -1,0 +1,22 @@
+"""What is handed out without zeros is handed out poisoned: an output that a kernel leaves shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from colkern import memory
+
+
+@pytest.fixture(autouse=True)
+def poisoned_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = memory.allocate_for_overwrite
+
+    def poisoned(count: int, dtype: Any) -> Any:
+        made = plain(count, dtype)
+        made.view(np.uint8)[:] = 0xA5
+        return made
+
+    monkeypatch.setattr(memory, "allocate_for_overwrite", poisoned)

@@ -1,0 +1,191 @@
+"""`concat`: arrays of one type, one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from arrow_oracle import from_pyarrow
+from operations.samples import buffer, ints, sample, samples
+
+import colkern.schema as s
+from colkern.arrays import Array
+from colkern.errors import InvalidArrowError, LimitExceededError
+from colkern.operations import concat, nulls, run_end_decode, validate
+
+
+@pytest.mark.parametrize("name", samples())
+def test_concat_is_joining_lists(name: str) -> None:
+    array = sample(name)
+    values = array.to_pylist()
+    joined = concat([array, array])
+    assert joined.to_pylist() == values + values
+    assert joined.type == array.type
+    validate(joined, full=True)
+
+
+@pytest.mark.parametrize("name", samples())
+def test_concat_of_slices(name: str) -> None:
+    array = sample(name)
+    values = array.to_pylist()
+    cuts = [(3, 7), (0, 0), (11, 1), (0, 5), (12, 0), (1, 8)]
+    joined = concat([array.slice(*cut) for cut in cuts])
+    assert joined.to_pylist() == [v for o, n in cuts for v in values[o : o + n]]
+    validate(joined, full=True)
+
+
+@pytest.mark.parametrize("name", samples())
+def test_concat_of_empty_arrays(name: str) -> None:
+    array = sample(name)
+    joined = concat([array.slice(4, 0), array.slice(0, 0)])
+    assert joined.to_pylist() == []
+    validate(joined, full=True)
+
+
+@pytest.mark.parametrize("name", samples())
+def test_concat_agrees_with_pyarrow(name: str) -> None:
+    theirs = samples()[name]
+    parts = [theirs.slice(2, 5), theirs, theirs.slice(9)]
+    expected = pa.concat_arrays(parts)
+    joined = concat([from_pyarrow(part) for part in parts])
+    if joined.dictionary is None:
+        assert joined.equals(from_pyarrow(expected))
+    else:
+        assert joined.to_pylist() == from_pyarrow(expected).to_pylist()
+
+
+@pytest.mark.parametrize("name", samples())
+def test_concat_with_all_nulls(name: str) -> None:
+    array = sample(name)
+    joined = concat([nulls(3, array.type), array, nulls(1, array.type)])
+    assert joined.to_pylist() == [None] * 3 + array.to_pylist() + [None]
+    validate(joined, full=True)
+
+
+def test_concat_of_nothing_but_nulls_through_empty_dictionaries() -> None:
+    joined = concat([encoded([None], []), encoded([None, None], [])])
+    assert joined.to_pylist() == [None] * 3
+    assert joined.dictionary.length == 0
+
+
+@pytest.mark.parametrize("left", range(10))
+def test_bits_meet_at_any_bit(left: int) -> None:
+    values = [True, False, None, True, True, None, False, True, False, None, True, False, True]
+    array = from_pyarrow(pa.array(values))
+    joined = concat([array.slice(0, left), array.slice(2, 9), array.slice(left)])
+    assert joined.to_pylist() == values[:left] + values[2:11] + values[left:]
+    assert joined.null_count == joined.to_pylist().count(None)
+
+
+def test_one_array_is_returned_as_it_is() -> None:
+    array = ints([1, 2])
+    assert concat([array]) is array
+
+
+def test_no_array() -> None:
+    with pytest.raises(ValueError, match="arrays: need at least one"):
+        concat([])
+
+
+def test_types_differ() -> None:
+    with pytest.raises(TypeError, match="arrays: number 1 is int8, not int64"):
+        concat([ints([1]), ints([1], s.int8())])
+
+
+def test_the_names_of_list_elements_make_no_other_type() -> None:
+    one, other = (
+        from_pyarrow(pa.array([[1]], pa.list_(pa.field(name, pa.int64()))))
+        for name in ("element", "item")
+    )
+    joined = concat([one, other])
+    assert joined.type == one.type
+    assert joined.to_pylist() == [[1], [1]]
+
+
+# Dictionaries
+
+
+def encoded(indices: list[int | None], values: list[str]) -> Array:
+    indices_ = pa.array(indices, pa.int8())
+    return from_pyarrow(pa.DictionaryArray.from_arrays(indices_, pa.array(values, pa.utf8())))
+
+
+def test_dictionaries_are_put_one_after_the_other() -> None:
+    one, two = encoded([1, None, 0], ["a", "b"]), encoded([0, 1], ["c", "a"])
+    joined = concat([one, two, one])
+    assert joined.to_pylist() == ["b", None, "a", "c", "a", "b", None, "a"]
+    assert joined.dictionary.to_pylist() == ["a", "b", "c", "a"]
+    validate(joined, full=True)
+
+
+def test_one_dictionary_is_kept() -> None:
+    one = encoded([1, None, 0], ["a", "b"])
+    assert concat([one, one.slice(1)]).dictionary is one.dictionary
+
+
+def test_dictionaries_fill_the_index_type_to_its_end() -> None:
+    words = [str(n) for n in range(128)]
+    joined = concat([encoded([0], words[:100]), encoded([27], words[100:])])
+    assert joined.to_pylist() == ["0", "127"]
+    with pytest.raises(LimitExceededError, match="int8"):
+        concat([encoded([0], words), encoded([0], ["one more"])])
+
+
+def test_empty_dictionary_after_one_that_fills_the_index_type() -> None:
+    words = [str(n) for n in range(128)]
+    joined = concat([encoded([127], words), encoded([None], []), encoded([], ["unused"])])
+    assert joined.to_pylist() == ["127", None]
+
+
+# What does not fit
+
+
+def test_run_ends_that_do_not_fit() -> None:
+    ends = Array(s.int16(), 1, [None, buffer([30_000], "<i2")])
+    array = Array(s.run_end_encoded(s.int16(), s.int64()), 30_000, [], [ends, ints([7])])
+    with pytest.raises(LimitExceededError, match="60000 slots do not fit run ends of int16"):
+        concat([array, array])
+
+
+def test_elements_that_do_not_fit_32_bit_offsets() -> None:
+    half = 2**30
+    offsets = buffer([0, half], "<i4")
+    array = Array(s.list_(s.null()), 1, [None, offsets], [nulls(half, s.null())])
+    with pytest.raises(LimitExceededError, match="do not fit offsets of int32"):
+        concat([array, array])
+
+
+# Layouts whose parts point somewhere
+
+
+def test_runs_of_a_slice_are_cut() -> None:
+    array = sample("run-end encoded")
+    joined = concat([array.slice(1, 4), array.slice(6, 6)])
+    # Slots 1 to 4 show three runs; the last six show two.
+    assert joined.children[0].to_pylist() == [1, 2, 4, 5, 10]
+    assert run_end_decode(joined).to_pylist() == array.to_pylist()[1:5] + array.to_pylist()[6:]
+
+
+def test_views_point_into_the_buffers_of_their_own_array() -> None:
+    one = from_pyarrow(pa.array(["first long string", "short"], pa.string_view()))
+    two = from_pyarrow(pa.array(["second long string", None], pa.string_view()))
+    joined = concat([one, two, one])
+    words = joined.buffers[1].array.view("<i4").reshape(-1, 4)
+    assert [int(words[i, 2]) for i in (0, 2, 4)] == [0, 1, 2]
+    assert len(joined.data_buffers) == 3
+
+
+def test_what_stands_under_nulls_stays_there() -> None:
+    # A view under a null may point anywhere, before and after.
+    garbage = np.array([[13, 0, 2**31 - 1, -1], [2, 0x4141, 0, 0]], "<i4")
+    bits = buffer([0b10], "u1")
+    array = Array(s.utf8_view(), 2, [bits, buffer(garbage.reshape(-1), "<i4")])
+    joined = concat([sample("utf8_view"), array])
+    assert joined.to_pylist()[-2:] == [None, "AA"]
+    validate(joined, full=True)
+
+
+def test_bad_input_is_refused() -> None:
+    array = Array(s.list_(s.int64()), 1, [None, buffer([0, 5], "<i4")], [ints([1])])
+    with pytest.raises(InvalidArrowError):
+        concat([array, array])

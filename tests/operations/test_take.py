@@ -1,0 +1,175 @@
+"""`take`: values by position, of every layout."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from arrow_oracle import from_pyarrow
+from operations.samples import ints, layout_names, sample, samples
+
+import colkern.schema as s
+from colkern.arrays import Array
+from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.memory import Buffer
+from colkern.operations import concat, nulls, take, validate
+from colkern.operations.concatenation import _CONCAT
+from colkern.operations.selection import _TAKE
+
+PICKS = [[], [0], [11], [3, 3, 3], [11, 0, 5, 1, 1, 7, 2, 8, 10, 4, 6, 9], list(range(12)) * 3]
+PYARROW_DOES_NOT_TAKE = {
+    "utf8_view",
+    "binary_view",
+    "list of views",
+    "run-end encoded",
+    "run-end encoded, int64 ends",
+}
+UNMARKED = ("dense union", "sparse union", "run-end encoded")
+
+
+def test_samples_have_every_layout() -> None:
+    assert layout_names() == set(_TAKE) == set(_CONCAT)
+
+
+@pytest.mark.parametrize("name", samples())
+def test_take_is_picking_from_a_list(name: str) -> None:
+    array = sample(name)
+    values = array.to_pylist()
+    for picks in PICKS:
+        taken = take(array, ints(picks))
+        assert taken.to_pylist() == [values[i] for i in picks]
+        assert taken.type == array.type
+        validate(taken, full=True)
+
+
+def test_take_empty_lists_of_booleans_without_any_buffer() -> None:
+    # An empty array may go without buffers; nothing of it is picked.
+    nothing = Array(s.bool_(), 0, [None, None])
+    offsets = Buffer.from_object(bytes(12))
+    empty_lists = Array(s.list_(s.bool_()), 2, [None, offsets], [nothing])
+    assert take(empty_lists, ints([1, 0, 1])).to_pylist() == [[], [], []]
+
+
+@pytest.mark.parametrize("name", sorted(samples().keys() - PYARROW_DOES_NOT_TAKE))
+def test_take_agrees_with_pyarrow(name: str) -> None:
+    theirs = samples()[name].slice(1, 9)
+    picks = pa.array([8, 0, 4, 4, 1, 7, 2])
+    expected = from_pyarrow(theirs.take(picks))
+    assert take(from_pyarrow(theirs), from_pyarrow(picks)).equals(expected)
+
+
+@pytest.mark.parametrize("name", samples())
+def test_take_from_a_slice(name: str) -> None:
+    array = sample(name)
+    values = array.to_pylist()
+    for offset, length in ((0, 5), (1, 11), (3, 7), (8, 4), (9, 1)):
+        picks = [length - 1, 0, length // 2, 0]
+        taken = take(array.slice(offset, length), ints([0, *picks, 5]).slice(1, 4))
+        assert taken.to_pylist() == [values[offset + i] for i in picks]
+        validate(taken, full=True)
+
+
+@pytest.mark.parametrize("name", samples())
+def test_null_index_makes_null(name: str) -> None:
+    array = sample(name)
+    values = array.to_pylist()
+    picks = [2, None, 0, 11, None, None, 5, 1, None, 3]
+    if array.layout.name in UNMARKED:
+        # Their nulls are their children's: which child's, the format does not say.
+        with pytest.raises(UnsupportedError, match="null indices"):
+            take(array, ints(picks))
+        return
+    taken = take(array, ints(picks))
+    assert taken.to_pylist() == [None if i is None else values[i] for i in picks]
+    assert taken.null_count == sum(v is None for v in taken.to_pylist()) or array.dictionary
+    validate(taken, full=True)
+
+
+@pytest.mark.parametrize("name", samples())
+def test_take_of_what_was_taken(name: str) -> None:
+    array = sample(name)
+    values = array.to_pylist()
+    once = take(array, ints([9, 4, 4, 1, 0, 7]))
+    assert take(once.slice(1), ints([4, 0, 1])).to_pylist() == [values[7], values[4], values[4]]
+
+
+@pytest.mark.parametrize("name", samples())
+def test_nothing_can_be_taken_from_an_empty_array(name: str) -> None:
+    empty = sample(name).slice(5, 0)
+    assert take(empty, ints([])).to_pylist() == []
+    assert take(empty, ints([None, None])).to_pylist() == [None, None]
+    with pytest.raises(IndexError, match="there are 0 values"):
+        take(empty, ints([0]))
+
+
+@pytest.mark.parametrize("type_", [pa.int8(), pa.uint8(), pa.int16(), pa.uint32(), pa.uint64()])
+def test_indices_of_any_integer_type(type_: pa.DataType) -> None:
+    indices = from_pyarrow(pa.array([1, None, 2], type_))
+    assert take(ints([5, 6, 7]), indices).to_pylist() == [6, None, 7]
+
+
+@pytest.mark.parametrize("index", [-1, 3, 2**63 - 1, -(2**63)])
+def test_index_out_of_bounds(index: int) -> None:
+    with pytest.raises(IndexError, match=f"slot 1 has {index}, there are 3 values"):
+        take(ints([5, 6, 7]), ints([0, index]))
+
+
+def test_largest_unsigned_index_is_out_of_bounds() -> None:
+    with pytest.raises(IndexError, match=f"slot 0 has {2**64 - 1}"):
+        take(ints([5]), ints([2**64 - 1], s.uint64()))
+
+
+def test_what_stands_under_a_null_index_is_not_looked_at() -> None:
+    values = Buffer.from_object((99).to_bytes(8, "little") + (1).to_bytes(8, "little"))
+    indices = Array(s.int64(), 2, [Buffer.from_object(b"\x02"), values])
+    assert take(ints([5, 6]), indices).to_pylist() == [None, 6]
+
+
+def test_indices_are_integers() -> None:
+    with pytest.raises(TypeError, match="indices: expected integers, got double"):
+        take(ints([1]), from_pyarrow(pa.array([0.0])))
+
+
+def test_take_looks_at_positions_before_it_follows_them() -> None:
+    offsets = Buffer.from_object(b"".join(n.to_bytes(4, "little") for n in (0, 2**30)))
+    array = Array(s.utf8(), 1, [None, offsets, Buffer.from_object(b"abc")])
+    with pytest.raises(InvalidArrowError):
+        take(array, ints([0]))
+
+
+def test_strings_that_do_not_fit_32_bit_offsets() -> None:
+    array = from_pyarrow(pa.array(["x" * (1 << 20)]))
+    with pytest.raises(LimitExceededError, match="offsets of int32"):
+        take(array, ints([0] * 2048))
+
+
+def test_elements_that_do_not_fit_64_bits() -> None:
+    # Nulls take no room, so a list of them may be as long as an offset can say.
+    child = nulls(2**62, s.null())
+    offsets = Buffer.from_object((0).to_bytes(8, "little") + (2**62).to_bytes(8, "little"))
+    array = Array(s.large_list(s.null()), 1, [None, offsets], [child])
+    with pytest.raises(LimitExceededError):
+        take(array, ints([0, 0, 0, 0]))
+
+
+def test_views_and_dictionaries_share_what_they_point_into() -> None:
+    views = sample("utf8_view")
+    assert take(views, ints([4])).data_buffers == views.data_buffers
+    encoded = sample("dictionary")
+    assert take(encoded, ints([4])).dictionary is encoded.dictionary
+
+
+def test_slots_of_a_dense_union_keep_their_order() -> None:
+    # "The offsets for each child value array must be in order / increasing."
+    taken = take(sample("dense union"), ints([11, 0, 1, 5, 5, 0]))
+    assert taken.to_pylist() == [sample("dense union").to_pylist()[i] for i in (11, 0, 1, 5, 5, 0)]
+    ids = taken.buffers[0].array.view("i1").tolist()
+    offsets = taken.buffers[1].array.view("<i4").tolist()
+    for code in (5, 3):
+        own = [o for i, o in zip(ids, offsets, strict=True) if i == code]
+        assert own == sorted(own)
+
+
+def test_take_of_a_concatenation() -> None:
+    both = concat([sample("list of views"), sample("list of views").slice(3)])
+    values = sample("list of views").to_pylist()
+    assert take(both, ints([20, 13, 2])).to_pylist() == [values[11], values[4], values[2]]

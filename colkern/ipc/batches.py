@@ -1,0 +1,445 @@
+"""Record batches out of messages: which node and which buffers a column has, and its arrays.
+
+What follows from the schema alone is worked out once (`SchemaPlan`); a batch is opened by checking
+its counts, and a column is put together when it is asked for.
+
+Columnar format 1.5: "RecordBatch message", "Variadic buffers", "Compression".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.arrays import UNKNOWN, Array, RecordBatch
+from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.ipc.byteorder import little_endian
+from colkern.ipc.compression import Budget, codec_of
+from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
+from colkern.ipc.flatbuffer import Record
+from colkern.ipc.limits import Limits
+from colkern.ipc.messages import Message
+from colkern.ipc.schemas import WireField, WireSchema
+from colkern.ipc.wire import BUFFER, FIELD_NODE
+from colkern.layouts import BufferSpec, ChildLength, Extent, Layout, Role, layout
+from colkern.memory import EMPTY, Buffer
+from colkern.schema import DataType, FixedSizeList, Schema, Union
+
+_NO_NODES = np.empty(0, FIELD_NODE)
+_NO_BUFFERS = np.empty(0, BUFFER)
+
+ResolveDictionary = Callable[["DictionaryPlan", bool], Array]
+"""The values of a dictionary; the flag says that no slot needs them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DictionaryPlan:
+    """Which dictionary a field has, and how its values are put together."""
+
+    id: int
+    values: ArrayPlan
+
+    def ids(self) -> set[int]:
+        """The ids of the dictionaries within the values."""
+        return set(self.values.dictionary_ids())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayPlan:
+    """How the array of one field is put together from nodes and buffers.
+
+    Args:
+        type: The array's type.
+        layout: Its layout.
+        validity: The layout's validity buffer, if it has one.
+        others: The layout's other fixed buffers.
+        children: The plans of its children.
+        dictionary: The dictionary's plan, for dictionary types.
+        legacy_validity: Whether a validity buffer, which the layout lacks, stands before the
+            others: unions before format 1.0.
+        nodes: How many nodes the array takes, children included.
+        buffers: How many buffers, without variadic ones.
+        variadics: How many variadic counts.
+    """
+
+    type: DataType
+    layout: Layout
+    validity: BufferSpec | None
+    others: tuple[BufferSpec, ...]
+    children: tuple[ArrayPlan, ...]
+    dictionary: DictionaryPlan | None
+    legacy_validity: bool
+    nodes: int
+    buffers: int
+    variadics: int
+
+    def dictionary_plans(self) -> Iterator[DictionaryPlan]:
+        """The dictionaries of the array, its children and their values, outer before inner."""
+        if self.dictionary is not None:
+            yield self.dictionary
+            yield from self.dictionary.values.dictionary_plans()
+        for child in self.children:
+            yield from child.dictionary_plans()
+
+    def dictionary_ids(self) -> Iterator[int]:
+        """The ids of those dictionaries."""
+        return (plan.id for plan in self.dictionary_plans())
+
+
+def _array_plan(field: WireField, version: int) -> ArrayPlan:
+    if field.dictionary is None:
+        if not field.children:
+            return _leaf_plan(field.field.type, version)
+        return _plan_of(field.field.type, field.children, None, version)
+    # The children in the metadata are those of the dictionary's values.
+    values = _plan_of(field.values, field.children, None, version)
+    return _plan_of(field.field.type, (), DictionaryPlan(field.dictionary, values), version)
+
+
+def _plan_of(
+    type_: DataType,
+    fields: tuple[WireField, ...],
+    dictionary: DictionaryPlan | None,
+    version: int,
+) -> ArrayPlan:
+    children = tuple(_array_plan(child, version) for child in fields)
+    rule = layout(type_)
+    legacy = version < MetadataVersion.V5 and isinstance(type_.storage, Union)
+    return ArrayPlan(
+        type_,
+        rule,
+        rule.buffers[0] if rule.has_validity else None,
+        rule.buffers[rule.has_validity :],
+        children,
+        dictionary,
+        legacy,
+        1 + sum(child.nodes for child in children),
+        legacy + len(rule.buffers) + sum(child.buffers for child in children),
+        rule.variadic + sum(child.variadics for child in children),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _leaf_plan(type_: DataType, version: int) -> ArrayPlan:
+    """The plan of a type without children, made once for all columns of it."""
+    return _plan_of(type_, (), None, version)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnsPlan:
+    """The plans of the columns of a batch, and where each column's entries start.
+
+    Args:
+        columns: The plans.
+        nodes: First node of each column, and the total.
+        buffers: First buffer of each, not counting variadic ones, and the total.
+        variadics: First variadic count of each, and the total.
+        label: What to call a column in errors.
+    """
+
+    columns: tuple[ArrayPlan, ...]
+    nodes: tuple[int, ...]
+    buffers: tuple[int, ...]
+    variadics: tuple[int, ...]
+    label: Callable[[int], str]
+
+    @classmethod
+    def of(cls, columns: tuple[ArrayPlan, ...], label: Callable[[int], str]) -> ColumnsPlan:
+        """The plan of columns that stand side by side."""
+        return cls(
+            columns,
+            tuple(accumulate((plan.nodes for plan in columns), initial=0)),
+            tuple(accumulate((plan.buffers for plan in columns), initial=0)),
+            tuple(accumulate((plan.variadics for plan in columns), initial=0)),
+            label,
+        )
+
+
+class SchemaPlan:
+    """What is known of every batch of a schema under one version of the metadata."""
+
+    def __init__(self, wire: WireSchema, version: int) -> None:
+        self.schema: Schema = wire.schema
+        self.big_endian = wire.big_endian
+        self.columns = ColumnsPlan.of(
+            tuple(_array_plan(field, version) for field in wire.fields),
+            lambda position: f"column {wire.schema.fields[position].name!r}",
+        )
+
+    @cached_property
+    def dictionaries(self) -> dict[int, ColumnsPlan]:
+        """By the id of each dictionary, the plan of its values as the one column of a batch.
+
+        Raises:
+            InvalidArrowError: If one id stands for dictionaries of different types.
+        """
+        found: dict[int, DictionaryPlan] = {}
+        for column in self.columns.columns:
+            for plan in column.dictionary_plans():
+                first = found.setdefault(plan.id, plan)
+                if first.values.type != plan.values.type or first.ids() != plan.ids():
+                    raise InvalidArrowError(
+                        f"dictionary {plan.id} has values of {first.values.type} in one field "
+                        f"and of {plan.values.type} in another"
+                    )
+        return {
+            id_: ColumnsPlan.of((plan.values,), lambda _, id_=id_: f"dictionary {id_}")  # type: ignore[misc]
+            for id_, plan in found.items()
+        }
+
+
+class BatchColumns:
+    """The columns of one RecordBatch message, or the values of one dictionary batch.
+
+    Args:
+        record: The `RecordBatch` table.
+        message: The message it came in.
+        plan: What the schema says.
+        big_endian: The byte order of the body.
+        limits: What may be spent.
+
+    Raises:
+        InvalidArrowError: If the batch has not as many nodes, buffers or counts as the schema asks.
+    """
+
+    def __init__(
+        self,
+        record: Record | None,
+        message: Message,
+        plan: ColumnsPlan,
+        big_endian: bool,
+        limits: Limits,
+    ) -> None:
+        self._plan = plan
+        self._place = message.place
+        self._body = message.body
+        self._big_endian = big_endian
+        self._limits = limits
+        if record is None:
+            raise InvalidArrowError("dictionary batch without values", place=message.place)
+        self.length: int = record["length"]
+        self._nodes: NDArray[Any] = _or(record["nodes"], _NO_NODES)
+        self._buffers: NDArray[Any] = _or(record["buffers"], _NO_BUFFERS)
+        counts = record["variadicBufferCounts"]
+        self._counts: list[int] = [] if counts is None else counts.tolist()
+        self._codec = codec_of(record["compression"])
+        self._budget = Budget(limits.decompressed_bytes)
+        try:
+            self._check_counts()
+        except InvalidArrowError as error:
+            raise error.at(self._place) from None
+        # How many variadic buffers stand before those of the k-th count.
+        self._variadics_before = tuple(accumulate(self._counts, initial=0))
+
+    def _check_counts(self) -> None:
+        plan, counts = self._plan, self._counts
+        if self.length < 0:
+            raise InvalidArrowError(f"batch of {self.length} rows")
+        if not plan.columns and self.length > self._limits.unbacked_length:
+            raise _unbacked(self.length, self._limits)
+        if self._nodes.size != plan.nodes[-1]:
+            raise InvalidArrowError(
+                f"{self._nodes.size} field nodes where the schema has {plan.nodes[-1]}"
+            )
+        if len(counts) != plan.variadics[-1]:
+            raise InvalidArrowError(
+                f"{len(counts)} variadic counts where the schema has {plan.variadics[-1]} view arrays"
+            )
+        fixed, found = plan.buffers[-1], self._buffers.size
+        if any(count < 0 for count in counts) or fixed + sum(counts) != found:
+            raise InvalidArrowError(
+                f"{found} buffers where the schema has {fixed} "
+                f"and the variadic counts add {sum(counts)}"
+            )
+
+    def load(self, position: int, resolve: ResolveDictionary) -> Array:
+        """The column at `position`; its buffers are read, decompressed and brought to little-endian.
+
+        Args:
+            position: Which column.
+            resolve: Gives the values of dictionaries.
+
+        Raises:
+            InvalidArrowError: If nodes or buffers do not fit the layout or the body; the place names
+                message, column and child.
+            LimitExceededError: If decompressed buffers, or lengths that no buffer stands behind, are
+                over the limits.
+        """
+        plan = self._plan
+        first, after = plan.variadics[position], plan.variadics[position + 1]
+        before = self._variadics_before
+        buffers = range(
+            plan.buffers[position] + before[first], plan.buffers[position + 1] + before[after]
+        )
+        nodes = range(plan.nodes[position], plan.nodes[position + 1])
+        assembly = _Assembly(
+            map(self._nodes.item, nodes),
+            map(self._buffers.item, buffers),
+            iter(self._counts[first:after]),
+            self._buffer,
+            resolve,
+            self._limits,
+        )
+        column = plan.columns[position]
+        if len(plan.columns) == 1:
+            # The values of a dictionary are put together again when a dictionary in them changes.
+            self._budget = Budget(self._limits.decompressed_bytes)
+        try:
+            return assembly.array(column)
+        except InvalidArrowError as error:
+            raise error.at(f"{self._place}, {plan.label(position)}") from None
+
+    def _buffer(self, where: tuple[int, int], spec: BufferSpec) -> Buffer:
+        buffer = self._body.read(*where)
+        if self._codec is not None:
+            buffer = self._codec.decompress(buffer, self._budget)
+        if self._big_endian:
+            buffer = little_endian(buffer, spec)
+        return buffer
+
+
+def _or(value: Any, default: Any) -> Any:
+    return default if value is None else value
+
+
+# What variadic buffers hold: bytes, in no order.
+_VARIADIC = BufferSpec(Role.BYTES, Extent.FREE, np.dtype(np.uint8))
+
+
+@dataclass(slots=True)
+class _Assembly:
+    """Puts one column together, taking nodes, buffers and counts parents first."""
+
+    nodes: Iterator[tuple[int, int]]
+    buffers: Iterator[tuple[int, int]]
+    counts: Iterator[int]
+    load: Callable[[tuple[int, int], BufferSpec], Buffer]
+    resolve: ResolveDictionary
+    limits: Limits
+
+    def array(self, plan: ArrayPlan) -> Array:
+        length, null_count = next(self.nodes)
+        if not 0 <= null_count <= length:
+            raise InvalidArrowError(f"node with {null_count} nulls in {length} slots")
+        if plan.legacy_validity:
+            self._skip_legacy_validity(null_count)
+        buffers = self._own_buffers(plan, null_count)
+        if length > self.limits.unbacked_length and not any(buffers):
+            raise _unbacked(length, self.limits)
+        dictionary = None
+        if plan.dictionary is not None:
+            dictionary = self.resolve(plan.dictionary, null_count == length)
+        return Array(
+            plan.type,
+            length,
+            buffers,
+            self._children(plan, length) if plan.children else (),
+            dictionary,
+            # The other layouts have nulls that no bitmap of theirs tells; those are counted.
+            null_count=UNKNOWN if plan.validity is None else null_count,
+        )
+
+    def _own_buffers(self, plan: ArrayPlan, null_count: int) -> list[Buffer | None]:
+        load, where = self.load, self.buffers
+        buffers: list[Buffer | None] = []
+        if plan.validity is not None:
+            place = next(where)
+            buffers.append(load(place, plan.validity) if null_count else None)
+        for spec in plan.others:
+            buffers.append(load(next(where), spec))
+        if plan.layout.variadic:
+            for _ in range(next(self.counts)):
+                buffers.append(load(next(where), _VARIADIC))
+        return buffers
+
+    def _children(self, plan: ArrayPlan, length: int) -> list[Array]:
+        children = []
+        for child, field in zip(plan.children, plan.type.fields, strict=True):
+            try:
+                children.append(self.array(child))
+            except InvalidArrowError as error:
+                raise error.at(f"child {field.name!r}") from None
+        check = _CHILD_CHECKS.get(plan.layout.child_length)
+        if check is not None:
+            check(plan.type, length, children)
+        return children
+
+    def _skip_legacy_validity(self, null_count: int) -> None:
+        where = next(self.buffers)
+        if null_count and where[1]:
+            raise UnsupportedError(
+                "a union with a validity bitmap of its own and nulls in it, as written before "
+                "format 1.0"
+            )
+
+
+def _unbacked(length: int, limits: Limits) -> LimitExceededError:
+    return LimitExceededError(
+        f"{length} slots without a buffer behind them are over the limit of "
+        f"{limits.unbacked_length}; raise Limits.unbacked_length to read them"
+    )
+
+
+def _same_length(type_: DataType, length: int, children: list[Array]) -> None:
+    for child, field in zip(children, type_.fields, strict=True):
+        if child.length < length:
+            raise InvalidArrowError(
+                f"{child.length} slots where the parent has {length}", place=f"child {field.name!r}"
+            )
+
+
+def _list_size(type_: DataType, length: int, children: list[Array]) -> None:
+    storage = type_.storage
+    assert isinstance(storage, FixedSizeList)
+    if children[0].length < length * storage.list_size:
+        raise InvalidArrowError(
+            f"{children[0].length} elements for {length} lists of {storage.list_size}"
+        )
+
+
+def _runs(type_: DataType, length: int, children: list[Array]) -> None:
+    run_ends, values = children
+    if run_ends.length > values.length or (length and not run_ends.length):
+        raise InvalidArrowError(
+            f"{run_ends.length} run ends and {values.length} values for {length} slots"
+        )
+
+
+# What lengths alone tell; offsets are bytes, and left to `validate`.
+_CHILD_CHECKS: dict[ChildLength, Callable[[DataType, int, list[Array]], None]] = {
+    ChildLength.SAME: _same_length,
+    ChildLength.LIST_SIZE: _list_size,
+    ChildLength.RUNS: _runs,
+}
+
+
+def empty_array(plan: ArrayPlan) -> Array:
+    """An array without slots."""
+    values = plan.dictionary.values if plan.dictionary is not None else None
+    return Array(
+        plan.type,
+        0,
+        [None if spec.role is Role.VALIDITY else EMPTY for spec in plan.layout.buffers],
+        [empty_array(child) for child in plan.children],
+        empty_array(values) if values is not None else None,
+    )
+
+
+def lazy_batch(
+    message: Message, plan: SchemaPlan, resolve: ResolveDictionary, limits: Limits
+) -> RecordBatch:
+    """The batch of a RecordBatch message; columns are put together when they are asked for.
+
+    Raises:
+        InvalidArrowError: If its counts are not those of the schema.
+    """
+    columns = BatchColumns(message.header, message, plan.columns, plan.big_endian, limits)
+    return RecordBatch.lazy(
+        plan.schema, columns.length, lambda i: columns.load(i, resolve), message.metadata
+    )

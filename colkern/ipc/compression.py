@@ -1,0 +1,159 @@
+"""Compressed buffers: LZ4 frames and Zstandard, each behind its uncompressed length.
+
+The length comes from whoever made the file. It is checked against what the codec could possibly
+make of the bytes that are there, and against a limit, before anything is allocated.
+
+Columnar format 1.5: "Compression".
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.ipc.flatbuf.BodyCompressionMethod import BodyCompressionMethod
+from colkern.ipc.flatbuf.CompressionType import CompressionType
+from colkern.ipc.flatbuffer import Record
+from colkern.memory import EMPTY, Buffer
+
+_NOT_COMPRESSED = -1
+_PREFIX = struct.Struct("<q")
+
+# Each further byte of a match length in LZ4 adds 255 bytes at most.
+_LZ4_BYTES_PER_BYTE = 255
+# The smallest Zstandard block has four bytes (three of header, one to repeat) and yields 128 KiB.
+_ZSTD_BYTES_PER_BLOCK = 1 << 17
+_ZSTD_SMALLEST_BLOCK = 4
+
+_local = threading.local()
+
+
+class Budget:
+    """How many bytes the buffers of one batch may still be decompressed to."""
+
+    __slots__ = ("_left", "_limit")
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._left = limit
+
+    def spend(self, count: int) -> None:
+        """Take `count` bytes off; raises `LimitExceededError` when there are not so many left."""
+        if count > self._left:
+            raise LimitExceededError(
+                f"buffers decompress to more than the limit of {self._limit} bytes a batch; "
+                "raise Limits.decompressed_bytes to read them"
+            )
+        self._left -= count
+
+
+class Codec:
+    """One way to compress a buffer.
+
+    Args:
+        name: The codec's name, for messages.
+        decode: `(frame, size) -> bytes`; the result of a good frame has `size` bytes.
+        most: How many bytes a frame of so many bytes can hold at most.
+    """
+
+    __slots__ = ("_decode", "_most", "name")
+
+    def __init__(
+        self, name: str, decode: Callable[[Any, int], Any], most: Callable[[int], int]
+    ) -> None:
+        self.name = name
+        self._decode = decode
+        self._most = most
+
+    def decompress(self, buffer: Buffer, budget: Budget) -> Buffer:
+        """The bytes of a compressed buffer, in new memory; a slice where they are not compressed.
+
+        Raises:
+            InvalidArrowError: If the frame is damaged or its size is not the stated one.
+            LimitExceededError: If the result is over the budget or does not fit into memory.
+        """
+        if buffer.size == 0:
+            return EMPTY
+        data = memoryview(buffer.array)
+        if buffer.size < _PREFIX.size:
+            raise InvalidArrowError(f"compressed buffer of {buffer.size} bytes has no length")
+        size: int = _PREFIX.unpack_from(data)[0]
+        if size == _NOT_COMPRESSED:
+            return buffer[_PREFIX.size :]
+        frame = data[_PREFIX.size :]
+        if not 0 <= size <= self._most(frame.nbytes):
+            raise InvalidArrowError(
+                f"compressed buffer states {size} bytes; {self.name} cannot make them of "
+                f"{frame.nbytes}"
+            )
+        if size == 0:
+            return EMPTY
+        budget.spend(size)
+        try:
+            result = self._decode(frame, size)
+        except MemoryError:
+            raise LimitExceededError(f"no memory for a buffer of {size} bytes") from None
+        if len(result) != size:
+            raise InvalidArrowError(
+                f"{self.name} frame of {len(result)} bytes where {size} are stated"
+            )
+        return Buffer.from_object(result)
+
+
+def _lz4(frame: Any, size: int) -> Any:
+    from lz4.frame import LZ4FrameDecompressor
+
+    decompressor = LZ4FrameDecompressor()
+    try:
+        # One more than stated: a longer frame shows, and the end mark of a right one is read.
+        data = decompressor.decompress(frame, max_length=size + 1)
+    except RuntimeError as error:
+        raise InvalidArrowError(f"damaged LZ4 frame: {error}") from None
+    if not decompressor.eof:
+        raise InvalidArrowError(f"LZ4 frame does not end with the stated {size} bytes")
+    return data
+
+
+def _zstd(frame: Any, size: int) -> Any:
+    import zstandard
+
+    decompressor = getattr(_local, "zstd", None)
+    if decompressor is None:
+        # A decompressor serves one thread at a time.
+        decompressor = _local.zstd = zstandard.ZstdDecompressor()
+    try:
+        stated = zstandard.get_frame_parameters(frame).content_size
+        if stated not in (size, zstandard.CONTENTSIZE_UNKNOWN):
+            raise InvalidArrowError(f"Zstandard frame of {stated} bytes where {size} are stated")
+        return decompressor.decompress(frame, max_output_size=size)
+    except zstandard.ZstdError as error:
+        raise InvalidArrowError(f"damaged Zstandard frame: {error}") from None
+
+
+_CODECS = {
+    CompressionType.LZ4_FRAME: Codec("LZ4", _lz4, lambda size: size * _LZ4_BYTES_PER_BYTE),
+    CompressionType.ZSTD: Codec(
+        "Zstandard",
+        _zstd,
+        lambda size: (size // _ZSTD_SMALLEST_BLOCK + 1) * _ZSTD_BYTES_PER_BLOCK,
+    ),
+}
+
+
+def codec_of(compression: Record | None) -> Codec | None:
+    """The codec of a batch by its `BodyCompression` table; None where buffers are plain.
+
+    Raises:
+        UnsupportedError: If the codec or method is not known.
+    """
+    if compression is None:
+        return None
+    if compression["method"] != BodyCompressionMethod.BUFFER:
+        raise UnsupportedError(f"body compression method {compression['method']}")
+    codec = _CODECS.get(compression["codec"])
+    if codec is None:
+        raise UnsupportedError(f"compression codec number {compression['codec']}")
+    return codec

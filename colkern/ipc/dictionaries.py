@@ -1,0 +1,142 @@
+"""Dictionaries while a stream or file is read: first batches, deltas, replacements.
+
+`Dictionaries` is immutable: a dictionary batch makes a new one, and a record batch keeps the one it
+was read under. So a batch that was read before a replacement still has its own values, whenever its
+columns are loaded.
+
+Columnar format 1.5: "Dictionary messages".
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+
+from colkern.arrays import Array
+from colkern.errors import InvalidArrowError
+from colkern.ipc.batches import BatchColumns, DictionaryPlan, SchemaPlan, empty_array
+from colkern.ipc.limits import Limits
+from colkern.ipc.messages import Message
+
+# Columns may be loaded from several threads; what they share are the values of dictionaries.
+_resolving = threading.RLock()
+
+
+class _State:
+    """One state of a dictionary: the values of a batch, after those of the state it extends."""
+
+    __slots__ = ("_array", "_before", "_inner", "_part", "_plan")
+
+    def __init__(self, plan: DictionaryPlan, part: BatchColumns, before: _State | None) -> None:
+        self._plan = plan
+        self._part: BatchColumns | None = part
+        self._before = before
+        self._inner: tuple[Array | None, ...] = ()
+        self._array: Array | None = None
+
+    def array(self, dictionaries: Dictionaries) -> Array:
+        """All values; dictionaries within them are taken from `dictionaries`."""
+        with _resolving:
+            inner = tuple(dictionaries.known(id_) for id_ in sorted(self._plan.ids()))
+            behind: list[_State] = []
+            state: _State | None = self
+            while state is not None and not state._is_resolved(inner):
+                behind.append(state)
+                state = state._before
+            if not behind:
+                assert self._array is not None
+                return self._array
+            # One array for the whole way from the last known state: each value is copied once.
+            parts = [step._decode(dictionaries) for step in reversed(behind)]
+            if state is not None and state._array is not None:
+                parts.insert(0, state._array)
+            array = parts[0] if len(parts) == 1 else _joined(parts)
+            self._array, self._inner = array, inner
+            if not inner:
+                # Nothing can change any more: let go of the parts.
+                self._part = self._before = None
+            return array
+
+    def _is_resolved(self, inner: tuple[Array | None, ...]) -> bool:
+        return (
+            self._array is not None
+            and len(inner) == len(self._inner)
+            and all(a is b for a, b in zip(inner, self._inner, strict=True))
+        )
+
+    def _decode(self, dictionaries: Dictionaries) -> Array:
+        assert self._part is not None
+        return self._part.load(0, dictionaries.values)
+
+
+def _joined(parts: list[Array]) -> Array:
+    # Only a delta needs operations, and the kernels behind them.
+    from colkern.operations import concat
+
+    return concat(parts)
+
+
+class Dictionaries:
+    """The states of all dictionaries at one point of a stream."""
+
+    __slots__ = ("_states",)
+
+    def __init__(self, states: Mapping[int, _State] | None = None) -> None:
+        self._states: Mapping[int, _State] = states or {}
+
+    def known(self, id_: int) -> Array | None:
+        """The values of a dictionary, or None if no batch of it has come."""
+        state = self._states.get(id_)
+        return None if state is None else state.array(self)
+
+    def values(self, plan: DictionaryPlan, unneeded: bool) -> Array:
+        """The values of a dictionary.
+
+        Args:
+            plan: Which dictionary.
+            unneeded: That no slot points into it: it may then come later, and an empty array stands
+                for it.
+
+        Raises:
+            InvalidArrowError: If no batch of it has come, or the batches are malformed.
+        """
+        known = self.known(plan.id)
+        if known is not None:
+            return known
+        if unneeded:
+            return empty_array(plan.values)
+        raise InvalidArrowError(f"no dictionary {plan.id} has come before this batch")
+
+    def after(
+        self, message: Message, plan: SchemaPlan, limits: Limits, *, may_replace: bool
+    ) -> Dictionaries:
+        """The states after a dictionary batch.
+
+        Args:
+            message: The dictionary batch.
+            plan: What the schema says.
+            limits: What may be spent on its values.
+            may_replace: Whether a second batch that is no delta takes the place of the first, as in
+                streams, or is an error, as in files.
+
+        Raises:
+            InvalidArrowError: If the schema has no such dictionary, a delta has nothing to extend,
+                or the batch is malformed.
+        """
+        record = message.header
+        id_: int = record["id"]
+        before = self._states.get(id_)
+        try:
+            columns = plan.dictionaries.get(id_)
+            if columns is None:
+                raise InvalidArrowError(f"dictionary {id_}, which no field of the schema has")
+            if record["isDelta"] and before is None:
+                raise InvalidArrowError(f"delta for dictionary {id_}, of which nothing has come")
+            if not record["isDelta"] and before is not None and not may_replace:
+                raise InvalidArrowError(f"second dictionary {id_}; files cannot replace the first")
+        except InvalidArrowError as error:
+            raise error.at(message.place) from None
+        part = BatchColumns(record["data"], message, columns, plan.big_endian, limits)
+        dictionary = DictionaryPlan(id_, columns.columns[0])
+        state = _State(dictionary, part, before if record["isDelta"] else None)
+        return Dictionaries({**self._states, id_: state})

@@ -1,0 +1,207 @@
+"""Encapsulated messages: a length, metadata, a body; in a stream or at a place in a file.
+
+Columnar format 1.5: "Encapsulated message format". Before 0.15 the length stood alone, without the
+continuation marker in front of it.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.ipc.flatbuf.MessageHeader import MessageHeader
+from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
+from colkern.ipc.flatbuffer import Record, decode
+from colkern.ipc.limits import Limits
+from colkern.ipc.sources import Body, Memory, RandomAccess, Sequential
+from colkern.ipc.wire import MESSAGE
+
+CONTINUATION = b"\xff\xff\xff\xff"
+
+# The tables around a field (message, schema) and below it (encoding, index type).
+_TABLES_AROUND_TYPES = 5
+
+_int32 = struct.Struct("<i").unpack
+
+HEADER_NAMES = {
+    MessageHeader.Schema: "schema",
+    MessageHeader.DictionaryBatch: "dictionary batch",
+    MessageHeader.RecordBatch: "record batch",
+    MessageHeader.Tensor: "tensor",
+    MessageHeader.SparseTensor: "sparse tensor",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message.
+
+    Args:
+        kind: A `MessageHeader` value.
+        header: The header's table.
+        version: A `MetadataVersion` value.
+        metadata: The custom metadata.
+        body: Where the body is.
+        place: Where the message is, for errors.
+    """
+
+    kind: int
+    header: Record
+    version: int
+    metadata: dict[bytes, bytes] | None
+    body: Body
+    place: str
+
+
+def max_table_depth(limits: Limits) -> int:
+    """How deep the tables of a message or a footer may nest."""
+    return limits.nesting_depth + _TABLES_AROUND_TYPES
+
+
+def key_values(pairs: list[Record] | None) -> dict[bytes, bytes] | None:
+    """Custom metadata as a dict; of equal keys the last counts, and no pairs are None."""
+    if not pairs:
+        return None
+    return {pair["key"] or b"": pair["value"] or b"" for pair in pairs}
+
+
+def check_version(version: int, oldest: int = MetadataVersion.V4) -> None:
+    """Raise `UnsupportedError` unless the metadata is of version `oldest` to V5."""
+    if not oldest <= version <= MetadataVersion.V5:
+        raise UnsupportedError(
+            f"metadata version V{version + 1}; colkern reads V4 (Arrow 0.8) and V5 (1.0 and later)"
+        )
+
+
+def _decode_message(data: bytes, limits: Limits) -> Record:
+    message = decode(MESSAGE, data, max_table_depth(limits))
+    check_version(message["version"])
+    if message["header"] is None:
+        raise InvalidArrowError(f"message with a header of type {message['header_type']}")
+    if message["bodyLength"] < 0:
+        raise InvalidArrowError(f"message with a body of {message['bodyLength']} bytes")
+    return message
+
+
+def _message(record: Record, body: Body, place: str) -> Message:
+    return Message(
+        record["header_type"],
+        record["header"],
+        record["version"],
+        key_values(record["custom_metadata"]),
+        body,
+        place,
+    )
+
+
+def _check_metadata_size(size: int, limits: Limits) -> None:
+    if size < 0:
+        raise InvalidArrowError(f"metadata of {size} bytes")
+    if size > limits.metadata_bytes:
+        raise LimitExceededError(
+            f"metadata of {size} bytes is over the limit of {limits.metadata_bytes}; "
+            "raise Limits.metadata_bytes to read it"
+        )
+
+
+class MessageStream:
+    """The messages of a stream, read one after the other."""
+
+    def __init__(self, source: Sequential, limits: Limits) -> None:
+        self._source = source
+        self._limits = limits
+        self._number = 0
+
+    def next(self) -> Message | None:
+        """The next message with its body, or None at the end of the stream.
+
+        Raises:
+            InvalidArrowError: If the source ends within a message, or the message is malformed.
+            LimitExceededError: If its metadata is larger than the limits allow.
+            UnsupportedError: If its metadata is of another version.
+        """
+        place = f"message {self._number} at byte {self._source.position}"
+        try:
+            size = self._metadata_size()
+            if size == 0:
+                return None
+            record = _decode_message(self._exactly(size, "metadata").tobytes(), self._limits)
+            body = self._exactly(record["bodyLength"], "body")
+        except InvalidArrowError as error:
+            raise error.at(place) from None
+        self._number += 1
+        return _message(record, Body(Memory(body), 0, body.size), place)
+
+    def _metadata_size(self) -> int:
+        """The length in front of the next message; 0 where the stream ends, marked or not."""
+        prefix = self._source.take(4).tobytes()
+        if not prefix:
+            return 0
+        marked = prefix == CONTINUATION
+        if marked:
+            prefix = self._source.take(4).tobytes()
+        if len(prefix) < 4:
+            raise InvalidArrowError("the source ends within a message's length")
+        size: int = _int32(prefix)[0]
+        if self._number == 0 and not marked and not 0 <= size <= self._limits.metadata_bytes:
+            raise InvalidArrowError(
+                f"neither an Arrow file nor a stream: it starts with {prefix!r}"
+            )
+        _check_metadata_size(size, self._limits)
+        return size
+
+    def _exactly(self, size: int, part: str) -> Any:
+        taken = self._source.take(size)
+        if taken.size < size:
+            raise InvalidArrowError(f"the source ends after {taken.size} of {size} {part} bytes")
+        return taken
+
+
+def read_message_at(
+    source: RandomAccess,
+    end: int,
+    block: tuple[int, int, int],
+    place: str,
+    limits: Limits,
+) -> Message:
+    """The message at a file's block; its body is not read.
+
+    Args:
+        source: The file.
+        end: Where the messages end: nothing of a message may stand behind.
+        block: The footer's entry: offset, size of prefix and metadata, size of the body.
+        place: What the message is, for errors.
+        limits: What may be spent on it.
+
+    Raises:
+        InvalidArrowError: If the block leaves the file, contradicts the message, or the message is
+            malformed.
+        LimitExceededError: If its metadata is larger than the limits allow.
+        UnsupportedError: If its metadata is of another version.
+    """
+    offset, size, body_size = block
+    place = f"{place} at byte {offset}"
+    try:
+        if offset < 0 or size < 8 or body_size < 0 or offset + size + body_size > end:
+            raise InvalidArrowError(
+                f"block of {size} + {body_size} bytes where the messages end at byte {end}"
+            )
+        _check_metadata_size(size, limits)
+        data = source.read(offset, size).tobytes()
+        prefix = 8 if data.startswith(CONTINUATION) else 4
+        stated: int = _int32(data[prefix - 4 : prefix])[0]
+        if stated != size - prefix:
+            raise InvalidArrowError(
+                f"the message states {stated} bytes of metadata, the footer {size - prefix}"
+            )
+        record = _decode_message(data[prefix:], limits)
+        if record["bodyLength"] != body_size:
+            raise InvalidArrowError(
+                f"the message states a body of {record['bodyLength']} bytes, "
+                f"the footer one of {body_size}"
+            )
+    except InvalidArrowError as error:
+        raise error.at(place) from None
+    return _message(record, Body(source, offset + size, body_size), place)

@@ -1,0 +1,454 @@
+"""The readers of the stream and the file format.
+
+Columnar format 1.5: "IPC streaming format", "IPC file format".
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from threading import RLock
+from types import TracebackType
+from typing import Any, Self
+
+from colkern.arrays import Array, RecordBatch, RecordBatchStream
+from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.ipc.batches import DictionaryPlan, SchemaPlan, lazy_batch
+from colkern.ipc.dictionaries import Dictionaries
+from colkern.ipc.flatbuf.MessageHeader import MessageHeader
+from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
+from colkern.ipc.flatbuffer import decode
+from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.ipc.messages import (
+    HEADER_NAMES,
+    Message,
+    MessageStream,
+    check_version,
+    key_values,
+    max_table_depth,
+    read_message_at,
+)
+from colkern.ipc.schemas import WireSchema, schema_from_wire
+from colkern.ipc.sources import (
+    ByteStream,
+    Memory,
+    MemoryStream,
+    RandomAccess,
+    SeekableFile,
+    Sequential,
+    open_path,
+)
+from colkern.ipc.wire import FOOTER
+from colkern.memory import Buffer
+from colkern.schema import Schema
+
+MAGIC = b"ARROW1"
+# The magic and two bytes of padding in front, a length and the magic behind.
+_FRONT_BYTES = 8
+_BACK = struct.Struct("<i6s")
+
+_OTHER_FORMATS = {
+    b"FEA1": "Feather version 1",
+    b"PAR1": "Parquet",
+    b"ORC": "ORC",
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+}
+
+
+class _Plans:
+    """The plans of a schema, by the version of the metadata."""
+
+    def __init__(self, wire: WireSchema) -> None:
+        self.wire = wire
+        self._by_version: dict[int, SchemaPlan] = {}
+
+    def __getitem__(self, version: int) -> SchemaPlan:
+        plan = self._by_version.get(version)
+        if plan is None:
+            plan = self._by_version[version] = SchemaPlan(self.wire, version)
+        return plan
+
+
+class StreamReader(RecordBatchStream):
+    """Reads the batches of a stream, one after the other.
+
+    A context manager: leaving it closes what the reader has opened itself.
+
+    Args:
+        source: The bytes of the stream.
+        limits: What may be spent on them.
+
+    Raises:
+        InvalidArrowError: If the source is no stream, or its schema is malformed.
+        UnsupportedError: If the schema has something that colkern does not read.
+        LimitExceededError: If the schema is over the limits.
+    """
+
+    def __init__(self, source: Sequential, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._messages = MessageStream(source, limits)
+        self._limits = limits
+        self._closing: list[Any] = []
+        self._failure: ColkernError | None = None
+        self._ended = False
+        first = self._messages.next()
+        if first is None:
+            raise InvalidArrowError("the source is empty: it ends before the schema")
+        self._plans = _Plans(_schema_of(first, limits))
+        self._dictionaries = Dictionaries()
+        super().__init__(self._plans.wire.schema, self)
+
+    def __repr__(self) -> str:
+        return f"<colkern.ipc.StreamReader: {len(self.schema)} columns>\n{self.schema}"
+
+    def __iter__(self) -> Iterator[RecordBatch]:
+        return self
+
+    def __next__(self) -> RecordBatch:
+        """The next batch; its columns are put together when they are asked for.
+
+        Raises:
+            InvalidArrowError: If the stream ends within a message, or a message is malformed. The
+                same error comes again on further calls: where the next message starts is unknown.
+        """
+        if self._failure is not None:
+            raise self._failure
+        if self._ended:
+            raise StopIteration
+        try:
+            batch = self._next_batch()
+        except ColkernError as error:
+            self._failure = error
+            raise
+        if batch is None:
+            self._ended = True
+            raise StopIteration
+        return batch
+
+    def _next_batch(self) -> RecordBatch | None:
+        while (message := self._messages.next()) is not None:
+            plan = self._plans[message.version]
+            if message.kind == MessageHeader.RecordBatch:
+                return lazy_batch(message, plan, self._dictionaries.values, self._limits)
+            if message.kind != MessageHeader.DictionaryBatch:
+                raise _unexpected(message, "record batch or a dictionary batch")
+            self._dictionaries = self._dictionaries.after(
+                message, plan, self._limits, may_replace=True
+            )
+        return None
+
+    def read_all(self) -> list[RecordBatch]:
+        """All batches that are left."""
+        return list(self)
+
+    def close(self) -> None:
+        """Close what the reader has opened; batches that were read stay good."""
+        while self._closing:
+            self._closing.pop().close()
+        self._ended = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class FileReader(Sequence[RecordBatch]):
+    """Reads the batches of a file in any order: `reader[i]`, `len(reader)`, `for batch in reader`.
+
+    A context manager, for symmetry with streams: a mapped file is let go when the last array that
+    uses it is.
+
+    Args:
+        source: The bytes of the file.
+        limits: What may be spent on them.
+
+    Raises:
+        InvalidArrowError: If the source is no file, or its footer is malformed.
+        UnsupportedError: If the schema has something that colkern does not read.
+        LimitExceededError: If the footer is over the limits.
+    """
+
+    def __init__(self, source: RandomAccess, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._source = source
+        self._limits = limits
+        self._end, footer = _read_footer(source, limits)
+        self.metadata: dict[bytes, bytes] | None = key_values(footer["custom_metadata"])
+        """The footer's custom metadata; the schema's is `schema.metadata`."""
+        try:
+            if footer["schema"] is None:
+                raise InvalidArrowError("no schema")
+            self._plans = _Plans(schema_from_wire(footer["schema"], limits))
+        except InvalidArrowError as error:
+            raise error.at("footer") from None
+        self._batches = _blocks(footer["recordBatches"])
+        self._dictionary_blocks = _blocks(footer["dictionaries"])
+        self._dictionaries: Dictionaries | None = None
+        self._reading_dictionaries = RLock()
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of every batch."""
+        return self._plans.wire.schema
+
+    @property
+    def num_record_batches(self) -> int:
+        """How many batches the file has."""
+        return len(self._batches)
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self)} batches, {len(self.schema)} columns"
+        return f"<colkern.ipc.FileReader: {counts}>\n{self.schema}"
+
+    def get_batch(self, position: int) -> RecordBatch:
+        """The batch at a position; its columns are put together when they are asked for.
+
+        Args:
+            position: From 0 on; negative counts from the end.
+
+        Raises:
+            IndexError: If there is no such batch.
+            InvalidArrowError: If its message is malformed or contradicts the footer.
+        """
+        if not -len(self) <= position < len(self):
+            raise IndexError(f"batch {position} of {len(self)}")
+        position %= len(self)
+        block = self._batches[position]
+        message = self._message(block, MessageHeader.RecordBatch, f"record batch {position}")
+        return lazy_batch(message, self._plans[message.version], self._resolve, self._limits)
+
+    def __getitem__(self, position: Any) -> Any:
+        """A batch by its position, or a list of batches by a slice."""
+        if isinstance(position, slice):
+            return [self.get_batch(i) for i in range(*position.indices(len(self)))]
+        return self.get_batch(position)
+
+    def read_all(self) -> list[RecordBatch]:
+        """All batches."""
+        return list(self)
+
+    def _message(self, block: tuple[int, int, int], kind: int, place: str) -> Message:
+        message = read_message_at(self._source, self._end, block, place, self._limits)
+        if message.kind != kind:
+            raise _unexpected(message, HEADER_NAMES[kind])
+        return message
+
+    def _resolve(self, plan: DictionaryPlan, unneeded: bool) -> Array:
+        # All dictionary batches count for all batches, wherever they stand in the file.
+        with self._reading_dictionaries:
+            if self._dictionaries is None:
+                self._dictionaries = self._read_dictionaries()
+        return self._dictionaries.values(plan, unneeded)
+
+    def _read_dictionaries(self) -> Dictionaries:
+        dictionaries = Dictionaries()
+        for number, block in enumerate(self._dictionary_blocks):
+            place = f"dictionary batch {number}"
+            message = self._message(block, MessageHeader.DictionaryBatch, place)
+            plan = self._plans[message.version]
+            dictionaries = dictionaries.after(message, plan, self._limits, may_replace=False)
+        return dictionaries
+
+    def close(self) -> None:
+        """Does nothing that lasts: batches that were read stay good, and so does the reader."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __arrow_c_schema__(self) -> Any:
+        """The schema as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
+        return RecordBatchStream(self.schema, ()).__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The batches as an `arrow_array_stream` capsule; nothing is copied."""
+        return RecordBatchStream(self.schema, self).__arrow_c_stream__(requested_schema)
+
+
+def _unexpected(message: Message, expected: str) -> InvalidArrowError:
+    found = HEADER_NAMES[message.kind]
+    return InvalidArrowError(f"found a {found}, expected a {expected}", place=message.place)
+
+
+def _schema_of(message: Message, limits: Limits) -> WireSchema:
+    if message.kind != MessageHeader.Schema:
+        raise _unexpected(message, "schema")
+    try:
+        return schema_from_wire(message.header, limits)
+    except InvalidArrowError as error:
+        raise error.at(message.place) from None
+
+
+def _read_footer(source: RandomAccess, limits: Limits) -> tuple[int, dict[str, Any]]:
+    """Where the messages of a file end, and its footer."""
+    if source.read(0, min(len(MAGIC), source.size)).tobytes() != MAGIC:
+        raise InvalidArrowError(f"not an Arrow file: it does not start with {MAGIC!r}")
+    back = source.size - _BACK.size
+    if back < _FRONT_BYTES:
+        raise InvalidArrowError(f"an Arrow file of {source.size} bytes: it has been cut short")
+    size, magic = _BACK.unpack(source.read(back, _BACK.size).tobytes())
+    if magic != MAGIC:
+        raise InvalidArrowError(
+            f"the file does not end with {MAGIC!r}: it has been cut short or was not finished",
+            place=f"byte {source.size - len(MAGIC)}",
+        )
+    if not 0 < size <= back - _FRONT_BYTES:
+        raise InvalidArrowError(f"footer of {size} bytes", place=f"byte {back}")
+    if size > limits.metadata_bytes:
+        raise LimitExceededError(
+            f"footer of {size} bytes is over the limit of {limits.metadata_bytes}; "
+            "raise Limits.metadata_bytes to read it"
+        )
+    start = back - size
+    try:
+        footer = decode(FOOTER, source.read(start, size).tobytes(), max_table_depth(limits))
+    except InvalidArrowError as error:
+        raise error.at(f"footer at byte {start}") from None
+    # Some writers leave the footer's version at its default; the messages' own versions count.
+    check_version(footer["version"], MetadataVersion.V1)
+    return start, footer
+
+
+def _blocks(blocks: Any) -> list[tuple[int, int, int]]:
+    return [] if blocks is None else blocks.tolist()
+
+
+Source = Any
+"""A path, a bytes-like object, a `Buffer`, or an object with readinto, read, recv_into or recv."""
+
+
+def open(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> StreamReader | FileReader:
+    """A reader for an Arrow IPC file or stream; which of the two is told from the first bytes.
+
+    Args:
+        source: A path (`str` or path-like; mapped into memory, not read), a bytes-like object or
+            `Buffer` (not copied), a binary file object, pipe or socket (read from where it stands;
+            not closed). A file format on a source that cannot seek is read into memory whole.
+        limits: What may be spent on input that is not trusted.
+
+    What is not copied must stay as it is while batches of it are in use: a mapped file may be
+    unlinked, or replaced by renaming, but not overwritten, nor cut short, which ends the process
+    (SIGBUS). To read a file that others write to, pass an open file object.
+
+    Raises:
+        InvalidArrowError: If the source is neither, or its schema or footer is malformed.
+        UnsupportedError: If it is valid, but of a kind that colkern does not read.
+        LimitExceededError: If it is over the limits.
+        OSError: If the source cannot be opened or read.
+        TypeError: If `source` is none of these.
+    """
+    opened = _Opened(source)
+    try:
+        return opened.file_reader(limits) if opened.is_file else opened.stream_reader(limits)
+    except BaseException:
+        opened.close()
+        raise
+
+
+def open_file(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> FileReader:
+    """A reader for an Arrow IPC file; see `open`."""
+    opened = _Opened(source)
+    try:
+        return opened.file_reader(limits)
+    except BaseException:
+        opened.close()
+        raise
+
+
+def open_stream(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> StreamReader:
+    """A reader for an Arrow IPC stream; see `open`."""
+    opened = _Opened(source)
+    try:
+        return opened.stream_reader(limits)
+    except BaseException:
+        opened.close()
+        raise
+
+
+def read_schema(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> Schema:
+    """The schema of an Arrow IPC file or stream; see `open`. Of a byte stream, no more is taken."""
+    with open(source, limits=limits) as reader:
+        return reader.schema
+
+
+class _Opened:
+    """A source in one of its two shapes, before it is known which format it has."""
+
+    def __init__(self, source: Source) -> None:
+        self._own: Any = None
+        self._memory: Buffer | None = None
+        self._file: Any = source
+        if isinstance(source, str | os.PathLike):
+            opened = open_path(source)
+            if isinstance(opened, Buffer):
+                self._memory = opened
+            else:
+                self._own = self._file = opened
+        elif isinstance(source, Buffer):
+            self._memory = source
+        elif _is_bytes_like(source):
+            self._memory = Buffer.from_object(source)
+        if self._memory is None:
+            self._bytes = ByteStream(self._file)
+            self._start = self._bytes.peek(len(MAGIC))
+        else:
+            self._start = self._memory[: len(MAGIC)].tobytes()
+
+    @property
+    def is_file(self) -> bool:
+        return self._start == MAGIC
+
+    def file_reader(self, limits: Limits) -> FileReader:
+        self._refuse_other_formats()
+        if self._memory is not None:
+            return FileReader(Memory(self._memory), limits)
+        seekable = getattr(self._file, "seekable", None)
+        if seekable is not None and seekable():
+            self._file.seek(-len(self._start), os.SEEK_CUR)
+            return FileReader(SeekableFile(self._file), limits)
+        whole = self._bytes.take_all()
+        self.close()
+        return FileReader(Memory(whole), limits)
+
+    def stream_reader(self, limits: Limits) -> StreamReader:
+        self._refuse_other_formats()
+        if self._memory is not None:
+            return StreamReader(MemoryStream(Memory(self._memory)), limits)
+        reader = StreamReader(self._bytes, limits)
+        if self._own is not None:
+            reader._closing.append(self._own)
+        return reader
+
+    def _refuse_other_formats(self) -> None:
+        for magic, name in _OTHER_FORMATS.items():
+            if self._start.startswith(magic):
+                raise UnsupportedError(f"{name} data, not an Arrow IPC file or stream")
+
+    def close(self) -> None:
+        if self._own is not None:
+            self._own.close()
+
+
+def _is_bytes_like(source: Any) -> bool:
+    try:
+        memoryview(source)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,240 @@
+"""The checked reading of FlatBuffers: right where accessors are right, and never out of bounds."""
+
+from __future__ import annotations
+
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+import flatbuffers
+import pyarrow as pa
+import pytest
+from ipc.handmade import offsets
+
+import colkern.ipc
+from colkern import InvalidArrowError, LimitExceededError
+from colkern.ipc import wire
+from colkern.ipc.flatbuf import Field, KeyValue, Message, Schema
+from colkern.ipc.flatbuffer import Bytes, Choice, Inline, Ref, Refs, Scalar, Table, Text, decode
+
+FORMAT = Path(colkern.ipc.__file__).parent / "format"
+
+
+def tables_of_format() -> dict[str, list[str]]:
+    """Table → slots, as the .fbs text says; a union takes a slot more."""
+    text = "".join(path.read_text() for path in sorted(FORMAT.glob("*.fbs")))
+    text = re.sub(r"//[^\n]*", "", text)
+    unions = set(re.findall(r"union (\w+)", text))
+    tables = {}
+    for name, body in re.findall(r"table (\w+)\s*{([^}]*)}", text):
+        slots = []
+        for slot, kind in re.findall(r"(\w+)\s*:\s*(\[?\s*\w+)", body):
+            slots += [f"{slot}_type", slot] if kind in unions else [slot]
+        tables[name] = slots
+    return tables
+
+
+def described() -> dict[str, Table]:
+    """Every table that can be reached from a message or a footer."""
+    found: dict[str, Table] = {}
+    todo = [wire.MESSAGE, wire.FOOTER]
+    while todo:
+        table = todo.pop()
+        if table.name in found:
+            continue
+        found[table.name] = table
+        for kind in table.slots.values():
+            if isinstance(kind, Ref | Refs):
+                todo.append(kind.table)
+            elif isinstance(kind, Choice):
+                todo += kind.members.values()
+    return found
+
+
+def test_the_description_is_that_of_the_format() -> None:
+    expected = tables_of_format()
+    assert {name: list(table.slots) for name, table in described().items()} == expected
+
+
+def schema_metadata() -> bytes:
+    schema = pa.schema(
+        [
+            pa.field("a", pa.list_(pa.int8()), nullable=False, metadata={"k": "v"}),
+            pa.field("b", pa.dictionary(pa.int16(), pa.utf8(), ordered=True)),
+            pa.field("c", pa.struct({"x": pa.timestamp("us", "UTC"), "y": pa.decimal256(9, 2)})),
+        ],
+        {"m": "n"},
+    )
+    return schema.serialize().to_pybytes()[8:]
+
+
+def by_accessors(field: Any) -> dict[str, Any]:
+    return {
+        "name": field.Name().decode(),
+        "nullable": bool(field.Nullable()),
+        "type_type": field.TypeType(),
+        "dictionary": field.Dictionary() and field.Dictionary().Id(),
+        "children": [by_accessors(field.Children(k)) for k in range(field.ChildrenLength())],
+        "custom_metadata": [
+            (field.CustomMetadata(k).Key(), field.CustomMetadata(k).Value())
+            for k in range(field.CustomMetadataLength())
+        ],
+    }
+
+
+def by_decoding(field: dict[str, Any]) -> dict[str, Any]:
+    encoding = field["dictionary"]
+    return {
+        "name": field["name"],
+        "nullable": field["nullable"],
+        "type_type": field["type_type"],
+        "dictionary": encoding and encoding["id"],
+        "children": [by_decoding(child) for child in field["children"] or ()],
+        "custom_metadata": [
+            (pair["key"], pair["value"]) for pair in field["custom_metadata"] or ()
+        ],
+    }
+
+
+def test_decoding_gives_what_the_accessors_give() -> None:
+    data = schema_metadata()
+    message = Message.Message.GetRootAs(data, 0)
+    schema = Schema.Schema()
+    schema.Init(message.Header().Bytes, message.Header().Pos)
+    decoded = decode(wire.MESSAGE, data, 16)
+    assert decoded["version"] == message.Version()
+    assert [by_decoding(field) for field in decoded["header"]["fields"]] == [
+        by_accessors(schema.Fields(k)) for k in range(schema.FieldsLength())
+    ]
+
+
+def test_absent_slots_have_their_defaults() -> None:
+    builder = flatbuffers.Builder(16)
+    builder.StartObject(0)
+    builder.Finish(builder.EndObject())
+    date = decode(wire.TYPES[8], bytes(builder.Output()), 4)
+    assert date == {"unit": 1}
+    assert decode(wire.FIELD, bytes(builder.Output()), 4)["name"] is None
+
+
+def test_required_slots_are_required() -> None:
+    builder = flatbuffers.Builder(16)
+    builder.StartObject(0)
+    builder.Finish(builder.EndObject())
+    with pytest.raises(InvalidArrowError, match="Tensor lacks the required type"):
+        decode(wire.TENSOR, bytes(builder.Output()), 4)
+
+
+def test_no_cut_is_read_over_its_end() -> None:
+    data = schema_metadata()
+    whole = decode(wire.MESSAGE, data, 16)
+    for size in range(len(data)):
+        try:
+            cut = decode(wire.MESSAGE, data[:size], 16)
+        except InvalidArrowError as error:
+            assert error.place.startswith("metadata byte ")  # noqa: PT017
+        else:
+            # Nothing but padding was cut off.
+            assert cut == whole
+
+
+def test_shared_tables_do_not_multiply() -> None:
+    # Each level refers twice to the level below: 2**40 fields in little more than 1 KB.
+    builder = flatbuffers.Builder(1024)
+    builder.StartObject(0)
+    level = builder.EndObject()
+    for _ in range(40):
+        children = offsets(builder, [level, level])
+        Field.FieldStart(builder)
+        Field.FieldAddChildren(builder, children)
+        level = Field.FieldEnd(builder)
+    builder.Finish(level)
+    with pytest.raises(InvalidArrowError, match="more tables than there are bytes for"):
+        decode(wire.FIELD, bytes(builder.Output()), 64)
+
+
+def test_shared_strings_are_read_once() -> None:
+    builder = flatbuffers.Builder(1024)
+    text = builder.CreateString("x" * 10_000)
+    pairs = []
+    for _ in range(100):
+        KeyValue.KeyValueStart(builder)
+        KeyValue.KeyValueAddKey(builder, text)
+        KeyValue.KeyValueAddValue(builder, text)
+        pairs.append(KeyValue.KeyValueEnd(builder))
+    vector = offsets(builder, pairs)
+    Field.FieldStart(builder)
+    Field.FieldAddCustomMetadata(builder, vector)
+    builder.Finish(Field.FieldEnd(builder))
+    read = decode(wire.FIELD, bytes(builder.Output()), 8)["custom_metadata"]
+    assert {id(pair["key"]) for pair in read} == {id(read[0]["value"])}
+
+
+def test_strings_that_overlap_are_refused() -> None:
+    # A vector of 200 tables without slots, then strings of one another's bytes, by hand.
+    pair = Table("Pair", {"a": Bytes(), "b": Bytes(), "c": Bytes()})
+    vtable = struct.pack("<HHHHH", 10, 16, 4, 8, 12) + b"\0\0"
+    start = 4 + len(vtable)
+    table = struct.pack("<iIII", start - 4, 12 + 0, 8 + 4, 4 + 8)
+    strings = struct.pack("<III", 80, 80, 80) + b"y" * 88
+    data = struct.pack("<I", start) + vtable + table + strings
+    with pytest.raises(InvalidArrowError, match="strings overlap"):
+        decode(pair, data, 4)
+
+
+def test_deep_tables_are_a_limit() -> None:
+    chain = Table("Chain")
+    chain.define({"next": Ref(chain)})
+    builder = flatbuffers.Builder(64)
+    level = 0
+    for _ in range(10):
+        builder.StartObject(1)
+        if level:
+            builder.PrependUOffsetTRelativeSlot(0, level, 0)
+        level = builder.EndObject()
+    builder.Finish(level)
+    data = bytes(builder.Output())
+    assert decode(chain, data, 10)
+    with pytest.raises(LimitExceededError, match="nests deeper than 9 tables"):
+        decode(chain, data, 9)
+
+
+VTABLE = struct.Struct("<IHHHHi4s")
+EXAMPLE = Table("Example", {"a": Scalar("i"), "b": Text()})
+
+
+def example(vtable: int = 8, table: int = 8, a: int = 4, b: int = 0, back: int = 8) -> bytes:
+    return VTABLE.pack(12, vtable, table, a, b, back, b"\1\0\0\0")
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (b"", "offset past the end"),
+        (b"\0\0\0\0", "leads out of 4 bytes"),
+        (struct.pack("<I", 0xFFFFFFF0), "leads out of 4 bytes"),
+        (example(back=1000), "vtable of Example at -988"),
+        (example(back=-1000), "vtable of Example at 1012"),
+        (example(vtable=3), "vtable of Example of 3 bytes"),
+        (example(vtable=7), "vtable of Example of 7 bytes"),
+        (example(vtable=100), "vtable of Example of 100 bytes"),
+        (example(table=2), "Example of 2 bytes"),
+        (example(table=9), "Example of 9 bytes"),
+        (example(a=5), "Example.a is said to stand at byte 5 of a table of 8 bytes"),
+        (example(a=2), "Example.a is said to stand at byte 2"),
+        (example(a=0xFFFF), "Example.a is said to stand at byte 65535"),
+        (example(b=4), "offset 1 leads out of 20 bytes"),
+    ],
+)
+def test_whatever_leads_out_of_the_buffer_is_refused(data: bytes, found: str) -> None:
+    with pytest.raises(InvalidArrowError, match=found) as caught:
+        decode(EXAMPLE, data, 4)
+    assert caught.value.place.startswith("metadata byte ")
+    assert decode(EXAMPLE, example(), 4) == {"a": 1, "b": None}
+
+
+def test_structs_are_read_in_place() -> None:
+    table = Table("Pair", {"range": Inline("qq")})
+    data = struct.pack("<IHHHHi", 12, 6, 20, 4, 0, 8) + struct.pack("<qq", -5, 7)
+    assert decode(table, data, 2) == {"range": (-5, 7)}

@@ -1,0 +1,187 @@
+"""The C structures of Arrow's C Data and C Stream interfaces, as words of memory.
+
+All members of the three structures are 64 bits wide on the platforms that colkern supports, so a
+structure is read as one run of integers, and written as an `array.array("q")`, whose address does
+not change.
+
+C Data interface: "Structure definitions"; C Stream interface: "Structure definition".
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from array import array
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from colkern.errors import InvalidArrowError
+
+WORD = 8
+
+FLAG_DICTIONARY_ORDERED = 1
+FLAG_NULLABLE = 2
+FLAG_MAP_KEYS_SORTED = 4
+
+
+class SchemaStruct(NamedTuple):
+    """`struct ArrowSchema`: a type with a name."""
+
+    format: int
+    name: int
+    metadata: int
+    flags: int
+    n_children: int
+    children: int
+    dictionary: int
+    release: int
+    private_data: int
+
+
+class ArrayStruct(NamedTuple):
+    """`struct ArrowArray`: buffers with a length."""
+
+    length: int
+    null_count: int
+    offset: int
+    n_buffers: int
+    n_children: int
+    buffers: int
+    children: int
+    dictionary: int
+    release: int
+    private_data: int
+
+
+class StreamStruct(NamedTuple):
+    """`struct ArrowArrayStream`: functions that give a schema and then arrays."""
+
+    get_schema: int
+    get_next: int
+    get_last_error: int
+    release: int
+    private_data: int
+
+
+Struct = TypeVar("Struct", SchemaStruct, ArrayStruct, StreamStruct)
+StructClass = type[SchemaStruct] | type[ArrayStruct] | type[StreamStruct]
+
+CAPSULE_NAMES: dict[StructClass, str] = {
+    SchemaStruct: "arrow_schema",
+    ArrayStruct: "arrow_array",
+    StreamStruct: "arrow_array_stream",
+}
+
+# Overlays, as `ctypes.string_at` takes twice as long.
+_OVERLAYS = {cls: ctypes.c_int64 * len(cls._fields) for cls in CAPSULE_NAMES}
+_UNPACK = {cls: struct.Struct(f"{len(cls._fields)}q").unpack_from for cls in CAPSULE_NAMES}
+
+# No schema has more; a larger number is no number of pointers.
+MAX_POINTERS = 2**31 - 1
+
+
+def struct_bytes(cls: StructClass) -> int:
+    """The size of the structure."""
+    return len(cls._fields) * WORD
+
+
+def struct_at(cls: type[Struct], address: int) -> Struct:
+    """A copy of the structure at `address`."""
+    return cls._make(_UNPACK[cls](_OVERLAYS[cls].from_address(address)))
+
+
+def words_at(address: int, count: int) -> list[int]:
+    """`count` 64-bit integers, or pointers, from `address` on."""
+    return (ctypes.c_int64 * count).from_address(address)[:]
+
+
+def address_of(words: array[int]) -> int:
+    """Where the words lie."""
+    return words.buffer_info()[0]
+
+
+def children_at(struct: SchemaStruct | ArrayStruct) -> Sequence[int]:
+    """The addresses of the children of a structure.
+
+    Raises:
+        InvalidArrowError: If their number is negative or absurd, or an address is missing.
+    """
+    if struct.n_children == 0:
+        return ()
+    if not 0 < struct.n_children <= MAX_POINTERS or not struct.children:
+        raise InvalidArrowError(f"{struct.n_children} children behind pointer {struct.children:#x}")
+    children = words_at(struct.children, struct.n_children)
+    if 0 in children:
+        raise InvalidArrowError(f"child {children.index(0)} is a NULL pointer")
+    return children
+
+
+# Prototypes of colkern's own: those on `ctypes.pythonapi` are shared by the whole process.
+_get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+_call_release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def pointer_in(capsule: Any, cls: StructClass) -> int:
+    """The address of the structure in a capsule, good for as long as the caller holds the capsule.
+
+    Raises:
+        TypeError: If it is not a capsule of that structure's name.
+    """
+    name = CAPSULE_NAMES[cls]
+    try:
+        return int(_get_pointer(capsule, name.encode()))
+    except ValueError:
+        raise TypeError(f"expected a capsule named {name!r}, got {capsule!r}") from None
+
+
+class Imported:
+    """A structure that was moved out of its producer's hands; released when it is garbage.
+
+    Everything that uses memory of the structure must keep this object alive.
+
+    Args:
+        kind: Which structure.
+        address: Where it lies; there, it is marked as released.
+
+    Raises:
+        InvalidArrowError: If it has been released, or moved, before.
+
+    C Data interface: "Moving an array".
+    """
+
+    __slots__ = ("_release", "words")
+
+    def __init__(self, kind: StructClass, address: int) -> None:
+        # Set first: `__del__` runs also for an object whose making failed.
+        self._release = 0
+        self.words = array("q", bytes(struct_bytes(kind)))
+        position = kind._fields.index("release")
+        ctypes.memmove(self.address, address, struct_bytes(kind))
+        if not self.words[position]:
+            raise InvalidArrowError(
+                f"the {CAPSULE_NAMES[kind]} is released: it was imported before, or never filled"
+            )
+        self._release = self.words[position]
+        ctypes.c_void_p.from_address(address + position * WORD).value = None
+
+    @classmethod
+    def from_capsule(cls, kind: StructClass, capsule: Any) -> Imported:
+        """The structure in a capsule; raises like `pointer_in` and the constructor."""
+        return cls(kind, pointer_in(capsule, kind))
+
+    @property
+    def address(self) -> int:
+        """Where the structure lies now."""
+        return self.words.buffer_info()[0]
+
+    # The default holds the prototype when the interpreter's end has emptied this module.
+    def close(self, _call: Any = _call_release) -> None:
+        """Call the producer's release function, unless that has been done."""
+        release, self._release = self._release, 0
+        if release:
+            _call(release)(self.address)
+
+    # Python saves a pending exception around it.
+    __del__ = close

@@ -1,0 +1,193 @@
+"""The functions that consumers call to let go of what colkern exported, as machine code.
+
+A release function made by ctypes would run Python code, and consumers call release where Python code
+must not run: while an exception is on its way up (the exception would be lost, and the process
+aborted if Python fails on the way), and after the interpreter's end (a crash). So the release
+functions are a page of LLVM, compiled once a process by the compiler that Numba brings along. They
+touch Python in one place: the reference that `private_data` holds is dropped, under the GIL.
+
+The code is never freed: a consumer may call it as late as it likes.
+
+C Data interface: "Release callback semantics"; PyCapsule interface: "Lifetime semantics".
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any, NamedTuple
+
+from colkern.interchange.abi import CAPSULE_NAMES, StructClass
+
+
+class Native(NamedTuple):
+    """Addresses that belong to one of the structures.
+
+    Args:
+        release: The release function, of the structure and of its children.
+        drop: The destructor of the capsule around the structure.
+        name: The capsule's name, as a C string.
+    """
+
+    release: int
+    drop: int
+    name: int
+
+
+# `Py_DecRef` under the GIL; nothing where the interpreter ends or has ended, as memory goes anyway.
+_SHARED = """
+declare i32 @Py_IsInitialized()
+declare i32 @colkern_is_finalizing()
+declare i32 @PyGILState_Ensure()
+declare void @PyGILState_Release(i32)
+declare void @Py_DecRef(ptr)
+declare ptr @PyCapsule_GetName(ptr)
+declare ptr @PyCapsule_GetPointer(ptr, ptr)
+declare ptr @PyCapsule_GetContext(ptr)
+
+define internal void @drop_reference(ptr %object) {
+  %initialized = call i32 @Py_IsInitialized()
+  %gone = icmp eq i32 %initialized, 0
+  br i1 %gone, label %done, label %ask
+ask:
+  %finalizing = call i32 @colkern_is_finalizing()
+  %going = icmp ne i32 %finalizing, 0
+  br i1 %going, label %done, label %drop
+drop:
+  %state = call i32 @PyGILState_Ensure()
+  call void @Py_DecRef(ptr %object)
+  call void @PyGILState_Release(i32 %state)
+  br label %done
+done:
+  ret void
+}
+
+define internal void @release_if_live(ptr %struct, i64 %position) {
+  %absent = icmp eq ptr %struct, null
+  br i1 %absent, label %done, label %look
+look:
+  %slot = getelementptr ptr, ptr %struct, i64 %position
+  %release = load ptr, ptr %slot
+  %released = icmp eq ptr %release, null
+  br i1 %released, label %done, label %call
+call:
+  call void %release(ptr %struct)
+  br label %done
+done:
+  ret void
+}
+"""
+
+# What the consumer has moved out of a parent is marked as released there, and lives on.
+_RELEASE_PARTS = """
+define internal void @{kind}_release_parts(ptr %struct) {{
+entry:
+  %count_slot = getelementptr i64, ptr %struct, i64 {n_children}
+  %count = load i64, ptr %count_slot
+  %children_slot = getelementptr ptr, ptr %struct, i64 {children}
+  %children = load ptr, ptr %children_slot
+  br label %test
+test:
+  %i = phi i64 [ 0, %entry ], [ %next, %each ]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %each, label %done
+each:
+  %child_slot = getelementptr ptr, ptr %children, i64 %i
+  %child = load ptr, ptr %child_slot
+  call void @release_if_live(ptr %child, i64 {release})
+  %next = add i64 %i, 1
+  br label %test
+done:
+  %dictionary_slot = getelementptr ptr, ptr %struct, i64 {dictionary}
+  %dictionary = load ptr, ptr %dictionary_slot
+  call void @release_if_live(ptr %dictionary, i64 {release})
+  ret void
+}}
+"""
+
+_NO_PARTS = """
+define internal void @{kind}_release_parts(ptr %struct) {{
+  ret void
+}}
+"""
+
+# The name is asked for, as a consumer may have given the capsule another one.
+_RELEASE_AND_DROP = """
+@{kind}_name = constant [{name_bytes} x i8] c"{kind}\\00"
+
+define void @{kind}_release(ptr %struct) {{
+  call void @{kind}_release_parts(ptr %struct)
+  %release_slot = getelementptr ptr, ptr %struct, i64 {release}
+  store ptr null, ptr %release_slot
+  %private_slot = getelementptr ptr, ptr %struct, i64 {private_data}
+  %private = load ptr, ptr %private_slot
+  call void @drop_reference(ptr %private)
+  ret void
+}}
+
+define void @{kind}_drop(ptr %capsule) {{
+  %name = call ptr @PyCapsule_GetName(ptr %capsule)
+  %struct = call ptr @PyCapsule_GetPointer(ptr %capsule, ptr %name)
+  call void @release_if_live(ptr %struct, i64 {release})
+  %memory = call ptr @PyCapsule_GetContext(ptr %capsule)
+  call void @Py_DecRef(ptr %memory)
+  ret void
+}}
+"""
+
+_PYTHON_FUNCTIONS = (
+    "Py_IsInitialized",
+    "PyGILState_Ensure",
+    "PyGILState_Release",
+    "Py_DecRef",
+    "PyCapsule_GetName",
+    "PyCapsule_GetPointer",
+    "PyCapsule_GetContext",
+)
+
+
+def _source(cls: StructClass) -> str:
+    kind = CAPSULE_NAMES[cls]
+    positions = {name: position for position, name in enumerate(cls._fields)}
+    parts = _RELEASE_PARTS if "children" in positions else _NO_PARTS
+    return (parts + _RELEASE_AND_DROP).format(kind=kind, name_bytes=len(kind) + 1, **positions)
+
+
+def _function_address(function: Any) -> int:
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
+    return address
+
+
+def _name_python_functions(llvm: Any) -> None:
+    """Tell LLVM the addresses; its own search misses a Python library that was loaded privately."""
+    for name in _PYTHON_FUNCTIONS:
+        llvm.add_symbol(name, _function_address(getattr(ctypes.pythonapi, name)))
+    public = hasattr(ctypes.pythonapi, "Py_IsFinalizing")  # from Python 3.13 on
+    name = "Py_IsFinalizing" if public else "_Py_IsFinalizing"
+    llvm.add_symbol("colkern_is_finalizing", _function_address(getattr(ctypes.pythonapi, name)))
+
+
+@functools.cache
+def native() -> dict[StructClass, Native]:
+    """The compiled functions of each structure; compiled when first asked for (some 10 ms)."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    _name_python_functions(llvm)
+    module = llvm.parse_assembly(_SHARED + "".join(map(_source, CAPSULE_NAMES)))
+    module.verify()
+    machine = llvm.Target.from_default_triple().create_target_machine()
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    found = {
+        cls: Native(
+            engine.get_function_address(f"{kind}_release"),
+            engine.get_function_address(f"{kind}_drop"),
+            engine.get_global_value_address(f"{kind}_name"),
+        )
+        for cls, kind in CAPSULE_NAMES.items()
+    }
+    engine.detach()
+    return found

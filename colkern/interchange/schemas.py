@@ -1,0 +1,247 @@
+"""Types, fields and schemas as `ArrowSchema` structures, both ways.
+
+C Data interface: "The ArrowSchema structure".
+"""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any
+
+from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.interchange.abi import (
+    FLAG_DICTIONARY_ORDERED,
+    FLAG_MAP_KEYS_SORTED,
+    FLAG_NULLABLE,
+    WORD,
+    SchemaStruct,
+    address_of,
+    children_at,
+    pointer_in,
+    struct_at,
+)
+from colkern.interchange.exported import Export
+from colkern.interchange.format_strings import format_of, type_of
+from colkern.interchange.key_values import decode_key_values, encode_key_values
+from colkern.schema import (
+    DataType,
+    Dictionary,
+    Field,
+    Int,
+    Map,
+    Schema,
+    Struct,
+    field_from_wire,
+    field_to_wire,
+)
+
+MAX_NESTING = 64
+
+_MEMBERS = len(SchemaStruct._fields)
+_FORMAT, _NAME, _METADATA, _FLAGS, _N_CHILDREN, _CHILDREN, _DICTIONARY, _RELEASE, _ = range(
+    _MEMBERS
+)
+
+
+# Export
+
+
+def export_schema(item: DataType | Field | Schema) -> Any:
+    """A capsule named `arrow_schema`.
+
+    A type becomes a nullable field without a name, a schema a struct without a name.
+
+    Raises:
+        UnsupportedError: If the C Data interface cannot carry a type.
+    """
+    export = Export(SchemaStruct)
+    return export.into_capsule(_build(export, item))
+
+
+def move_schema_to(item: DataType | Field | Schema, address: int) -> None:
+    """Write the structure of `export_schema` to `address`, whose owner must release it."""
+    export = Export(SchemaStruct)
+    export.move_to(_build(export, item), address)
+
+
+def _build(export: Export, item: DataType | Field | Schema) -> array[int]:
+    if isinstance(item, Schema):
+        return _structure(export, "+s", "", item.metadata, 0, item.fields, None)
+    if isinstance(item, Field):
+        return _build_field(export, item)
+    if isinstance(item, DataType):
+        return _build_field(export, Field("", item))
+    raise TypeError(f"item: expected a colkern data type, field or schema, got {item!r}")
+
+
+def _build_field(export: Export, field: Field) -> array[int]:
+    wire = field_to_wire(field)
+    flags = FLAG_NULLABLE if wire.nullable else 0
+    dictionary = None
+    if isinstance(wire.type, Dictionary):
+        flags |= FLAG_DICTIONARY_ORDERED if wire.type.ordered else 0
+        dictionary = _build(export, wire.type.value_type)
+    elif isinstance(wire.type, Map):
+        flags |= FLAG_MAP_KEYS_SORTED if wire.type.keys_sorted else 0
+    text = format_of(wire.type)
+    return _structure(export, text, wire.name, wire.metadata, flags, wire.type.fields, dictionary)
+
+
+def _structure(
+    export: Export,
+    text: str,
+    name: str,
+    metadata: Mapping[bytes, bytes] | None,
+    flags: int,
+    fields: tuple[Field, ...],
+    dictionary: array[int] | None,
+) -> array[int]:
+    pairs = encode_key_values(metadata) if metadata else b""
+    words = _template(text, name, pairs, flags, len(fields))[:]
+    base = address_of(words)
+    words[_FORMAT] += base
+    words[_NAME] += base
+    words[_RELEASE] = export.release
+    if pairs:
+        words[_METADATA] += base
+    if dictionary is not None:
+        words[_DICTIONARY] = address_of(dictionary)
+    children = [_build_field(export, field) for field in fields]
+    if children:
+        words[_CHILDREN] += base
+        stop = _MEMBERS + len(children)
+        words[_MEMBERS:stop] = array("q", map(address_of, children))
+    export.anchor(words, children, dictionary)
+    return words
+
+
+@lru_cache(maxsize=4096)
+def _template(text: str, name: str, pairs: bytes, flags: int, n_children: int) -> array[int]:
+    """A structure, and after it room for the pointers to its children, and its strings.
+
+    Members that point into this memory are relative to its start.
+    """
+    strings = (text.encode() + b"\0", name.encode() + b"\0", pairs)
+    words = array("q", bytes((_MEMBERS + n_children) * WORD))
+    places = accumulate(map(len, strings), initial=len(words) * WORD)
+    words[_FORMAT], words[_NAME], words[_METADATA], _ = places
+    words[_METADATA] *= bool(pairs)
+    words[_FLAGS] = flags
+    words[_N_CHILDREN] = n_children
+    words[_CHILDREN] = _MEMBERS * WORD if n_children else 0
+    joined = b"".join(strings)
+    words.frombytes(joined + bytes(-len(joined) % WORD))
+    return words
+
+
+# Import
+
+
+def import_field(obj: Any) -> Field:
+    """The field behind an object with `__arrow_c_schema__`, or behind an `arrow_schema` capsule.
+
+    The capsule stays as it is.
+
+    Raises:
+        TypeError: If `obj` is neither.
+        InvalidArrowError: If the structure breaks a rule of the C Data interface.
+        UnsupportedError: If a format string is unknown.
+        LimitExceededError: If types are nested deeper than `MAX_NESTING`.
+    """
+    return field_in(_schema_capsule(obj))
+
+
+def import_type(obj: Any) -> DataType:
+    """The data type behind an object with `__arrow_c_schema__`; raises like `import_field`."""
+    return import_field(obj).type
+
+
+def import_schema(obj: Any) -> Schema:
+    """The schema behind an object with `__arrow_c_schema__`, or behind an `arrow_schema` capsule.
+
+    Raises:
+        TypeError: Also if the object is a type or a field, but not a struct: see `import_type`,
+            `import_field`.
+
+    and like `import_field`.
+    """
+    return schema_of(import_field(obj))
+
+
+def _schema_capsule(obj: Any) -> Any:
+    method = getattr(obj, "__arrow_c_schema__", None)
+    return obj if method is None else method()
+
+
+def field_in(capsule: Any) -> Field:
+    """The field in an `arrow_schema` capsule; raises like `import_field`."""
+    return read_field(pointer_in(capsule, SchemaStruct))
+
+
+def schema_of(field: Field) -> Schema:
+    """The schema that a field of struct type carries; `TypeError` for other fields."""
+    if not isinstance(field.type, Struct):
+        raise TypeError(f"expected the struct that carries a schema, got {field.type}")
+    return Schema(field.type.fields, field.metadata)
+
+
+def read_field(address: int, depth: int = 0) -> Field:
+    """The field in the structure at `address`; raises like `import_field`."""
+    struct = struct_at(SchemaStruct, address)
+    name = ctypes.string_at(struct.name) if struct.name else b""
+    try:
+        return _checked_field(struct, name, depth)
+    except InvalidArrowError as error:
+        raise error.at(_place(name)) from None
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{_place(name)}: {error}") from None
+
+
+def _place(name: bytes) -> str:
+    return f"field {name.decode(errors='replace')!r}"
+
+
+def _checked_field(struct: SchemaStruct, name: bytes, depth: int) -> Field:
+    if not struct.release:
+        raise InvalidArrowError("the ArrowSchema is released")
+    if not struct.format:
+        raise InvalidArrowError("the format string is a NULL pointer")
+    if depth > MAX_NESTING:
+        raise LimitExceededError(
+            f"types are nested deeper than {MAX_NESTING}; "
+            "colkern.interchange.schemas.MAX_NESTING sets the limit"
+        )
+    text = ctypes.string_at(struct.format)
+    if struct.n_children or struct.dictionary or struct.metadata:
+        return _nested_field(struct, text, name, depth)
+    return _plain_field(text, name, struct.flags)
+
+
+@lru_cache(maxsize=4096)
+def _plain_field(text: bytes, name: bytes, flags: int) -> Field:
+    return Field(_decode(name), type_of(_decode(text)), bool(flags & FLAG_NULLABLE))
+
+
+def _nested_field(struct: SchemaStruct, text: bytes, name: bytes, depth: int) -> Field:
+    fields = tuple(read_field(child, depth + 1) for child in children_at(struct))
+    sorted_keys = bool(struct.flags & FLAG_MAP_KEYS_SORTED)
+    data_type = type_of(_decode(text), fields, keys_sorted=sorted_keys)
+    if struct.dictionary:
+        values = read_field(struct.dictionary, depth + 1)
+        if not isinstance(data_type, Int):
+            raise InvalidArrowError(f"dictionary indices of type {data_type}")
+        ordered = bool(struct.flags & FLAG_DICTIONARY_ORDERED)
+        data_type = Dictionary(data_type, values.type, ordered)
+    metadata = decode_key_values(struct.metadata) if struct.metadata else None
+    return field_from_wire(_decode(name), data_type, bool(struct.flags & FLAG_NULLABLE), metadata)
+
+
+def _decode(text: bytes) -> str:
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidArrowError(f"a string of the ArrowSchema is not UTF-8: {error}") from None

@@ -1,0 +1,9 @@
+"""Arrow columns in code that Numba compiles: `udf`, and what its functions work with.
+
+Importing this package does not import Numba.
+"""
+
+from colkern.jit.bytestring import ByteString
+from colkern.jit.scalar import Udf, udf
+
+__all__ = ["ByteString", "Udf", "udf"]

@@ -1,0 +1,80 @@
+"""What compiled code would do in silence and nobody means: refused when a function is compiled.
+
+Numba, as Python, finds a number and a text simply unequal. A byte of a byte string is a number, so
+`s[0] == "a"` would never hold.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+from numba import types
+from numba.core import ir
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import AnalysisPass, register_pass
+from numba.core.errors import TypingError
+from numba.core.typed_passes import NopythonTypeInference
+
+from colkern.jit.strings import ByteStringType
+
+_TEXT = (types.UnicodeType, types.StringLiteral, types.Bytes, ByteStringType)
+_EQUALITY = (operator.eq, operator.ne)
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class RefuseUnequalKinds(AnalysisPass):  # type: ignore[misc]
+    """Refuses `==`, `!=` and `in` between numbers and text."""
+
+    _name = "colkern_refuse_unequal_kinds"
+
+    def __init__(self) -> None:
+        AnalysisPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Look at every comparison, with the types that were inferred."""
+        for expression in _comparisons(state.func_ir):
+            left, right = (state.typemap[v.name] for v in (expression.lhs, expression.rhs))
+            if _is_never_equal(expression.fn, left, right):
+                raise TypingError(
+                    "a number is compared with text, and never equal to it; "
+                    "a byte of a byte string is a number: write ord('a') for 'a'",
+                    loc=expression.loc,
+                )
+        return False
+
+
+def _comparisons(func_ir: Any) -> Iterator[Any]:
+    for block in func_ir.blocks.values():
+        for assignment in block.find_insts(ir.Assign):
+            value = assignment.value
+            if isinstance(value, ir.Expr) and value.op in ("binop", "inplace_binop"):
+                yield value
+
+
+def _is_never_equal(operation: Any, left: Any, right: Any) -> bool:
+    if operation in _EQUALITY:
+        return _differ_in_kind(left, right)
+    if operation is operator.contains and isinstance(left, types.BaseTuple):
+        members = list(left)
+        return bool(members) and all(_differ_in_kind(member, right) for member in members)
+    return False
+
+
+def _differ_in_kind(left: Any, right: Any) -> bool:
+    return any(
+        isinstance(a, types.Number | types.Boolean) and isinstance(b, _TEXT)
+        for a, b in ((left, right), (right, left))
+    )
+
+
+class CheckedCompiler(CompilerBase):  # type: ignore[misc]
+    """Numba's compiler with the checks of this module."""
+
+    def define_pipelines(self) -> list[Any]:
+        """The usual passes, and ours once types are known."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(RefuseUnequalKinds, NopythonTypeInference)
+        passes.finalize()
+        return [passes]

@@ -1,0 +1,183 @@
+"""Compiling a user's function: what it returns, or which line of it cannot be compiled and why."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba import types
+from numba.core.errors import NumbaError
+
+from colkern.errors import CompileError
+from colkern.jit.loops import numba_type
+from colkern.jit.strings import ByteStringType
+
+
+def returned_kind(dispatcher: Any, values: Sequence[str]) -> str:
+    """What a function returns for arguments of those kinds, compiling it if it has to.
+
+    Args:
+        dispatcher: The function.
+        values: What it gets: names as in `Reader.value`, or `none`.
+
+    Returns:
+        A name as in `Writer.kinds`; `none` if it returns nothing but None.
+
+    Raises:
+        CompileError: If it does not compile, or returns something that no column holds.
+    """
+    signature = tuple(numba_type(value) for value in values)
+    compile_or_explain(dispatcher, signature)
+    returned = dispatcher.overloads[signature].signature.return_type
+    kind = _kind(returned)
+    if kind is None:
+        raise CompileError(
+            f"{dispatcher.__name__} returns {_plain_types(str(returned))}, which no column holds"
+        )
+    return kind
+
+
+def compile_or_explain(dispatcher: Any, signature: tuple[Any, ...]) -> None:
+    """Compile a function for argument types.
+
+    Raises:
+        CompileError: With the line and the construct that stand in the way.
+    """
+    try:
+        dispatcher.compile(signature)
+    except CompileError:
+        raise
+    except NumbaError as error:
+        raise _explained(dispatcher, error) from None
+    except Exception as error:  # Code of any kind may lead Numba into exceptions of any kind.
+        raise _explained(dispatcher, error) from error
+
+
+def _kind(returned: Any) -> str | None:
+    plain = types.unliteral(returned)
+    if isinstance(plain, types.Optional):
+        plain = types.unliteral(plain.type)
+    if isinstance(plain, types.UnicodeType):
+        return "unicode"
+    if isinstance(plain, types.Bytes):
+        return "binary"
+    if isinstance(plain, ByteStringType):
+        return "text" if plain.kind == "utf8" else "binary"
+    if isinstance(plain, types.Boolean):
+        return "boolean"
+    if isinstance(plain, types.NoneType | types.Integer | types.Float):
+        return str(plain)
+    return None
+
+
+# What went wrong, in a few lines
+
+_LIBRARIES = (str(Path(numba.__file__).parent), str(Path(__file__).parents[1]))
+_PLACE = re.compile(r"(?:at|Raised from) (\S.*?) \((\d+)\)")
+_RETURN_PLACE = re.compile(r"location:\s*File \"(.+?)\", line (\d+)")
+_BOUND = re.compile(r"BoundFunction\(.*?, '(\w+)'\)")
+
+_BYTE_STRING_HINT = "; str(s) gives Python's text with its methods"
+
+_EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
+    (
+        re.compile(r"Unknown attribute '(\w+)' of type (.+)"),
+        "{1} has no {0!r} in compiled code",
+    ),
+    (
+        re.compile(
+            r"Untyped global name '(\w+)':\s*Cannot determine Numba type of <class '(.+?)'>"
+        ),
+        "compiled code cannot use the global {0!r} of type {1}",
+    ),
+    (re.compile(r"NameError: (name '\w+' is not defined)"), "{0}"),
+    (
+        re.compile(r"Can't unify return type from the following types: (.+)"),
+        "it returns values of different types: {0}",
+    ),
+    (
+        re.compile(r"Cannot unify (.+?) and (.+?) for '"),
+        "a variable is {0} in one place and {1} in another",
+    ),
+    (re.compile(r"Use of unsupported opcode \(IMPORT_NAME\)"), "import inside a function"),
+    (re.compile(r"Use of unsupported opcode \((\w+)\)"), "the construct behind {0}"),
+    (
+        re.compile(
+            r"No implementation of function Function\(.+?\) found for signature:\s*>>> (.+)"
+        ),
+        "no compiled form of {0}",
+    ),
+]
+
+_NOISE = re.compile(r"Failed in nopython mode|During:|- Resolution failure|\s*$|Cannot determine")
+
+
+def _explained(dispatcher: Any, error: Exception) -> CompileError:
+    text = str(error)
+    name = dispatcher.__name__
+    lines = [f"{name} does not compile: {_construct(text)}"]
+    place = _place(dispatcher, error, text)
+    if place is not None:
+        path, line = place
+        lines.append(f'  File "{path}", line {line}')
+        if source := linecache.getline(path, line).strip():
+            lines.append(f"    {source}")
+    return CompileError("\n".join(lines))
+
+
+def _construct(text: str) -> str:
+    for pattern, sentence in _EXPLANATIONS:
+        if match := pattern.search(text):
+            parts = [_plain_types(part) for part in match.groups()]
+            if "different types" in sentence:
+                parts = [", ".join(sorted(parts[0].split(", ")))]
+            words = sentence.format(*parts)
+            break
+    else:
+        meaningful = [line for line in text.splitlines() if not _NOISE.match(line)]
+        words = meaningful[0].split(". Raised from")[0].strip(" .") if meaningful else text.strip()
+    if bound := _BOUND.search(text):
+        words = re.sub(r"\b_ol_\w+", bound[1], words)
+    return words + (_BYTE_STRING_HINT if "byte string has no" in words else "")
+
+
+_PLAIN: list[tuple[str, str]] = [
+    (r"ByteString\(\w+\)", "byte string"),
+    (r"Literal\[(\w+)\]\([^()]*\)", r"\1"),
+    (r"Module\(<module '([\w.]+)'.*?>\)", r"module \1"),
+    (r"Function\(<(?:built-in )?(?:function|class) '?([\w.]+).*?>\)", r"\1"),
+    (r"OptionalType\((\w+)\) i\.e\. the type '.*?'", r"\1 or None"),
+    (r"unicode_type", "str"),
+    (r"readonly bytes\(.*?\)", "bytes"),
+    (r"\bnone\b", "None"),
+    (r"\bint64\b", "int"),
+    (r"\bfloat64\b", "float"),
+]
+
+
+def _plain_types(text: str) -> str:
+    """Numba's names of types in the words of this package's documentation."""
+    for pattern, replacement in _PLAIN:
+        text = re.sub(pattern, replacement, text)
+    return text.strip()
+
+
+def _place(dispatcher: Any, error: Exception, text: str) -> tuple[str, int] | None:
+    """File and line of the innermost place that is the user's."""
+    places = [(path, int(line)) for path, line in _PLACE.findall(text)]
+    # The only places that Numba gives relative to the working directory.
+    returns = [(os.path.abspath(path), int(line)) for path, line in _RETURN_PLACE.findall(text)]
+    places += sorted(returns, reverse=True)
+    location = getattr(error, "loc", None)
+    if location is not None:
+        places.append((location.filename, location.line))
+    for path, line in places:
+        if not path.startswith(_LIBRARIES) and not path.startswith("<colkern"):
+            return path, line
+    code = dispatcher.py_func.__code__
+    return code.co_filename, code.co_firstlineno

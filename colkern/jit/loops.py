@@ -1,0 +1,180 @@
+"""The loop that runs a user's function over columns, generated from how each argument is read.
+
+Without nulls, and through whole words of 64 slots without nulls, a loop is a plain `for` over the
+slots, which LLVM can vectorise; other slots are looked at one by one. Slot numbers are unsigned: a
+signed index makes Numba wrap negative ones around in every access.
+
+The user's function is a global of the loop's namespace. As a closure's variable it would never be
+found again in a cache on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numba
+import numpy as np
+
+# Imported for what it teaches Numba: `int` and `float` of byte strings.
+import colkern.jit.parsing  # noqa: F401
+from colkern.cpu.compiler import jit
+from colkern.cpu.primitives import trailing_zeros
+from colkern.jit import strings, support
+from colkern.jit.arguments import Reader
+from colkern.jit.functions import library_key
+from colkern.jit.results import TEXT, Writer
+
+_NAMESPACE = {
+    "__name__": __name__,
+    "u8": np.uint64,
+    "int64": np.int64,
+    "uint64": np.uint64,
+    "float32": np.float32,
+    "float64": np.float64,
+    "binary_at": strings.binary_at,
+    "trailing_zeros": trailing_zeros,
+    **{
+        name: getattr(support, name)
+        for name in (
+            "binary_between",
+            "binary_viewed",
+            "bit",
+            "is_valid",
+            "put",
+            "put_binary",
+            "put_text",
+            "text_between",
+            "text_viewed",
+            "valid_bits",
+            "valid_until",
+            "wide",
+        )
+    },
+}
+
+_SOURCE = """\
+def {name}(start, stop, valid, {parameters}):
+    flags = 0
+    at = u8(start)
+    last = u8(stop)
+    while at < last:
+        run = valid_until(valid, at, last)
+        for i in range(at, run):
+            flags |= {call}
+        at = run
+        run = min((at | u8(63)) + u8(1), last)
+{careful}
+        at = run
+    return flags
+"""
+
+_NUMBA_TYPES = {
+    "boolean": numba.types.boolean,
+    "int64": numba.types.int64,
+    "uint64": numba.types.uint64,
+    "float32": numba.types.float32,
+    "float64": numba.types.float64,
+    "text": strings.text,
+    "binary": strings.binary,
+    "none": numba.types.none,
+}
+
+
+def numba_type(value: str) -> Any:
+    """The Numba type of what a reader gives."""
+    return _NUMBA_TYPES[value]
+
+
+def compile_loop(
+    dispatcher: Any, readers: Sequence[Reader], nullable: Sequence[bool], writer: Writer
+) -> Any:
+    """The loop for a function and the layouts of its arguments; compiled at its first call.
+
+    Called with `start, stop, valid`, then, if any argument is nullable, `required` and for each such
+    argument its bitmap and first bit; then what the readers prepare; then `nulls` and `out`, or for
+    byte strings `nulls, addresses, sizes, offsets, data`. Returns flags of `colkern.jit.support`.
+
+    Args:
+        dispatcher: The user's function.
+        readers: How each argument is read.
+        nullable: Which arguments the function takes as None where they are null.
+        writer: How the results are written.
+    """
+    source = loop_source(dispatcher.__name__, readers, nullable, writer)
+    namespace = _NAMESPACE | {"function": dispatcher}
+    exec(compile(source, f"<colkern udf {dispatcher.__name__}>", "exec"), namespace)
+    return jit(namespace[_loop_name(dispatcher.__name__)], library_key())
+
+
+def loop_source(
+    name: str, readers: Sequence[Reader], nullable: Sequence[bool], writer: Writer
+) -> str:
+    """The text of a loop; see `compile_loop`."""
+    names = [f"a{position}" for position in range(len(readers))]
+    values = [r.code.format(n=n) for r, n in zip(readers, names, strict=True)]
+    checks = [r.check.format(n=n) for r, n in zip(readers, names, strict=True)]
+    optional = [n for n, may in zip(names, nullable, strict=True) if may]
+    parameters = [f"{n}_{part}" for n in optional for part in ("valid", "place")]
+    if optional:
+        parameters.insert(0, "required")
+    parameters += [p.format(n=n) for r, n in zip(readers, names, strict=True) for p in r.parameters]
+    outputs = ["nulls", "out"] if writer.item else [*_BYTES_OUTPUTS]
+    arguments = dict(zip(names, zip(values, checks, strict=True), strict=True))
+    put = _put_text(writer)
+    return _SOURCE.format(
+        name=_loop_name(name),
+        parameters=", ".join([*parameters, *outputs]),
+        call=_call(put, arguments, set()),
+        careful="\n".join(_careful(put, arguments, optional)),
+    )
+
+
+_BYTES_OUTPUTS = ("nulls", "addresses", "sizes", "offsets", "data")
+
+
+def _loop_name(name: str) -> str:
+    # A lambda's name is no identifier.
+    return f"run_{name}" if name.isidentifier() else "run"
+
+
+def _put_text(writer: Writer) -> str:
+    """How a result is put away: text with `{call}` for the result."""
+    if writer.item:
+        return "put(out, nulls, i, {call})"
+    put = "put_text" if writer.kinds == TEXT else "put_binary"
+    return put + "(addresses, sizes, offsets, data, nulls, i, {call})"
+
+
+def _call(put: str, arguments: dict[str, tuple[str, str]], missing: set[str]) -> str:
+    """The flags of one slot, in which the `missing` arguments are None."""
+    values = ["None" if name in missing else value for name, (value, _) in arguments.items()]
+    checks = [check for name, (_, check) in arguments.items() if check and name not in missing]
+    return " | ".join([put.format(call=f"function({', '.join(values)})"), *checks])
+
+
+def _careful(put: str, arguments: dict[str, tuple[str, str]], optional: list[str]) -> list[str]:
+    """The lines for slots of which some are null: one call for each combination of nulls."""
+    if not optional:
+        return [
+            "        bits = valid_bits(valid, at, run)",
+            "        while bits != 0:",
+            "            i = at + trailing_zeros(bits)",
+            f"            flags |= {_call(put, arguments, set())}",
+            "            bits &= bits - u8(1)",
+        ]
+    lines = ["        for i in range(at, run):", "            if is_valid(required, u8(0), i):"]
+
+    def branch(decided: int, missing: set[str]) -> None:
+        indent = " " * (16 + 4 * decided)
+        if decided == len(optional):
+            lines.append(f"{indent}flags |= {_call(put, arguments, missing)}")
+            return
+        name = optional[decided]
+        lines.append(f"{indent}if is_valid({name}_valid, {name}_place, i):")
+        branch(decided + 1, missing)
+        lines.append(f"{indent}else:")
+        branch(decided + 1, missing | {name})
+
+    branch(0, set())
+    return lines

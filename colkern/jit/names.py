@@ -1,0 +1,61 @@
+"""What functions name: globals, helpers, and each other."""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import types
+from collections.abc import Iterator
+from typing import Any
+
+
+def global_names(code: types.CodeType) -> Iterator[str]:
+    """The global names that a code object and those nested in it load."""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield instruction.argval
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from global_names(constant)
+
+
+def row_function(value: Any) -> Any:
+    """The function of one row, of a `Udf` that another function calls; anything else as it is."""
+    from colkern.jit.scalar import Udf
+
+    return value.function if isinstance(value, Udf) else value
+
+
+def has_all_names(function: Any) -> bool:
+    """Whether what a plain function and the plain functions that it calls name is there already.
+
+    It need not be when the function is defined: a module may define its helpers further down.
+    """
+    seen: set[types.FunctionType] = set()
+    waiting: list[types.FunctionType] = [function]
+    while waiting:
+        current = waiting.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        for name in global_names(current.__code__):
+            if name not in current.__globals__:
+                if not hasattr(builtins, name):
+                    return False
+                continue
+            value = row_function(current.__globals__[name])
+            if isinstance(value, types.FunctionType):
+                waiting.append(value)
+        # A function in a function that calls itself is not there before it is made.
+        if any(is_empty(cell) for cell in current.__closure__ or ()):
+            return False
+    return True
+
+
+def is_empty(cell: types.CellType) -> bool:
+    """Whether nothing has been put into a cell yet."""
+    try:
+        _ = cell.cell_contents
+    except ValueError:
+        return True
+    return False

@@ -1,0 +1,233 @@
+"""What a user's function takes and returns: type hints or a signature, read as Arrow types.
+
+Hints are Python's types (`int`, `float`, `str`, …), data types of colkern, or both at once,
+`Annotated[int, ck.date32()]`, so that a type checker is content too. A signature is text:
+`"(float64, utf8?, decimal128(12, 2)) -> float64"`; a `?` marks what may be null.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import inspect
+import re
+import types
+import typing
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a user's function.
+
+    Args:
+        name: Its name.
+        type: What was declared: a data type, one of Python's types, or None for "whatever comes".
+        nullable: Whether the declaration says that it may be None; None if nothing was declared.
+    """
+
+    name: str
+    type: s.DataType | type | None = None
+    nullable: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a user's function takes and returns.
+
+    Args:
+        parameters: Its parameters.
+        returns: The type of its results; None to infer it.
+        hint: The one of Python's types that `returns` stands for, if it was said by a hint.
+    """
+
+    parameters: tuple[Parameter, ...]
+    returns: s.DataType | None
+    hint: type | None = None
+
+
+RESULTS_OF_HINTS: dict[type, s.DataType] = {
+    bool: s.bool_(),
+    int: s.int64(),
+    float: s.float64(),
+    str: s.utf8(),
+    bytes: s.binary(),
+    datetime.date: s.date32(),
+    datetime.datetime: s.timestamp("us"),
+    datetime.timedelta: s.duration("us"),
+    datetime.time: s.time64("us"),
+}
+"""What a result has as its type if the hint is one of Python's types."""
+
+_NUMPY: dict[type, s.DataType] = {
+    np.bool_: s.bool_(),
+    np.int8: s.int8(),
+    np.int16: s.int16(),
+    np.int32: s.int32(),
+    np.int64: s.int64(),
+    np.uint8: s.uint8(),
+    np.uint16: s.uint16(),
+    np.uint32: s.uint32(),
+    np.uint64: s.uint64(),
+    np.float16: s.float16(),
+    np.float32: s.float32(),
+    np.float64: s.float64(),
+}
+
+_NAMED: dict[str, Callable[..., s.DataType]] = {
+    "bool": s.bool_,
+    **{str(t): (lambda t=t: t) for t in _NUMPY.values() if isinstance(t, s.Int)},
+    "float16": s.float16,
+    "float32": s.float32,
+    "float64": s.float64,
+    "decimal32": s.decimal32,
+    "decimal64": s.decimal64,
+    "decimal128": s.decimal128,
+    "decimal256": s.decimal256,
+    "date32": s.date32,
+    "date64": s.date64,
+    "time32": s.time32,
+    "time64": s.time64,
+    "timestamp": s.timestamp,
+    "duration": s.duration,
+    "utf8": s.utf8,
+    "large_utf8": s.large_utf8,
+    "utf8_view": s.utf8_view,
+    "binary": s.binary,
+    "large_binary": s.large_binary,
+    "binary_view": s.binary_view,
+    "fixed_size_binary": s.fixed_size_binary,
+}
+
+_TYPE_TEXT = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*(\?)?\s*")
+
+
+def signature_of(function: Callable[..., Any], text: str | None, returns: Any) -> Signature:
+    """The signature of a user's function, from its hints or from `text`, which replaces them.
+
+    Args:
+        function: A plain function with positional parameters.
+        text: A signature such as `"(float64, utf8?) -> float64"`.
+        returns: The type of the results, over what hints and text say; None to take theirs.
+
+    Raises:
+        TypeError: If a declaration cannot be understood; names the parameter.
+    """
+    names = list(_parameter_names(function))
+    declared: list[tuple[Any, bool | None]]
+    result: Any
+    if text is not None:
+        arguments, result = _parse(text)
+        declared = [*arguments]
+        if len(declared) != len(names):
+            raise TypeError(
+                f"signature: {len(declared)} types for {len(names)} parameters of "
+                f"{function.__name__}"
+            )
+    else:
+        hints = _hints(function)
+        declared = [_declared(hints, name) for name in names]
+        result = _declared(hints, "return")[0]
+    if returns is not None:
+        result = _declared({"returns": returns}, "returns")[0]
+    parameters = tuple(
+        Parameter(name, type_, nullable)
+        for name, (type_, nullable) in zip(names, declared, strict=True)
+    )
+    hint = result if isinstance(result, type) else None
+    return Signature(parameters, _result_type(result), hint)
+
+
+def _parameter_names(function: Callable[..., Any]) -> Iterator[str]:
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            raise TypeError(
+                f"{function.__name__}: {parameter} is no positional parameter; "
+                f"each one stands for a column"
+            )
+        yield parameter.name
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return inspect.get_annotations(function, eval_str=True)
+    except Exception as error:
+        # Text hints are code of the user's, so evaluating them may raise anything.
+        raise TypeError(f"{function.__name__}: a type hint cannot be evaluated: {error}") from error
+
+
+def _declared(hints: dict[str, Any], name: str) -> tuple[Any, bool | None]:
+    """`(type, nullable)` of a hint; the type None if there is no hint."""
+    if name not in hints or hints[name] is inspect.Parameter.empty or hints[name] is Any:
+        return None, None
+    hint = hints[name]
+    if isinstance(hint, str):
+        types_, _ = _parse(f"({hint})")
+        return types_[0]
+    nullable = False
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        members = [member for member in typing.get_args(hint) if member is not type(None)]
+        nullable = len(members) < len(typing.get_args(hint))
+        if len(members) != 1:
+            raise TypeError(f"{name}: expected one type, or one and None, got {hint}")
+        hint = members[0]
+    if typing.get_origin(hint) is typing.Annotated:
+        plain, *notes = typing.get_args(hint)
+        arrow = [note for note in notes if isinstance(note, s.DataType)]
+        hint = arrow[0] if arrow else plain
+    if hint is decimal.Decimal:
+        raise TypeError(
+            f"{name}: a decimal arrives as an integer, so its scale must be said: "
+            f"Annotated[int, ck.decimal128(12, 2)]"
+        )
+    hint = _NUMPY.get(hint, hint) if isinstance(hint, type) else hint
+    if not isinstance(hint, s.DataType) and hint not in RESULTS_OF_HINTS:
+        raise TypeError(f"{name}: no Arrow type is known for the hint {hint!r}")
+    return hint, nullable
+
+
+def _result_type(declared: s.DataType | type | None) -> s.DataType | None:
+    if declared is None or isinstance(declared, s.DataType):
+        return declared
+    return RESULTS_OF_HINTS[declared]
+
+
+def _parse(text: str) -> tuple[list[tuple[s.DataType, bool]], s.DataType | None]:
+    """The types between the brackets of a signature, and the one after the arrow, if any."""
+    arguments, arrow, result = text.partition("->")
+    arguments = arguments.strip()
+    if not (arguments.startswith("(") and arguments.endswith(")")):
+        raise TypeError(f"signature: expected '(types) -> type', got {text!r}")
+    inner = arguments[1:-1].rstrip()
+    found = []
+    position = 0
+    while position < len(inner):
+        match = _TYPE_TEXT.match(inner, position)
+        if match is None or (match.end() < len(inner) and inner[match.end()] != ","):
+            raise TypeError(f"signature: {inner[position:].strip()!r} is no list of types")
+        found.append(_named_type(match))
+        position = match.end() + 1
+    if not arrow:
+        return found, None
+    match = _TYPE_TEXT.fullmatch(result)
+    if match is None:
+        raise TypeError(f"signature: {result.strip()!r} is no type")
+    return found, _named_type(match)[0]
+
+
+def _named_type(match: re.Match[str]) -> tuple[s.DataType, bool]:
+    name, parameters, nullable = match.groups()
+    if name not in _NAMED:
+        raise TypeError(f"signature: unknown type {name!r}; known are {', '.join(_NAMED)}")
+    words = [word.strip(" '\"") for word in (parameters or "").split(",") if word.strip()]
+    try:
+        made = _NAMED[name](*(int(w) if w.lstrip("-").isdigit() else w for w in words))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"signature: {match.group().strip()}: {error}") from None
+    return made, nullable is not None

@@ -1,0 +1,316 @@
+"""What generated loops call: reading bits, offsets and views, and putting results away.
+
+`put…` functions return flags, which the loop collects: what one slot found, the whole call handles.
+"""
+
+# Numba's decorators and the bodies that it compiles are untyped.
+# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
+# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import intrinsic, overload, register_jitable
+from numpy import int64, uint8, uint64
+
+from colkern.cpu.primitives import copy_bytes, load_word
+from colkern.jit.strings import (
+    ByteStringType,
+    address_of,
+    as_view,
+    binary_at,
+    cuts_a_character,
+    static_ascii,
+    static_bytes,
+    text_at,
+    utf8_length,
+    write_utf8,
+)
+
+MADE_NULL = 1
+OUT_OF_RANGE = 2
+NEEDS_WRITING = 4
+CUT_CHARACTER = 8
+CHANGED = 16
+TOO_WIDE = 32
+
+# Validity
+
+
+@register_jitable
+def bit(bitmap, i):
+    """Whether bit `i` (uint64) of `bitmap` (uint8[]) is set."""
+    return (bitmap[i >> uint64(3)] >> uint8(i & uint64(7))) & uint8(1) != 0
+
+
+@register_jitable
+def is_valid(bitmap, first, i):
+    """Whether bit `first + i` is set; yes, if the bitmap is empty."""
+    return len(bitmap) == 0 or bit(bitmap, first + i)
+
+
+@register_jitable
+def valid_until(bitmap, start, stop):
+    """The end of the run of valid slots from `start` on, as far as whole words of 64 slots tell.
+
+    bitmap: uint8[], empty if all slots are valid
+    """
+    if len(bitmap) == 0:
+        return stop
+    at = start
+    while (at | uint64(63)) < stop:
+        word = load_word(bitmap, uint64(0), at >> uint64(6))
+        if ~word >> (at & uint64(63)) != 0:
+            break
+        at = (at | uint64(63)) + uint64(1)
+    return at
+
+
+@register_jitable
+def valid_bits(bitmap, start, stop):
+    """Bits `[start, stop)`, which lie in one aligned word of 64, from bit 0 of a uint64 on."""
+    first = (start >> uint64(6)) << uint64(3)
+    if first + uint64(8) <= uint64(len(bitmap)):
+        bits = load_word(bitmap, uint64(0), start >> uint64(6))
+    else:
+        bits = uint64(0)
+        for byte in range(first, uint64(len(bitmap))):
+            bits |= uint64(bitmap[byte]) << ((uint64(byte) - first) << uint64(3))
+    bits >>= start & uint64(63)
+    count = stop - start
+    return bits if count == 64 else bits & ((uint64(1) << count) - uint64(1))
+
+
+# Values
+
+
+@register_jitable
+def wide(words, i, count):
+    """A flag where the integer of `count` 64-bit words in slot `i` does not fit one of them."""
+    first = i * count
+    sign = words[first] >> 63
+    differs = int64(0)
+    for k in range(uint64(1), count):
+        differs |= words[first + k] ^ sign
+    return TOO_WIDE if differs != 0 else 0
+
+
+@register_jitable
+def text_between(base, offsets, i):
+    """The text between two offsets from the address `base` on."""
+    start = int64(offsets[i])
+    return text_at(base + uint64(start), int64(offsets[i + uint64(1)]) - start)
+
+
+@register_jitable
+def binary_between(base, offsets, i):
+    """The bytes between two offsets from the address `base` on."""
+    start = int64(offsets[i])
+    return binary_at(base + uint64(start), int64(offsets[i + uint64(1)]) - start)
+
+
+@register_jitable
+def _viewed_address(views, base, table, i):
+    word = i << uint64(2)
+    if views[word] <= 12:
+        return base + (word << uint64(2)) + uint64(4)
+    return table[uint64(views[word + uint64(2)])] + uint64(views[word + uint64(3)])
+
+
+@register_jitable
+def text_viewed(views, base, table, i):
+    """The text of view `i`; `views` stand at `base`, data buffers at the addresses in `table`."""
+    return text_at(_viewed_address(views, base, table, i), int64(views[i << uint64(2)]))
+
+
+@register_jitable
+def binary_viewed(views, base, table, i):
+    """The bytes of view `i`; `views` stand at `base`, data buffers at the addresses in `table`."""
+    return binary_at(_viewed_address(views, base, table, i), int64(views[i << uint64(2)]))
+
+
+# Results
+
+
+@intrinsic
+def _inner(typingctx, value):
+    """The value of an optional that is not None."""
+    if not isinstance(value, types.Optional):
+        return None
+
+    def codegen(context, builder, signature, args):
+        inner = context.make_helper(builder, signature.args[0], value=args[0]).data
+        return impl_ret_borrowed(context, builder, signature.return_type, inner)
+
+    return value.type(value), codegen
+
+
+def put(out: Any, nulls: Any, i: Any, value: Any) -> Any:
+    """out[i] = value, or nulls[i] = 1 for None; flags."""
+    raise NotImplementedError
+
+
+@overload(put)
+def _ol_put(out, nulls, i, value):
+    if isinstance(value, types.NoneType):
+        return _put_null
+    if isinstance(value, types.Optional):
+
+        def put_optional(out, nulls, i, value):
+            if value is None:
+                nulls[i] = 1
+                return MADE_NULL
+            return put(out, nulls, i, _inner(value))
+
+        return put_optional
+    if isinstance(value, types.Integer) and isinstance(out.dtype, types.Integer):
+        return _integer_put(out.dtype, value)
+
+    def put_number(out, nulls, i, value):
+        out[i] = value
+        return 0
+
+    return put_number
+
+
+def _put_null(out, nulls, i, value):
+    nulls[i] = 1
+    return MADE_NULL
+
+
+def _integer_put(item: Any, value: Any) -> Any:
+    if item.signed == value.signed and item.bitwidth >= value.bitwidth:
+
+        def put_integer(out, nulls, i, value):
+            out[i] = value
+            return 0
+
+    elif item.bitwidth == 64:
+
+        def put_integer(out, nulls, i, value):
+            changed = item(value)
+            out[i] = changed
+            # The upper bit is a sign in one of the two types only.
+            return OUT_OF_RANGE if int64(changed) < 0 else 0
+
+    else:
+
+        def put_integer(out, nulls, i, value):
+            narrow = item(value)
+            out[i] = narrow
+            return OUT_OF_RANGE if int64(narrow) != value else 0
+
+    return put_integer
+
+
+def put_text(
+    addresses: Any, sizes: Any, offsets: Any, data: Any, nulls: Any, i: Any, value: Any
+) -> Any:
+    """Measure the text `value` where `data` is empty, else write it there; flags.
+
+    addresses: uint64[n]: where the bytes of `value` stand, if they outlive the call
+    sizes: int64[n]: how many there are
+    offsets: int32/int64[n + 1]: where they go in `data`
+    """
+    raise NotImplementedError
+
+
+def put_binary(
+    addresses: Any, sizes: Any, offsets: Any, data: Any, nulls: Any, i: Any, value: Any
+) -> Any:
+    """As `put_text`, for bytes of any kind."""
+    raise NotImplementedError
+
+
+def _define_put_bytes(put_bytes: Any, cuts: Any) -> None:
+    @overload(put_bytes)
+    def _ol_put_bytes(addresses, sizes, offsets, data, nulls, i, value):
+        if isinstance(value, types.NoneType):
+
+            def put_null(addresses, sizes, offsets, data, nulls, i, value):
+                nulls[i] = 1
+                return MADE_NULL
+
+            return put_null
+        if isinstance(value, types.Optional):
+
+            def put_optional(addresses, sizes, offsets, data, nulls, i, value):
+                if value is None:
+                    nulls[i] = 1
+                    return MADE_NULL
+                return put_bytes(addresses, sizes, offsets, data, nulls, i, _inner(value))
+
+            return put_optional
+        if isinstance(value, types.UnicodeType):
+
+            def put_string(addresses, sizes, offsets, data, nulls, i, value):
+                static = static_ascii(value)
+                size = len(value) if static != 0 else utf8_length(value)
+                if len(data) == 0:
+                    addresses[i] = static
+                    sizes[i] = size
+                    return NEEDS_WRITING if static == 0 and size != 0 else 0
+                place = uint64(offsets[i])
+                if int64(uint64(offsets[i + uint64(1)]) - place) != size:
+                    return CHANGED
+                write_utf8(value, data, place)
+                return 0
+
+            return put_string
+        if isinstance(value, types.Bytes):
+
+            def put_plain(addresses, sizes, offsets, data, nulls, i, value):
+                static = static_bytes(value)
+                view = as_view(value)
+                size = len(view)
+                if len(data) == 0:
+                    addresses[i] = static
+                    sizes[i] = size
+                    return NEEDS_WRITING if static == 0 and size != 0 else 0
+                place = uint64(offsets[i])
+                if int64(uint64(offsets[i + uint64(1)]) - place) != size:
+                    return CHANGED
+                copy_bytes(data, place, address_of(view), uint64(size))
+                return 0
+
+            return put_plain
+        if isinstance(value, ByteStringType):
+
+            def put_view(addresses, sizes, offsets, data, nulls, i, value):
+                size = len(value)
+                if len(data) == 0:
+                    addresses[i] = address_of(value)
+                    sizes[i] = size
+                    return CUT_CHARACTER if cuts(value) else 0
+                place = uint64(offsets[i])
+                if int64(uint64(offsets[i + uint64(1)]) - place) != size:
+                    return CHANGED
+                copy_bytes(data, place, address_of(value), uint64(size))
+                return 0
+
+            return put_view
+        return None
+
+
+@register_jitable
+def _never(view):
+    return False
+
+
+_define_put_bytes(put_text, cuts_a_character)
+_define_put_bytes(put_binary, _never)
+
+
+def gather(start, stop, addresses, offsets, out):
+    """out[offsets[i] : offsets[i + 1]] = the bytes at addresses[i], as many as there is room for.
+
+    addresses: uint64[n]
+    offsets: int32/int64[n + 1]
+    out: uint8[offsets[n]]
+    """
+    for i in range(uint64(start), uint64(stop)):
+        place = uint64(offsets[i])
+        copy_bytes(out, place, addresses[i], uint64(offsets[i + uint64(1)]) - place)

@@ -1,0 +1,195 @@
+"""A function that does not compile says so in a few lines: what, and where."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from colkern.errors import CompileError
+from colkern.interchange import import_array
+from colkern.jit import udf
+
+
+def message(function: Callable[..., Any], **options: Any) -> str:
+    with pytest.raises(CompileError) as caught:
+        udf(function, **options)
+    text = str(caught.value)
+    assert len(text.splitlines()) <= 3, "no dump of Numba's"
+    assert "overload" not in text
+    return text
+
+
+def line_of(function: Callable[..., Any], marker: str = "HERE") -> int:
+    lines, first = inspect.getsourcelines(function)
+    return first + next(i for i, line in enumerate(lines) if marker in line)
+
+
+def unknown_method(x: str):
+    y = len(x)
+    parts = x.split(",")  # HERE
+    return y + len(parts)
+
+
+def concatenation(x: str):
+    return x + "!"  # HERE
+
+
+def global_dict(x: int):
+    return SETTINGS["rate"] * x  # HERE
+
+
+def global_object(x: int):
+    return THING.rate * x  # HERE
+
+
+def library_call(x: str):
+    return json.dumps(str(x))  # HERE
+
+
+def inner_import(x: str):
+    import re  # HERE
+
+    return re.match("a", str(x)) is not None
+
+
+def context_manager(x: str):  # HERE
+    with open(str(x)) as file:
+        return len(file.read())
+
+
+def mixed_variable(x: int):
+    found = 1 if x > 1 else "many"  # HERE
+    return len(str(found))
+
+
+def byte_and_letter(x: str):
+    return x[0] == "a"  # HERE
+
+
+def byte_in_letters(x: str):
+    count = 0
+    for byte in x:
+        if byte in ("a", "b"):  # HERE
+            count += 1
+    return count
+
+
+def stepped(x: str):
+    return x[::2]  # HERE
+
+
+def wrong_argument(x: str):
+    return x.find(1.5)  # HERE
+
+
+class Thing:
+    rate = 2
+
+
+SETTINGS = {"rate": 2}
+THING = Thing()
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (unknown_method, ["byte string has no 'split'", "str(s)"]),
+        (concatenation, ["add(byte string, str)"]),
+        (global_dict, ["global 'SETTINGS' of type dict"]),
+        (global_object, ["global 'THING'", "Thing"]),
+        (library_call, ["module json has no 'dumps'"]),
+        (inner_import, ["import inside a function"]),
+        (context_manager, ["with (context manager)"]),
+        (mixed_variable, ["int in one place and str in another"]),
+        (byte_and_letter, ["a number is compared with text", "ord('a')"]),
+        (byte_in_letters, ["a number is compared with text", "ord('a')"]),
+        (stepped, ["step of 1"]),
+        (wrong_argument, ["find(byte string, float)"]),
+    ],
+)
+def test_what_and_where(function: Callable[..., Any], words: list[str]) -> None:
+    text = message(function)
+    assert text.startswith(f"{function.__name__} does not compile: ")
+    assert all(word in text for word in words), text
+    assert f'File "{__file__}", line {line_of(function)}' in text
+    lines, _ = inspect.getsourcelines(function)
+    assert next(line for line in lines if "HERE" in line).strip() in text
+
+
+def helper(x):
+    return x.splitlines()  # HERE
+
+
+def calls_helper(x: str):
+    return len(helper(x))
+
+
+def test_the_place_is_the_innermost_one_that_is_the_users() -> None:
+    text = message(calls_helper)
+    assert "calls_helper does not compile: byte string has no 'splitlines'" in text
+    assert f"line {line_of(helper)}" in text
+
+
+def test_returning_values_of_two_types() -> None:
+    def either(x: int):
+        if x > 1:
+            return "many"
+        return x  # HERE
+
+    text = message(either)
+    assert "returns values of different types: int, str" in text
+    assert f"line {line_of(either)}" in text
+
+
+def test_returning_what_no_column_holds() -> None:
+    def listed(x: int):
+        return [x]
+
+    assert "returns list(int)" in message(listed)
+
+
+def test_returning_another_type_than_declared() -> None:
+    def half(x: int) -> int:
+        return x / 2
+
+    assert message(half) == "half returns double where int64 is declared"
+
+    def number(x: int) -> str:
+        return x
+
+    assert message(number) == "number returns int64 where string is declared"
+
+    def raw(x: bytes) -> str:
+        return x
+
+    assert message(raw) == "raw returns binary where string is declared"
+
+
+def test_returning_only_none() -> None:
+    def nothing(x: int):
+        return None
+
+    assert message(nothing) == "nothing returns None for every row"
+
+
+def test_without_hints_the_first_call_tells() -> None:
+    @udf
+    def unknown(x):
+        return x.nothing
+
+    with pytest.raises(CompileError, match="float has no 'nothing'"):
+        unknown(import_array(pa.array([1.5])))
+
+
+def test_a_misspelt_name_is_found_at_the_first_call() -> None:
+    @udf
+    def misspelt(x: int):
+        return lenght(x)  # noqa: F821
+
+    with pytest.raises(CompileError, match="name 'lenght' is not defined"):
+        misspelt(import_array(pa.array([1])))

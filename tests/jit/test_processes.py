@@ -1,0 +1,218 @@
+"""What one process compiled, others load; what changed in between is compiled anew."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from colkern.jit import Udf, udf
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SCRIPT = """
+import json, sys
+import pyarrow as pa
+import colkern.schema as s
+from colkern.jit import udf
+from helpers import fee
+
+RATE = {rate}
+
+def local(x):
+    return x * RATE
+
+@udf
+def price(x: float) -> float:
+    return local(x) + fee(x)
+
+@udf(nulls="pass")
+def label(x: str | None):
+    return "none" if x is None else x[:2] if len(x) > 2 else str(x).upper()
+
+@udf
+def number(x: str) -> float:
+    return float(x)
+
+results = [
+    price(pa.array([10.0, None])).to_pylist(),
+    label(pa.array(["abc", None, "x"])).to_pylist(),
+    number(pa.array(["1.25", "0.1234567890123456789"])).to_pylist(),
+]
+from colkern.cpu.compiler import compilations
+print(json.dumps([results, compilations()]))
+"""
+
+
+def run(folder: Path, *arguments: str) -> str:
+    environment = os.environ | {
+        "COLKERN_CACHE_DIR": str(folder / "cache"),
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}",
+        # Bytecode of a file edited within the same second would be taken for the new one.
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def write(folder: Path, rate: float, fee: int) -> None:
+    (folder / "script.py").write_text(SCRIPT.format(rate=rate))
+    (folder / "helpers.py").write_text(f"def fee(x):\n    return inner() + {fee}\n\n")
+    with (folder / "helpers.py").open("a") as file:
+        file.write("def inner():\n    return 1\n")
+
+
+def outcome(folder: Path) -> tuple[list[Any], dict[str, int]]:
+    results, counts = json.loads(run(folder, "script.py").splitlines()[-1])
+    return results, counts
+
+
+def test_a_second_process_compiles_nothing_and_an_edit_is_noticed(tmp_path: Path) -> None:
+    write(tmp_path, rate=2.0, fee=1)
+    expected = [[22.0, None], ["ab", "none", "X"], [1.25, 0.1234567890123456789]]
+    results, counts = outcome(tmp_path)
+    assert results == expected
+    assert counts["compiled"] > 0
+
+    results, counts = outcome(tmp_path)
+    assert results == expected
+    assert counts["compiled"] == 0
+    assert counts["loaded"] > 0
+
+    # A constant of the script, then a helper in another file.
+    write(tmp_path, rate=3.0, fee=1)
+    assert outcome(tmp_path)[0][0] == [32.0, None]
+    write(tmp_path, rate=3.0, fee=5)
+    assert outcome(tmp_path)[0][0] == [36.0, None]
+
+
+CIRCLE = """
+import pyarrow as pa
+from colkern.jit import udf
+
+def is_even(n):
+    return True if n == 0 else is_odd(n - 1)
+
+def is_odd(n):
+    return False if n == 0 else is_even(n - 1)
+
+@udf
+def even(n: int) -> bool:
+    return is_even(n)
+
+print(even(pa.array([4, 7])).to_pylist())
+"""
+
+
+def test_functions_that_call_each_other_in_a_circle_run_in_every_process(tmp_path: Path) -> None:
+    # Their machine code links to symbols of the process that compiled it: loading it would abort.
+    (tmp_path / "circle.py").write_text(CIRCLE)
+    for _ in range(2):
+        assert run(tmp_path, "circle.py").strip() == "[True, False]"
+
+
+CHANGED = """
+import sys
+import numpy as np
+import pyarrow as pa
+from colkern.jit import udf
+
+TABLE = np.array([1, 2, 3])
+
+@udf
+def scaled(x):
+    return TABLE[1] * x
+
+before = scaled(pa.array([1], pa.int64())).to_pylist()
+TABLE[:] = int(sys.argv[1])
+print(before + [scaled(pa.array([1], kind())).to_pylist()[0] for kind in (pa.float64, pa.int32)])
+"""
+
+
+def test_an_array_that_changes_after_the_first_compilation_spoils_no_cache(tmp_path: Path) -> None:
+    (tmp_path / "changed.py").write_text(CHANGED)
+    for value in (10, 20):
+        assert run(tmp_path, "changed.py", str(value)).strip() == f"[2, {value}.0, {value}]"
+    constant = CHANGED.replace("[1, 2, 3]", "[20, 20, 20]")
+    (tmp_path / "changed.py").write_text(constant)
+    assert run(tmp_path, "changed.py", "20").strip() == "[20, 20.0, 20]"
+
+
+def test_importing_imports_no_compiler(tmp_path: Path) -> None:
+    run(tmp_path, "-c", "import sys, colkern.jit; assert 'numba' not in sys.modules")
+
+
+PICKLING = """
+import sys
+from pyspark import cloudpickle
+from colkern.jit import udf
+from pathlib import Path
+import pyarrow as pa
+
+FACTOR = 3
+
+def helper(x):
+    return x * FACTOR
+
+@udf
+def tripled(x: int | None) -> int:
+    return helper(x)
+
+assert tripled(pa.array([1, None])).to_pylist() == [3, None]
+Path("udf.pickle").write_bytes(cloudpickle.dumps(tripled))
+"""
+
+UNPICKLING = """
+import pickle, sys
+from pathlib import Path
+made = pickle.loads(Path("udf.pickle").read_bytes())
+assert "numba" not in sys.modules
+import pyarrow as pa
+assert made(pa.array([2, None])).to_pylist() == [6, None]
+assert repr(made) == "<colkern udf tripled(x: int) -> int64>", repr(made)
+from colkern.cpu.compiler import compilations
+print(compilations()["compiled"])
+"""
+
+
+def test_a_function_of_main_goes_through_cloudpickle_and_is_not_compiled_again(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "main.py").write_text(PICKLING)
+    run(tmp_path, "main.py")
+    assert run(tmp_path, "-c", UNPICKLING).strip() == "0"
+
+
+@udf("(int64) -> int64")
+def module_level(x):
+    return x
+
+
+def test_a_function_of_a_module_is_pickled_by_its_name() -> None:
+    sys.modules.setdefault(module_level.__module__, sys.modules[__name__])
+    again = pickle.loads(pickle.dumps(module_level))
+    assert again is module_level
+
+
+def test_a_function_in_a_function_cannot_be_pickled_plainly() -> None:
+    def inner(x: int):
+        return x
+
+    made = udf(inner)
+    assert isinstance(made, Udf)
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(made)

@@ -1,0 +1,136 @@
+"""Hints and signatures, read as Arrow types."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from typing import Annotated, Any, Optional
+
+import numpy as np
+import pytest
+
+from colkern import schema as s
+from colkern.errors import UnsupportedError
+from colkern.jit import udf
+from colkern.jit.signatures import Parameter, signature_of
+
+
+def of(function: Any, text: str | None = None, returns: Any = None) -> Any:
+    return signature_of(function, text, returns)
+
+
+def test_hints_are_kept_and_results_become_types() -> None:
+    def f(a: int, b: float | None, c: Optional[str], d, e: Any) -> datetime.date: ...  # noqa: UP045
+
+    found = of(f)
+    assert found.parameters == (
+        Parameter("a", int, False),
+        Parameter("b", float, True),
+        Parameter("c", str, True),
+        Parameter("d", None, None),
+        Parameter("e", None, None),
+    )
+    assert found.returns == s.date32()
+
+
+@pytest.mark.parametrize(
+    ("hint", "type_"),
+    [
+        (bool, s.bool_()),
+        (int, s.int64()),
+        (float, s.float64()),
+        (str, s.utf8()),
+        (bytes, s.binary()),
+        (datetime.date, s.date32()),
+        (datetime.datetime, s.timestamp("us")),
+        (datetime.timedelta, s.duration("us")),
+        (datetime.time, s.time64("us")),
+        (np.float32, s.float32()),
+        (np.uint8, s.uint8()),
+        (Annotated[int, "a note", s.date64()], s.date64()),
+        (s.large_utf8(), s.large_utf8()),
+        ("decimal128(12, 2)", s.decimal128(12, 2)),
+    ],
+    ids=str,
+)
+def test_results_of_hints(hint: Any, type_: s.DataType) -> None:
+    assert of(lambda x: x, returns=hint).returns == type_
+
+
+def test_annotated_arrow_types_are_parameters() -> None:
+    def f(a: Annotated[int, s.decimal128(12, 2)], b: Annotated[int, s.date32()] | None): ...
+
+    assert of(f).parameters == (
+        Parameter("a", s.decimal128(12, 2), False),
+        Parameter("b", s.date32(), True),
+    )
+
+
+def test_text_signatures() -> None:
+    found = of(
+        lambda a, b, c, d, e: a,
+        "(float64, utf8?, decimal128(12, 2), timestamp(us, UTC)?, int8 ) -> large_utf8",
+    )
+    assert [(p.type, p.nullable) for p in found.parameters] == [
+        (s.float64(), False),
+        (s.utf8(), True),
+        (s.decimal128(12, 2), False),
+        (s.timestamp("us", "UTC"), True),
+        (s.int8(), False),
+    ]
+    assert found.returns == s.large_utf8()
+    assert of(lambda a: a, "(bool)").returns is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("float64 -> float64", r"expected '\(types\) -> type'"),
+        ("(floot64)", "unknown type 'floot64'"),
+        ("(float64, float64)", "2 types for 1 parameters"),
+        ("(float64 float64)", "is no list of types"),
+        ("(float64) -> a b", "is no type"),
+        ("(decimal128(50, 2))", "decimal128"),
+        ("(timestamp(weeks))", "timestamp"),
+    ],
+)
+def test_signatures_that_mean_nothing(text: str, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        of(lambda x: x, text)
+
+
+def test_hints_that_mean_nothing_name_the_parameter() -> None:
+    def listed(rows: list[int]): ...
+
+    def either(x: int | str): ...
+
+    def scaled(price: decimal.Decimal): ...
+
+    def missing(x: NoSuchName): ...  # noqa: F821
+
+    for function, message in [
+        (listed, "rows: no Arrow type"),
+        (either, "x: expected one type"),
+        (scaled, "price: .* scale"),
+        (missing, "missing: a type hint cannot be evaluated"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            of(function)
+
+
+def test_only_positional_parameters_stand_for_columns() -> None:
+    with pytest.raises(TypeError, match=r"\*rows is no positional parameter"):
+        of(lambda *rows: 1)
+    with pytest.raises(TypeError, match="one parameter at least"):
+        udf(lambda: 1)
+
+
+def test_what_udf_takes() -> None:
+    with pytest.raises(TypeError, match="expected a Python function"):
+        udf(len)
+    with pytest.raises(ValueError, match="nulls: expected 'propagate' or 'pass'"):
+        udf(lambda x: x, nulls="drop")
+    with pytest.raises(UnsupportedError, match="list<item: int64> as an argument"):
+        udf(lambda x: x, signature=None, returns=None).result_type(s.list_(s.int64()))
+    with pytest.raises(UnsupportedError, match="string_view as the result"):
+        udf(lambda x: x, returns=s.utf8_view())

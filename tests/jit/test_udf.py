@@ -1,0 +1,804 @@
+"""A `udf` over columns gives what its function gives row by row in plain Python."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from decimal import Decimal
+from heapq import nsmallest
+from typing import Annotated, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba.extending import overload
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.cpu.threads import set_num_threads
+from colkern.errors import CompileError, InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.interchange import import_array
+from colkern.jit import ByteString, Udf, udf
+from colkern.layouts import Role
+from colkern.memory import Buffer
+
+
+def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Array:
+    """A column of those values that starts at slot `skipped` of its buffers."""
+    made = pa.array([None] * skipped + values, type_)
+    return import_array(made.slice(skipped))
+
+
+def rowwise(function: Any, *columns: list[Any]) -> list[Any]:
+    """What the function gives row by row, None where an argument is."""
+    return [None if None in row else function(*row) for row in zip(*columns, strict=True)]
+
+
+def nullable(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
+    """Up to 200 values, so that whole words of 64 slots without nulls are among them."""
+    return st.one_of(
+        st.lists(values, max_size=200),
+        st.lists(st.none() | values, max_size=100),
+        st.tuples(st.lists(values, min_size=64, max_size=130), st.integers(0, 63)).map(
+            lambda pair: [None if i == pair[1] else value for i, value in enumerate(pair[0])]
+        ),
+    )
+
+
+skips = st.integers(0, 70)
+
+# Arguments
+
+
+@udf
+def plus_one(x: int):
+    return x + 1
+
+
+@udf
+def twice(x: float):
+    return x * 2
+
+
+@udf
+def negated(x: bool) -> bool:
+    return not x
+
+
+def int_range(type_: pa.DataType) -> st.SearchStrategy[int]:
+    info = np.iinfo(type_.to_pandas_dtype())
+    # One is added.
+    return st.integers(int(info.min), int(info.max) - 1)
+
+
+INT_TYPES = [getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in (8, 16, 32, 64)]
+
+
+@pytest.mark.parametrize("type_", INT_TYPES[:-1], ids=str)
+@given(data=st.data(), skipped=skips)
+def test_integers_of_any_width_are_integers(type_: Any, data: Any, skipped: int) -> None:
+    values = data.draw(nullable(int_range(type_)))
+    found = plus_one(column(values, type_, skipped))
+    assert found.type == s.int64()
+    assert found.to_pylist() == rowwise(lambda x: x + 1, values)
+
+
+@given(values=nullable(st.integers(0, 2**64 - 2)), skipped=skips)
+def test_uint64_is_declared(values: list[Any], skipped: int) -> None:
+    found = uint64_plus_one(column(values, pa.uint64(), skipped))
+    assert found.type == s.uint64()
+    assert found.to_pylist() == rowwise(lambda x: x + 1, values)
+
+
+@udf("(uint64) -> uint64")
+def uint64_plus_one(x):
+    return x + np.uint64(1)
+
+
+@pytest.mark.parametrize("bits", [16, 32, 64])
+@given(data=st.data(), skipped=skips)
+def test_floats_of_any_width_are_floats(bits: int, data: Any, skipped: int) -> None:
+    values = data.draw(nullable(st.floats(width=bits, allow_nan=False)))
+    type_ = getattr(pa, f"float{bits}")()
+    passed = [np.float16(v) if bits == 16 and v is not None else v for v in values]
+    found = twice(column(passed, type_, skipped))
+    assert found.type == s.float64()
+    assert found.to_pylist() == rowwise(lambda x: x * 2, values)
+
+
+@given(values=nullable(st.booleans()), skipped=skips)
+def test_booleans(values: list[Any], skipped: int) -> None:
+    assert negated(column(values, pa.bool_(), skipped)).to_pylist() == rowwise(
+        lambda x: not x, values
+    )
+
+
+DECIMALS = [
+    pa.decimal32(9, 2),
+    pa.decimal64(18, 2),
+    pa.decimal128(12, 2),
+    pa.decimal128(18, 2),
+    pa.decimal256(15, 2),
+]
+
+
+@udf
+def cents(x):
+    return x + 1
+
+
+@pytest.mark.parametrize("type_", DECIMALS, ids=str)
+@given(data=st.data(), skipped=skips)
+def test_decimals_are_integers_times_a_power_of_ten(type_: Any, data: Any, skipped: int) -> None:
+    limit = 10**type_.precision - 1
+    numbers = data.draw(nullable(st.integers(-limit, limit)))
+    values = [None if n is None else Decimal(n).scaleb(-2) for n in numbers]
+    found = cents(column(values, type_, skipped))
+    assert found.to_pylist() == rowwise(lambda n: n + 1, numbers)
+
+
+TEMPORAL = {
+    pa.date32(): np.int32,
+    pa.date64(): np.int64,
+    pa.time32("s"): np.int32,
+    pa.time32("ms"): np.int32,
+    pa.time64("us"): np.int64,
+    pa.time64("ns"): np.int64,
+    pa.timestamp("s"): np.int64,
+    pa.timestamp("ms"): np.int64,
+    pa.timestamp("us", "Europe/Berlin"): np.int64,
+    pa.timestamp("ns"): np.int64,
+    pa.duration("s"): np.int64,
+    pa.duration("ns"): np.int64,
+}
+
+
+@pytest.mark.parametrize("type_", TEMPORAL, ids=str)
+def test_dates_and_times_are_integers_in_their_unit(type_: Any) -> None:
+    numbers = [0, 86_400, None, 3]
+    stored = pa.array(numbers, pa.from_numpy_dtype(TEMPORAL[type_]))
+    found = cents(import_array(stored.view(type_)))
+    assert found.type == s.int64()
+    assert found.to_pylist() == [1, 86_401, None, 4]
+
+
+@udf
+def byte_sum(x):
+    total = len(x)
+    for byte in x:
+        total = total * 3 + byte
+    return total
+
+
+def byte_sum_of(value: str | bytes) -> int:
+    total = int(byte_sum.function(ByteString(value)))
+    return (total + 2**63) % 2**64 - 2**63
+
+
+TEXT_TYPES = [pa.utf8(), pa.large_utf8(), pa.string_view()]
+BINARY_TYPES = [pa.binary(), pa.large_binary(), pa.binary_view(), pa.binary(3)]
+
+
+@pytest.mark.parametrize("type_", TEXT_TYPES, ids=str)
+@given(values=nullable(st.text(max_size=20)), skipped=skips)
+def test_text_of_any_layout_is_a_byte_string(type_: Any, values: list[Any], skipped: int) -> None:
+    assert byte_sum(column(values, type_, skipped)).to_pylist() == rowwise(byte_sum_of, values)
+
+
+@pytest.mark.parametrize("type_", BINARY_TYPES, ids=str)
+@given(data=st.data(), skipped=skips)
+def test_binary_of_any_layout_is_a_byte_string(type_: Any, data: Any, skipped: int) -> None:
+    size = {"min_size": 3, "max_size": 3} if type_ == pa.binary(3) else {"max_size": 20}
+    values = data.draw(nullable(st.binary(**size)))
+    assert byte_sum(column(values, type_, skipped)).to_pylist() == rowwise(byte_sum_of, values)
+
+
+def test_views_into_several_data_buffers() -> None:
+    parts = [
+        pa.array(["x" * 20, "short"], pa.string_view()),
+        pa.array(["y" * 30], pa.string_view()),
+    ]
+    joined = import_array(pa.concat_arrays(parts))
+    assert len(joined.data_buffers) == 2
+    assert byte_sum(joined).to_pylist() == [byte_sum_of(t) for t in ("x" * 20, "short", "y" * 30)]
+
+
+def test_an_extension_column_is_read_as_its_storage() -> None:
+    plain = column([1, 2])
+    extended = Array(s.extension("some.name", s.int64()), 2, plain.buffers)
+    assert plus_one(extended).to_pylist() == [2, 3]
+
+
+def test_columns_of_other_libraries_are_taken() -> None:
+    assert plus_one(pa.array([1, None])).to_pylist() == [2, None]
+
+
+# Results
+
+
+@udf
+def same(x):
+    return x
+
+
+RESULTS = [
+    (s.bool_(), [True, False, None]),
+    *((getattr(s, str(t))(), [1, 100, None]) for t in INT_TYPES if str(t) != "uint64"),
+    (s.float16(), [1.5, math.inf, None]),
+    (s.float32(), [1.5, -0.0, None]),
+    (s.float64(), [1.1, math.inf, None]),
+]
+
+
+@pytest.mark.parametrize(("returns", "values"), RESULTS, ids=lambda v: str(v))
+def test_results_of_each_number_type(returns: s.DataType, values: list[Any]) -> None:
+    found = udf(same.function, returns=returns)(column(values))
+    assert (found.type, found.to_pylist()) == (returns, values)
+    found.validate(full=True)
+
+
+INTEGER_STORED = [
+    s.decimal32(9, 2),
+    s.decimal64(18, 2),
+    s.decimal128(18, 2),
+    s.decimal128(38, 2),
+    s.decimal256(76, 2),
+    s.date32(),
+    s.time32("s"),
+    s.time32("ms"),
+    s.time64("us"),
+    s.time64("ns"),
+    s.timestamp("s"),
+    s.timestamp("us", "UTC"),
+    s.duration("ms"),
+]
+
+
+@pytest.mark.parametrize("returns", INTEGER_STORED, ids=str)
+def test_integers_become_decimals_dates_and_times(returns: s.DataType) -> None:
+    numbers = [0, 4_200, None, 86_399]
+    found = udf(same.function, returns=returns)(column(numbers))
+    found.validate(full=True)
+    arrow = pa.array(found)
+    if isinstance(returns, s.Decimal):
+        assert [v and int(v.scaleb(2)) for v in arrow.to_pylist()] == numbers
+    else:
+        stored = pa.int32() if arrow.type.bit_width == 32 else pa.int64()
+        assert arrow.view(stored).to_pylist() == numbers
+
+
+def test_negative_decimals_fill_their_upper_words() -> None:
+    found = udf(same.function, returns=s.decimal256(20, 0))(column([-1, -(10**17)]))
+    assert [int(v) for v in pa.array(found).to_pylist()] == [-1, -(10**17)]
+
+
+def test_whole_days_become_date64() -> None:
+    made = udf(same.function, returns=s.date64())
+    assert made(column([86_400_000])).to_pylist() == [datetime.date(1970, 1, 2)]
+    with pytest.raises(OverflowError, match="whole day"):
+        made(column([5]))
+
+
+@pytest.mark.parametrize(
+    ("returns", "value"),
+    [
+        (s.int8(), 128),
+        (s.int8(), -129),
+        (s.uint8(), -1),
+        (s.uint8(), 256),
+        (s.int32(), 2**31),
+        (s.uint64(), -1),
+        (s.date32(), 2**31),
+        (s.time32("s"), 86_400),
+        (s.time64("us"), -1),
+        (s.decimal32(3, 0), 1000),
+        (s.decimal128(3, 0), -1000),
+    ],
+    ids=str,
+)
+def test_a_result_that_does_not_fit_is_an_overflow_error(returns: s.DataType, value: int) -> None:
+    with pytest.raises(OverflowError, match="same"):
+        udf(same.function, returns=returns)(column([1, value]))
+
+
+def test_half_precision_results_are_rounded_once() -> None:
+    # Just above the middle between two halves; on it, once cut to 32 bits.
+    above_middle = 1 + 2**-11 + 2**-40
+    half = udf(lambda x: x, returns=s.float16())
+    assert half(column([above_middle])).to_pylist() == [float(np.float16(above_middle))]
+
+
+def test_what_stands_under_a_null_is_not_computed_and_reads_zero() -> None:
+    values = pa.array([2**40, 5], pa.int64())
+    mask = pa.py_buffer(b"\x02")
+    hidden = import_array(pa.Array.from_buffers(pa.int64(), 2, [mask, values.buffers()[1]]))
+    found = udf(same.function, returns=s.int8())(hidden)
+    assert found.to_pylist() == [None, 5]
+    assert found.items(Role.DATA).tolist() == [0, 5]
+
+
+@udf
+def middle(x: str, start: int, end: int) -> str:
+    return x[start:end]
+
+
+ascii_text = st.text(st.characters(max_codepoint=127), max_size=20)
+
+
+@given(rows=st.lists(st.tuples(ascii_text, st.integers(-9, 9), st.integers(-9, 9))), skipped=skips)
+def test_slices_of_arguments_become_text(rows: list[Any], skipped: int) -> None:
+    texts, starts, ends = (list(part) for part in zip(*rows, strict=True)) if rows else ([], [], [])
+    found = middle(
+        column(texts, pa.utf8(), skipped), column(starts, pa.int64()), column(ends, pa.int8())
+    )
+    found.validate(full=True)
+    assert found.to_pylist() == [t[a:b] for t, a, b in rows]
+
+
+@pytest.mark.parametrize(
+    "returns", [s.utf8(), s.large_utf8(), s.binary(), s.large_binary()], ids=str
+)
+@given(values=nullable(st.text(max_size=8)))
+def test_text_is_built_measured_and_written(returns: s.DataType, values: list[Any]) -> None:
+    found = shouted(returns)(column(values, pa.utf8()))
+    found.validate(full=True)
+    expected = rowwise(lambda t: t.upper() + "!", values)
+    if returns in (s.binary(), s.large_binary()):
+        expected = rowwise(str.encode, expected)
+    assert (found.type, found.to_pylist()) == (returns, expected)
+
+
+_SHOUTED: dict[s.DataType, Udf] = {}
+
+
+def shouted(returns: s.DataType) -> Udf:
+    if returns not in _SHOUTED:
+
+        def shout(x: str):
+            return str(x).upper() + "!"
+
+        _SHOUTED[returns] = udf(shout, returns=returns)
+    return _SHOUTED[returns]
+
+
+@udf
+def size_class(x: int) -> str:
+    if x < 0:
+        return "négatif"
+    return "small" if x < 10 else "large"
+
+
+@given(values=nullable(st.integers(-20, 20)))
+def test_literals_become_text(values: list[Any]) -> None:
+    found = size_class(column(values, pa.int64()))
+    assert found.to_pylist() == rowwise(size_class.function, values)
+
+
+def test_bytes_become_binary() -> None:
+    @udf
+    def header(x: bytes):
+        return x[:2] if len(x) > 2 else b"\xff"
+
+    found = header(column([b"abc", b"", None]))
+    assert (found.type, found.to_pylist()) == (s.binary(), [b"ab", b"\xff", None])
+
+
+def test_bytes_that_the_function_builds_are_written_while_they_are_there() -> None:
+    def padded(x: int) -> bytes:
+        return b"abc".ljust(x % 50)
+
+    rows = list(range(1000))
+    assert udf(padded)(column(rows)).to_pylist() == [padded(row) for row in rows]
+
+
+def test_bytes_that_the_function_builds_are_refused_as_a_view() -> None:
+    @udf
+    def either(s: str, x: int) -> bytes:
+        return s if x > 0 else b"abc".ljust(x + 5)
+
+    assert either(column(["a"]), column([1])).to_pylist() == [b"a"]
+    with pytest.raises(ValueError, match="builds"):
+        either(column(["a", "b"]), column([1, 0]))
+
+
+def test_a_slice_within_a_character_is_refused_as_text_and_taken_as_binary() -> None:
+    def first(x: str):
+        return x[:1]
+
+    def rest(x: str):
+        return x[1:]
+
+    for function in (first, rest):
+        with pytest.raises(ValueError, match="within a UTF-8 character"):
+            udf(function)(column(["a", "é"]))
+    assert udf(first, returns=s.binary())(column(["é"])).to_pylist() == [b"\xc3"]
+    assert udf(rest)(column(["aé€😀"])).to_pylist() == ["é€😀"]
+
+
+def test_text_that_depends_on_more_than_the_arguments_is_refused() -> None:
+    @udf
+    def random(x: int) -> str:
+        return str(np.random.randint(0, 1_000_000_000))
+
+    with pytest.raises(ValueError, match="arguments alone"):
+        random(column(list(range(300))))
+
+
+def test_more_text_than_32_bit_offsets_reach_asks_for_large_utf8() -> None:
+    @udf
+    def whole(x: str) -> str:
+        return x
+
+    # One megabyte, seen 2200 times.
+    once = import_array(pa.array(["x" * 2**20], pa.string_view()))
+    views = Buffer(np.repeat(once.items(Role.VIEWS), 2200).view(np.uint8))
+    repeated = Array(s.utf8_view(), 2200, [None, views, *once.data_buffers])
+    with pytest.raises(LimitExceededError, match=r"large_utf8\(\)"):
+        whole(repeated)
+
+
+# Nulls
+
+
+@udf
+def add(x: float, y: float) -> float:
+    return x + y
+
+
+numbers = st.floats(-1e6, 1e6)
+
+
+@given(
+    rows=st.lists(st.tuples(st.none() | numbers, st.none() | numbers), max_size=200),
+    a=skips,
+    b=skips,
+)
+def test_a_null_in_any_argument_makes_a_null(rows: list[Any], a: int, b: int) -> None:
+    xs, ys = [x for x, _ in rows], [y for _, y in rows]
+    found = add(column(xs, pa.float64(), a), column(ys, pa.float64(), b))
+    assert found.to_pylist() == rowwise(lambda x, y: x + y, xs, ys)
+    assert found.null_count == sum(None in row for row in rows)
+    found.validate(full=True)
+
+
+def test_without_nulls_there_is_no_bitmap() -> None:
+    assert add(column([1.0]), column([2.0])).buffer(Role.VALIDITY) is None
+
+
+def test_the_function_is_not_called_for_nulls() -> None:
+    @udf
+    def checked(x: int) -> int:
+        if x == 7:
+            raise ValueError("seven")
+        return x
+
+    hidden = pa.Array.from_buffers(
+        pa.int64(), 2, [pa.py_buffer(b"\x02"), pa.array([7, 1], pa.int64()).buffers()[1]]
+    )
+    assert checked(import_array(hidden)).to_pylist() == [None, 1]
+    with pytest.raises(ValueError, match="seven"):
+        checked(column([7]))
+
+
+@udf(nulls="pass")
+def coalesce(x: float, y: float, z: float):
+    if x is not None:
+        return x
+    if y is not None:
+        return y * 2
+    return z
+
+
+maybe = st.none() | numbers
+
+
+@given(rows=st.lists(st.tuples(maybe, maybe, maybe), max_size=150), a=skips, b=skips)
+def test_passed_nulls_are_none(rows: list[Any], a: int, b: int) -> None:
+    xs, ys, zs = ([row[k] for row in rows] for k in range(3))
+    found = coalesce(
+        column(xs, pa.float64(), a), column(ys, pa.float64(), b), column(zs, pa.float64())
+    )
+    found.validate(full=True)
+    assert found.to_pylist() == [coalesce.function(*row) for row in rows]
+
+
+@udf(nulls="pass")
+def labelled(name: str | None, count: int) -> str | None:
+    if name is None:
+        return "nobody"
+    if count == 0:
+        return None
+    return name
+
+
+@given(
+    rows=st.lists(st.tuples(st.none() | st.text(max_size=5), st.none() | st.integers(0, 2))),
+    skipped=skips,
+)
+def test_only_parameters_hinted_so_are_none(rows: list[Any], skipped: int) -> None:
+    names, counts = [n for n, _ in rows], [c for _, c in rows]
+    found = labelled(column(names, pa.utf8(), skipped), column(counts, pa.int32()))
+    expected = [None if c is None else labelled.function(n, c) for n, c in rows]
+    assert found.to_pylist() == expected
+    found.validate(full=True)
+
+
+def test_results_for_different_nulls_share_a_type() -> None:
+    @udf(nulls="pass")
+    def filled(x: float):
+        return 0 if x is None else x * 2
+
+    found = filled(column([1.5, None]))
+    assert (found.type, found.to_pylist()) == (s.float64(), [3.0, 0.0])
+
+
+def test_a_function_may_return_none_under_both_policies() -> None:
+    @udf
+    def checked_int(x: str) -> int | None:
+        return int(x) if x.isdigit() else None
+
+    found = checked_int(column(["12", "x", None, "7"]))
+    assert (found.to_pylist(), found.null_count) == ([12, None, None, 7], 2)
+
+
+def test_at_most_four_parameters_may_be_none() -> None:
+    with pytest.raises(UnsupportedError, match="4"):
+
+        @udf(nulls="pass")
+        def five(a: int, b: int, c: int, d: int, e: int):
+            return a
+
+
+# Many rows, few rows, wrong columns
+
+
+@given(length=st.integers(0, 3))
+def test_few_rows(length: int) -> None:
+    xs = [1.5] * length
+    assert add(column(xs, pa.float64()), column(xs, pa.float64())).to_pylist() == [3.0] * length
+    assert len(middle(*[column([], t) for t in (pa.utf8(), pa.int64(), pa.int64())])) == 0
+
+
+def test_threads_share_the_rows() -> None:
+    count = 1_000_003
+    xs = np.arange(count, dtype=np.float64)
+    mask = np.arange(count) % 1001 == 0
+    set_num_threads(3)
+    try:
+        found = add(import_array(pa.array(xs, mask=mask)), import_array(pa.array(xs)))
+        flags = negated(import_array(pa.array(xs > 5)))
+        texts = size_class(import_array(pa.array(np.arange(count) % 20)))
+    finally:
+        set_num_threads(0)
+    expected = pa.array(xs * 2, mask=mask)
+    assert pa.array(found).equals(expected)
+    assert pa.array(flags).equals(pa.array(~(xs > 5)))
+    assert texts.slice(count - 5).to_pylist() == ["large"] * 2 + ["small"] * 3
+
+
+def test_threads_may_all_need_pythons_own_float() -> None:
+    @udf
+    def parsed(x: str) -> float:
+        return float(x)
+
+    # Halfway between two floats, up to the last digit.
+    spelled = ["9007199254740993" + "." + "0" * 30 + "1", "9007199254740993"] * 150_000
+    set_num_threads(3)
+    try:
+        found = parsed(column(spelled)).items(Role.DATA)
+    finally:
+        set_num_threads(0)
+    assert set(found[0::2].tolist()) == {9007199254740994.0}
+    assert set(found[1::2].tolist()) == {9007199254740992.0}
+
+
+def test_wrong_columns_are_named() -> None:
+    good = column([1.0])
+    with pytest.raises(TypeError, match="add takes 2 columns, got 1"):
+        add(good)
+    with pytest.raises(TypeError, match="y: expected an Arrow array, got float"):
+        add(good, 1.0)
+    with pytest.raises(TypeError, match="y: expected a floating-point type, got int64"):
+        add(good, column([1]))
+    with pytest.raises(ValueError, match="y: 2 values, but x has 1"):
+        add(good, column([1.0, 2.0]))
+
+
+def test_another_unit_or_scale_is_refused() -> None:
+    @udf
+    def day(x: Annotated[int, s.date32()], t: Annotated[int, s.timestamp("us")]) -> int:
+        return x + t
+
+    dates, stamps = column([1], pa.int32()), pa.array([1], pa.timestamp("us", "UTC"))
+    good = import_array(pa.array([1], pa.int32()).view(pa.date32()))
+    assert day(good, stamps).to_pylist() == [2]
+    with pytest.raises(TypeError, match=r"x: expected date32\[day\], got int32"):
+        day(dates, stamps)
+    with pytest.raises(TypeError, match=r"t: expected timestamp\[us\], got timestamp\[ms\]"):
+        day(good, pa.array([1], pa.timestamp("ms")))
+
+    @udf
+    def money(x: Annotated[int, s.decimal128(12, 2)]) -> Annotated[int, s.decimal128(14, 3)]:
+        return x * 10
+
+    found = money(pa.array(["1.25"]).cast(pa.decimal128(7, 2)))
+    assert [str(v) for v in pa.array(found).to_pylist()] == ["1.250"]
+    with pytest.raises(TypeError, match="x: expected decimal128"):
+        money(pa.array(["1.2"]).cast(pa.decimal128(12, 1)))
+
+
+def test_decimals_of_more_digits_than_64_bits_are_refused_at_definition() -> None:
+    with pytest.raises(UnsupportedError, match="18 digits"):
+
+        @udf
+        def wide(x: Annotated[int, s.decimal128(19, 2)]):
+            return x
+
+
+def test_a_decimal_larger_than_its_precision_is_invalid() -> None:
+    liar = pa.Array.from_buffers(
+        pa.decimal128(5, 0), 1, [None, pa.py_buffer((2**70).to_bytes(16, "little"))]
+    )
+    with pytest.raises(InvalidArrowError, match="digits"):
+        cents(import_array(liar))
+
+
+def test_offsets_that_leave_the_data_are_refused_before_anything_is_read() -> None:
+    offsets = np.array([0, 2**30], np.int32)
+    broken = Array(
+        s.utf8(), 1, [None, Buffer(offsets.view(np.uint8)), Buffer(np.zeros(3, np.uint8))]
+    )
+    with pytest.raises(InvalidArrowError, match="x"):
+        byte_sum(broken)
+
+
+def test_columns_that_no_function_takes() -> None:
+    with pytest.raises(UnsupportedError, match="list"):
+        same(pa.array([[1]]))
+
+
+# What else it is
+
+
+def test_helpers_and_constants_of_the_module_are_compiled_with_it() -> None:
+    assert taxed(column([100.0])).to_pylist() == [100.0 * RATE + 1]
+
+
+RATE = 1.2
+
+
+def with_fee(x):
+    return x + fee()
+
+
+def fee():
+    return 1
+
+
+@udf
+def taxed(x: float) -> float:
+    return with_fee(x * RATE)
+
+
+@udf
+def factorial(n: int) -> int:
+    return recursive(n)
+
+
+def recursive(n):
+    return 1 if n <= 1 else n * recursive(n - 1)
+
+
+def test_helpers_may_be_recursive_and_closures_hold_constants() -> None:
+    assert factorial(column([5])).to_pylist() == [120]
+
+    def scaled(factor: float) -> Udf:
+        @udf
+        def scale(x: float) -> float:
+            return x * factor
+
+        return scale
+
+    assert scaled(2.0)(column([3.0])).to_pylist() == [6.0]
+    assert scaled(5.0)(column([3.0])).to_pylist() == [15.0]
+
+
+def test_a_function_in_a_function_may_call_itself() -> None:
+    @udf
+    def countdown(n: int) -> int:
+        return 0 if n <= 0 else 1 + countdown(n - 1)
+
+    assert countdown(column([5])).to_pylist() == [5]
+
+
+def test_a_variable_that_is_never_set_is_a_compile_error() -> None:
+    @udf
+    def unfinished(n: int) -> int:
+        return n + never
+
+    with pytest.raises(CompileError):
+        unfinished(column([5]))
+    if not unfinished:
+        never = 1
+
+
+def test_an_unsigned_index_does_not_count_from_the_end() -> None:
+    byte = udf("(utf8, uint64) -> int64")(lambda text, i: text[i])
+    assert byte(column(["abc"]), column([2], pa.uint64())).to_pylist() == [ord("c")]
+    with pytest.raises(IndexError):
+        byte(column(["abc"]), column([2**64 - 1], pa.uint64()))
+
+
+TENS = np.array([0, 10, 20, 30])
+
+
+@pytest.mark.parametrize("index", [4, -5, 10**6, -(2**63), 2**63 - 1])
+def test_an_index_outside_an_array_is_an_index_error(index: int) -> None:
+    read = udf(lambda i: TENS[i])
+
+    @udf
+    def write(i: int) -> int:
+        counts = np.zeros(4, np.int64)
+        counts[i] += 1
+        return counts[0]
+
+    assert read(column([3, -1])).to_pylist() == [30, 30]
+    assert write(column([0, -1])).to_pylist() == [1, 0]
+    for function in (read, write):
+        with pytest.raises(IndexError):
+            function(column([0, index]))
+
+
+def special(x):
+    return x
+
+
+@overload(special)
+def compiled_special(x):
+    return lambda x: x + 100
+
+
+@udf
+def uses_known_functions(x: int) -> int:
+    return special(nsmallest(1, [x, 3])[0])
+
+
+def test_functions_that_numba_knows_are_left_to_it() -> None:
+    assert uses_known_functions(column([1, 5])).to_pylist() == [101, 103]
+
+
+@udf
+def taxed_twice(x: float) -> float:
+    return taxed(taxed(x))
+
+
+def test_a_udf_may_call_another_one_row_by_row() -> None:
+    assert taxed_twice(column([100.0])).to_pylist() == [(100.0 * RATE + 1) * RATE + 1]
+
+
+def test_the_result_type_is_known_without_a_column() -> None:
+    assert add.result_type(s.float64(), s.float32()) == s.float64()
+    assert byte_sum.result_type(s.utf8()) == s.int64()
+    with pytest.raises(TypeError, match="x: expected a floating-point type"):
+        add.result_type(s.int8(), s.float64())
+
+
+def test_it_looks_like_its_function() -> None:
+    @udf
+    def documented(x: int) -> bool:
+        """What it does."""
+        return x > 1
+
+    assert (documented.__name__, documented.__doc__) == ("documented", "What it does.")
+    assert repr(documented) == "<colkern udf documented(x: int) -> bool>"
+    assert documented.function(2) is True
+
+
+def test_generators_are_refused() -> None:
+    with pytest.raises(CompileError, match="generators"):
+
+        @udf
+        def many(x: int):
+            yield x

@@ -1,0 +1,70 @@
+"""What the demo compares: each function's columns, its result, and its three spellings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import functions as f
+from pyspark.sql.functions import ArrowUDFType, PandasUDFType, arrow_udf, pandas_udf
+
+from colkern.spark.demo import columns, rows
+from colkern.spark.functions import udf
+
+WAYS = ("pandas_udf", "arrow_udf", "colkern")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One function.
+
+    Args:
+        name: Its name.
+        kind: What it stands for, in a word or two.
+        inputs: The columns that it takes.
+        result: The Spark type of its results.
+        ways: How to make each of `WAYS`: a column function of `inputs`.
+    """
+
+    name: str
+    kind: str
+    inputs: tuple[str, ...]
+    result: str
+    ways: dict[str, Callable[..., Any]]
+
+
+def cases() -> list[Case]:
+    """The three functions; needs a running session."""
+    return [
+        _case(
+            "amount_due",
+            "numeric",
+            ("l_quantity", "l_extendedprice", "l_discount", "l_tax"),
+            "double",
+            nulls="pass",
+        ),
+        _case("reading_grade", "per character", ("l_comment",), "double"),
+        _case("payment_day", "dates", ("l_commitdate", "l_receiptdate"), "date"),
+    ]
+
+
+def _case(name: str, kind: str, inputs: tuple[str, ...], result: str, **options: Any) -> Case:
+    ways: dict[str, Callable[..., Any]] = {
+        "pandas_udf": pandas_udf(getattr(columns, f"{name}_pandas"), result, PandasUDFType.SCALAR),
+        "arrow_udf": arrow_udf(getattr(columns, f"{name}_arrow"), result, ArrowUDFType.SCALAR),
+        "colkern": udf(getattr(rows, name), **options),
+    }
+    return Case(name, kind, inputs, result, ways)
+
+
+def aggregates(case: Case, column: str = "result") -> list[Any]:
+    """Count, least, greatest and sum of the results; the sum of dates counts days."""
+    value = f.col(column)
+    number = f.unix_date(value) if case.result == "date" else value
+    return [
+        f.count(value).alias("count"),
+        f.min(value).alias("min"),
+        f.max(value).alias("max"),
+        f.sum(number).alias("sum"),
+    ]

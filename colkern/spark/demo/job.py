@@ -1,0 +1,279 @@
+"""The job itself: data, session, agreement, timing, result files."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import statistics
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+import colkern.ipc
+from colkern.errors import ColkernError, InvalidArrowError
+from colkern.spark.demo import data
+from colkern.spark.demo.agreement import SUMMARY, CompareAndWrite
+from colkern.spark.demo.cases import WAYS, Case, aggregates, cases
+from colkern.spark.session import start_session
+
+FLOOR = "mapInArrow identity"
+REFERENCE = "colkern"
+KEYS = ("l_orderkey", "l_linenumber")
+MOST_ULPS = 1
+
+
+class DisagreementError(ColkernError):
+    """The three spellings of a function give different results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What `colkern demo` was asked for.
+
+    Args:
+        output: Where results, chart and log go; made if need be.
+        scale: TPC-H's scale factor.
+        rows: How many rows instead; None for what the scale gives.
+        inputs: A user's own Parquet or Arrow files or folders; none for TPC-H's data.
+        master: Spark's master URL.
+        repeat: How often each variant is timed.
+    """
+
+    output: Path
+    scale: float = 1.0
+    rows: int | None = None
+    inputs: Sequence[Path] = ()
+    master: str = "local[*]"
+    repeat: int = 3
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one function showed.
+
+    Args:
+        case: The function.
+        seconds: Of each way, and of the floor: one figure a repetition.
+        aggregates: Count, min, max and sum of the results.
+        unequal: Per way, rows that are not equal to colkern's to the last bit.
+        furthest: Per way, the largest distance in units in the last place (or days).
+    """
+
+    case: Case
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+    aggregates: dict[str, Any] = field(default_factory=dict)
+    unequal: dict[str, int] = field(default_factory=dict)
+    furthest: dict[str, int] = field(default_factory=dict)
+
+    def median(self, way: str) -> float:
+        """The median time of a way in seconds."""
+        return statistics.median(self.seconds[way])
+
+
+@dataclass(slots=True)
+class Run:
+    """What the whole job showed.
+
+    Args:
+        rows: The number of rows.
+        outcomes: One a function.
+        files: The result files, which colkern has read back and validated.
+        result_rows: The rows in them.
+        settings: Spark's settings that bear on the figures.
+    """
+
+    rows: int
+    outcomes: list[Outcome]
+    files: list[Path]
+    result_rows: int
+    settings: dict[str, str]
+
+
+Step = Callable[[str, float], None]
+"""Called with what is being done, and the share of the whole that is done before it."""
+
+
+def run(options: Options, step: Step) -> Run:
+    """Run the demo.
+
+    Raises:
+        DisagreementError: If the results differ.
+        InvalidArrowError: If an input is damaged or lacks a column.
+        RuntimeError: If Java, Spark or the generator of the data does not start, or a query fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="colkern-demo-") as folder:
+        files = _input_files(options, Path(folder), step)
+        step("Starting Spark", 0.1)
+        log = options.output / "spark.log"
+        session = start_session(
+            options.master,
+            name="colkern demo",
+            config={
+                "spark.sql.session.timeZone": "UTC",
+                # Workers that the comparison leaves over would take turns in the timed runs, cold.
+                "spark.python.factory.idleWorkerMaxPoolSize": str(len(os.sched_getaffinity(0))),
+            },
+            log=log,
+        )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # Of pandas' version and missing hints.
+                return _measured(session, files, options, step)
+        except (PySparkException, Py4JError) as error:
+            told = [line for line in str(error).splitlines() if line.strip()]
+            raise RuntimeError(
+                f"the Spark job fails: {told[0]} … {told[-1].strip()} (log: {log})"
+            ) from error
+        finally:
+            session.stop()
+
+
+def _input_files(options: Options, folder: Path, step: Step) -> list[Path]:
+    if options.inputs:
+        step("Reading the input files", 0.0)
+        return data.own_files(options.inputs, folder)
+    step("Looking for TPC-H data", 0.0)
+    generated = data.lineitem(
+        options.scale,
+        options.rows,
+        lambda done: step("Generating TPC-H data, once", 0.1 * done),
+    )
+    return sorted(generated.glob("*.parquet"))
+
+
+def _measured(session: SparkSession, files: Sequence[Path], options: Options, step: Step) -> Run:
+    frame = _typed(session.read.parquet(*map(str, files)))
+    if options.inputs and options.rows is not None:
+        frame = frame.limit(options.rows)
+    outcomes = [Outcome(case) for case in cases()]
+    result = options.output / "result"
+
+    step("Comparing the results row by row, and writing them", 0.15)
+    _compare_and_write(frame, outcomes, result)
+    step("Reading the result files back", 0.35)
+    files_written, rows = read_back(result)
+
+    # As many files as there are workers: each of them imports and loads what the timed runs need.
+    few = _typed(session.read.parquet(*map(str, files[: session.sparkContext.defaultParallelism])))
+    runs = [(outcome, way) for outcome in outcomes for way in (FLOOR, *WAYS)]
+    for outcome, way in runs:
+        step(f"Warming up: {outcome.case.name}, {way}", 0.38)
+        _query(few, outcome.case, way).collect()
+    for number, (repetition, (outcome, way)) in enumerate(
+        itertools.product(range(options.repeat), runs)
+    ):
+        share = 0.4 + 0.6 * number / (options.repeat * len(runs))
+        step(f"Timing {repetition + 1}/{options.repeat}: {outcome.case.name}, {way}", share)
+        query = _query(frame, outcome.case, way)
+        start = time.perf_counter()
+        found = query.collect()[0]
+        outcome.seconds.setdefault(way, []).append(time.perf_counter() - start)
+        if way == REFERENCE:
+            outcome.aggregates = found.asDict()
+    step("Done", 1.0)
+    return Run(rows, outcomes, files_written, rows, _settings(session))
+
+
+def _typed(frame: DataFrame) -> DataFrame:
+    types = {"int64": "long", "int32": "int", "date32[day]": "date"}
+    return frame.select(
+        *(
+            f.col(name).cast(types.get(str(t), str(t))).alias(name)
+            for name, t in data.COLUMNS.items()
+        )
+    )
+
+
+def _query(frame: DataFrame, case: Case, way: str) -> DataFrame:
+    """A new query of one row: Spark would not run one again whose shuffle it still has."""
+    inputs = frame.select(*case.inputs)
+    if way == FLOOR:
+        moved = inputs.mapInArrow(_identity, inputs.schema)
+        return moved.agg(*(f.count(name) for name in case.inputs))
+    results = inputs.select(case.ways[way](*case.inputs).alias("result"))
+    return results.agg(*aggregates(case))
+
+
+def _identity(batches: Iterator[Any]) -> Iterator[Any]:
+    return batches
+
+
+def _compare_and_write(frame: DataFrame, outcomes: Sequence[Outcome], folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    names = [outcome.case.name for outcome in outcomes]
+    results = frame.select(
+        *KEYS,
+        *(
+            outcome.case.ways[way](*outcome.case.inputs).alias(f"{outcome.case.name}/{way}")
+            for outcome in outcomes
+            for way in WAYS
+        ),
+    )
+    compare = CompareAndWrite(names, WAYS, REFERENCE, KEYS, str(folder.absolute()))
+    summary = results.mapInArrow(compare, SUMMARY).groupBy("case", "way")
+    by_name = {outcome.case.name: outcome for outcome in outcomes}
+    for row in summary.agg(f.sum("unequal"), f.max("furthest")).collect():
+        by_name[row[0]].unequal[row[1]] = row[2]
+        by_name[row[0]].furthest[row[1]] = int(row[3])
+    for outcome in outcomes:
+        most = MOST_ULPS if outcome.case.result == "double" else 0
+        for way, furthest in outcome.furthest.items():
+            if furthest > most:
+                raise DisagreementError(
+                    f"{outcome.case.name}: {way} and {REFERENCE} differ in {outcome.unequal[way]} "
+                    f"rows, by up to {furthest} units in the last place"
+                )
+
+
+def read_back(folder: Path) -> tuple[list[Path], int]:
+    """Validate every batch of the Arrow files in a folder, in full: the files, and their rows.
+
+    Raises:
+        InvalidArrowError: If one is damaged, or there is none: the workers reach another folder.
+    """
+    files = sorted(folder.glob("part-*.arrow"))
+    if not files:
+        raise InvalidArrowError(
+            "no result files; Spark's workers must reach the output folder", place=str(folder)
+        )
+    rows = 0
+    for path in files:
+        with colkern.ipc.open(path) as reader:
+            for position, batch in enumerate(reader):
+                try:
+                    batch.validate(full=True)
+                except InvalidArrowError as error:
+                    raise error.at(f"{path}, batch {position}") from None
+                rows += batch.num_rows
+    return files, rows
+
+
+_TELLING = (
+    "spark.master",
+    "spark.driver.memory",
+    "spark.sql.execution.arrow.maxRecordsPerBatch",
+    "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled",
+    "spark.sql.parquet.columnarReaderBatchSize",
+    "spark.sql.execution.arrow.compression.codec",
+)
+
+
+def _settings(session: SparkSession) -> dict[str, str]:
+    found = {}
+    for name in _TELLING:
+        # Which settings there are depends on Spark's version.
+        with contextlib.suppress(PySparkException):
+            found[name] = str(session.conf.get(name))
+    return found

@@ -1,0 +1,113 @@
+"""What the demo leaves behind: a table, a bar chart, and all figures as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from colkern.machine import machine, versions
+from colkern.spark.demo.cases import WAYS
+from colkern.spark.demo.job import FLOOR, Outcome, Run
+from colkern.spark.java import Java
+
+
+def table(run: Run) -> Table:
+    """Rows a second of each function, spelling by spelling: how many times as fast colkern is, and
+    how many times as long as the floor it takes."""
+    made = Table(
+        title=f"{run.rows:,} rows, median of {_repetitions(run)}",
+        caption=f"speed-up: colkern's over this one. floor: {FLOOR} over the same columns.",
+        title_justify="left",
+        caption_justify="left",
+    )
+    made.add_column("function", no_wrap=True)
+    made.add_column("computed by", no_wrap=True)
+    for heading in ("seconds", "rows/s", "speed-up", "time/floor"):
+        made.add_column(heading, justify="right", no_wrap=True)
+    for outcome in run.outcomes:
+        labels = (outcome.case.name, outcome.case.kind, "", "")
+        for label, way in zip(labels, (FLOOR, *WAYS), strict=True):
+            seconds, ours = outcome.median(way), outcome.median("colkern")
+            made.add_row(
+                label,
+                "floor" if way == FLOOR else way,
+                f"{seconds:.2f}",
+                f"{run.rows / seconds:,.0f}",
+                f"{seconds / ours:.2f}" if way in WAYS[:2] else "",
+                f"{seconds / outcome.median(FLOOR):.2f}",
+                style="bold" if way == "colkern" else None,
+                end_section=way == WAYS[-1],
+            )
+    return made
+
+
+def agreement(run: Run) -> str:
+    """One sentence on how far the results agree."""
+    unequal = sum(sum(outcome.unequal.values()) for outcome in run.outcomes)
+    if unequal == 0:
+        return "All three agree in every row, to the last bit."
+    return f"All three agree; {unequal:,} floats differ by one unit in the last place."
+
+
+def chart(run: Run, path: Path) -> None:
+    """Write a bar chart of rows a second as PNG."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
+    width = 0.2
+    colours = ("#b8b8b8", "#7f9fc6", "#4f78b0", "#d1603d")
+    for place, (way, colour) in enumerate(zip((FLOOR, *WAYS), colours, strict=True)):
+        rates = [run.rows / outcome.median(way) / 1e6 for outcome in run.outcomes]
+        positions = [x + (place - 1.5) * width for x in range(len(rates))]
+        bars = axes.bar(positions, rates, width, label=way, color=colour)
+        axes.bar_label(bars, fmt="%.1f", fontsize=8)
+    axes.set_xticks(
+        range(len(run.outcomes)), [f"{o.case.name}\n{o.case.kind}" for o in run.outcomes]
+    )
+    axes.set_ylabel("million rows a second")
+    axes.set_title(f"{run.rows:,} rows through Spark and back, {run.settings.get('spark.master')}")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=150)
+    pyplot.close(figure)
+
+
+def figures(run: Run, java: Java) -> dict[str, Any]:
+    """Everything that was measured, and where, in types that JSON has."""
+    return {
+        "rows": run.rows,
+        "functions": [_function(run, outcome) for outcome in run.outcomes],
+        "result": {"files": [str(path) for path in run.files], "rows": run.result_rows},
+        "spark": run.settings,
+        "machine": machine(),
+        "versions": {**versions(), "java": f"{java.version} ({java.source})"},
+    }
+
+
+def _function(run: Run, outcome: Outcome) -> dict[str, Any]:
+    floor, ours = outcome.median(FLOOR), outcome.median("colkern")
+    return {
+        "name": outcome.case.name,
+        "kind": outcome.case.kind,
+        "inputs": list(outcome.case.inputs),
+        "seconds": outcome.seconds,
+        "median_seconds": {way: outcome.median(way) for way in outcome.seconds},
+        "rows_per_second": {way: run.rows / outcome.median(way) for way in outcome.seconds},
+        "colkern_times_as_fast": {way: outcome.median(way) / ours for way in WAYS[:2]},
+        "colkern_of_floor": ours / floor,
+        "rows_not_equal_to_the_last_bit": outcome.unequal,
+        "furthest_units_in_the_last_place": outcome.furthest,
+        "aggregates": {
+            name: value if isinstance(value, int | float) else str(value)
+            for name, value in outcome.aggregates.items()
+        },
+    }
+
+
+def _repetitions(run: Run) -> int:
+    return len(run.outcomes[0].seconds[FLOOR])

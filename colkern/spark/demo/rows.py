@@ -1,0 +1,130 @@
+"""The three functions of the demo as colkern takes them: of one row, in plain Python.
+
+Columns written with pandas and with pyarrow, which must agree with these to the last bit, are in
+`colkern.spark.demo.columns`.
+"""
+
+from __future__ import annotations
+
+import math
+import string
+from typing import Annotated
+
+import colkern as ck
+
+LETTER, VOWEL, STOP, E = 1, 2, 4, 8
+KINDS = bytes(
+    LETTER * (chr(byte) in string.ascii_letters)
+    + VOWEL * (chr(byte) in "AEIOUYaeiouy")
+    + STOP * (chr(byte) in ".!?")
+    + E * (chr(byte) in "Ee")
+    for byte in range(256)
+)
+COMPLEX = 3
+
+DAYS_TO_MARCH_0000 = 719468
+DAYS_IN_400_YEARS = 146097
+THURSDAY = 3  # 1970-01-01, counted from Monday
+SATURDAY, SUNDAY = 5, 6
+
+
+def amount_due(
+    quantity: float | None, price: float | None, discount: float | None, tax: float | None
+) -> float | None:
+    """What an order line costs in the end, with the interest of paying in up to 12 monthly parts.
+
+    Without a discount of its own a line gets the volume's; without a tax rate it is exempt.
+    """
+    if quantity is None or price is None or quantity <= 0:
+        return None
+    if discount is not None:
+        net = price * (1 - discount)
+    elif quantity >= 40:
+        net = price * (1 - 0.08)
+    elif quantity >= 20:
+        net = price * (1 - 0.05)
+    elif quantity >= 10:
+        net = price * (1 - 0.02)
+    else:
+        net = price
+
+    if net < 5000:
+        freight = 12.5 + 0.9 * quantity
+    elif net / quantity > 1500:
+        freight = 0.35 * quantity + 0.004 * net
+    else:
+        freight = 0.35 * quantity
+    rebate = 0.01 * max(net - 20000, 0.0) + 0.015 * max(net - 50000, 0.0)
+    rate = tax if tax is not None else 0.0
+    gross = math.floor((net + freight - rebate) * (1 + rate) * 100 + 0.5) / 100
+
+    # Banks round each month's interest to cents, so there is no closed form.
+    payments = 1 if gross < 5000 else 4 if gross < 30000 else 12
+    part = math.floor(gross / payments * 100) / 100
+    balance = due = gross
+    for _ in range(payments - 1):
+        balance -= part
+        interest = math.floor(balance * 0.6 + 0.5) / 100
+        balance += interest
+        due += interest
+    return due
+
+
+def reading_grade(text: Annotated[bytes, ck.utf8()]) -> float | None:
+    """How many years of school an English text asks for: the mean of Flesch's and Kincaid's grade and
+    of Gunning's fog index. None if there are no words.
+
+    A run of vowels is a syllable, unless it is an `e` that ends a word after a consonant; a word with
+    three runs or more is a complex one.
+    """
+    words = syllables = sentences = complex_words = 0
+    runs = silent = before = 0
+    # Bits instead of branches, which no processor could foresee in a text.
+    for byte in text:
+        kind = KINDS[byte]
+        starts = kind & ~before
+        vowels = (starts // VOWEL) & 1
+        runs = (runs + vowels) * (kind & LETTER)
+        words += starts & LETTER
+        sentences += (starts // STOP) & 1
+        complex_words += vowels & (runs == COMPLEX)
+        syllables += vowels - (silent & ~kind & LETTER)
+        silent = (kind // E) & before & ~(before // VOWEL) & 1
+        before = kind
+    syllables -= silent
+    if words == 0:
+        return None
+    length = words / max(sentences, 1)
+    kincaid = 0.39 * length + 11.8 * (syllables / words) - 15.59
+    fog = 0.4 * (length + 100 * (complex_words / words))
+    return (kincaid + fog) / 2
+
+
+def payment_day(
+    committed: Annotated[int, ck.date32()], received: Annotated[int, ck.date32()]
+) -> Annotated[int, ck.date32()]:
+    """When a line must be paid: at the end of the month, 30 days after it was received or due,
+    whichever is later; a weekend's payments move to Monday."""
+    end = _first_of_next_month(max(committed, received) + 30) - 1
+    weekday = (end + THURSDAY) % 7
+    if weekday == SATURDAY:
+        return end + 2
+    if weekday == SUNDAY:
+        return end + 1
+    return end
+
+
+def _first_of_next_month(day: int) -> int:
+    # Years from March on: leap days come last, and months repeat in a pattern of 153 days.
+    days = day + DAYS_TO_MARCH_0000
+    era = days // DAYS_IN_400_YEARS
+    rest = days - era * DAYS_IN_400_YEARS
+    year = (rest - rest // 1460 + rest // 36524 - rest // 146096) // 365
+    year_start = 365 * year + year // 4 - year // 100
+    month = (5 * (rest - year_start) + 2) // 153 + 1
+    if month == 12:
+        month = 0
+        year += 1
+        year_start = 365 * year + year // 4 - year // 100 + year // 400
+    first = year_start + (153 * month + 2) // 5
+    return era * DAYS_IN_400_YEARS + first - DAYS_TO_MARCH_0000

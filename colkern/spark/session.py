@@ -1,0 +1,90 @@
+"""A Spark session on this machine, started quietly with the running Python and a Java that works."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from colkern.spark.java import find_java
+
+_QUIET = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+_LOCAL = {
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "2g",
+}
+
+
+def start_session(
+    master: str = "local[*]",
+    *,
+    name: str = "colkern",
+    config: Mapping[str, str] | None = None,
+    log: Path | None = None,
+) -> SparkSession:
+    """A Spark session whose workers run this Python.
+
+    Sets `PYSPARK_PYTHON` and `PYSPARK_DRIVER_PYTHON`, and `JAVA_HOME` to what
+    `colkern.spark.java.find_java` finds, in the environment of this process.
+
+    Args:
+        master: Spark's master URL; a local one listens on 127.0.0.1 only.
+        name: The name of the application.
+        config: Further Spark settings; they win over the ones made here.
+        log: A file that takes what the Java process and the Python workers write to their standard
+            error; None lets them write to this process's.
+
+    Raises:
+        JavaNotFoundError: If there is no Java runtime for Spark.
+        RuntimeError: If Spark does not start; the message ends with the last lines of the log.
+    """
+    local = master.startswith("local")
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["JAVA_HOME"] = str(find_java().home)
+    if local:
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    settings = {
+        **_QUIET,
+        **(_LOCAL if local else {}),
+        "spark.sql.warehouse.dir": tempfile.gettempdir() + "/colkern-spark-warehouse",
+        **(config or {}),
+    }
+    builder = SparkSession.builder.master(master).appName(name)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    with _standard_error_to(log):
+        try:
+            return builder.getOrCreate()
+        except PySparkException as error:
+            tail = "" if log is None else "\n" + "\n".join(log.read_text().splitlines()[-15:])
+            raise RuntimeError(f"Spark does not start: {error}{tail}") from error
+
+
+@contextlib.contextmanager
+def _standard_error_to(log: Path | None) -> Iterator[None]:
+    """What child processes inherit as standard error is `log`; the Java process keeps it."""
+    if log is None:
+        yield
+        return
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with log.open("wb") as file:
+            os.dup2(file.fileno(), 2)
+        yield
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        os.close(kept)

@@ -1,0 +1,216 @@
+"""`colkern demo`: its data, its functions against plain Python, its comparison, and the whole of it."""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import json
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import colkern as ck
+from colkern.spark.demo import columns, data, rows
+from colkern.spark.demo.agreement import UNEQUAL, distances
+
+# The functions
+
+AMOUNTS = st.none() | st.integers(1, 11_000_000).map(lambda cents: cents / 100)
+RATES = st.none() | st.integers(0, 10).map(lambda percent: percent / 100)
+LINES = st.lists(
+    st.tuples(st.none() | st.integers(0, 50).map(float), AMOUNTS, RATES, RATES), min_size=1
+)
+DATES = st.none() | st.dates(datetime.date(1904, 1, 1), datetime.date(2099, 12, 31))
+TEXTS = st.none() | st.text(st.sampled_from("aeiouyAEIOUYbtT .!?é1_\n"), max_size=12)
+
+
+def three_ways(name: str, inputs: list[pa.Array], **options: Any) -> list[Any]:
+    """What a function makes of columns: with colkern; pandas and pyarrow must agree to the last bit."""
+    ours = pa.array(ck.udf(getattr(rows, name), **options)(*inputs))
+    arrow = getattr(columns, f"{name}_arrow")(*inputs)
+    series = [column.to_pandas(date_as_object=True) for column in inputs]
+    pandas = pa.Array.from_pandas(getattr(columns, f"{name}_pandas")(*series)).cast(ours.type)
+    assert ours.equals(arrow)
+    assert ours.equals(pandas)
+    return ours.to_pylist()
+
+
+@given(LINES)
+def test_amount_due(lines: list[tuple[Any, ...]]) -> None:
+    inputs = [pa.array(column, pa.float64()) for column in zip(*lines, strict=True)]
+    found = three_ways("amount_due", inputs, nulls="pass")
+    for (quantity, price, _, _), due in zip(lines, found, strict=True):
+        assert (due is None) == (not quantity or price is None)
+
+
+def test_amount_due_by_hand() -> None:
+    # 10 * 100 at 4 % off: 960, freight 12.5 + 9, no rebate, 8 % tax, at once.
+    assert rows.amount_due(10.0, 1000.0, 0.04, 0.08) == 1060.02
+    # No discount of its own: 2 % for 10 pieces. No tax rate: exempt.
+    assert rows.amount_due(10.0, 1000.0, None, None) == 1001.5
+    # 4 payments: 10,000 and 3.5 freight; three months' interest on what is left of it.
+    gross, part = 10003.5, 2500.87
+    balance = due = gross
+    for _ in range(3):
+        balance -= part
+        interest = math.floor(balance * 0.6 + 0.5) / 100
+        balance += interest
+        due += interest
+    assert rows.amount_due(10.0, 10000.0, 0.0, 0.0) == due
+
+
+@given(st.lists(TEXTS, min_size=1))
+def test_reading_grade(texts: list[str | None]) -> None:
+    found = three_ways("reading_grade", [pa.array(texts, pa.string())])
+    assert found == [None if text is None else plain_reading_grade(text) for text in texts]
+
+
+def plain_reading_grade(text: str) -> float | None:
+    words = re.findall("[A-Za-z]+", text)
+    if not words:
+        return None
+    runs = [len(re.findall("[aeiouy]+", word, re.IGNORECASE)) for word in words]
+    silent = [bool(re.search("[^aeiouy]e$", word, re.IGNORECASE)) for word in words]
+    sentences = len(re.findall("[.!?]+", text)) or 1
+    length = len(words) / sentences
+    kincaid = 0.39 * length + 11.8 * ((sum(runs) - sum(silent)) / len(words)) - 15.59
+    fog = 0.4 * (length + 100 * (sum(n >= 3 for n in runs) / len(words)))
+    return (kincaid + fog) / 2
+
+
+@given(st.lists(st.tuples(DATES, DATES), min_size=1))
+def test_payment_day(pairs: list[tuple[Any, Any]]) -> None:
+    inputs = [pa.array(column, pa.date32()) for column in zip(*pairs, strict=True)]
+    found = three_ways("payment_day", inputs)
+    assert found == [None if None in pair else plain_payment_day(*pair) for pair in pairs]
+
+
+def plain_payment_day(committed: datetime.date, received: datetime.date) -> datetime.date:
+    day = max(committed, received) + datetime.timedelta(days=30)
+    day = day.replace(day=calendar.monthrange(day.year, day.month)[1])
+    return day + datetime.timedelta(days={5: 2, 6: 1}.get(day.weekday(), 0))
+
+
+# The comparison
+
+
+def test_distances_of_floats_count_the_floats_in_between() -> None:
+    just_over = np.nextafter(1.0, 2.0)
+    left = pa.array([1.0, -0.0, 1.0, None, None, 1.0, -1.0])
+    right = pa.array([1.0, 5e-324, just_over, None, 1.0, None, 1.0])
+    one = np.float64(1.0).view(np.int64)
+    between = int(one) * 2 + 1
+    expected = [0, 2, 1, 0, UNEQUAL, UNEQUAL, between]
+    assert distances(left, right).tolist() == expected
+
+
+def test_distances_of_dates_count_days() -> None:
+    left = pa.array([datetime.date(2000, 1, 1), None])
+    right = pa.array([datetime.date(1999, 12, 30), None])
+    assert distances(left, right).tolist() == [2, 0]
+
+
+# The data
+
+
+@pytest.fixture(scope="module")
+def lineitem(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLKERN_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        told: list[float] = []
+        folder = data.lineitem(1.0, 2500, told.append)
+        assert told == [0.5, 1.0]
+        assert data.lineitem(1.0, 2500, told.append) == folder
+        assert told == [0.5, 1.0], "generated twice"
+        return pa.concat_tables(pq.read_table(file) for file in sorted(folder.glob("*.parquet")))
+
+
+def test_lineitem_has_the_rows_and_the_types_that_were_asked_for(lineitem: pa.Table) -> None:
+    assert lineitem.schema.equals(pa.schema(list(data.COLUMNS.items())))
+    assert lineitem.num_rows == 2500
+
+
+def test_lineitem_lacks_values_where_the_order_key_says_so(lineitem: pa.Table) -> None:
+    for order, discount in zip(
+        lineitem["l_orderkey"].to_pylist(), lineitem["l_discount"].to_pylist(), strict=True
+    ):
+        assert (discount is None) == (order % 50 == 7)
+
+
+def test_own_arrow_files_become_parquet(lineitem: pa.Table, tmp_path: Path) -> None:
+    path = tmp_path / "own.arrow"
+    text = lineitem["l_comment"].cast(pa.large_string())
+    quantity = lineitem["l_quantity"].cast(pa.decimal128(12, 2))
+    own = lineitem.set_column(8, "l_comment", text).set_column(2, "l_quantity", quantity)
+    with pa.ipc.new_file(path, own.schema) as writer:
+        writer.write_table(own)
+    (made,) = data.own_files([tmp_path], tmp_path)
+    assert pq.read_table(made).equals(lineitem)
+
+
+def test_own_files_must_have_the_columns(lineitem: pa.Table, tmp_path: Path) -> None:
+    path = tmp_path / "own.parquet"
+    pq.write_table(lineitem.drop_columns(["l_tax"]), path)
+    with pytest.raises(ck.InvalidArrowError, match=r"own\.parquet: no column l_tax"):
+        data.own_files([path], tmp_path)
+    wrong = lineitem.set_column(2, "l_quantity", pa.array([DAY] * 2500))
+    pq.write_table(wrong, path)
+    with pytest.raises(ck.InvalidArrowError, match="l_quantity: expected double"):
+        data.own_files([path], tmp_path)
+
+
+DAY = datetime.date(2000, 1, 1)
+
+
+# The whole
+
+
+@pytest.mark.spark
+def test_the_demo_from_end_to_end(lineitem: pa.Table, tmp_path: Path) -> None:
+    source = tmp_path / "own.arrows"
+    with pa.ipc.new_stream(source, lineitem.schema) as writer:
+        writer.write_table(lineitem, max_chunksize=700)
+    command = ["demo", "--input", source, "--repeat", "1", "--master", "local[2]"]
+    done = subprocess.run(
+        [sys.executable, "-m", "colkern.cli", *command, "--json", "figures.json"],
+        capture_output=True,
+        text=True,
+        timeout=280,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "All three agree in every row, to the last bit." in done.stdout
+    assert (tmp_path / "output" / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+    figures = json.loads((tmp_path / "figures.json").read_text())
+    assert figures["rows"] == figures["result"]["rows"] == 2500
+    assert [case["name"] for case in figures["functions"]] == [
+        "amount_due",
+        "reading_grade",
+        "payment_day",
+    ]
+    for case in figures["functions"]:
+        assert case["rows_not_equal_to_the_last_bit"] == {"pandas_udf": 0, "arrow_udf": 0}
+        assert set(case["seconds"]) == {
+            "mapInArrow identity",
+            "pandas_udf",
+            "arrow_udf",
+            "colkern",
+        }
+
+    files = sorted((tmp_path / "output" / "result").glob("*.arrow"))
+    result = pa.concat_tables(pa.ipc.open_file(file).read_all() for file in files)
+    expected = pa.array(ck.udf(rows.reading_grade)(lineitem["l_comment"].combine_chunks()))
+    keys = [("l_orderkey", "ascending"), ("l_linenumber", "ascending")]
+    assert result.sort_by(keys)["reading_grade"].combine_chunks().equals(expected)

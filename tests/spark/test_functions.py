@@ -1,0 +1,418 @@
+"""`colkern.spark.udf`: functions of one row as columns of a DataFrame, on Spark's Arrow path."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import pyarrow as pa
+import pytest
+from pyspark import cloudpickle
+from pyspark.errors import PythonException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as f
+
+import colkern as ck
+import colkern.spark
+from colkern.jit import Udf
+
+pytestmark = pytest.mark.spark
+
+ROWS = 1000  # ten batches of the session's 100
+
+
+@contextmanager
+def settings(spark: SparkSession, **values: str) -> Iterator[None]:
+    names = {name.replace("__", "."): value for name, value in values.items()}
+    before = {name: spark.conf.get(name) for name in names}
+    for name, value in names.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+
+
+def applied(
+    spark: SparkSession, function: Callable[..., Any], kind: str, values: list[Any]
+) -> list[Any]:
+    """What a column function makes of the values of one column, in their order."""
+    rows = [(place, value) for place, value in enumerate(values)]
+    frame = spark.createDataFrame(rows, f"place int, value {kind}")
+    result = frame.select("place", function("value").alias("result")).collect()
+    return [row.result for row in sorted(result)]
+
+
+# Types: each of Spark's that a function of colkern takes, there and back, with a null
+
+
+def same(value):  # no hints: the column decides
+    return value
+
+
+DAY = datetime.date(1996, 2, 29)
+MOMENT = datetime.datetime(1969, 12, 31, 23, 59, 59, 999999)
+
+TYPES: list[tuple[str, Any, list[Any]]] = [
+    ("boolean", ck.bool_(), [True, False]),
+    ("byte", ck.int8(), [-128, 127]),
+    ("short", ck.int16(), [-(2**15), 2**15 - 1]),
+    ("int", ck.int32(), [-(2**31), 2**31 - 1]),
+    ("long", ck.int64(), [-(2**63), 2**63 - 1]),
+    ("float", ck.float32(), [0.5, float("inf")]),
+    ("double", ck.float64(), [0.1, -0.0]),
+    ("decimal(7, 2)", ck.decimal128(7, 2), [decimal.Decimal("-12345.67"), decimal.Decimal("0.01")]),
+    ("date", ck.date32(), [DAY, datetime.date(1, 1, 1)]),
+    ("timestamp", ck.timestamp("us", "UTC"), [MOMENT.replace(tzinfo=datetime.UTC)]),
+    ("timestamp_ntz", ck.timestamp("us"), [MOMENT]),
+    ("interval day to second", ck.duration("us"), [datetime.timedelta(days=-1, microseconds=1)]),
+    ("string", ck.utf8(), ["", "ascii", "naïve 🐍"]),
+    ("binary", ck.binary(), [b"", b"\x00\xff"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "data_type", "values"), TYPES, ids=[row[0] for row in TYPES])
+def test_a_value_of_each_type_goes_in_and_out(
+    spark: SparkSession, kind: str, data_type: ck.DataType, values: list[Any]
+) -> None:
+    function = colkern.spark.udf(same, returns=data_type)
+    # A session in UTC gives timestamps without a zone that are UTC's.
+    expected = [v.replace(tzinfo=None) if isinstance(v, datetime.datetime) else v for v in values]
+    found = applied(spark, function, kind, [*values, None])
+    naive = [v.replace(tzinfo=None) if isinstance(v, datetime.datetime) else v for v in found]
+    assert [bytes(v) if isinstance(v, bytearray) else v for v in naive] == [*expected, None]
+
+
+def test_a_time_of_day_is_an_integer_of_nanoseconds(spark: SparkSession) -> None:
+    @colkern.spark.udf
+    def noon(at: Annotated[int, ck.time64("ns")]) -> Annotated[int, ck.time64("ns")]:
+        return max(at, 12 * 3600 * 1_000_000_000)
+
+    frame = spark.sql("select time'08:30:00' t union all select null")
+    found = {row[0] for row in frame.select(noon("t")).collect()}
+    assert found == {datetime.time(12), None}
+
+
+def test_a_hint_of_datetime_is_a_moment_in_any_time_zone(spark: SparkSession) -> None:
+    @colkern.spark.udf
+    def a_second_later(at: datetime.datetime) -> datetime.datetime:
+        return at + 1_000_000
+
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        frame = spark.sql("select timestamp'1996-02-29 12:00:00' at")
+        later = frame.select(a_second_later("at").alias("later"), "at")
+        assert later.schema["later"].dataType.typeName() == "timestamp"
+        assert later.where("later = at + interval 1 second").count() == 1
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+
+
+def test_types_that_spark_lacks_are_refused_where_the_function_is_defined() -> None:
+    with pytest.raises(ck.UnsupportedError, match="uint32; declare int64"):
+        colkern.spark.udf(same, returns=ck.uint32())
+    with pytest.raises(ck.UnsupportedError, match=r'timestamp\("us"\)'):
+        colkern.spark.udf(same, returns=ck.timestamp("ns"))
+
+
+def test_the_type_of_results_follows_from_the_types_of_parameters(spark: SparkSession) -> None:
+    @colkern.spark.udf("(float64, int32) -> float64")
+    def scaled(value, times):
+        return value * times
+
+    @colkern.spark.udf
+    def doubled(value: float):
+        return value * 2
+
+    frame = spark.sql("select 1.5D a, 3 b").select(scaled("a", "b"), doubled("a"))
+    assert [field.dataType.simpleString() for field in frame.schema] == ["double", "double"]
+    assert tuple(frame.first() or ()) == (4.5, 3.0)
+
+
+def test_without_any_types_the_result_must_be_declared() -> None:
+    with pytest.raises(TypeError, match="same: Spark must know the type of the results"):
+        colkern.spark.udf(same)
+
+
+def test_a_function_that_does_not_compile_fails_where_it_is_defined() -> None:
+    with pytest.raises(ck.CompileError, match="line"):
+
+        @colkern.spark.udf
+        def bad(value: int) -> int:
+            import re
+
+            return len(re.findall("a", "b"))
+
+
+def test_options_are_for_plain_functions() -> None:
+    with pytest.raises(TypeError, match=r"nulls: say so to colkern\.udf"):
+        colkern.spark.udf(ck.udf(same), nulls="pass")
+
+
+# Columns and batches
+
+
+@pytest.fixture(scope="module")
+def numbers(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """`n`: 0 to ROWS - 1; `half`: its half, null where n is a multiple of 7; `text`."""
+    frame = spark.range(ROWS).select(
+        f.col("id").alias("n"),
+        f.expr("if(id % 7 = 0, null, id / 2)").alias("half"),
+        f.expr("concat('row ', id)").alias("text"),
+    )
+    # From Parquet, Spark hands columns to Python; from rows it makes them first.
+    path = str(tmp_path_factory.mktemp("numbers"))
+    frame.write.mode("overwrite").parquet(path)
+    return spark.read.parquet(path)
+
+
+def test_nulls_pass_by_or_go_in_as_declared(numbers: Any) -> None:
+    @colkern.spark.udf
+    def plus_one(half: float) -> float:
+        return half + 1
+
+    @colkern.spark.udf(nulls="pass")
+    def or_minus_one(half: float | None) -> float | None:
+        if half is None:
+            return -1.0
+        return None if half == 0.5 else half
+
+    found = numbers.select("n", plus_one("half").alias("a"), or_minus_one("half").alias("b"))
+    for n, a, b in found.collect():
+        assert a == (None if n % 7 == 0 else n / 2 + 1)
+        assert b == (-1.0 if n % 7 == 0 else None if n == 1 else n / 2)
+
+
+def test_several_columns_and_functions_share_a_query_with_others(numbers: Any) -> None:
+    @colkern.spark.udf
+    def last_digit(text: str) -> int:
+        return text[len(text) - 1] - 48
+
+    @colkern.spark.udf
+    def added(a: int, b: int) -> int:
+        return a + b
+
+    found = numbers.select("n", added("n", last_digit("text")).alias("sum"), f.upper("text"))
+    for n, total, text in found.collect():
+        assert (total, text) == (n + n % 10, f"ROW {n}")
+
+
+def test_an_empty_column_gives_an_empty_column(numbers: Any) -> None:
+    @colkern.spark.udf
+    def shortened(text: str) -> str:
+        return text[:2]
+
+    assert numbers.where("n < 0").select(shortened("text")).collect() == []
+
+
+def test_registered_functions_work_in_sql(spark: SparkSession, numbers: Any) -> None:
+    @colkern.spark.udf
+    def cubed(n: int) -> int:
+        return n * n * n
+
+    spark.udf.register("cubed", cubed)
+    numbers.createOrReplaceTempView("numbers")
+    found = spark.sql("select sum(cubed(n)), max(cubed(n)) from numbers where cubed(n) > 0")
+    assert tuple(found.first() or ()) == (sum(n**3 for n in range(ROWS)), (ROWS - 1) ** 3)
+
+
+def test_a_column_of_another_type_fails_with_the_name_of_the_parameter(numbers: Any) -> None:
+    @colkern.spark.udf
+    def halved(amount: float) -> float:
+        return amount / 2
+
+    with pytest.raises(PythonException, match="amount: expected a floating-point type, got string"):
+        numbers.select(halved("text")).collect()
+
+
+def test_an_exception_of_the_function_fails_the_query(numbers: Any) -> None:
+    @colkern.spark.udf
+    def picky(n: int) -> int:
+        if n == 500:
+            raise ValueError("five hundred")
+        return n
+
+    with pytest.raises(PythonException, match="five hundred"):
+        numbers.select(picky("n")).collect()
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+def test_compressed_batches(spark: SparkSession, numbers: Any, codec: str) -> None:
+    @colkern.spark.udf
+    def length(text: str) -> int:
+        return len(text)
+
+    with settings(spark, spark__sql__execution__arrow__compression__codec=codec):
+        found = numbers.select(f.sum(length("text"))).first()
+    assert found[0] == sum(len(f"row {n}") for n in range(ROWS))
+
+
+def test_large_types(spark: SparkSession, numbers: Any) -> None:
+    @colkern.spark.udf
+    def tail(text: str) -> str:
+        return text[4:]
+
+    with settings(spark, spark__sql__execution__arrow__useLargeVarTypes="true"):
+        found = numbers.select("n", tail("text").alias("tail")).collect()
+    assert all(row.tail == str(row.n) for row in found)
+
+
+def test_grouped_and_filtered_by_a_function(numbers: Any) -> None:
+    @colkern.spark.udf
+    def odd(n: int) -> bool:
+        return n % 2 == 1
+
+    found = {row[0]: row[1] for row in numbers.groupBy(odd("n")).count().collect()}
+    assert found == {True: ROWS // 2, False: ROWS // 2}
+    assert numbers.where(odd("n")).count() == ROWS // 2
+
+
+# What the workers call
+
+
+def test_batches_are_not_copied_and_may_be_slices() -> None:
+    function = colkern.spark.functions.ArrowFunction(ck.udf("(float64) -> float64")(same))
+    column = pa.array([0.0, 1.0, None, 3.0]).slice(1)
+    assert function(column).equals(pa.array([1.0, None, 3.0]))
+
+
+# Where compiled code comes from
+
+
+def test_workers_compile_nothing_that_the_driver_has_compiled(numbers: Any) -> None:
+    @colkern.spark.udf
+    def seventh(n: int) -> int:
+        return n // 7
+
+    numbers.select(f.sum(seventh("n"))).collect()
+    assert compiled_in_workers(numbers, seventh) == {0}
+
+
+def compiled_in_workers(frame: Any, function: Any) -> set[int]:
+    """How many functions each worker compiles that runs `function` over the column `n`."""
+    call = function.func
+
+    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from colkern.cpu.cache import COUNTS
+
+        before = COUNTS["compiled"]
+        for batch in batches:
+            call(batch["n"])
+        yield pa.record_batch({"compiled": pa.array([COUNTS["compiled"] - before], pa.int64())})
+
+    found = frame.select("n").repartition(4).mapInArrow(count, "compiled long").collect()
+    return {row.compiled for row in found}
+
+
+COLD = """
+    import pickle, sys
+    import pyarrow as pa
+    from colkern.cpu.cache import COUNTS
+
+    function = pickle.loads(sys.stdin.buffer.read())
+    function(pa.array([1.0, None]))
+    print(COUNTS["compiled"])
+"""
+
+
+def test_of_workers_that_start_cold_one_compiles_and_the_others_wait(tmp_path: Path) -> None:
+    function = colkern.spark.functions.ArrowFunction(ck.udf("(float64) -> float64")(same))
+    environment = {**os.environ, "COLKERN_CACHE_DIR": str(tmp_path)}
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(COLD)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+        )
+        for _ in range(3)
+    ]
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write(cloudpickle.dumps(function))
+        worker.stdin.close()
+    compiled = []
+    for worker in workers:
+        assert worker.stdout is not None
+        compiled.append(int(worker.stdout.read()))
+        assert worker.wait(60) == 0
+    assert sorted(compiled)[:2] == [0, 0]
+    assert max(compiled) > 0
+
+
+def test_no_worker_waits_for_the_rows_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    locked = []
+    rows_while_locked = []
+
+    @contextmanager
+    def lock() -> Iterator[None]:
+        locked.append(True)
+        yield
+        locked.pop()
+
+    def counted(function: Udf, *columns: Any) -> ck.Array:
+        if locked:
+            rows_while_locked.append(len(columns[0]))
+        return call(function, *columns)
+
+    call = Udf.__call__
+    monkeypatch.setattr(Udf, "__call__", counted)
+    monkeypatch.setattr(colkern.spark.functions, "_one_process_compiles", lock)
+    function = colkern.spark.functions.ArrowFunction(ck.udf("(float64) -> float64")(same))
+    batch = pa.array([0.5] * 10_000)
+    for _ in range(2):
+        assert function(batch).equals(batch)
+    assert len(rows_while_locked) == 1
+    assert rows_while_locked[0] < 100
+
+
+SCRIPT = """
+    import os, sys
+    from pathlib import Path
+    from colkern.spark import start_session, udf
+
+    FACTOR = 3
+
+    def scaled(n):
+        return n * FACTOR
+
+    @udf
+    def tripled(n: int) -> int:
+        return scaled(n)
+
+    if __name__ == "__main__":
+        session = start_session("local[2]", log=Path(sys.argv[1]))
+        made = session.range(10).select(tripled("id").alias("made"))
+        print(made.agg({"made": "sum"}).first()[0])
+        session.stop()
+"""
+
+
+def test_functions_of_a_script_run_without_a_home(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(SCRIPT))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    environment = {"PATH": "/usr/bin:/bin", "HOME": "/dev/null", "TMPDIR": str(temporary)}
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path / "log")],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env=environment,
+        check=False,
+    )
+    assert done.stdout.strip() == "135", done.stderr
+    (cache,) = temporary.glob("colkern-*")
+    assert cache.stat().st_mode & 0o077 == 0
+    assert list(cache.glob("kernels/*tripled*"))

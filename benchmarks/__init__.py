@@ -1,0 +1,1 @@
+"""How fast colkern is: side by side with its peers (`compare`), and on a GPU (`gpu`)."""

@@ -1,0 +1,127 @@
+"""What a process pays before its first result: `python -m benchmarks.startup`.
+
+Every figure is the median over fresh processes. The kernels are compiled once before, into a cache
+of their own; then each process must find them there, and says how many it compiled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks import machine
+
+IMPORT = """
+import time
+begin = time.perf_counter()
+import {module}
+print(time.perf_counter() - begin)
+"""
+
+KERNELS = """
+import json, time
+import numpy as np
+import colkern as ck
+from colkern.memory import Buffer
+
+bits = Buffer(np.ones(64, np.uint8))
+views = ck.array(["short", "much longer than twelve"], ck.utf8_view())
+runs = ck.array([1, 1, 2], ck.run_end_encoded(ck.int32(), ck.int64()))
+steps = (
+    lambda: ck.operations.count_set_bits(bits, 0, 512),
+    lambda: ck.views_to_offsets(views),
+    lambda: ck.run_end_decode(runs),
+)
+begin = time.perf_counter()
+import numba
+seconds = [time.perf_counter() - begin]
+from colkern.cpu.compiler import compilations
+kernels = []
+for step in steps:
+    begin = time.perf_counter()
+    step()
+    seconds.append(time.perf_counter() - begin)
+    counts = compilations()
+    kernels.append(counts["loaded"] + counts["compiled"])
+print(json.dumps({"seconds": seconds, "kernels": kernels, **counts}))
+"""
+
+
+def run(code: str, **environment: str) -> str:
+    """What a fresh process prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+def import_ratio(rounds: int) -> dict[str, float]:
+    """`import colkern` beside `import numpy`, in turn."""
+    seconds: dict[str, list[float]] = {"numpy": [], "colkern": []}
+    for _ in range(rounds):
+        for module, measured in seconds.items():
+            measured.append(float(run(IMPORT.format(module=module))))
+    numpy, colkern = (statistics.median(measured) for measured in seconds.values())
+    return {"numpy": numpy, "colkern": colkern, "ratio": colkern / numpy}
+
+
+def cached_kernels(rounds: int) -> dict[str, Any]:
+    """The first kernel of a process that finds it compiled, and each further one."""
+    with tempfile.TemporaryDirectory() as cache:
+        cold = json.loads(run(KERNELS, COLKERN_CACHE_DIR=cache))
+        warm = [json.loads(run(KERNELS, COLKERN_CACHE_DIR=cache)) for _ in range(rounds)]
+    numba, first, *further = (
+        statistics.median(process["seconds"][k] for process in warm)
+        for k in range(len(warm[0]["seconds"]))
+    )
+    loaded = warm[0]["kernels"][-1] - warm[0]["kernels"][0]
+    return {
+        "cold_compiled": cold["compiled"],
+        "cold_seconds": sum(cold["seconds"]),
+        "compiled": max(process["compiled"] for process in warm),
+        "import_numba": numba,
+        "first_kernel": first,
+        "first_kernel_with_import": numba + first,
+        "further_kernel": sum(further) / loaded,
+        "further_kernels": loaded,
+    }
+
+
+def main() -> None:
+    """Measure, print, write the JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", type=Path, help="write all figures to this file")
+    parser.add_argument("--rounds", type=int, default=15)
+    options = parser.parse_args()
+    imports = import_ratio(options.rounds)
+    kernels = cached_kernels(options.rounds)
+    print(
+        f"import numpy {imports['numpy'] * 1e3:.0f} ms, "
+        f"import colkern {imports['colkern'] * 1e3:.0f} ms: {imports['ratio']:.2f}×"
+    )
+    print(
+        f"cold: {kernels['cold_compiled']} kernels compiled in {kernels['cold_seconds']:.1f} s\n"
+        f"second process: {kernels['compiled']} compiled; first kernel "
+        f"{kernels['first_kernel'] * 1e3:.0f} ms "
+        f"({kernels['first_kernel_with_import'] * 1e3:.0f} ms with import numba), each of "
+        f"{kernels['further_kernels']} further ones {kernels['further_kernel'] * 1e3:.1f} ms"
+    )
+    if options.json:
+        result = {**machine.facts(threads=1), "import": imports, "cached_kernels": kernels}
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

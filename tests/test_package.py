@@ -1,0 +1,197 @@
+"""The package as a whole: what a wheel holds, what an import costs, which way imports run."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "colkern"
+
+# Each may import what stands in the rows above it; parts of one row as long as there is no cycle.
+LAYERS = [
+    {"errors"},
+    {"schema"},
+    {"layouts", "pool", "cache"},
+    {"memory"},
+    {"arrays"},
+    {"kernels"},
+    {"cpu", "cuda"},
+    {"operations", "slots", "values", "equality", "display"},
+    {"jit", "ipc", "interchange", "builders"},
+    {"__init__"},
+    {"dissociated", "spark", "cli"},
+]
+RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
+
+# Methods of these open doors to the layers above, imported when they are called, never before.
+DOORS = {"schema", "arrays", "__init__"}
+
+HEAVY = ("numba", "pyarrow", "pandas", "pyspark", "cupy", "matplotlib", "rich")
+
+
+def run(*command: object, timeout: float = 240, cwd: Path = ROOT) -> str:
+    """The command's output; the test fails with all that it said if it fails."""
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=timeout, cwd=cwd
+    )
+    if done.returncode != 0:
+        pytest.fail(f"{command} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+# The wheel
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    modules = {path.relative_to(ROOT).as_posix() for path in PACKAGE.rglob("*.py")}
+    assert modules | {"colkern/py.typed"} <= set(names)
+    strangers = [name for name in names if not name.startswith(("colkern/", "colkern-"))]
+    assert strangers == []
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def test_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "env", with_pip=False)
+    python = tmp_path / "env" / "bin" / "python"
+    installed = subprocess.run(
+        [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", str(wheel)],
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    if "connection broken by" in installed.stderr and installed.returncode != 0:
+        pytest.skip("no package index is reachable, and the core dependencies come from one")
+    assert installed.returncode == 0, installed.stderr
+
+    found = run(python, "-c", "import colkern; print(colkern.__file__)", cwd=tmp_path)
+    assert Path(found.strip()).is_relative_to(tmp_path)
+    version = run(python.with_name("colkern"), "--version", cwd=tmp_path)
+    assert wheel.name.split("-")[1] in version
+
+
+# What an import costs
+
+
+def test_import_brings_no_heavy_library() -> None:
+    code = f"import sys, colkern; print([m for m in {HEAVY} if m in sys.modules])"
+    assert run(sys.executable, "-c", code).strip() == "[]"
+
+
+# Which way imports run
+
+
+def part_of(path: Path) -> str:
+    """`colkern/ipc/reader.py` belongs to `ipc`, `colkern/errors.py` to `errors`."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def is_part(name: str) -> bool:
+    return (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file()
+
+
+def imports(tree: ast.AST, *, package: str, late: bool = False) -> Iterator[tuple[str, bool]]:
+    """Every dotted name that is imported, and whether only when a function is called.
+
+    Imports for type checkers alone do not run, and do not count.
+    """
+    for node in ast.iter_child_nodes(tree):
+        match node:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                for other in node.orelse:
+                    yield from imports(other, package=package, late=late)
+            case ast.Import():
+                yield from ((alias.name, late) for alias in node.names)
+            case ast.ImportFrom():
+                base = node.module or ""
+                if node.level:
+                    parents = package.split(".")[: len(package.split(".")) - node.level + 1]
+                    base = ".".join([*parents, base] if base else parents)
+                yield from ((f"{base}.{alias.name}", late) for alias in node.names)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                yield from imports(node, package=package, late=True)
+            case _:
+                yield from imports(node, package=package, late=late)
+
+
+def all_imports() -> Iterator[tuple[Path, str, bool]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if "flatbuf" in path.parts:
+            continue
+        package = ".".join(path.parent.relative_to(ROOT).parts)
+        for name, late in imports(ast.parse(path.read_bytes()), package=package):
+            yield path, name, late
+
+
+def internal_imports() -> Iterator[tuple[Path, str, str, bool]]:
+    """(file, its part, the part that it imports, late): only imports across parts."""
+    for path, name, late in all_imports():
+        words = name.split(".")
+        if words[0] != "colkern":
+            continue
+        target = words[1] if len(words) > 1 and is_part(words[1]) else "__init__"
+        if target != part_of(path):
+            yield path, part_of(path), target, late
+
+
+def test_imports_run_downwards_only() -> None:
+    upwards = [
+        f"{path.relative_to(ROOT)} imports {target}"
+        for path, part, target, late in internal_imports()
+        if part in RANK and target in RANK and RANK[target] > RANK[part]
+        if not (late and part in DOORS)
+    ]
+    assert upwards == []
+
+
+def test_parts_have_no_cycle() -> None:
+    graph: dict[str, set[str]] = {}
+    for _, part, target, late in internal_imports():
+        if not (late and part in DOORS):
+            graph.setdefault(part, set()).add(target)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+def importers(*libraries: str) -> dict[str, list[str]]:
+    """Which parts import a library, and in which files."""
+    found: dict[str, list[str]] = {}
+    for path, name, _ in all_imports():
+        if any(f"{name}.".startswith(f"{library}.") for library in libraries):
+            found.setdefault(part_of(path), []).append(str(path.relative_to(ROOT)))
+    return found
+
+
+def test_only_spark_imports_pyspark() -> None:
+    assert importers("pyspark").keys() <= {"spark"}
+
+
+def test_only_the_cuda_target_imports_the_cuda_compiler() -> None:
+    found = importers("numba.cuda", "numba_cuda", "numba_cuda_mlir")
+    assert found.keys() <= {"cuda"}
+    # Through one module: the compiler's successor has another interface.
+    assert len(set(found.get("cuda", []))) <= 1, found
+
+
+def test_kernel_bodies_know_no_target() -> None:
+    assert "kernels" not in importers("numba.cuda", "numba_cuda", "cupy", "pyarrow")

@@ -1,0 +1,147 @@
+"""The directive `figures`: a table made from one of the committed files of benchmark results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+
+Rows = list[list[str]]
+
+
+def compare(result: dict[str, Any]) -> Rows:
+    """Kernels beside their peers."""
+    rows = [["case", "colkern", "fastest peer", "ratio", "promised", "GB/s", "share of bandwidth"]]
+    for row in result["rows"]:
+        ours = row["seconds"]["colkern"]
+        rows.append(
+            [
+                row["case"],
+                f"{ours * 1e6:,.1f} µs",
+                f"{row['ratio'] * ours * 1e6:,.1f} µs",
+                f"{row['ratio']:.2f}×",
+                f"{row['target']:.1f}×",
+                f"{row['bytes_per_second'] / 1e9:.1f}",
+                f"{row['bandwidth_share']:.0%}",
+            ]
+        )
+    return rows
+
+
+def startup(result: dict[str, Any]) -> Rows:
+    """What a process pays before its first result."""
+    imports, kernels = result["import"], result["cached_kernels"]
+    return [
+        ["what", "measured"],
+        ["import numpy", f"{imports['numpy'] * 1e3:.0f} ms"],
+        ["import colkern", f"{imports['colkern'] * 1e3:.0f} ms ({imports['ratio']:.2f}×)"],
+        [
+            f"cold: {kernels['cold_compiled']} kernels compiled",
+            f"{kernels['cold_seconds']:.1f} s",
+        ],
+        ["second process: kernels compiled", str(kernels["compiled"])],
+        ["second process: import numba", f"{kernels['import_numba'] * 1e3:.0f} ms"],
+        ["second process: first kernel", f"{kernels['first_kernel'] * 1e3:.0f} ms"],
+        ["second process: each further kernel", f"{kernels['further_kernel'] * 1e3:.1f} ms"],
+    ]
+
+
+def demo(result: dict[str, Any]) -> Rows:
+    """The Spark job."""
+    rows = [["function", "kind", "computed by", "seconds", "rows/s", "colkern is"]]
+    for function in result["functions"]:
+        for way, seconds in function["median_seconds"].items():
+            faster = function["colkern_times_as_fast"].get(way)
+            rows.append(
+                [
+                    function["name"],
+                    function["kind"],
+                    way,
+                    f"{seconds:.2f}",
+                    f"{function['rows_per_second'][way]:,.0f}",
+                    "" if faster is None else f"{faster:.2f}× as fast",
+                ]
+            )
+        rows.append(
+            [function["name"], "", "colkern / floor", f"{function['colkern_of_floor']:.2f}", "", ""]
+        )
+    return rows
+
+
+def gpu(result: dict[str, Any]) -> Rows:
+    """Kernels on a GPU."""
+    rows = [["case", "ms", "GB/s", "share of a copy's bandwidth"]]
+    for row in result["rows"]:
+        rows.append(
+            [
+                row["case"],
+                f"{row['seconds'] * 1e3:.3f}",
+                f"{row['bytes_per_second'] / 1e9:,.0f}",
+                f"{row['bandwidth_share']:.0%}",
+            ]
+        )
+    return rows
+
+
+TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
+    "compare": compare,
+    "startup": startup,
+    "demo": demo,
+}
+
+
+class Figures(SphinxDirective):
+    """A file's table under a line that says where it was measured; `gpu` stands for all GPUs' files."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """The tables, or one line that says that nothing was measured."""
+        # The tables depend on the files, not on this page's text.
+        self.env.note_reread()
+        name = self.arguments[0]
+        if name == "gpu":
+            paths = sorted(p for p in RESULTS.glob("*.json") if p.stem not in TABLES)
+        else:
+            paths = [path for path in [RESULTS / name] if path.exists()]
+        found: list[nodes.Node] = []
+        for path in paths:
+            result = json.loads(path.read_text())
+            found.append(nodes.paragraph(text=_where(result)))
+            found.append(_table(TABLES.get(path.stem, gpu)(result)))
+        return found or [nodes.paragraph(text="Not measured yet.")]
+
+
+def _where(result: dict[str, Any]) -> str:
+    machine = result["machine"]
+    place = result.get("device") or machine["processor"]
+    threads = f", {result['threads']} thread" if "threads" in result else ""
+    versions = ", ".join(f"{name} {number}" for name, number in result["versions"].items())
+    bandwidth = result.get("copy_bytes_per_second")
+    copied = f", memory copied at {bandwidth / 1e9:,.1f} GB/s" if bandwidth else ""
+    return f"{place}, {machine['cores']} cores{threads}{copied}; {versions}."
+
+
+def _table(rows: Rows) -> nodes.table:
+    group = nodes.tgroup(cols=len(rows[0]))
+    group += [nodes.colspec(colwidth=1) for _ in rows[0]]
+    group += nodes.thead("", _row(rows[0]))
+    group += nodes.tbody("", *[_row(row) for row in rows[1:]])
+    return nodes.table("", group)
+
+
+def _row(cells: list[str]) -> nodes.row:
+    return nodes.row("", *[nodes.entry("", nodes.paragraph(text=cell)) for cell in cells])
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Sphinx calls this."""
+    app.add_directive("figures", Figures)
+    return {"parallel_read_safe": True}

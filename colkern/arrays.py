@@ -12,7 +12,7 @@ from __future__ import annotations
 import builtins
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -335,8 +335,18 @@ class RecordBatch:
                 self._columns[position] = column
         return column
 
-    def __getitem__(self, key: int | str) -> Array:
-        return self.column(key)
+    @overload
+    def __getitem__(self, key: int | str) -> Array: ...
+    @overload
+    def __getitem__(self, key: builtins.slice) -> RecordBatch: ...
+    def __getitem__(self, key: int | str | builtins.slice) -> Array | RecordBatch:
+        """A column by position or name, or rows by a slice with step 1; nothing is copied."""
+        if not isinstance(key, slice):
+            return self.column(key)
+        start, stop, step = key.indices(self.length)
+        if step != 1:
+            raise ValueError("key: batches are sliced with a step of 1; use take for others")
+        return self.slice(start, max(stop - start, 0))
 
     @property
     def columns(self) -> list[Array]:

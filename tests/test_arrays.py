@@ -256,6 +256,15 @@ def test_slices_and_selections_of_a_lazy_batch_stay_lazy() -> None:
         part.slice(3)
 
 
+def test_a_batch_is_sliced_as_an_array_is() -> None:
+    loader = Loader(int8s([1, 2, 3]), int8s([4, 5, 6]))
+    part = loader.batch(3)[-2:]
+    assert loader.loaded == []
+    assert columns_of(part) == [[2, 3], [5, 6]]
+    with pytest.raises(ValueError, match="step of 1"):
+        loader.batch(3)[::2]
+
+
 def test_a_lazy_column_that_does_not_fit_is_refused_when_it_is_made() -> None:
     with pytest.raises(InvalidArrowError, match="c0: 2 values in 3 rows"):
         Loader(int8s([1, 2])).batch(3).column(0)

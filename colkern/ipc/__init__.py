@@ -9,7 +9,7 @@ Columnar format 1.5: "Serialization and Interprocess Communication (IPC)".
 """
 
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
-from colkern.ipc.readers import (
+from colkern.ipc.reading.readers import (
     FileReader,
     StreamReader,
     open,

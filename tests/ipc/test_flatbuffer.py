@@ -8,15 +8,27 @@ from pathlib import Path
 from typing import Any
 
 import flatbuffers
+import numpy as np
 import pyarrow as pa
 import pytest
-from ipc.handmade import offsets
+from ipc.handmade import framed, offsets
 
 import colkern.ipc
 from colkern import InvalidArrowError, LimitExceededError
 from colkern.ipc import wire
-from colkern.ipc.flatbuf import Field, KeyValue, Message, Schema
-from colkern.ipc.flatbuffer import Bytes, Choice, Inline, Ref, Refs, Scalar, Table, Text, decode
+from colkern.ipc.flatbuf import Field, Footer, KeyValue, Message, Schema
+from colkern.ipc.flatbuffer import (
+    Bytes,
+    Choice,
+    Inline,
+    Ref,
+    Refs,
+    Scalar,
+    Table,
+    Text,
+    decode,
+    encode,
+)
 
 FORMAT = Path(colkern.ipc.__file__).parent / "format"
 
@@ -238,3 +250,47 @@ def test_structs_are_read_in_place() -> None:
     table = Table("Pair", {"range": Inline("qq")})
     data = struct.pack("<IHHHHi", 12, 6, 20, 4, 0, 8) + struct.pack("<qq", -5, 7)
     assert decode(table, data, 2) == {"range": (-5, 7)}
+
+
+def test_what_is_encoded_is_what_accessors_and_decode_see() -> None:
+    record = decode(wire.MESSAGE, schema_metadata(), 32)
+    data = encode(wire.MESSAGE, record)
+    message = Message.Message.GetRootAs(data)
+    schema = Schema.Schema()
+    header = message.Header()
+    assert header is not None
+    schema.Init(header.Bytes, header.Pos)
+    original = Schema.Schema()
+    root = Message.Message.GetRootAs(schema_metadata()).Header()
+    assert root is not None
+    original.Init(root.Bytes, root.Pos)
+    assert [by_accessors(schema.Fields(k)) for k in range(3)] == [
+        by_accessors(original.Fields(k)) for k in range(3)
+    ]
+    assert pa.ipc.read_schema(pa.py_buffer(framed(data))).equals(
+        pa.ipc.read_schema(pa.py_buffer(framed(schema_metadata()))), check_metadata=True
+    )
+
+
+def test_structs_in_tables_and_in_vectors_are_encoded_aligned() -> None:
+    nodes = np.array([(3, 1), (2**40, 0)], wire.FIELD_NODE)
+    blocks = np.array([(8, 16, 24)], wire.BLOCK)
+    batch = {"length": 3, "nodes": nodes, "buffers": np.empty(0, wire.BUFFER)}
+    (found,) = [decode(wire.RECORD_BATCH, encode(wire.RECORD_BATCH, batch), 8)]
+    assert found["nodes"].tolist() == nodes.tolist()
+    assert found["buffers"].size == 0
+    footer = encode(wire.FOOTER, {"version": 4, "recordBatches": blocks})
+    parsed = Footer.Footer.GetRootAs(footer)
+    block = parsed.RecordBatches(0)
+    assert block is not None
+    assert (block.Offset(), block.MetaDataLength(), block.BodyLength()) == (8, 16, 24)
+    assert block._tab.Pos % 8 == len(footer) % 8
+    tensor = {"type_type": 2, "type": {"bitWidth": 8}, "shape": [{"size": 5}], "data": (64, 128)}
+    assert decode(wire.TENSOR, encode(wire.TENSOR, tensor), 8)["data"] == (64, 128)
+
+
+def test_records_that_do_not_fit_their_table_are_refused() -> None:
+    with pytest.raises(KeyError, match="Schema has no slots"):
+        encode(wire.SCHEMA, {"name": "x"})
+    with pytest.raises(ValueError, match="Tensor lacks the required"):
+        encode(wire.TENSOR, {})

@@ -15,7 +15,7 @@ from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import Record, decode
 from colkern.ipc.limits import Limits
-from colkern.ipc.sources import Body, Memory, RandomAccess, Sequential
+from colkern.ipc.reading.sources import Body, Memory, RandomAccess, Sequential
 from colkern.ipc.wire import MESSAGE
 
 CONTINUATION = b"\xff\xff\xff\xff"

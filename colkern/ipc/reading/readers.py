@@ -14,13 +14,13 @@ from typing import Any, Self
 
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, UnsupportedError
-from colkern.ipc.batches import DictionaryPlan, SchemaPlan, lazy_batch
-from colkern.ipc.dictionaries import Dictionaries
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import decode
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
-from colkern.ipc.messages import (
+from colkern.ipc.reading.batches import DictionaryPlan, SchemaPlan, lazy_batch
+from colkern.ipc.reading.dictionaries import Dictionaries
+from colkern.ipc.reading.messages import (
     HEADER_NAMES,
     Message,
     MessageStream,
@@ -29,8 +29,8 @@ from colkern.ipc.messages import (
     max_table_depth,
     read_message_at,
 )
-from colkern.ipc.schemas import WireSchema, schema_from_wire
-from colkern.ipc.sources import (
+from colkern.ipc.reading.schemas import WireSchema, schema_from_wire
+from colkern.ipc.reading.sources import (
     ByteStream,
     Memory,
     MemoryStream,

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
-from colkern.ipc.batches import BatchColumns, DictionaryPlan, SchemaPlan, empty_array
 from colkern.ipc.limits import Limits
-from colkern.ipc.messages import Message
+from colkern.ipc.reading.batches import BatchColumns, DictionaryPlan, SchemaPlan, empty_array
+from colkern.ipc.reading.messages import Message
 
 # Columns may be loaded from several threads; what they share are the values of dictionaries.
 _resolving = threading.RLock()

@@ -19,7 +19,7 @@ from colkern.ipc.flatbuf.Endianness import Endianness
 from colkern.ipc.flatbuf.Type import Type
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import Limits
-from colkern.ipc.messages import key_values
+from colkern.ipc.reading.messages import key_values
 from colkern.schema import (
     MAX_DECIMAL_PRECISION,
     TIME_UNITS,

@@ -1,0 +1,31 @@
+"""FlatBuffers by description: tables are described once, and read and written by that."""
+
+from colkern.ipc.flatbuffer.decoding import decode
+from colkern.ipc.flatbuffer.encoding import encode
+from colkern.ipc.flatbuffer.tables import (
+    Bytes,
+    Choice,
+    Inline,
+    Record,
+    Ref,
+    Refs,
+    Scalar,
+    Table,
+    Text,
+    Vector,
+)
+
+__all__ = [
+    "Bytes",
+    "Choice",
+    "Inline",
+    "Record",
+    "Ref",
+    "Refs",
+    "Scalar",
+    "Table",
+    "Text",
+    "Vector",
+    "decode",
+    "encode",
+]

@@ -1,0 +1,249 @@
+"""Descriptions of FlatBuffers tables: which slots a table has, and how each is read and written.
+
+`colkern.ipc.wire` describes Arrow's metadata in these terms; `decoding` and `encoding` walk the
+descriptions. A table's values are a `Record`: slot → value. Tables within are records too, vectors
+of tables lists of them, vectors of numbers and structs NumPy arrays; None stands for what is absent.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from colkern.errors import InvalidArrowError
+
+if TYPE_CHECKING:
+    from colkern.ipc.flatbuffer.decoding import Reader
+    from colkern.ipc.flatbuffer.encoding import Writer
+
+Record = dict[str, Any]
+# The name of a slot, where it stands in the table, and what reads it.
+Present = tuple[str, int, Callable[..., Any]]
+
+
+class Kind:
+    """The kind of a table's slot: how many bytes stand in the table, and how to read them."""
+
+    size: int
+    default: Any = None
+
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+        """The value whose slot is at `position`; `record` has the slots before this one."""
+        raise NotImplementedError
+
+    def write(self, writer: Writer, value: Any, record: Record) -> Any:
+        """Write what the slot refers to; what `put` takes. For values in the table, the value."""
+        return value
+
+    def put(self, builder: Any, slot: int, written: Any) -> None:
+        """Put into the table under construction what `write` gave."""
+        builder.PrependUOffsetTRelativeSlot(slot, written, 0)
+
+
+# What the builder calls the numbers of `struct`'s codes.
+_BUILDER_NAMES = {
+    "?": "Bool",
+    "b": "Int8",
+    "B": "Uint8",
+    "h": "Int16",
+    "i": "Int32",
+    "q": "Int64",
+}
+
+
+class Scalar(Kind):
+    """A number or boolean, by its `struct` code."""
+
+    def __init__(self, code: str, default: Any = 0) -> None:
+        self._unpack = struct.Struct("<" + code).unpack_from
+        self._prepend = f"Prepend{_BUILDER_NAMES[code]}Slot"
+        self.size = struct.calcsize("<" + code)
+        self.default = default
+
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+        """The number."""
+        return self._unpack(reader.data, position)[0]
+
+    def put(self, builder: Any, slot: int, written: Any) -> None:
+        """The number itself, unless it is the default."""
+        getattr(builder, self._prepend)(slot, written, self.default)
+
+
+class Inline(Kind):
+    """A FlatBuffers struct that stands in the table itself; read as a tuple."""
+
+    def __init__(self, codes: str) -> None:
+        self._unpack = struct.Struct("<" + codes).unpack_from
+        self._members = [
+            (f"Prepend{_BUILDER_NAMES[code]}", struct.calcsize(code)) for code in codes
+        ]
+        self.size = struct.calcsize("<" + codes)
+
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+        """The members, as a tuple."""
+        return self._unpack(reader.data, position)
+
+    def put(self, builder: Any, slot: int, written: Any) -> None:
+        """The members, back to front, in the table itself."""
+        builder.Prep(max(size for _, size in self._members), self.size)
+        for (prepend, _), member in zip(reversed(self._members), reversed(written), strict=True):
+            getattr(builder, prepend)(member)
+        builder.PrependStructSlot(slot, builder.Offset(), 0)
+
+
+class Bytes(Kind):
+    """A string, taken as bytes."""
+
+    size = 4
+
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+        """The bytes."""
+        return reader.string(reader.follow(position))
+
+    def write(self, writer: Writer, value: Any, record: Record) -> Any:
+        """The string."""
+        return writer.builder.CreateString(value)
+
+
+class Text(Kind):
+    """A string that has to be UTF-8."""
+
+    size = 4
+
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+        """The text."""
+        try:
+            return reader.string(reader.follow(position)).decode()
+        except UnicodeDecodeError as error:
+            raise InvalidArrowError(
+                f"string is not UTF-8: {error.reason}", place=f"metadata byte {position}"
+            ) from None
+
+    def write(self, writer: Writer, value: Any, record: Record) -> Any:
+        """The string."""
+        return writer.builder.CreateString(value)
+
+
+class Vector(Kind):
+    """A vector of numbers or structs, as one read-only NumPy array."""
+
+    size = 4
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = np.dtype(dtype)
+
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+        """The items, not copied."""
+        start, count = reader.vector(reader.follow(position), self.dtype.itemsize)
+        return np.frombuffer(reader.data, self.dtype, count, start)
+
+    def write(self, writer: Writer, value: Any, record: Record) -> Any:
+        """The items."""
+        return writer.vector(np.asarray(value, self.dtype))
+
+
+class Ref(Kind):
+    """Another table."""
+
+    size = 4
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+        """The table's record."""
+        return reader.table(self.table, reader.follow(position), depth + 1)
+
+    def write(self, writer: Writer, value: Any, record: Record) -> Any:
+        """The table."""
+        return writer.table(self.table, value)
+
+
+class Refs(Kind):
+    """A vector of tables."""
+
+    size = 4
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+        """The tables' records."""
+        start, count = reader.vector(reader.follow(position), 4)
+        return [
+            reader.table(self.table, reader.follow(slot), depth + 1)
+            for slot in range(start, start + 4 * count, 4)
+        ]
+
+    def write(self, writer: Writer, value: Any, record: Record) -> Any:
+        """The tables, and the vector of where they stand."""
+        return writer.tables(self.table, value)
+
+
+class Choice(Kind):
+    """A union: the table that the slot `tag` says. None for members this description lacks."""
+
+    size = 4
+
+    def __init__(self, tag: str, members: Mapping[int, Table]) -> None:
+        self.tag = tag
+        self.members = members
+
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+        """The record of the member that the tag says."""
+        member = self.members.get(record[self.tag])
+        if member is None:
+            return None
+        return reader.table(member, reader.follow(position), depth + 1)
+
+    def write(self, writer: Writer, value: Any, record: Record) -> Any:
+        """The member that the tag says."""
+        return writer.table(self.members[record[self.tag]], value)
+
+
+class Table:
+    """The description of a table: its slots in the order of their ids.
+
+    Args:
+        name: The table's name, for messages.
+        slots: Name → kind. A union takes two slots: its tag, then its value.
+        required: Names of the slots that must be there.
+    """
+
+    def __init__(
+        self, name: str, slots: Mapping[str, Kind] | None = None, required: tuple[str, ...] = ()
+    ) -> None:
+        self.name = name
+        self.required = required
+        self.define(slots or {})
+
+    def define(self, slots: Mapping[str, Kind]) -> None:
+        """Give the slots later, for a table that contains itself."""
+        self.slots = dict(slots)
+        self.defaults: Record = {name: kind.default for name, kind in slots.items()}
+        self.vtable_bytes = 4 + 2 * len(slots)
+        # The messages of a writer share their vtables.
+        self.present = lru_cache(maxsize=64)(self._present)
+
+    def _present(self, vtable: bytes) -> tuple[Present, ...]:
+        """The slots that are there, by a vtable without its own size: name, offset, reader."""
+        table_bytes, *offsets = struct.unpack(f"<{len(vtable) // 2}H", vtable)
+        present = []
+        for (name, kind), offset in zip(self.slots.items(), offsets, strict=False):
+            if offset == 0:
+                continue
+            if offset < 4 or offset + kind.size > table_bytes:
+                raise InvalidArrowError(
+                    f"{self.name}.{name} is said to stand at byte {offset} "
+                    f"of a table of {table_bytes} bytes"
+                )
+            present.append((name, offset, kind.read))
+        found = {name for name, _, _ in present}
+        for name in self.required:
+            if name not in found:
+                raise InvalidArrowError(f"{self.name} lacks the required {name}")
+        return tuple(present)

@@ -1,0 +1,1 @@
+"""Reading: sources, messages, schemas, dictionaries, batches, and the readers over them."""

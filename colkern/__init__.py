@@ -99,6 +99,7 @@ if TYPE_CHECKING:
         run_end_decode,
         select_child,
         take,
+        trim,
         validate,
         views_to_offsets,
     )
@@ -178,6 +179,7 @@ __all__ = [
     "time32",
     "time64",
     "timestamp",
+    "trim",
     "udf",
     "uint8",
     "uint16",
@@ -204,6 +206,7 @@ _LATE = {
             "run_end_decode",
             "select_child",
             "take",
+            "trim",
             "validate",
             "views_to_offsets",
         ),

@@ -74,6 +74,10 @@ class CpuTarget:
         made.flags.writeable = False
         return made
 
+    def positions(self, count: int) -> NDArray[np.int64]:
+        """The numbers from 0 on (int64[count])."""
+        return np.arange(count, dtype=np.int64)
+
     def item(self, array: NDArray[Any], position: int) -> int:
         """One number of an array."""
         return int(array[position])

@@ -98,6 +98,11 @@ class CudaTarget:
         with memory.current(self.device):
             return memory.array_library().asarray(np.array(values, dtype))
 
+    def positions(self, count: int) -> Any:
+        """The numbers from 0 on (int64[count])."""
+        with memory.current(self.device):
+            return memory.array_library().arange(count, dtype=np.int64)
+
     def item(self, array: Any, position: int) -> int:
         """One number of an array; waits."""
         return int(array[position])

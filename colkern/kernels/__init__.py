@@ -4,7 +4,7 @@ One file a concern. `colkern.cpu` and `colkern.cuda` compile these bodies; `KERN
 Importing this package imports neither Numba nor anything of CUDA.
 """
 
-from colkern.kernels import bitmaps, lists, offsets, runs, selection, unions, views
+from colkern.kernels import bitmaps, hidden, lists, offsets, runs, selection, unions, views
 from colkern.kernels.kernel import HELPERS, KERNELS, Argument, Kernel, helper, kernel
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Kernel",
     "bitmaps",
     "helper",
+    "hidden",
     "kernel",
     "lists",
     "offsets",

@@ -9,6 +9,7 @@ from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.creation import nulls
 from colkern.operations.runs import find_runs, run_end_decode
 from colkern.operations.selection import take
+from colkern.operations.trimming import trim
 from colkern.operations.unions import gather_union, select_child
 from colkern.operations.validation import require_valid, validate
 from colkern.operations.validity import (
@@ -32,6 +33,7 @@ __all__ = [
     "run_end_decode",
     "select_child",
     "take",
+    "trim",
     "validate",
     "views_to_offsets",
 ]

@@ -42,14 +42,14 @@ def concat(arrays: Sequence[Array]) -> Array:
             raise TypeError(f"arrays: number {position} is {array.type}, not {arrays[0].type}")
         require_valid(array)
     filled = [array for array in arrays if array.length] or arrays[:1]
-    return filled[0] if len(filled) == 1 else _joined(filled)
+    return filled[0] if len(filled) == 1 else join_arrays(filled)
 
 
-def _joined(arrays: Sequence[Array]) -> Array:
+def join_arrays(arrays: Sequence[Array]) -> Array:
+    """Checked arrays of one type, copied one after the other."""
     first = arrays[0]
     length = sum(array.length for array in arrays)
-    joined = _CONCAT[first.layout.name](arrays)
-    buffers, children, dictionary = joined
+    buffers, children, dictionary = _CONCAT[first.layout.name](arrays)
     if first.layout.has_validity:
         validity, nulls = _validity(arrays, length)
         buffers = [validity, *buffers]
@@ -261,7 +261,7 @@ def _join_runs(arrays: Sequence[Array]) -> Parts:
     kind = arrays[0].children[0].layout.spec(Role.DATA).dtype
     if total > np.iinfo(kind).max:
         raise LimitExceededError(f"{total} slots do not fit run ends of {kind}")
-    spans = [_own_runs(array) for array in arrays]
+    spans = [own_runs(array) for array in arrays]
     joined = target.output(sum(count for _, count in spans), kind)
     values = []
     place = base = 0
@@ -279,7 +279,7 @@ def _join_runs(arrays: Sequence[Array]) -> Parts:
     return [], [run_ends, concat(values)], None
 
 
-def _own_runs(array: Array) -> tuple[int, int]:
+def own_runs(array: Array) -> tuple[int, int]:
     """The first run of an array's own slots, and how many runs they have."""
     if array.length == 0:
         return 0, 0

@@ -1,0 +1,338 @@
+"""`trim`: what an array shows, and nothing else: how it leaves the process.
+
+Columnar format 1.5: "Physical Memory Layout"; "Security Considerations" on what must not be sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.kernels import bitmaps, hidden, offsets, selection, views
+from colkern.layouts import Extent, Role
+from colkern.memory import Buffer
+from colkern.operations.concatenation import join_arrays
+from colkern.operations.selection import take_positions
+from colkern.operations.targets import NOWHERE, buffer_addresses, target_of
+from colkern.operations.validation import require_valid
+from colkern.operations.validity import count_set_bits
+
+_WINDOW_BITS = views.WINDOW_BITS
+
+
+def trim(array: Array) -> Array:
+    """The same values from slot 0 on, in buffers, children and data buffers no larger than needed.
+
+    Offsets start at 0, views point only at bytes that are in use, and there are zeros (or nothing)
+    under nulls, below null structs and lists, and behind the last bit of bitmaps. What is so already
+    is shared, not copied. Dictionaries stay as they are.
+
+    Args:
+        array: Any array.
+
+    Raises:
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    require_valid(array)
+    return _trimmed(array, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slots:
+    """The slots of one array and which of them are visible.
+
+    Args:
+        array: The array.
+        target: Where its bytes are.
+        validity: Its bitmap from bit 0 on; None without nulls.
+        visible: The slots that are valid here and above, from bit 0 on; None if all are.
+    """
+
+    array: Array
+    target: Any
+    validity: Buffer | None
+    visible: Buffer | None
+
+    def reduce_hidden(self, kernel: Any, *args: Any) -> bool:
+        """Whether a kernel that looks for a hidden slot of some kind finds one."""
+        assert self.visible is not None
+        found = self.target.reduce(kernel, min, self.array.length, *args, self.visible.array, 0)
+        return bool(found != NOWHERE)
+
+    @property
+    def nothing(self) -> Buffer:
+        """A buffer without bytes, where the array's are."""
+        made: Buffer = self.target.buffer(self.target.allocate(0, np.uint8))
+        return made
+
+    @property
+    def bitmap(self) -> Any:
+        """The visible slots as kernels take them: zero bytes if all are."""
+        return self.target.table([], np.uint8) if self.visible is None else self.visible.array
+
+
+Parts = tuple[Sequence[Buffer | None], Sequence[Array]]
+
+
+def _trimmed(array: Array, above: Buffer | None) -> Array:
+    """The array trimmed, where `above` (from bit 0 on) tells the slots that are visible from above."""
+    target = target_of(array.device)
+    validity = visible = None
+    nulls = array.null_count
+    if array.layout.has_validity and nulls:
+        bitmap = array.buffer(Role.VALIDITY)
+        assert bitmap is not None
+        validity = visible = _own_bits(target, bitmap, array.offset, array.length)
+    if above is not None:
+        visible = above if visible is None else _both(target, visible, above, array.length)
+    if visible is not None and count_set_bits(visible, 0, array.length) == array.length:
+        visible = None
+    parts = _TRIM[array.layout.name](_Slots(array, target, validity, visible))
+    buffers, children = parts
+    if array.layout.has_validity:
+        buffers = [validity, *buffers]
+    made = Array(array.type, array.length, buffers, children, array.dictionary, null_count=nulls)
+    made._checked = True
+    return made
+
+
+def _own_bits(target: Any, bitmap: Buffer, offset: int, length: int) -> Buffer:
+    """Bits `[offset, offset + length)` from bit 0 on, zeros behind; shared if they are so already."""
+    size = (length + 7) // 8
+    first = offset // 8
+    if offset % 8 == 0 and (
+        length % 8 == 0 or target.item(bitmap.array, first + size - 1) >> length % 8 == 0
+    ):
+        return bitmap[first : first + size]
+    out = target.output(size, np.uint8)
+    target.map(bitmaps.copy_bits, size, bitmap.array, offset, length, out)
+    made: Buffer = target.buffer(out)
+    return made
+
+
+def _both(target: Any, left: Buffer, right: Buffer, length: int) -> Buffer:
+    size = (length + 7) // 8
+    out = target.output(size, np.uint8)
+    target.map(bitmaps.and_bits, size, left.array, 0, right.array, 0, length, out)
+    made: Buffer = target.buffer(out)
+    return made
+
+
+def _null(slots: _Slots) -> Parts:
+    return [], []
+
+
+def _fixed(slots: _Slots) -> Parts:
+    array, spec = slots.array, slots.array.layout.buffers[1]
+    if spec.extent is not Extent.BITS:
+        return [_items(slots, Role.DATA)], []
+    if array.length == 0:
+        return [slots.nothing], []
+    data = array.buffers[1]
+    assert data is not None
+    bits = _own_bits(slots.target, data, array.offset, array.length)
+    if slots.visible is not None:
+        bits = _both(slots.target, bits, slots.visible, array.length)
+    return [bits], []
+
+
+def _items(slots: _Slots, role: Role) -> Buffer:
+    """The items of a one-item-a-slot buffer, zeros in hidden slots."""
+    target, items = slots.target, slots.array.items(role)
+    itemsize = items.dtype.itemsize
+    if itemsize == 0 or not len(items):
+        return slots.nothing
+    word = np.dtype(f"u{next((w for w in (8, 4, 2) if itemsize % w == 0), 1)}")
+    words, width = items.view(word), itemsize // word.itemsize
+    if slots.visible is not None and slots.reduce_hidden(hidden.first_hidden_value, words, width):
+        out = target.output(len(words), word)
+        kernel = hidden.blank_hidden_values
+        target.map(kernel, slots.array.length, words, width, slots.visible.array, 0, out)
+        words = out
+    made: Buffer = target.buffer(words)
+    return made
+
+
+def _rebased_offsets(slots: _Slots) -> tuple[Any, int, int]:
+    """Offsets from 0 on, and where the first value begins and the last one ends."""
+    target, items = slots.target, slots.array.items(Role.OFFSETS)
+    first, last = target.item(items, 0), target.item(items, slots.array.length)
+    if first:
+        out = target.output(len(items), items.dtype)
+        target.map(offsets.rebase_offsets, len(items), items, first, out)
+        items = out
+    return items, first, last
+
+
+def _hides_values(slots: _Slots) -> bool:
+    """Whether a hidden slot has a value that is not empty."""
+    return slots.visible is not None and slots.reduce_hidden(
+        hidden.first_hidden_length, slots.array.items(Role.OFFSETS)
+    )
+
+
+def _visible_offsets(slots: _Slots) -> Any:
+    """Offsets from 0 on that leave no room for hidden values."""
+    target, items, count = slots.target, slots.array.items(Role.OFFSETS), slots.array.length
+    lengths = target.output(count, np.int64)
+    target.map(hidden.visible_lengths, count, items, slots.bitmap, 0, lengths)
+    return target.scan(lengths, items.dtype)
+
+
+def _positions(slots: _Slots) -> Any:
+    return slots.target.frozen(slots.target.positions(slots.array.length))
+
+
+def _binary(slots: _Slots) -> Parts:
+    array, target = slots.array, slots.target
+    source = array.buffer(Role.BYTES) or slots.nothing
+    if not _hides_values(slots):
+        rebased, first, last = _rebased_offsets(slots)
+        return [target.buffer(rebased), source[first:last]], []
+    starts = _visible_offsets(slots)
+    data = target.output(target.item(starts, array.length), np.uint8)
+    own = array.items(Role.OFFSETS)
+    args = (_positions(slots), own, source.address, target.frozen(starts), data)
+    target.map(selection.take_bytes, array.length, *args)
+    return [target.buffer(starts), target.buffer(data)], []
+
+
+def _list(slots: _Slots) -> Parts:
+    array, target = slots.array, slots.target
+    child = array.children[0]
+    if not _hides_values(slots):
+        rebased, first, last = _rebased_offsets(slots)
+        elements = child.slice(first, last - first)
+        return [target.buffer(rebased)], [_trimmed(elements, None)]
+    starts = _visible_offsets(slots)
+    places = target.output(target.item(starts, array.length), np.int64)
+    own = array.items(Role.OFFSETS)
+    args = (_positions(slots), own, target.frozen(starts), places)
+    target.map(selection.take_ranges, array.length, *args)
+    elements = take_positions(child, target.frozen(places))
+    return [target.buffer(starts)], [_trimmed(elements, None)]
+
+
+def _list_view(slots: _Slots) -> Parts:
+    array, target = slots.array, slots.target
+    sizes_buffer = _items(slots, Role.SIZES)
+    begins = array.items(Role.OFFSETS)
+    sizes = sizes_buffer.view(begins.dtype)
+    used = sizes > 0
+    if not used.any():
+        nowhere = target.buffer(target.allocate(array.length, begins.dtype))
+        return [nowhere, sizes_buffer], [_trimmed(array.children[0].slice(0, 0), None)]
+    starts, lengths = begins[used].astype(np.int64), sizes[used].astype(np.int64)
+    first, last = int(starts.min()), int((starts + lengths).max())
+    moved = target.allocate(array.length, begins.dtype)
+    moved[used] = starts - first
+    child = array.children[0].slice(first, last - first)
+    return [target.buffer(moved), sizes_buffer], [_trimmed(child, None)]
+
+
+def _fixed_list(slots: _Slots) -> Parts:
+    array, target = slots.array, slots.target
+    storage = array.type.storage
+    assert isinstance(storage, s.FixedSizeList)
+    size = storage.list_size
+    child = array.children[0].slice(array.offset * size, array.length * size)
+    if slots.visible is None or not child.length:
+        return [], [_trimmed(child, None)]
+    bits = target.output((child.length + 7) // 8, np.uint8)
+    target.map(hidden.repeat_bits, len(bits), slots.visible.array, size, child.length, bits)
+    return [], [_trimmed(child, target.buffer(bits))]
+
+
+def _own_children(slots: _Slots) -> list[Array]:
+    """The children of an array that has the same slots as they."""
+    array = slots.array
+    return [
+        _trimmed(child.slice(array.offset, array.length), slots.visible) for child in array.children
+    ]
+
+
+def _struct(slots: _Slots) -> Parts:
+    return [], _own_children(slots)
+
+
+def _sparse_union(slots: _Slots) -> Parts:
+    # A hidden slot of a union keeps its type id: zero need not be a child's.
+    type_ids = slots.target.buffer(slots.array.items(Role.TYPE_IDS))
+    return [type_ids], _own_children(slots)
+
+
+def _dense_union(slots: _Slots) -> Parts:
+    array, target = slots.array, slots.target
+    storage = array.type.storage
+    assert isinstance(storage, s.Union)
+    type_ids, places = array.items(Role.TYPE_IDS), array.items(Role.OFFSETS)
+    moved = target.output(array.length, np.int32)
+    moved[:] = places
+    children = []
+    for code, child in zip(storage.type_codes, array.children, strict=True):
+        own = type_ids == code
+        chosen = places[own]
+        first, last = (int(chosen.min()), int(chosen.max()) + 1) if len(chosen) else (0, 0)
+        moved[own] -= first
+        children.append(_trimmed(child.slice(first, last - first), None))
+    return [target.buffer(type_ids), target.buffer(moved)], children
+
+
+def _runs(slots: _Slots) -> Parts:
+    array, target = slots.array, slots.target
+    run_ends, values = array.children
+    runs = run_ends.length
+    last = target.item(run_ends.items(Role.DATA), runs - 1) if runs else 0
+    if array.offset or last != array.length or values.length != runs:
+        run_ends, values = join_arrays([array]).children
+    return [], [_trimmed(run_ends, None), _trimmed(values, None)]
+
+
+def _views(slots: _Slots) -> Parts:
+    array, target = slots.array, slots.target
+    words = array.items(Role.VIEWS).view(np.int32)
+    lengths = target.output(array.length, np.int64)
+    target.map(hidden.visible_long_lengths, array.length, words, slots.bitmap, 0, lengths)
+    used, there = target.total(lengths), sum(b.size for b in array.data_buffers if b is not None)
+    # More than is there: values share bytes, and would be written once each.
+    if used >= there:
+        return [_items(slots, Role.VIEWS), *array.data_buffers], []
+    starts = target.frozen(target.scan(lengths, np.int64))
+    data = target.output(used, np.uint8)
+    base, table = target.address(words), target.table(buffer_addresses(array), np.uint64)
+    target.map(views.decode_views, array.length, words, base, table, starts, data)
+    moved = target.output(4 * array.length, np.int32)
+    args = (words, slots.bitmap, 0, starts, _WINDOW_BITS, moved)
+    target.map(hidden.repoint_views, array.length, *args)
+    return [target.buffer(moved), *_windows(target.buffer(data), starts)], []
+
+
+def _windows(data: Buffer, starts: Any) -> list[Buffer]:
+    """The gathered bytes as data buffers: each from its window's begin to its last value's end."""
+    window = 1 << _WINDOW_BITS
+    made = []
+    for begin in range(0, data.size, window):
+        last = int((starts[:-1] < begin + window).sum())
+        made.append(data[begin : int(starts[last])])
+    return made
+
+
+_TRIM: dict[str, Callable[[_Slots], Parts]] = {
+    "null": _null,
+    "fixed-size primitive": _fixed,
+    "dictionary-encoded": _fixed,
+    "variable-size binary": _binary,
+    "variable-size binary view": _views,
+    "variable-size list": _list,
+    "variable-size list-view": _list_view,
+    "fixed-size list": _fixed_list,
+    "struct": _struct,
+    "sparse union": _sparse_union,
+    "dense union": _dense_union,
+    "run-end encoded": _runs,
+}

@@ -1,0 +1,158 @@
+"""`trim`: what an array shows and nothing else, for what leaves the process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import arrow_strategies
+import numpy as np
+import pyarrow as pa
+import pytest
+from arrow_oracle import from_pyarrow
+from hypothesis import given
+from hypothesis import strategies as st
+from operations.samples import buffer, sample, samples
+
+import colkern.schema as s
+from colkern.arrays import Array
+from colkern.layouts import Extent, Role
+from colkern.operations import trim, validate
+
+
+def parts(array: Array) -> Iterator[Array]:
+    """The array and all below it; dictionaries are not trimmed."""
+    yield array
+    for child in array.children:
+        yield from parts(child)
+
+
+def check_trimmed(trimmed: Array) -> None:
+    """Nothing is longer than needed, and nothing stands where no reader looks."""
+    for array in parts(trimmed):
+        assert array.offset == 0
+        for spec, found in zip(array.layout.buffers, array.buffers, strict=False):
+            if spec.extent is not Extent.FREE and found is not None and array.length:
+                assert found.size == spec.min_bytes(array.length)
+            if spec.extent is Extent.BITS and found is not None and array.length % 8:
+                assert found.tobytes()[-1] >> array.length % 8 == 0
+        for slot in range(array.length):
+            # Not `is None`: a value in a dictionary may be null too.
+            if array.layout.has_validity and array.slice(slot, 1).null_count:
+                assert nothing_stands_in(array, slot)
+        offsets = array.layout.name in ("variable-size binary", "variable-size list")
+        if offsets and array.length:
+            assert array.items(Role.OFFSETS)[0] == 0
+        if array.layout.name == "variable-size binary" and array.length:
+            data = array.buffer(Role.BYTES)
+            assert (0 if data is None else data.size) == array.items(Role.OFFSETS)[-1]
+
+
+def nothing_stands_in(array: Array, slot: int) -> bool:
+    for spec, found in zip(array.layout.buffers, array.buffers, strict=False):
+        if spec.role in (Role.VALIDITY, Role.BYTES) or found is None:
+            continue
+        if spec.extent is Extent.SLOTS_AND_ONE:
+            offsets = array.items(spec.role)
+            if offsets[slot] != offsets[slot + 1]:
+                return False
+        elif spec.extent is Extent.BITS:
+            if found.tobytes()[slot // 8] >> slot % 8 & 1:
+                return False
+        elif any(found.tobytes()[slot * spec.dtype.itemsize :][: spec.dtype.itemsize]):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("name", samples())
+def test_every_layout_whole_and_sliced(name: str) -> None:
+    whole = sample(name)
+    for start, length in ((0, 12), (3, 7), (11, 1), (5, 0), (1, 11)):
+        array = whole.slice(start, length)
+        trimmed = trim(array)
+        assert trimmed.to_pylist() == array.to_pylist()
+        assert trimmed.type == array.type
+        assert trimmed.null_count == array.null_count
+        check_trimmed(trimmed)
+        validate(trimmed, full=True)
+
+
+@given(arrow_strategies.arrays(), st.data())
+def test_any_array_sliced_anywhere(theirs: pa.Array, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(theirs)))
+    length = data.draw(st.integers(0, len(theirs) - start))
+    array = from_pyarrow(theirs).slice(start, length)
+    trimmed = trim(array)
+    assert trimmed.to_pylist() == array.to_pylist()
+    check_trimmed(trimmed)
+    validate(trimmed, full=True)
+
+
+def test_what_is_trimmed_already_is_shared() -> None:
+    array = from_pyarrow(pa.array(["a", None, "ccc"]))
+    trimmed = trim(array)
+    for ours, theirs in zip(trimmed.buffers, array.buffers, strict=True):
+        assert ours is not None
+        assert theirs is not None
+        assert ours.address == theirs.address
+
+
+def test_secrets_under_nulls_do_not_survive() -> None:
+    validity = buffer([0b101], "u1")
+    secret = Array(s.int32(), 3, [validity, buffer([1, 42, 3], "i4")])
+    assert trim(secret).items(Role.DATA).tolist() == [1, 0, 3]
+
+    text = Array(
+        s.utf8(), 3, [validity, buffer([0, 1, 7, 8], "i4"), buffer(list(b"asecretz"), "u1")]
+    )
+    data = trim(text).buffer(Role.BYTES)
+    assert data is not None
+    assert data.tobytes() == b"az"
+
+    lists = Array(
+        s.list_(s.int8()),
+        3,
+        [validity, buffer([0, 1, 3, 4], "i4")],
+        [Array(s.int8(), 4, [None, buffer([1, 2, 3, 4], "i1")])],
+    )
+    assert trim(lists).children[0].to_pylist() == [1, 4]
+
+
+def test_values_below_a_null_struct_or_list_do_not_survive() -> None:
+    validity = buffer([0b01], "u1")
+    numbers = Array(s.int8(), 2, [None, buffer([1, 42], "i1")])
+    struct = Array(s.struct([("x", s.int8())]), 2, [validity], [numbers])
+    assert trim(struct).children[0].to_pylist() == [1, 0]
+
+    four = Array(s.int8(), 4, [None, buffer([1, 2, 42, 43], "i1")])
+    fixed = Array(s.fixed_size_list(s.int8(), 2), 2, [validity], [four])
+    assert trim(fixed).children[0].to_pylist() == [1, 2, 0, 0]
+
+
+def test_views_keep_only_the_bytes_they_point_at() -> None:
+    long = [f"value number {i:03}" for i in range(100)]
+    whole = from_pyarrow(pa.array(long, pa.string_view()))
+    trimmed = trim(whole.slice(40, 3))
+    assert [b.tobytes() for b in trimmed.data_buffers if b] == ["".join(long[40:43]).encode()]
+    assert trimmed.to_pylist() == long[40:43]
+    validate(trimmed, full=True)
+
+
+def test_views_that_share_bytes_are_not_written_out_again() -> None:
+    data = b"a value of some length"
+    view = np.array([len(data), int.from_bytes(data[:4], "little"), 0, 0], np.int32)
+    shared = Array(
+        s.utf8_view(), 3, [None, buffer(np.tile(view, 3), "i4"), buffer(list(data), "u1")]
+    )
+    trimmed = trim(shared)
+    assert [b.size for b in trimmed.data_buffers if b] == [len(data)]
+    assert trimmed.to_pylist() == [data.decode()] * 3
+
+
+def test_list_views_keep_only_the_elements_in_use() -> None:
+    child = Array(s.int8(), 6, [None, buffer(range(6), "i1")])
+    begins, sizes = buffer([4, 2, 0], "i4"), buffer([1, 2, 0], "i4")
+    array = Array(s.list_view(s.int8()), 3, [None, begins, sizes], [child])
+    trimmed = trim(array)
+    assert trimmed.to_pylist() == [[4], [2, 3], []]
+    assert trimmed.children[0].to_pylist() == [2, 3, 4]
+    assert trimmed.items(Role.OFFSETS).tolist() == [2, 0, 0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -71,6 +71,41 @@ def run_ranges(
     finally:
         _wait_for_all(futures)
     return [first, *(future.result() for future in futures)]
+
+
+def map_items(function: Callable[[Any], Any], items: Sequence[Any], total: int) -> list[Any]:
+    """`[function(item) for item in items]` over the threads, for work that releases the GIL.
+
+    Each thread takes the next item when it is through with one. One thread where there is little to
+    do. An exception of any call is raised once all threads have stopped.
+
+    Args:
+        function: The work.
+        items: What to work on.
+        total: How much work it is, in bytes.
+    """
+    workers = min(len(items), num_threads())
+    if workers <= 1 or total < GRAIN:
+        return [function(item) for item in items]
+    results: list[Any] = [None] * len(items)
+    # Taking the next number from a range's iterator is one step under the GIL.
+    numbers = iter(range(len(items)))
+
+    def work() -> None:
+        for number in numbers:
+            results[number] = function(items[number])
+
+    futures: list[Future[Any]] = []
+    try:
+        with _lock:
+            pool = _shared_pool()
+            futures += [pool.submit(work) for _ in range(workers - 1)]
+        work()
+    finally:
+        _wait_for_all(futures)
+    for future in futures:
+        future.result()
+    return results
 
 
 def _wait_for_all(futures: list[Future[Any]]) -> None:

@@ -1,9 +1,10 @@
-"""Arrow IPC: reading streams and files.
+"""Arrow IPC: streams and files, read and written.
 
 >>> import colkern.ipc
 >>> with colkern.ipc.open("table.arrow") as reader:  # doctest: +SKIP
 ...     for batch in reader:
 ...         print(batch.column("price"))
+>>> colkern.ipc.write_file("sorted.arrow", batches, compression="zstd")  # doctest: +SKIP
 
 Columnar format 1.5: "Serialization and Interprocess Communication (IPC)".
 """
@@ -17,14 +18,30 @@ from colkern.ipc.reading.readers import (
     open_stream,
     read_schema,
 )
+from colkern.ipc.writing.writers import (
+    FileWriter,
+    StreamWriter,
+    WriteOptions,
+    new_file,
+    new_stream,
+    write_file,
+    write_stream,
+)
 
 __all__ = [
     "DEFAULT_LIMITS",
     "FileReader",
+    "FileWriter",
     "Limits",
     "StreamReader",
+    "StreamWriter",
+    "WriteOptions",
+    "new_file",
+    "new_stream",
     "open",
     "open_file",
     "open_stream",
     "read_schema",
+    "write_file",
+    "write_stream",
 ]

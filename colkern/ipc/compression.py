@@ -1,6 +1,6 @@
 """Compressed buffers: LZ4 frames and Zstandard, each behind its uncompressed length.
 
-The length comes from whoever made the file. It is checked against what the codec could possibly
+On reading, the length comes from whoever made the file. It is checked against what the codec could possibly
 make of the bytes that are there, and against a limit, before anything is allocated.
 
 Columnar format 1.5: "Compression".
@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
@@ -50,23 +51,40 @@ class Budget:
         self._left -= count
 
 
+@dataclass(frozen=True, slots=True)
 class Codec:
     """One way to compress a buffer.
 
     Args:
         name: The codec's name, for messages.
+        number: Its `CompressionType` value.
         decode: `(frame, size) -> bytes`; the result of a good frame has `size` bytes.
         most: How many bytes a frame of so many bytes can hold at most.
+        encode: `(bytes, level) -> frame`.
+        levels: The levels that it takes, and the one that it takes if none is asked for.
+        level: How hard to compress.
     """
 
-    __slots__ = ("_decode", "_most", "name")
+    name: str
+    number: int
+    decode: Callable[[Any, int], Any]
+    most: Callable[[int], int]
+    encode: Callable[[Any, int], Any]
+    levels: range
+    level: int
 
-    def __init__(
-        self, name: str, decode: Callable[[Any, int], Any], most: Callable[[int], int]
-    ) -> None:
-        self.name = name
-        self._decode = decode
-        self._most = most
+    def compress(self, buffer: Buffer) -> list[Any]:
+        """The chunks that stand for a buffer: its length and a frame, or -1 and its own bytes.
+
+        Its own bytes where a frame would not be smaller; they are not copied.
+        """
+        if buffer.size == 0:
+            return []
+        data = buffer.array.data
+        frame = self.encode(data, self.level)
+        if len(frame) >= buffer.size:
+            return [_PREFIX.pack(_NOT_COMPRESSED), data]
+        return [_PREFIX.pack(buffer.size), frame]
 
     def decompress(self, buffer: Buffer, budget: Budget) -> Buffer:
         """The bytes of a compressed buffer, in new memory; a slice where they are not compressed.
@@ -84,7 +102,7 @@ class Codec:
         if size == _NOT_COMPRESSED:
             return buffer[_PREFIX.size :]
         frame = data[_PREFIX.size :]
-        if not 0 <= size <= self._most(frame.nbytes):
+        if not 0 <= size <= self.most(frame.nbytes):
             raise InvalidArrowError(
                 f"compressed buffer states {size} bytes; {self.name} cannot make them of "
                 f"{frame.nbytes}"
@@ -93,7 +111,7 @@ class Codec:
             return EMPTY
         budget.spend(size)
         try:
-            result = self._decode(frame, size)
+            result = self.decode(frame, size)
         except MemoryError:
             raise LimitExceededError(f"no memory for a buffer of {size} bytes") from None
         if len(result) != size:
@@ -133,14 +151,78 @@ def _zstd(frame: Any, size: int) -> Any:
         raise InvalidArrowError(f"damaged Zstandard frame: {error}") from None
 
 
+def _to_lz4(data: Any, level: int) -> Any:
+    import lz4.frame
+
+    # Independent blocks, so that a reader may decode them side by side.
+    return lz4.frame.compress(
+        data,
+        compression_level=level,
+        block_size=lz4.frame.BLOCKSIZE_MAX64KB,
+        block_linked=False,
+    )
+
+
+def _to_zstd(data: Any, level: int) -> Any:
+    import zstandard
+
+    compressors = _local.__dict__.setdefault("compressors", {})
+    if level not in compressors:
+        # A compressor serves one thread at a time.
+        compressors[level] = zstandard.ZstdCompressor(level=level)
+    return compressors[level].compress(data)
+
+
 _CODECS = {
-    CompressionType.LZ4_FRAME: Codec("LZ4", _lz4, lambda size: size * _LZ4_BYTES_PER_BYTE),
-    CompressionType.ZSTD: Codec(
-        "Zstandard",
-        _zstd,
-        lambda size: (size // _ZSTD_SMALLEST_BLOCK + 1) * _ZSTD_BYTES_PER_BLOCK,
-    ),
+    codec.number: codec
+    for codec in (
+        Codec(
+            "LZ4",
+            CompressionType.LZ4_FRAME,
+            _lz4,
+            lambda size: size * _LZ4_BYTES_PER_BYTE,
+            _to_lz4,
+            range(-65537, 17),
+            level=0,
+        ),
+        Codec(
+            "Zstandard",
+            CompressionType.ZSTD,
+            _zstd,
+            lambda size: (size // _ZSTD_SMALLEST_BLOCK + 1) * _ZSTD_BYTES_PER_BLOCK,
+            _to_zstd,
+            range(-131072, 23),
+            level=1,
+        ),
+    )
 }
+
+_NAMES = {"lz4": CompressionType.LZ4_FRAME, "zstd": CompressionType.ZSTD}
+
+
+def codec_named(name: str | None, level: int | None) -> Codec | None:
+    """The codec to write with.
+
+    Args:
+        name: "lz4" (LZ4 frames), "zstd", or None for plain buffers.
+        level: How hard it compresses; None for its fast default (LZ4: 0, Zstandard: 1).
+
+    Raises:
+        ValueError: If there is no such codec or level.
+    """
+    if name is None:
+        if level is not None:
+            raise ValueError("compression_level: needs a compression")
+        return None
+    if name not in _NAMES:
+        raise ValueError(f"compression: expected 'lz4', 'zstd' or None, got {name!r}")
+    codec = _CODECS[_NAMES[name]]
+    if level is None:
+        return codec
+    if level not in codec.levels:
+        least, most = codec.levels[0], codec.levels[-1]
+        raise ValueError(f"compression_level: {codec.name} takes {least} to {most}, got {level}")
+    return replace(codec, level=level)
 
 
 def codec_of(compression: Record | None) -> Codec | None:

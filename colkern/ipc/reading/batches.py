@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from colkern.arrays import UNKNOWN, Array, RecordBatch
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.ipc.compression import Budget, codec_of
+from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.byteorder import little_endian
 from colkern.ipc.reading.messages import Message
-from colkern.ipc.reading.schemas import WireField, WireSchema
 from colkern.ipc.wire import BUFFER, FIELD_NODE
 from colkern.layouts import BufferSpec, ChildLength, Extent, Layout, Role, layout
 from colkern.memory import EMPTY, Buffer

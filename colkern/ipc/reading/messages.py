@@ -14,11 +14,10 @@ from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedErr
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import Record, decode
+from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.sources import Body, Memory, RandomAccess, Sequential
 from colkern.ipc.wire import MESSAGE
-
-CONTINUATION = b"\xff\xff\xff\xff"
 
 # The tables around a field (message, schema) and below it (encoding, index type).
 _TABLES_AROUND_TYPES = 5

@@ -14,9 +14,11 @@ from typing import Any, Self
 
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.ipc.fields import WireSchema
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import decode
+from colkern.ipc.framing import FRONT_BYTES, MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.batches import DictionaryPlan, SchemaPlan, lazy_batch
 from colkern.ipc.reading.dictionaries import Dictionaries
@@ -29,7 +31,7 @@ from colkern.ipc.reading.messages import (
     max_table_depth,
     read_message_at,
 )
-from colkern.ipc.reading.schemas import WireSchema, schema_from_wire
+from colkern.ipc.reading.schemas import schema_from_wire
 from colkern.ipc.reading.sources import (
     ByteStream,
     Memory,
@@ -43,9 +45,7 @@ from colkern.ipc.wire import FOOTER
 from colkern.memory import Buffer
 from colkern.schema import Schema
 
-MAGIC = b"ARROW1"
-# The magic and two bytes of padding in front, a length and the magic behind.
-_FRONT_BYTES = 8
+# The footer's length and the magic stand at the end.
 _BACK = struct.Struct("<i6s")
 
 _OTHER_FORMATS = {
@@ -301,7 +301,7 @@ def _read_footer(source: RandomAccess, limits: Limits) -> tuple[int, dict[str, A
     if source.read(0, min(len(MAGIC), source.size)).tobytes() != MAGIC:
         raise InvalidArrowError(f"not an Arrow file: it does not start with {MAGIC!r}")
     back = source.size - _BACK.size
-    if back < _FRONT_BYTES:
+    if back < FRONT_BYTES:
         raise InvalidArrowError(f"an Arrow file of {source.size} bytes: it has been cut short")
     size, magic = _BACK.unpack(source.read(back, _BACK.size).tobytes())
     if magic != MAGIC:
@@ -309,7 +309,7 @@ def _read_footer(source: RandomAccess, limits: Limits) -> tuple[int, dict[str, A
             f"the file does not end with {MAGIC!r}: it has been cut short or was not finished",
             place=f"byte {source.size - len(MAGIC)}",
         )
-    if not 0 < size <= back - _FRONT_BYTES:
+    if not 0 < size <= back - FRONT_BYTES:
         raise InvalidArrowError(f"footer of {size} bytes", place=f"byte {back}")
     if size > limits.metadata_bytes:
         raise LimitExceededError(

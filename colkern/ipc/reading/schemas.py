@@ -1,19 +1,16 @@
 """Schemas out of metadata: data types, and which field has which dictionary.
 
-A field's entry in the metadata says more than `colkern.schema.Field` does: the ids of dictionaries.
-`WireField` keeps both side by side.
-
 Columnar format 1.5: "Schema message", "Data Types".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuf.DictionaryKind import DictionaryKind
 from colkern.ipc.flatbuf.Endianness import Endianness
 from colkern.ipc.flatbuf.Type import Type
@@ -64,32 +61,6 @@ from colkern.schema import (
 _INTERVAL_UNITS: tuple[IntervalUnit, ...] = ("year_month", "day_time", "month_day_nano")
 _FLOAT_BITS = (16, 32, 64)
 _UNION_MODES: tuple[UnionMode, ...] = ("sparse", "dense")
-
-
-@dataclass(frozen=True, slots=True)
-class WireField:
-    """A field as batches carry it.
-
-    Args:
-        field: The field.
-        children: The fields of the children: of the type, or of the dictionary's values.
-        dictionary: The id of the dictionary, or None.
-        values: The type of the dictionary's values, or the field's type.
-    """
-
-    field: Field
-    children: tuple[WireField, ...]
-    dictionary: int | None
-    values: DataType
-
-
-@dataclass(frozen=True, slots=True)
-class WireSchema:
-    """A schema as batches carry it."""
-
-    schema: Schema
-    fields: tuple[WireField, ...]
-    big_endian: bool
 
 
 def schema_from_wire(record: Record, limits: Limits) -> WireSchema:

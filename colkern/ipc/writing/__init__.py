@@ -1,0 +1,1 @@
+"""Writing: sinks, messages, schemas, dictionaries, batches, and the writers over them."""

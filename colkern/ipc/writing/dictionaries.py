@@ -1,0 +1,149 @@
+"""Which dictionaries have been written, and which are due before a batch.
+
+Columnar format 1.5: "Dictionary messages", "Dictionary replacement", "IPC file format".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from colkern.arrays import Array
+from colkern.ipc.fields import WireField
+from colkern.memory import EMPTY
+from colkern.operations import trim
+
+
+@dataclass(frozen=True, slots=True)
+class DictionaryBatch:
+    """Values of a dictionary that are due.
+
+    Args:
+        id: The dictionary's id.
+        field: A field that has it; its children are those of the values.
+        values: The values, or those that come behind the ones before.
+        is_delta: Whether they do.
+    """
+
+    id: int
+    field: WireField
+    values: Array
+    is_delta: bool
+
+    def values_field(self) -> WireField:
+        """The field of the values themselves."""
+        return replace(self.field, dictionary=None)
+
+
+class WrittenDictionaries:
+    """The dictionaries as a reader knows them at one point of a stream or file.
+
+    Args:
+        deltas: Whether a dictionary that has grown is written as a delta.
+        may_replace: Whether a dictionary may take the place of an earlier one.
+    """
+
+    def __init__(self, *, deltas: bool, may_replace: bool) -> None:
+        self._deltas = deltas
+        self._may_replace = may_replace
+        self._written: dict[int, Array] = {}
+
+    def due(self, columns: Sequence[Array], fields: Sequence[WireField]) -> list[DictionaryBatch]:
+        """What must be written before a batch of these columns, inner dictionaries first.
+
+        Nothing is remembered yet: see `wrote`.
+
+        Raises:
+            ValueError: If one id has different dictionaries in two columns, or a dictionary would
+                have to be replaced where that is not allowed.
+        """
+        now: dict[int, tuple[WireField, Array]] = {}
+        for column, field in zip(columns, fields, strict=True):
+            for owner, values in _dictionaries(column, field):
+                assert owner.dictionary is not None
+                _, known = now.setdefault(owner.dictionary, (owner, values))
+                if not _same(known, values):
+                    raise ValueError(
+                        f"dictionary {owner.dictionary}: columns that share it have different "
+                        f"dictionaries in one batch; unify them, or give the columns ids of their own"
+                    )
+        batches: list[DictionaryBatch] = []
+        for owner, values in now.values():
+            batch = self._batch(owner, values, batches)
+            if batch is not None:
+                batches.append(batch)
+        return batches
+
+    def _batch(
+        self, owner: WireField, values: Array, before: list[DictionaryBatch]
+    ) -> DictionaryBatch | None:
+        id_ = owner.dictionary
+        assert id_ is not None
+        written = self._written.get(id_)
+        replaced = {
+            batch.id for batch in before if not batch.is_delta and batch.id in self._written
+        }
+        if written is None:
+            return DictionaryBatch(id_, owner, values, is_delta=False)
+        # Values that point into a dictionary which has another order now must point anew.
+        if not replaced.intersection(_ids(owner.children)):
+            if _same(written, values):
+                return None
+            if self._deltas and _is_start_of(written, values):
+                return DictionaryBatch(id_, owner, values.slice(written.length), is_delta=True)
+        if not self._may_replace:
+            raise ValueError(
+                f"dictionary {id_} of {owner.field.name!r}: a file can only add to a dictionary, not "
+                f"replace it; unify the dictionaries of the batches, or write a stream"
+            )
+        return DictionaryBatch(id_, owner, values, is_delta=False)
+
+    def wrote(self, columns: Sequence[Array], fields: Sequence[WireField]) -> None:
+        """Remember the dictionaries of these columns as written."""
+        for column, field in zip(columns, fields, strict=True):
+            for owner, values in _dictionaries(column, field):
+                assert owner.dictionary is not None
+                self._written[owner.dictionary] = values
+
+
+def _is_start_of(start: Array, values: Array) -> bool:
+    return start.length <= values.length and _same(start, values.slice(0, start.length))
+
+
+def _same(a: Array, b: Array) -> bool:
+    """Whether two arrays of one type are the same bytes: of equal values, -0.0 is not 0.0.
+
+    Dictionaries within are not looked at, they have ids of their own.
+    """
+    return a is b or (a.length == b.length and _same_bytes(trim(a), trim(b)))
+
+
+def _same_bytes(a: Array, b: Array) -> bool:
+    if len(a.buffers) != len(b.buffers) or a.length != b.length:
+        return False
+    pairs = zip(a.buffers, b.buffers, strict=True)
+    if not all(np.array_equal((x or EMPTY).array, (y or EMPTY).array) for x, y in pairs):
+        return False
+    return all(_same_bytes(x, y) for x, y in zip(a.children, b.children, strict=True))
+
+
+def _dictionaries(array: Array, field: WireField) -> Iterator[tuple[WireField, Array]]:
+    """The dictionaries of an array with the fields that have them, inner before outer."""
+    if field.dictionary is None:
+        for child, below in zip(array.children, field.children, strict=True):
+            yield from _dictionaries(child, below)
+        return
+    assert array.dictionary is not None
+    for child, below in zip(array.dictionary.children, field.children, strict=True):
+        yield from _dictionaries(child, below)
+    yield field, array.dictionary
+
+
+def _ids(fields: Sequence[WireField]) -> Iterator[int]:
+    """The ids of all dictionaries below some fields."""
+    for field in fields:
+        if field.dictionary is not None:
+            yield field.dictionary
+        yield from _ids(field.children)

@@ -1,0 +1,321 @@
+"""Writers: what colkern writes, pyarrow reads, and nothing else stands in it."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import struct
+from pathlib import Path
+from typing import Any
+
+import arrow_strategies
+import lz4.frame
+import numpy as np
+import pyarrow as pa
+import pytest
+from arrow_oracle import batch_from_pyarrow, from_pyarrow
+from golden import golden_files
+from hypothesis import given
+from hypothesis import strategies as st
+from operations.samples import buffer, sample, samples
+
+import colkern.ipc
+import colkern.schema as s
+from colkern import Array, Buffer, RecordBatch, Schema, UnsupportedError
+
+FORMATS = ("stream", "file")
+CODECS = (None, "lz4", "zstd")
+# pyarrow has no Python class for arrays of month and day-time intervals.
+STREAMS = [
+    path
+    for path in golden_files("arrow-ipc-stream/integration/*/*.stream")
+    if "generated_interval." not in str(path)
+]
+# Older ones have decimals and dates that break the format's rules.
+STRICT = ("cpp-21", "2.0.0", "4.0.0")
+
+
+def written(fmt: str, data: Any, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    write = colkern.ipc.write_file if fmt == "file" else colkern.ipc.write_stream
+    write(sink, data, **options)
+    return sink.getvalue()
+
+
+def by_pyarrow(fmt: str, data: bytes) -> list[pa.RecordBatch]:
+    if fmt == "stream":
+        return list(pa.ipc.open_stream(data))
+    reader = pa.ipc.open_file(data)
+    return [reader.get_batch(i) for i in range(reader.num_record_batches)]
+
+
+def one_column(array: Array) -> RecordBatch:
+    return RecordBatch(Schema([("x", array.type)]), [array])
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("name", samples())
+def test_pyarrow_reads_every_type_whole_and_sliced(name: str, fmt: str) -> None:
+    for (start, length), codec in itertools.product(((0, 12), (3, 7), (5, 0)), CODECS):
+        data = written(fmt, one_column(sample(name).slice(start, length)), compression=codec)
+        (batch,) = by_pyarrow(fmt, data)
+        batch.validate(full=True)
+        expected = samples()[name].slice(start, length)
+        assert from_pyarrow(batch.column(0)).to_pylist() == from_pyarrow(expected).to_pylist()
+        storage = getattr(expected.type, "storage_type", expected.type)
+        assert batch.schema.field(0).type == storage
+
+
+@given(arrow_strategies.arrays(), st.data())
+def test_any_array_goes_to_pyarrow_and_comes_back(theirs: pa.Array, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(theirs)))
+    fmt = data.draw(st.sampled_from(FORMATS))
+    options = {
+        "compression": data.draw(st.sampled_from(CODECS)),
+        "alignment": data.draw(st.sampled_from((8, 64))),
+    }
+    ours = from_pyarrow(theirs).slice(start)
+    encoded = written(fmt, one_column(ours), **options)
+    (batch,) = by_pyarrow(fmt, encoded)
+    batch.validate(full=True)
+    assert from_pyarrow(batch.column(0)).to_pylist() == ours.to_pylist()
+    (again,) = colkern.ipc.open(encoded)
+    again.validate(full=True)
+    assert again.column(0).to_pylist() == ours.to_pylist()
+
+
+@pytest.mark.parametrize("path", STREAMS)
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_golden_files_written_again_are_the_same_to_pyarrow(path: Path, fmt: str) -> None:
+    with colkern.ipc.open(path) as reader:
+        batches = reader.read_all()
+        sink = io.BytesIO()
+        new = colkern.ipc.new_file if fmt == "file" else colkern.ipc.new_stream
+        with new(sink, reader.schema) as writer:
+            writer.write(batches)
+    original = list(pa.ipc.open_stream(path))
+    again = by_pyarrow(fmt, sink.getvalue())
+    assert len(again) == len(original)
+    for ours, theirs in zip(again, original, strict=True):
+        assert ours.schema.equals(theirs.schema, check_metadata=True)
+        ours.validate(full=any(version in str(path) for version in STRICT))
+        for left, right in zip(ours.columns, theirs.columns, strict=True):
+            assert left.equals(right) or repr(left) == repr(right)
+
+
+def blocks_of(data: bytes) -> list[tuple[int, int, int]]:
+    """Offset, size of metadata, and size of the body of each message of a stream."""
+    found = []
+    place = 0
+    while True:
+        marker, size = struct.unpack_from("<ii", data, place)
+        assert marker == -1
+        if size == 0:
+            assert place + 8 == len(data)
+            return found
+        body = pa.ipc.read_message(pa.py_buffer(data)[place:]).body
+        found.append((place, 8 + size, 0 if body is None else body.size))
+        place += 8 + size + found[-1][2]
+
+
+@pytest.mark.parametrize("alignment", [8, 64])
+def test_bodies_and_buffers_start_aligned(alignment: int) -> None:
+    columns = [from_pyarrow(pa.array(["a", None, "cc"])), from_pyarrow(pa.array([1, 2, None]))]
+    batch = RecordBatch.from_arrays(columns, ["a", "b"])
+    data = written("stream", [batch, batch], alignment=alignment)
+    for place, metadata, body in blocks_of(data):
+        assert metadata % 8 == 0
+        assert (place + metadata) % alignment == 0
+        assert body % alignment == 0
+    memory = Buffer(np.frombuffer(data, np.uint8))
+    for read in colkern.ipc.open(memory):
+        for column in read.columns:
+            for part in column.buffers:
+                assert part is not None
+                assert (part.address - memory.address) % alignment == 0
+
+
+def test_padding_and_what_stands_under_nulls_is_zero() -> None:
+    secret = np.frombuffer(b"SECRET__" * 8, np.uint8)
+    validity = buffer([0b11111101], "u1")
+    column = Array(s.int64(), 3, [validity, Buffer(secret[:24])])
+    text = Array(s.utf8(), 3, [validity, buffer([0, 1, 60, 61], "i4"), Buffer(secret[:61])])
+    data = written("stream", RecordBatch.from_arrays([column, text], ["a", "b"]))
+    assert data.count(b"SECRET__") == 2
+    (batch,) = by_pyarrow("stream", data)
+    assert batch.column(1).to_pylist() == ["S", None, "E"]
+    # A bitmap's last byte has nothing behind its last bit.
+    assert batch.column(0).buffers()[0].to_pybytes()[:1] == b"\x05"
+
+
+def test_slices_are_written_without_what_lies_around_them() -> None:
+    text = pa.array([f"{i:08}" for i in range(10_000)])
+    for type_ in (pa.utf8(), pa.string_view(), pa.list_(pa.int64())):
+        whole = pa.array([[i] for i in range(10_000)], type_) if pa.types.is_list(type_) else text
+        column = from_pyarrow(whole.cast(type_)).slice(5_000, 10)
+        assert len(written("stream", one_column(column))) < 2_000
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+def test_buffers_that_do_not_shrink_stay_as_they_are(codec: Any) -> None:
+    noise = np.random.default_rng(1).integers(0, 256, 1 << 16, np.uint8)
+    batch = RecordBatch.from_arrays([from_pyarrow(pa.array(noise))], ["x"])
+    data = written("stream", batch, compression=codec)
+    assert struct.pack("<q", -1) + noise.tobytes() in data
+    (read,) = by_pyarrow("stream", data)
+    assert read.column(0).to_pylist() == noise.tolist()
+
+
+def test_lz4_blocks_are_independent_of_each_other() -> None:
+    values = np.arange(1 << 17, dtype=np.int64) // 3
+    batch = RecordBatch.from_arrays([from_pyarrow(pa.array(values))], ["x"])
+    data = written("stream", batch, compression="lz4")
+    frame = data[data.index(b"\x04\x22\x4d\x18") :]
+    info = lz4.frame.get_frame_info(frame)
+    assert info["block_linked"] is False
+    assert info["block_size"] == 1 << 16
+    (read,) = by_pyarrow("stream", data)
+    assert read.column(0).to_numpy().tolist() == values.tolist()
+
+
+def test_custom_metadata_of_schema_field_batch_and_footer() -> None:
+    field = s.Field("x", s.int8(), True, {b"of": b"field"})
+    schema = Schema([field], {b"of": b"schema", b"\xff": b"\x00"})
+    column = Array(s.int8(), 2, [None, buffer([1, 2], "i1")])
+    batch = RecordBatch(schema, [column], metadata={b"of": b"batch"})
+    data = written("file", batch, metadata={b"of": b"footer"})
+    theirs = pa.ipc.open_file(data)
+    assert theirs.schema.metadata == {b"of": b"schema", b"\xff": b"\x00"}
+    assert theirs.schema.field(0).metadata == {b"of": b"field"}
+    assert theirs.get_batch_with_custom_metadata(0).custom_metadata[b"of"] == b"batch"
+    ours = colkern.ipc.open(data)
+    assert isinstance(ours, colkern.ipc.FileReader)
+    assert ours.metadata == {b"of": b"footer"}
+    assert ours[0].metadata == {b"of": b"batch"}
+
+
+def test_a_stream_ends_with_its_mark_and_a_file_has_one_too() -> None:
+    batch = one_column(sample("bool"))
+    end = b"\xff\xff\xff\xff\0\0\0\0"
+    assert written("stream", batch).endswith(end)
+    file = written("file", batch)
+    (footer_size,) = struct.unpack("<i", file[-10:-6])
+    assert file[-10 - footer_size - 8 : -10 - footer_size] == end
+
+
+def test_a_file_is_a_stream_between_magics() -> None:
+    batch = one_column(sample("struct"))
+    file, stream = written("file", batch), written("stream", batch)
+    assert [b.to_pylist() for b in pa.ipc.open_stream(file[8:])] == [
+        b.to_pylist() for b in pa.ipc.open_stream(stream)
+    ]
+
+
+def test_no_batch_and_no_column() -> None:
+    for new in (colkern.ipc.new_stream, colkern.ipc.new_file):
+        sink = io.BytesIO()
+        with new(sink, Schema({"x": s.utf8()})):
+            pass
+        assert colkern.ipc.open(sink.getvalue()).read_all() == []
+    rows = RecordBatch(Schema({}), [], length=7)
+    for fmt in FORMATS:
+        (batch,) = by_pyarrow(fmt, written(fmt, rows))
+        assert batch.num_rows == 7
+    with pytest.raises(ValueError, match="no batch, so no schema"):
+        written("stream", [])
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"x": s.int8(), "y": s.int8()}, "a batch of 2 columns, the schema has 1"),
+        ({"y": s.int8()}, "column 0 is y: int8, the schema has x: int8"),
+        ({"x": s.int16()}, "column 0 is x: int16, the schema has x: int8"),
+    ],
+)
+def test_batches_of_another_schema_are_refused(other: Any, message: str) -> None:
+    schema = Schema({"x": s.int8()})
+    columns = [Array(t, 0, [None, None]) for t in other.values()]
+    sink = io.BytesIO()
+    with colkern.ipc.new_stream(sink, schema) as writer:
+        with pytest.raises(ValueError, match=message):
+            writer.write(RecordBatch(Schema(other), columns))
+        writer.write(one_column(Array(s.int8(), 1, [None, buffer([5], "i1")])))
+    assert [b.to_pydict() for b in pa.ipc.open_stream(sink.getvalue())] == [{"x": [5]}]
+
+
+def test_what_other_libraries_hold_is_written_too() -> None:
+    table = pa.table({"x": pa.chunked_array([[1, 2], [3]])})
+    for data in (table, table.to_reader(), table.to_batches()):
+        found = [b.column(0).to_pylist() for b in by_pyarrow("stream", written("stream", data))]
+        assert found == [[1, 2], [3]]
+    (found,) = by_pyarrow("file", written("file", table.to_batches()[1]))
+    assert found.column(0).to_pylist() == [3]
+    with pytest.raises(TypeError, match="data: expected record batches"):
+        written("stream", 5)
+
+
+def test_a_reader_is_written_with_the_metadata_of_its_batches() -> None:
+    schema = Schema({"x": s.int8()})
+    column = Array(s.int8(), 1, [None, buffer([1], "i1")])
+    first = written("stream", RecordBatch(schema, [column], metadata={b"k": b"v"}))
+    for fmt in FORMATS:
+        with colkern.ipc.open(first) as reader:
+            (batch,) = colkern.ipc.open(written(fmt, reader))
+        assert batch.metadata == {b"k": b"v"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"compression": "gzip"}, "compression: expected 'lz4', 'zstd' or None"),
+        ({"compression": "zstd", "compression_level": 23}, "Zstandard takes .* to 22"),
+        ({"compression_level": 1}, "needs a compression"),
+        ({"alignment": 16}, "alignment: expected 8 or 64"),
+        ({"dictionary_ids": {"y": 1}}, "no dictionary field 'y'"),
+    ],
+)
+def test_options_that_are_not_right(options: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        colkern.ipc.new_stream(io.BytesIO(), Schema({"x": s.int8()}), **options)
+    with pytest.raises(TypeError):
+        colkern.ipc.new_stream(io.BytesIO(), Schema({"x": s.int8()}), codec="lz4")
+
+
+def test_types_that_ipc_has_no_form_for() -> None:
+    values = s.extension("a", s.utf8())
+    with pytest.raises(UnsupportedError, match="x: IPC has no form for a dictionary"):
+        colkern.ipc.new_stream(io.BytesIO(), Schema({"x": s.dictionary(s.int8(), values)}))
+
+
+def test_offsets_beyond_31_bits(tmp_path: Path) -> None:
+    # A sparse file stands for memory that nobody has to fill.
+    path = tmp_path / "sparse"
+    size = (1 << 31) + 100
+    with path.open("wb") as file:
+        file.truncate(size)
+    data = np.memmap(path, np.uint8, "r+")
+    data[-10:] = list(b"0123456789")
+    offsets = [0, size - 10, size - 4, size]
+    column = Array(s.large_utf8(), 3, [None, buffer(offsets, "i8"), Buffer(data)])
+    column._checked = True
+    (batch,) = by_pyarrow("stream", written("stream", one_column(column.slice(1))))
+    assert batch.column(0).to_pylist() == ["012345", "6789"]
+    target = tmp_path / "large.arrow"
+    colkern.ipc.write_file(target, one_column(column))
+    (read,) = colkern.ipc.open(target)
+    assert read.column(0).slice(1).to_pylist() == ["012345", "6789"]
+    assert pa.ipc.open_file(pa.memory_map(str(target))).get_batch(0).column(0)[2].as_py() == "6789"
+
+
+def test_halves_and_indices_without_a_sign() -> None:
+    halves = np.array([1.5, -0.0, np.inf], np.float16)
+    theirs = pa.record_batch(
+        {
+            "h": pa.array(halves),
+            "d": pa.DictionaryArray.from_arrays(pa.array([1, 0, 1], pa.uint64()), ["a", "b"]),
+        }
+    )
+    for fmt in FORMATS:
+        (batch,) = by_pyarrow(fmt, written(fmt, batch_from_pyarrow(theirs)))
+        assert batch.equals(theirs)

@@ -1,0 +1,178 @@
+"""Dictionaries on their way out: once, shared, growing, replaced, nested."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from arrow_oracle import batch_from_pyarrow
+
+import colkern.ipc
+from colkern import RecordBatch
+from colkern.ipc.flatbuf.MessageHeader import MessageHeader
+from colkern.ipc.limits import DEFAULT_LIMITS
+from colkern.ipc.reading.messages import MessageStream
+from colkern.ipc.reading.sources import Memory, MemoryStream
+from colkern.memory import Buffer
+
+
+def encoded(indices: list[int | None], values: list[Any]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(indices, pa.int8()), pa.array(values))
+
+
+def batch(**columns: pa.Array) -> RecordBatch:
+    return batch_from_pyarrow(pa.record_batch(columns))
+
+
+def stream(*batches: RecordBatch, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    colkern.ipc.write_stream(sink, batches, **options)
+    return sink.getvalue()
+
+
+def file(*batches: RecordBatch, **options: Any) -> bytes:
+    sink = io.BytesIO()
+    colkern.ipc.write_file(sink, batches, **options)
+    return sink.getvalue()
+
+
+def messages(data: bytes) -> list[str]:
+    """`schema`, `batch`, and for dictionaries their id, how many values, and whether a delta."""
+    source = MessageStream(MemoryStream(Memory(Buffer.from_object(data))), DEFAULT_LIMITS)
+    found = []
+    while (message := source.next()) is not None:
+        if message.kind == MessageHeader.DictionaryBatch:
+            header = message.header
+            mark = "+" if header["isDelta"] else "="
+            found.append(f"{header['id']}{mark}{header['data']['length']}")
+        else:
+            found.append({1: "schema", 3: "batch"}[message.kind])
+    return found
+
+
+def columns(data: bytes) -> list[list[Any]]:
+    return [found.column(0).to_pylist() for found in pa.ipc.open_stream(data)]
+
+
+def test_a_dictionary_is_written_once() -> None:
+    data = stream(batch(d=encoded([0, 1], ["a", "b"])), batch(d=encoded([1, None], ["a", "b"])))
+    assert messages(data) == ["schema", "0=2", "batch", "batch"]
+    assert columns(data) == [["a", "b"], ["b", None]]
+
+
+def test_another_dictionary_replaces_it_in_a_stream() -> None:
+    data = stream(batch(d=encoded([0], ["a", "b"])), batch(d=encoded([0], ["c"])))
+    assert messages(data) == ["schema", "0=2", "batch", "0=1", "batch"]
+    assert columns(data) == [["a"], ["c"]]
+
+
+def test_a_dictionary_that_has_grown_is_a_delta_where_deltas_are_wanted() -> None:
+    batches = [batch(d=encoded([0], ["a"])), batch(d=encoded([2, 0], ["a", "b", "c"]))]
+    data = stream(*batches, dictionary_deltas=True)
+    assert messages(data) == ["schema", "0=1", "batch", "0+2", "batch"]
+    assert columns(data) == [["a"], ["c", "a"]]
+    assert messages(stream(*batches)) == ["schema", "0=1", "batch", "0=3", "batch"]
+
+
+def test_files_take_deltas_and_refuse_replacements() -> None:
+    grown = file(batch(d=encoded([0], ["a"])), batch(d=encoded([1, 0], ["a", "b"])))
+    theirs = pa.ipc.open_file(grown)
+    assert theirs.get_batch(1).column(0).to_pylist() == ["b", "a"]
+    assert theirs.get_batch(0).column(0).to_pylist() == ["a"]
+
+    sink = io.BytesIO()
+    first = batch(d=encoded([0], ["a"]))
+    with colkern.ipc.new_file(sink, first.schema) as writer:
+        writer.write(first)
+        with pytest.raises(ValueError, match=r"dictionary 0 of 'd': a file can only add"):
+            writer.write(batch(d=encoded([0], ["b"])))
+        writer.write(first)
+    assert pa.ipc.open_file(sink.getvalue()).num_record_batches == 2
+
+
+def test_files_without_deltas_refuse_growth_too() -> None:
+    with pytest.raises(ValueError, match="a file can only add"):
+        file(
+            batch(d=encoded([0], ["a"])),
+            batch(d=encoded([1], ["a", "b"])),
+            dictionary_deltas=False,
+        )
+
+
+def test_negative_zero_is_another_value_than_zero() -> None:
+    data = stream(batch(d=encoded([0], [0.0])), batch(d=encoded([0], [-0.0])))
+    assert [repr(values[0]) for values in columns(data)] == ["0.0", "-0.0"]
+
+
+def test_not_a_number_is_the_same_value_again() -> None:
+    nan = float("nan")
+    data = stream(batch(d=encoded([0], [nan])), batch(d=encoded([0], [nan])))
+    assert messages(data) == ["schema", "0=1", "batch", "batch"]
+
+
+def test_fields_share_a_dictionary_where_they_are_told_to() -> None:
+    shared = batch(a=encoded([0], ["x", "y"]), b=encoded([1], ["x", "y"]))
+    data = stream(shared, dictionary_ids={"a": 5, "b": 5})
+    assert messages(data) == ["schema", "5=2", "batch"]
+    (found,) = pa.ipc.open_stream(data)
+    assert found.to_pydict() == {"a": ["x"], "b": ["y"]}
+    assert messages(stream(shared, dictionary_ids={"b": 0})) == ["schema", "1=2", "0=2", "batch"]
+
+
+def test_fields_that_share_an_id_must_have_one_dictionary() -> None:
+    with pytest.raises(ValueError, match="columns that share it have different dictionaries"):
+        stream(batch(a=encoded([0], ["x"]), b=encoded([0], ["y"])), dictionary_ids={"a": 1, "b": 1})
+    with pytest.raises(ValueError, match="values of string in one field and of int64 in 'b'"):
+        stream(batch(a=encoded([0], ["x"]), b=encoded([0], [1])), dictionary_ids={"a": 1, "b": 1})
+
+
+def nested(outer: list[int], lists: list[list[int]], words: list[str]) -> pa.Array:
+    """Dictionary-encoded lists of dictionary-encoded words."""
+    offsets = [0]
+    for places in lists:
+        offsets.append(offsets[-1] + len(places))
+    inner = encoded([place for places in lists for place in places], words)
+    values = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), inner)
+    return pa.DictionaryArray.from_arrays(pa.array(outer, pa.int8()), values)
+
+
+def test_inner_dictionaries_come_before_outer_ones() -> None:
+    data = stream(batch(d=nested([1, 0], [[0], [1, 0]], ["a", "b"])))
+    assert messages(data) == ["schema", "1=2", "0=2", "batch"]
+    assert columns(data) == [[["b", "a"], ["a"]]]
+
+
+def test_an_outer_dictionary_is_written_again_when_an_inner_one_is_replaced() -> None:
+    data = stream(
+        batch(d=nested([0], [[0]], ["a", "b"])),
+        # The same lists of words through another dictionary of words.
+        batch(d=nested([0], [[1]], ["b", "a"])),
+    )
+    assert messages(data) == ["schema", "1=2", "0=1", "batch", "1=2", "0=1", "batch"]
+    ours = [found.column(0).to_pylist() for found in colkern.ipc.open(data)]
+    assert ours == [[["a"]], [["a"]]]
+
+
+def test_an_outer_dictionary_stays_when_an_inner_one_grows() -> None:
+    data = file(
+        batch(d=nested([0], [[0]], ["a"])),
+        batch(d=nested([0, 1], [[0], [1]], ["a", "b"])),
+    )
+    ours = [found.column(0).to_pylist() for found in colkern.ipc.open(data)]
+    assert ours == [[["a"]], [["a"], ["b"]]]
+
+
+def test_dictionaries_below_structs_and_lists_are_found_by_their_path() -> None:
+    column = pa.StructArray.from_arrays([encoded([0], ["x"])], ["inner"])
+    data = stream(batch(s=column), dictionary_ids={"s.inner": 9})
+    assert messages(data) == ["schema", "9=1", "batch"]
+
+
+def test_a_dictionary_with_nulls_and_slices_of_one() -> None:
+    column = encoded([0, 1, None, 2], ["a", None, "c"])
+    whole = batch(d=column)
+    data = stream(whole.slice(0, 2), whole.slice(2))
+    assert messages(data) == ["schema", "0=3", "batch", "batch"]
+    assert columns(data) == [["a", None], [None, "c"]]

@@ -77,6 +77,31 @@ class Array:
         self._checked = False
         self._check_shape()
 
+    @classmethod
+    def of_checked_shape(
+        cls,
+        type: DataType,
+        layout: Layout,
+        length: int,
+        buffers: tuple[Buffer | None, ...],
+        nulls: int,
+    ) -> Array:
+        """As `Array(type, length, buffers, null_count=nulls)`, where the caller has checked the shape.
+
+        For types without children and dictionary. Readers make arrays by the ten thousand.
+        """
+        array = cls.__new__(cls)
+        array.type = type
+        array.layout = layout
+        array.length = length
+        array.buffers = buffers
+        array.children = ()
+        array.dictionary = None
+        array.offset = 0
+        array._null_count = nulls
+        array._checked = False
+        return array
+
     def _check_shape(self) -> None:
         if self.length < 0 or self.offset < 0:
             raise InvalidArrowError(f"negative length {self.length} or offset {self.offset}")
@@ -269,7 +294,7 @@ class RecordBatch:
         metadata: Key-value pairs of bytes that came with the batch.
     """
 
-    __slots__ = ("_columns", "_load", "_loading", "length", "metadata", "schema")
+    __slots__ = ("_columns", "_load", "_load_many", "_loading", "length", "metadata", "schema")
 
     def __init__(
         self,
@@ -289,6 +314,7 @@ class RecordBatch:
         self.metadata = metadata
         self._columns: list[Array | None] = list(columns)
         self._load: Callable[[int], Array] | None = None
+        self._load_many: Callable[[list[int]], list[Array]] | None = None
         # A lock for each column that is being made.
         self._loading: dict[int, threading.Lock] = {}
 
@@ -299,14 +325,20 @@ class RecordBatch:
         length: int,
         load: Callable[[int], Array],
         metadata: dict[bytes, bytes] | None = None,
+        load_many: Callable[[list[int]], list[Array]] | None = None,
     ) -> RecordBatch:
-        """A batch whose column `i` is made by `load(i)` when it is first asked for, by any thread."""
+        """A batch whose column `i` is made by `load(i)` when it is first asked for, by any thread.
+
+        Where all columns are asked for, `load_many` makes those that are not there yet, if it is given;
+        it answers for their types and lengths.
+        """
         batch = cls.__new__(cls)
         batch.schema = schema
         batch.length = length
         batch.metadata = metadata
         batch._columns = [None] * len(schema)
         batch._load = load
+        batch._load_many = load_many
         batch._loading = {}
         return batch
 
@@ -351,7 +383,14 @@ class RecordBatch:
     @property
     def columns(self) -> list[Array]:
         """All columns, decoded."""
-        return [self.column(i) for i in range(len(self.schema))]
+        if self._load_many is not None:
+            missing = [i for i, column in enumerate(self._columns) if column is None]
+            for position, column in zip(missing, self._load_many(missing), strict=True):
+                # Another thread may have made it meanwhile.
+                if self._columns[position] is None:
+                    self._columns[position] = column
+            self._load_many = None
+        return [self.column(i) if c is None else c for i, c in enumerate(self._columns)]
 
     @property
     def num_rows(self) -> int:

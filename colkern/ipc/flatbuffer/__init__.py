@@ -1,6 +1,6 @@
 """FlatBuffers by description: tables are described once, and read and written by that."""
 
-from colkern.ipc.flatbuffer.decoding import decode
+from colkern.ipc.flatbuffer.decoding import decode, slot_position
 from colkern.ipc.flatbuffer.encoding import encode
 from colkern.ipc.flatbuffer.tables import (
     Bytes,
@@ -28,4 +28,5 @@ __all__ = [
     "Vector",
     "decode",
     "encode",
+    "slot_position",
 ]

@@ -21,6 +21,7 @@ from colkern.ipc.flatbuffer.tables import Present, Record, Table
 
 _int32 = struct.Struct("<i").unpack_from
 _uint32 = struct.Struct("<I").unpack_from
+_uint16 = struct.Struct("<H").unpack_from
 _two_uint16 = struct.Struct("<HH").unpack_from
 
 
@@ -141,3 +142,20 @@ def decode(table: Table, data: bytes, max_depth: int) -> Record:
     """
     reader = Reader(data, max_depth)
     return reader.table(table, reader.follow(0), 1)
+
+
+def slot_position(table: Table, data: bytes, position: int, name: str) -> int:
+    """Where the slot `name` of the table at `position` stands; 0 if it is absent.
+
+    Args:
+        table: The table's description.
+        data: A FlatBuffer that `decode` has taken: nothing is checked here.
+        position: Where the table stands.
+        name: The slot.
+    """
+    vtable = position - _int32(data, position)[0]
+    entry = 4 + 2 * list(table.slots).index(name)
+    if entry >= _two_uint16(data, vtable)[0]:
+        return 0
+    offset: int = _uint16(data, vtable + entry)[0]
+    return position + offset if offset else 0

@@ -45,7 +45,9 @@ class Array:
 
     __slots__ = (
         "_checked",
+        "_make_buffers",
         "_null_count",
+        "_place",
         "buffers",
         "children",
         "dictionary",
@@ -54,6 +56,9 @@ class Array:
         "offset",
         "type",
     )
+
+    _make_buffers: Callable[[int], tuple[Buffer | None, ...]]
+    _place: int
 
     def __init__(
         self,
@@ -78,29 +83,39 @@ class Array:
         self._check_shape()
 
     @classmethod
-    def of_checked_shape(
+    def late(
         cls,
         type: DataType,
         layout: Layout,
         length: int,
-        buffers: tuple[Buffer | None, ...],
-        nulls: int,
+        null_count: int,
+        make_buffers: Callable[[int], tuple[Buffer | None, ...]],
+        place: int,
     ) -> Array:
-        """As `Array(type, length, buffers, null_count=nulls)`, where the caller has checked the shape.
+        """An array whose buffers are made by `make_buffers(place)` when they are first asked for.
 
-        For types without children and dictionary. Readers make arrays by the ten thousand.
+        For types without children and dictionary; the caller has checked counts and sizes. Readers make
+        arrays by the ten thousand, and each further object would cost the garbage collector its time.
         """
         array = cls.__new__(cls)
         array.type = type
         array.layout = layout
         array.length = length
-        array.buffers = buffers
         array.children = ()
         array.dictionary = None
         array.offset = 0
-        array._null_count = nulls
+        array._null_count = null_count
         array._checked = False
+        array._make_buffers = make_buffers
+        array._place = place
         return array
+
+    def __getattr__(self, name: str) -> Any:
+        # Called for what is not there: the buffers of a `late` array.
+        if name != "buffers":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.buffers = self._make_buffers(self._place)
+        return self.buffers
 
     def _check_shape(self) -> None:
         if self.length < 0 or self.offset < 0:

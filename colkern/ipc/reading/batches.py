@@ -359,19 +359,40 @@ class BatchColumns:
     def _flat_columns(
         self, positions: list[int], body: NDArray[np.uint8], resolve: ResolveDictionary
     ) -> list[Array]:
-        """Columns out of plain memory. `load` makes those that are not flat, or not right."""
-        plan = self._plan
-        nodes, buffers = self._nodes.tolist(), self._buffers.tolist()
-        node_of = plan.nodes
+        """Columns out of plain memory. `load` makes those that are not flat, or not right.
+
+        Nothing here says what is wrong: this runs for every column of tables with ten thousand.
+        """
+        plan, length, total = self._plan, self.length, body.size
+        # As plain numbers: a tuple for each pair would keep the garbage collector busy.
+        nodes = self._nodes.view(np.int64).tolist()
+        numbers = self._buffers.view(np.int64).tolist()
+
+        def make_buffers(position: int) -> tuple[Buffer | None, ...]:
+            k = 2 * self._buffers_of(position).start
+            end = k + 2 * plan.columns[position].buffers
+            places = zip(numbers[k:end:2], numbers[k + 1 : end : 2], strict=True)
+            validity, *others = (body[at : at + size] for at, size in places)
+            nulls = nodes[2 * plan.nodes[position] + 1]
+            first = Buffer.of_read_only(validity) if nulls else None
+            return first, *map(Buffer.of_read_only, others)
+
         columns = []
         for position in positions:
             column = None
             array_plan = plan.columns[position]
             if array_plan.flat:
-                length, nulls = nodes[node_of[position]]
-                if length == self.length and 0 <= nulls <= length:
-                    k = self._buffers_of(position).start
-                    column = _flat_array(array_plan, length, nulls, buffers, k, body)
+                node = 2 * plan.nodes[position]
+                nulls = nodes[node + 1]
+                k = 2 * self._buffers_of(position).start
+                if (
+                    nodes[node] == length
+                    and 0 <= nulls <= length
+                    and _fit(array_plan, length, nulls, numbers, k, total)
+                ):
+                    column = Array.late(
+                        array_plan.type, array_plan.layout, length, nulls, make_buffers, position
+                    )
             columns.append(self._loaded(position, resolve) if column is None else column)
         return columns
 
@@ -388,32 +409,27 @@ class BatchColumns:
         return buffer
 
 
-def _flat_array(
-    plan: ArrayPlan,
-    length: int,
-    nulls: int,
-    places: list[tuple[int, int]],
-    first: int,
-    body: NDArray[np.uint8],
-) -> Array | None:
-    """The array of a flat plan whose buffers stand at `places[first]` and on; None if one does not fit.
+def _fit(plan: ArrayPlan, length: int, nulls: int, numbers: list[int], k: int, total: int) -> bool:
+    """Whether the buffers of a flat plan lie within a body and are large enough.
 
-    Nothing here says what is wrong: this runs for every column of tables with ten thousand.
+    Args:
+        plan: The array's plan.
+        length: The number of slots.
+        nulls: How many of them are null; without nulls the validity buffer is not looked at.
+        numbers: Offset and length of each buffer, one after the other.
+        k: Where the validity buffer's are.
+        total: The size of the body.
     """
-    total = body.size
-    offset, size = places[first]
-    buffers: list[Buffer | None] = [None]
     if nulls:
-        if offset < 0 or size * 8 < length or offset > total - size:
-            return None
-        buffers[0] = Buffer.of_read_only(body[offset : offset + size])
+        at, size = numbers[k], numbers[k + 1]
+        if at < 0 or size * 8 < length or at > total - size:
+            return False
     for spec in plan.others:
-        first += 1
-        offset, size = places[first]
-        if offset < 0 or size < 0 or offset > total - size or size < spec.min_bytes(length):
-            return None
-        buffers.append(Buffer.of_read_only(body[offset : offset + size]))
-    return Array.of_checked_shape(plan.type, plan.layout, length, tuple(buffers), nulls)
+        k += 2
+        at, size = numbers[k], numbers[k + 1]
+        if at < 0 or size < 0 or at > total - size or size < spec.min_bytes(length):
+            return False
+    return True
 
 
 def _or(value: Any, default: Any) -> Any:

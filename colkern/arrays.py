@@ -378,7 +378,7 @@ class RecordBatch:
             if column is None:
                 assert self._load is not None
                 column = self._load(position)
-                _check_column(self.schema.fields[position], column, self.length)
+                _check_column(self.schema.field(position), column, self.length)
                 self._columns[position] = column
         return column
 

@@ -8,7 +8,7 @@ Columnar format 1.5: "RecordBatch message", "Variadic buffers", "Compression".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -26,6 +26,7 @@ from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.byteorder import little_endian
+from colkern.ipc.reading.flat_fields import FlatFields
 from colkern.ipc.reading.messages import Message
 from colkern.ipc.wire import BUFFER, FIELD_NODE
 from colkern.layouts import BufferSpec, ChildLength, Extent, Layout, Role, layout
@@ -34,6 +35,7 @@ from colkern.schema import DataType, FixedSizeList, Schema, Union
 
 _NO_NODES = np.empty(0, FIELD_NODE)
 _NO_BUFFERS = np.empty(0, BUFFER)
+_ONE_COLUMN = np.zeros(1, np.int64)
 
 ResolveDictionary = Callable[["DictionaryPlan", bool], Array]
 """The values of a dictionary; the flag says that no slot needs them."""
@@ -147,22 +149,43 @@ class ColumnsPlan:
         label: What to call a column in errors.
     """
 
-    columns: tuple[ArrayPlan, ...]
-    nodes: tuple[int, ...]
-    buffers: tuple[int, ...]
-    variadics: tuple[int, ...]
+    columns: Sequence[ArrayPlan]
+    nodes: Sequence[int]
+    buffers: Sequence[int]
+    variadics: Sequence[int]
     label: Callable[[int], str]
 
     @classmethod
-    def of(cls, columns: tuple[ArrayPlan, ...], label: Callable[[int], str]) -> ColumnsPlan:
-        """The plan of columns that stand side by side."""
+    def of(
+        cls, plans: Sequence[ArrayPlan], plan_of: NDArray[np.int64], label: Callable[[int], str]
+    ) -> ColumnsPlan:
+        """The plan of columns that stand side by side: of each, which of the plans it has."""
+
+        def starts(counts: Iterable[int]) -> list[int]:
+            ends = np.fromiter(counts, np.int64, len(plans))[plan_of].cumsum()
+            return [0, *ends.tolist()]
+
         return cls(
-            columns,
-            tuple(accumulate((plan.nodes for plan in columns), initial=0)),
-            tuple(accumulate((plan.buffers for plan in columns), initial=0)),
-            tuple(accumulate((plan.variadics for plan in columns), initial=0)),
+            [plans[k] for k in plan_of.tolist()],
+            starts(plan.nodes for plan in plans),
+            starts(plan.buffers for plan in plans),
+            starts(plan.variadics for plan in plans),
             label,
         )
+
+
+def _column_plans(
+    fields: Sequence[WireField], version: int
+) -> tuple[list[ArrayPlan], NDArray[np.int64]]:
+    """The plans of a schema's columns, and which of them each column has."""
+    if not isinstance(fields, FlatFields):
+        return [_array_plan(field, version) for field in fields], np.arange(len(fields))
+    plans = [_leaf_plan(type_, version) for type_ in fields.types]
+    plan_of = fields.type_of.copy()
+    for position, field in fields.others.items():
+        plan_of[position] = len(plans)
+        plans.append(_array_plan(field, version))
+    return plans, plan_of
 
 
 class SchemaPlan:
@@ -172,8 +195,8 @@ class SchemaPlan:
         self.schema: Schema = wire.schema
         self.big_endian = wire.big_endian
         self.columns = ColumnsPlan.of(
-            tuple(_array_plan(field, version) for field in wire.fields),
-            lambda position: f"column {wire.schema.fields[position].name!r}",
+            *_column_plans(wire.fields, version),
+            lambda position: f"column {wire.schema.field(position).name!r}",
         )
 
     @cached_property
@@ -193,7 +216,7 @@ class SchemaPlan:
                         f"and of {plan.values.type} in another"
                     )
         return {
-            id_: ColumnsPlan.of((plan.values,), lambda _, id_=id_: f"dictionary {id_}")  # type: ignore[misc]
+            id_: ColumnsPlan.of([plan.values], _ONE_COLUMN, lambda _, id_=id_: f"dictionary {id_}")  # type: ignore[misc]
             for id_, plan in found.items()
         }
 

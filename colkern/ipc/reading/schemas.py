@@ -5,7 +5,7 @@ Columnar format 1.5: "Schema message", "Data Types".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -16,6 +16,7 @@ from colkern.ipc.flatbuf.Endianness import Endianness
 from colkern.ipc.flatbuf.Type import Type
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import Limits
+from colkern.ipc.reading.flat_fields import FEWEST, FieldsOf, FlatFields, flat_fields
 from colkern.ipc.reading.messages import key_values
 from colkern.schema import (
     MAX_DECIMAL_PRECISION,
@@ -74,12 +75,25 @@ def schema_from_wire(record: Record, limits: Limits) -> WireSchema:
     endianness = record["endianness"]
     if endianness not in (Endianness.Little, Endianness.Big):
         raise InvalidArrowError(f"endianness {endianness}")
-    fields = tuple(
-        _field(entry, position, limits.nesting_depth)
-        for position, entry in enumerate(record["fields"] or ())
-    )
-    schema = Schema(tuple(f.field for f in fields), key_values(record["custom_metadata"]))
+    metadata = key_values(record["custom_metadata"])
+    fields = _fields(record["fields"] or (), limits)
+    if isinstance(fields, FlatFields):
+        schema = Schema.late(FieldsOf(fields), metadata)
+    else:
+        schema = Schema([wire.field for wire in fields], metadata)
     return WireSchema(schema, fields, endianness == Endianness.Big)
+
+
+def _fields(entries: Any, limits: Limits) -> Sequence[WireField]:
+    if len(entries) >= FEWEST:
+        flat = flat_fields(
+            entries,
+            lambda number, parameters: _data_type(number, parameters, ()),
+            lambda entry, position: _field(entry, position, limits.nesting_depth),
+        )
+        if flat is not None:
+            return flat
+    return [_field(entry, position, limits.nesting_depth) for position, entry in enumerate(entries)]
 
 
 def _field(record: Record, position: int, depth_left: int) -> WireField:

@@ -4,7 +4,7 @@ One file a concern. `colkern.cpu` and `colkern.cuda` compile these bodies; `KERN
 Importing this package imports neither Numba nor anything of CUDA.
 """
 
-from colkern.kernels import bitmaps, lists, offsets, runs, selection, unions, views
+from colkern.kernels import bitmaps, lists, numbers, offsets, runs, selection, text, unions, views
 from colkern.kernels.kernel import HELPERS, KERNELS, Argument, Kernel, helper, kernel
 
 __all__ = [
@@ -16,9 +16,11 @@ __all__ = [
     "helper",
     "kernel",
     "lists",
+    "numbers",
     "offsets",
     "runs",
     "selection",
+    "text",
     "unions",
     "views",
 ]

@@ -23,25 +23,39 @@ from colkern.operations.union_slots import child_numbers
 Check = Callable[[Array, str], None]
 """Looks at an array at that place; raises `InvalidArrowError`."""
 
+_GRAIN = 1 << 20
+"""The least number of offsets that a thread is worth waking for: one needs less than 0.1 ns."""
+
 
 def first_slot(array: Array, kernel: Kernel, count: int, *args: Any) -> int:
     """The first slot that a kernel objects to, or `NOWHERE`."""
-    return int(target_of(array.device).reduce(kernel, min, count, *args))
+    return int(target_of(array.device).reduce(kernel, min, count, *args)) if count else NOWHERE
 
 
 def _check_offsets(array: Array, limit: int, place: str) -> None:
     """Offsets begin at 0 or later, never descend, and end at `limit` or earlier."""
     target = target_of(array.device)
-    items = array.items(Role.OFFSETS)
+    items = _offsets(array)
     first, last = target.item(items, 0), target.item(items, array.length)
     if first < 0:
         raise InvalidArrowError(f"slot 0: the first offset is {first}", place=place)
-    if target.reduce(offsets.count_descents, add, array.length, items):
-        slot = first_slot(array, offsets.first_descent, array.length, items)
+    count = array.length
+    if count and target.reduce(offsets.count_descents, add, count, items, grain=_GRAIN):
+        slot = first_slot(array, offsets.first_descent, count, items)
         begin, end = target.item(items, slot), target.item(items, slot + 1)
         raise InvalidArrowError(f"slot {slot}: begins at {begin} and ends at {end}", place=place)
     if last > limit:
         raise InvalidArrowError(f"the last offset is {last}, past the end at {limit}", place=place)
+
+
+def _offsets(array: Array) -> Any:
+    """The offsets; of an empty array the one that it has, as others may read it, or else 0."""
+    if array.length == 0 and (buffer := array.buffer(Role.OFFSETS)) is not None:
+        dtype = array.layout.spec(Role.OFFSETS).dtype
+        begin = array.offset * dtype.itemsize
+        if begin + dtype.itemsize <= buffer.size:
+            return buffer.view(dtype, 1, begin)
+    return array.items(Role.OFFSETS)
 
 
 def _check_binary(array: Array, place: str) -> None:

@@ -19,7 +19,7 @@ from colkern.kernels import text
 from colkern.layouts import VIEW_INLINE_BYTES, Role
 from colkern.operations.targets import NOWHERE, buffer_addresses, target_of, validity_of
 
-_GRAIN = 1 << 20
+_GRAIN = 1 << 22
 """The least number of bytes that a thread is worth waking for."""
 
 _WASTE = 4

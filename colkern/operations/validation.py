@@ -61,7 +61,7 @@ def require_valid(array: Array, place: str = "") -> None:
         return
     _check_children(array, place)
     check = POSITION_CHECKS.get(array.layout.name)
-    if check is not None and array.length:
+    if check is not None:
         check(array, place)
     for name, part in _parts(array):
         require_valid(part, _inside(place, name))

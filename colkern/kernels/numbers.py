@@ -50,30 +50,38 @@ def first_partial_day(start, stop, step, values, validity, offset):
 
 
 @kernel(
-    "digits: u4[], validity: u1[], offset: u8, shift: u4[], largest: u4[]",
+    "words: W[], validity: u1[], offset: u8, sign: u8, least: u8[], largest: u8[]",
     returns="u8",
+    W="u4 u8",
 )
-def first_decimal_out_of_precision(start, stop, step, digits, validity, offset, shift, largest):
+def first_decimal_out_of_precision(
+    start, stop, step, words, validity, offset, sign, least, largest
+):
     """The first valid slot of the range with more digits than the type has; the largest uint64 if none.
 
-    With `limit` the largest value, v is in `[-limit, limit]` just if v + limit, without a sign, is at
-    most 2 limit. Both the sum and the comparison run from the lowest 32 bits up.
+    With the sign's bit turned over, numbers are in the order of their words without a sign. Words are
+    compared from the lowest up: each one counts if those above it are equal.
 
-    digits: uint32[n width], the values in two's complement, lowest bits first
+    words: uint32[n] or uint64[n width], the values in two's complement, lowest words first
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
-    shift: uint32[width], `limit`
-    largest: uint32[width], 2 limit
+    sign: the sign's bit in the highest word
+    least: uint64[width], the words of the least value, the sign's bit turned over
+    largest: uint64[width], the words of the largest value, the sign's bit turned over
     """
-    width = uint64(len(shift))
+    top = uint64(len(least)) - uint64(1)
     for i in range(start, stop, step):
-        carry = uint64(0)
+        place = uint64(i) * (top + uint64(1))
+        below: Any = False
         beyond: Any = False
-        for k in range(uint64(0), width):
-            total = uint64(digits[uint64(i) * width + uint64(k)]) + uint64(shift[k]) + carry
-            carry = total >> uint64(32)
-            digit = total & uint64(0xFFFFFFFF)
-            beyond = digit > uint64(largest[k]) or (digit == uint64(largest[k]) and beyond)
-        if beyond and is_valid(validity, offset, i):
+        for k in range(uint64(0), top):
+            word = uint64(words[place + uint64(k)])
+            # Without branches, of which half would be mispredicted.
+            below = (word < least[k]) | ((word == least[k]) & below)
+            beyond = (word > largest[k]) | ((word == largest[k]) & beyond)
+        word = uint64(words[place + top]) ^ sign
+        below = (word < least[top]) | ((word == least[top]) & below)
+        beyond = (word > largest[top]) | ((word == largest[top]) & beyond)
+        if (below | beyond) and is_valid(validity, offset, i):
             return uint64(i)
     return ~uint64(0)

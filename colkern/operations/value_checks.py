@@ -134,33 +134,41 @@ def _check_text(array: Array, place: str) -> None:
 def _check_decimals(array: Array, place: str) -> None:
     storage = array.type.storage
     assert isinstance(storage, s.Decimal)
-    digits = _digits(array, storage)
-    limit = 10**storage.precision - 1
+    bits, limit = storage.bit_width, 10**storage.precision - 1
     target = target_of(array.device)
-    bounds = (_words(limit, storage, target), _words(2 * limit, storage, target))
+    words = _words(array, bits)
+    # As the kernel compares them, with the sign's bit turned over.
+    ends = [value + (1 << bits - 1) for value in (-limit, limit)]
+    tables = [
+        target.table([end >> at & _WORD for at in range(0, bits, 64)], np.uint64) for end in ends
+    ]
+    sign = 1 << (bits - 1) % 64
     kernel = numbers.first_decimal_out_of_precision
-    slot = first_slot(array, kernel, array.length, digits, *validity_of(array, target), *bounds)
+    validity = validity_of(array, target)
+    slot = first_slot(array, kernel, array.length, words, *validity, sign, *tables)
     if slot != NOWHERE:
-        width = storage.bit_width // 32
-        words = [target.item(digits, width * slot + k) for k in range(width)]
-        value = sum(word << 32 * k for k, word in enumerate(words))
-        value -= (value >> storage.bit_width - 1) << storage.bit_width
+        value = _decimal(words, slot, bits, target)
         raise InvalidArrowError(
             f"slot {slot}: {value} has more than {storage.precision} digits", place=place
         )
 
 
-def _digits(array: Array, type_: s.Decimal) -> Any:
-    """The values in words of 32 bits, lowest first."""
+_WORD = (1 << 64) - 1
+
+
+def _words(array: Array, bits: int) -> Any:
+    """The values of decimals in words of up to 64 bits, lowest first."""
     buffer = array.buffer(Role.DATA)
     assert buffer is not None
-    width = type_.bit_width // 32
-    return buffer.view(np.dtype("<u4"), array.length * width, array.offset * width * 4)
+    dtype, width = np.dtype(f"<u{min(bits, 64) // 8}"), max(bits // 64, 1)
+    return buffer.view(dtype, array.length * width, array.offset * (bits // 8))
 
 
-def _words(value: int, type_: s.Decimal, target: Any) -> Any:
-    shifts = range(0, type_.bit_width, 32)
-    return target.table([value >> shift & 0xFFFFFFFF for shift in shifts], np.uint32)
+def _decimal(words: Any, slot: int, bits: int, target: Any) -> int:
+    width = max(bits // 64, 1)
+    parts = (target.item(words, width * slot + k) << 64 * k for k in range(width))
+    value = int(sum(parts))
+    return value - (value >> bits - 1 << bits)
 
 
 def _check_dates(array: Array, place: str) -> None:

@@ -17,6 +17,7 @@ from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
 from colkern.kernels import numbers, unions, views
 from colkern.layouts import VIEW_INLINE_BYTES, Role
+from colkern.memory import EMPTY
 from colkern.operations.position_checks import Check, check_list_views_in, first_slot
 from colkern.operations.targets import NOWHERE, buffer_addresses, target_of, validity_of
 from colkern.operations.text import describe_invalid_utf8, first_invalid_utf8
@@ -53,8 +54,6 @@ def skipped_rules(skip: Collection[TypeRule]) -> frozenset[str]:
 
 def check_values(array: Array, skipped: Collection[str], place: str) -> None:
     """The rules of an array's layout, and those of its type that are not skipped."""
-    if not array.length:
-        return
     if array.layout.name in _OF_LAYOUTS:
         _OF_LAYOUTS[array.layout.name](array, place)
     rule, check = _OF_TYPES.get(type(array.type.storage), ("", None))
@@ -158,9 +157,10 @@ _WORD = (1 << 64) - 1
 
 def _words(array: Array, bits: int) -> Any:
     """The values of decimals in words of up to 64 bits, lowest first."""
-    buffer = array.buffer(Role.DATA)
-    assert buffer is not None
     dtype, width = np.dtype(f"<u{min(bits, 64) // 8}"), max(bits // 64, 1)
+    buffer = array.buffer(Role.DATA)
+    if buffer is None or array.length == 0:
+        return EMPTY.view(dtype)
     return buffer.view(dtype, array.length * width, array.offset * (bits // 8))
 
 

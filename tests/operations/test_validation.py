@@ -280,10 +280,19 @@ def test_offsets_may_start_anywhere_and_leave_data_unused() -> None:
 
 def test_empty_arrays_may_go_without_buffers() -> None:
     validate(Array(s.utf8(), 0, [None, None, None]), full=True)
+    for type_ in (s.utf8_view(), s.decimal128(3), s.date64(), s.time32("s")):
+        validate(Array(type_, 0, [None, None]), full=True)
     validate(Array(s.list_(s.int64()), 0, [None, None], [ints([])]), full=True)
     validate(
         Array(s.dictionary(s.int8(), s.utf8()), 0, [None, None], [], nulls(0, s.utf8())), full=True
     )
+
+
+def test_children_of_an_empty_map_are_checked_too() -> None:
+    full = maps(["a", None])
+    empty = Array(full.type, 0, [None, buffer([0], "<i4")], full.children)
+    with pytest.raises(InvalidArrowError, match="1 map keys are null"):
+        validate(empty, full=True)
 
 
 def test_offsets_of_a_dense_union_increase_child_by_child() -> None:

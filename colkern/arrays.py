@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import builtins
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, overload
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from colkern.errors import InvalidArrowError
 from colkern.layouts import Extent, Layout, Role, layout
 from colkern.memory import HOST, Buffer, Device
 from colkern.schema import DataType, Dictionary, Field, Schema, same_type
+
+if TYPE_CHECKING:
+    from colkern.operations.value_checks import TypeRule
 
 UNKNOWN = -1
 
@@ -275,11 +278,11 @@ class Array:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def validate(self, *, full: bool = False) -> None:
+    def validate(self, *, full: bool = False, skip: Collection[TypeRule] = ()) -> None:
         """Check the array against the format; see `colkern.operations.validate`."""
         from colkern.operations import validate
 
-        validate(self, full=full)
+        validate(self, full=full, skip=skip)
 
     def __repr__(self) -> str:
         from colkern.display import array_repr
@@ -462,11 +465,11 @@ class RecordBatch:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def validate(self, *, full: bool = False) -> None:
+    def validate(self, *, full: bool = False, skip: Collection[TypeRule] = ()) -> None:
         """Check every column; see `colkern.operations.validate`."""
         from colkern.operations import validate
 
-        validate(self, full=full)
+        validate(self, full=full, skip=skip)
 
     def __repr__(self) -> str:
         from colkern.display import batch_repr

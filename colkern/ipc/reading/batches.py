@@ -400,19 +400,25 @@ class BatchColumns:
             first = Buffer.of_read_only(validity) if nulls else None
             return first, *map(Buffer.of_read_only, others)
 
+        needed: dict[ArrayPlan, tuple[int, ...]] = {}
         columns = []
         for position in positions:
             column = None
             array_plan = plan.columns[position]
             if array_plan.flat:
+                least = needed.get(array_plan)
+                if least is None:
+                    least = tuple([spec.min_bytes(length) for spec in array_plan.layout.buffers])
+                    needed[array_plan] = least
                 node = 2 * plan.nodes[position]
                 nulls = nodes[node + 1]
-                k = 2 * self._buffers_of(position).start
-                if (
-                    nodes[node] == length
-                    and 0 <= nulls <= length
-                    and _fit(array_plan, length, nulls, numbers, k, total)
-                ):
+                k = (
+                    2 * self._buffers_of(position).start
+                    if self._counts
+                    else 2 * plan.buffers[position]
+                )
+                right = nodes[node] == length and 0 <= nulls <= length
+                if right and _fit(least, nulls, numbers, k, total):
                     column = Array.late(
                         array_plan.type, array_plan.layout, length, nulls, make_buffers, position
                     )
@@ -432,26 +438,24 @@ class BatchColumns:
         return buffer
 
 
-def _fit(plan: ArrayPlan, length: int, nulls: int, numbers: list[int], k: int, total: int) -> bool:
+def _fit(least: tuple[int, ...], nulls: int, numbers: list[int], k: int, total: int) -> bool:
     """Whether the buffers of a flat plan lie within a body and are large enough.
 
     Args:
-        plan: The array's plan.
-        length: The number of slots.
-        nulls: How many of them are null; without nulls the validity buffer is not looked at.
+        least: The least size of each.
+        nulls: How many slots are null; without nulls the validity buffer is not looked at.
         numbers: Offset and length of each buffer, one after the other.
-        k: Where the validity buffer's are.
+        k: Where those of the first, the validity buffer, are.
         total: The size of the body.
     """
-    if nulls:
-        at, size = numbers[k], numbers[k + 1]
-        if at < 0 or size * 8 < length or at > total - size:
-            return False
-    for spec in plan.others:
+    looked_at = nulls > 0
+    for needed in least:
+        if looked_at:
+            at, size = numbers[k], numbers[k + 1]
+            if at < 0 or size < needed or at > total - size:
+                return False
+        looked_at = True
         k += 2
-        at, size = numbers[k], numbers[k + 1]
-        if at < 0 or size < 0 or at > total - size or size < spec.min_bytes(length):
-            return False
     return True
 
 

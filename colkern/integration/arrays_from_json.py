@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
 from colkern.integration.entries import Entry
-from colkern.integration.json_schemas import JsonField
 from colkern.integration.json_values import HEX, flag, integer_codec, read_all, value_codec
 from colkern.integration.positions import check_positions
 from colkern.interchange.arrays import empty_array
+from colkern.ipc.fields import WireField
 from colkern.layouts import VIEW_INLINE_BYTES, BufferSpec, ChildLength, Extent, Role
 from colkern.layouts import layout as layout_of
 from colkern.memory import Buffer, allocate
-from colkern.schema import DataType
+from colkern.schema import DataType, Field
 
 _MAX_COUNT = 2**63 - 1
 _LONG_VIEW = struct.Struct("<i4sii")
@@ -41,7 +41,7 @@ class JsonDictionaries:
         self._columns = columns
         self._arrays: dict[tuple[int, DataType], Array] = {}
 
-    def values(self, node: JsonField, unneeded: bool) -> Array:
+    def values(self, node: WireField, unneeded: bool) -> Array:
         """The values of a field's dictionary.
 
         Args:
@@ -60,13 +60,18 @@ class JsonDictionaries:
                 raise InvalidArrowError(f"no dictionary {node.dictionary}")
             try:
                 column = self._columns[node.dictionary]
-                self._arrays[key] = array_from_json(node.of_values(), column, self)
+                self._arrays[key] = array_from_json(values_of(node), column, self)
             except InvalidArrowError as error:
                 raise error.at(f"dictionary {node.dictionary}") from None
         return self._arrays[key]
 
 
-def array_from_json(node: JsonField, column: Entry, dictionaries: JsonDictionaries) -> Array:
+def values_of(node: WireField) -> WireField:
+    """The field of the values of a field's dictionary."""
+    return WireField(Field(node.field.name, node.values), node.children, None, node.values)
+
+
+def array_from_json(node: WireField, column: Entry, dictionaries: JsonDictionaries) -> Array:
     """The array of a column's entry, in host memory.
 
     Args:
@@ -109,7 +114,7 @@ def array_from_json(node: JsonField, column: Entry, dictionaries: JsonDictionari
     return array
 
 
-def _children(node: JsonField, column: Entry, dictionaries: JsonDictionaries) -> list[Array]:
+def _children(node: WireField, column: Entry, dictionaries: JsonDictionaries) -> list[Array]:
     columns = column.entries("children", [])
     if len(columns) != len(node.children):
         raise InvalidArrowError(f"{len(columns)} children for {len(node.children)} fields")
@@ -117,7 +122,7 @@ def _children(node: JsonField, column: Entry, dictionaries: JsonDictionaries) ->
     return [named_array_from_json(child, entry, dictionaries) for child, entry in pairs]
 
 
-def named_array_from_json(node: JsonField, column: Entry, dictionaries: JsonDictionaries) -> Array:
+def named_array_from_json(node: WireField, column: Entry, dictionaries: JsonDictionaries) -> Array:
     """As `array_from_json`, for a column that has its field's name; errors say the name."""
     name = node.field.name
     try:

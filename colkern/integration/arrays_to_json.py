@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.integration.arrays_from_json import values_of
 from colkern.integration.comparison import array_difference
-from colkern.integration.json_schemas import JsonField
 from colkern.integration.json_values import HEX, integer_codec, to_hex, value_codec
 from colkern.integration.positions import check_positions
+from colkern.ipc.fields import WireField
 from colkern.layouts import VIEW_INLINE_BYTES, ChildLength, Extent, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.schema import FixedSizeList
@@ -44,44 +45,46 @@ class FoundDictionaries:
     """
 
     def __init__(self) -> None:
-        self._found: dict[int, tuple[JsonField, Array]] = {}
+        # The values and their column; dictionaries within stand before those around them.
+        self._found: dict[int, tuple[Array, Column]] = {}
 
-    def add(self, node: JsonField, values: Array) -> None:
+    def add(self, node: WireField, values: Array) -> None:
         """Take note of the dictionary of a field.
 
         Raises:
+            InvalidArrowError: As `column_to_json`.
             UnsupportedError: If it neither begins with the one that was there, nor the other way round.
         """
-        assert node.dictionary is not None
-        _, before = self._found.get(node.dictionary, (node, values))
-        if before is not values:
-            short, long = sorted((before, values), key=len)
-            if array_difference(short, long.slice(0, len(short))) is not None:
+        id_ = node.dictionary
+        assert id_ is not None
+        before, _ = self._found.get(id_, (None, None))
+        if before is not None:
+            if before is values or _is_start_of(values, before):
+                return
+            if not _is_start_of(before, values):
                 raise UnsupportedError(
                     f"the dictionary of {node.field.name!r} is replaced from one batch to another; "
                     "the JSON format has one dictionary for all batches"
                 )
-            values = long
-        self._found[node.dictionary] = node, values
+        column = column_to_json(values_of(node), values, self, f"DICT{id_}")
+        self._found[id_] = values, column
 
-    def to_json(self, ids: int) -> list[dict[str, Any]]:
-        """The `dictionaries` entry.
+    def to_json(self) -> list[dict[str, Any]]:
+        """The `dictionaries` entry."""
+        return [
+            {"id": id_, "data": {"count": len(values), "columns": [column]}}
+            for id_, (values, column) in self._found.items()
+        ]
 
-        Args:
-            ids: How many dictionaries the schema has; a dictionary within another has a lower id.
-        """
-        entries = []
-        for id_ in reversed(range(ids)):
-            # Those that no column pointed into belong to dictionaries that have no values.
-            if id_ in self._found:
-                node, values = self._found[id_]
-                column = column_to_json(node.of_values(), values, self, f"DICT{id_}")
-                entries.append({"id": id_, "data": {"count": len(values), "columns": [column]}})
-        return entries[::-1]
+
+def _is_start_of(start: Array, values: Array) -> bool:
+    return len(start) <= len(values) and (
+        array_difference(start, values.slice(0, len(start))) is None
+    )
 
 
 def column_to_json(
-    node: JsonField, array: Array, dictionaries: FoundDictionaries, name: str | None = None
+    node: WireField, array: Array, dictionaries: FoundDictionaries, name: str | None = None
 ) -> Column:
     """The entry of a column; the bytes must be in host memory.
 
@@ -102,7 +105,7 @@ def column_to_json(
         raise error.at(f"column {name!r}") from None
 
 
-def _column(node: JsonField, array: Array, dictionaries: FoundDictionaries, name: str) -> Column:
+def _column(node: WireField, array: Array, dictionaries: FoundDictionaries, name: str) -> Column:
     check_positions(array)
     rule = array.layout
     slots = all_slots(array) if rule.buffers else np.zeros(0, np.int64)

@@ -18,7 +18,7 @@ from colkern.errors import DifferenceError, InvalidArrowError
 from colkern.integration.entries import shown
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY
-from colkern.schema import DataType, Dictionary, Field, Null, Schema, same_type
+from colkern.schema import DataType, Dictionary, Field, Map, Null, Schema, same_type
 from colkern.slots import (
     Slots,
     bits_at,
@@ -72,13 +72,18 @@ def require_equal_schemas(a: Schema, b: Schema, a_name: str, b_name: str) -> Non
 _Refuse = Callable[[str, object, object], None]
 
 
-def _compare_fields(path: str, a: Field, b: Field, refuse: _Refuse) -> None:
+def _compare_fields(
+    path: str, a: Field, b: Field, refuse: _Refuse, are_entries: bool = False
+) -> None:
     # The deepest difference first: the types of the fields around it differ for its sake.
     a_children, b_children = _children(a.type), _children(b.type)
     if len(a_children) == len(b_children):
         for a_child, b_child in zip(a_children, b_children, strict=True):
-            _compare_fields(f"{path}.{a_child.name}", a_child, b_child, refuse)
-    if not same_type(a.type, b.type):
+            _compare_fields(
+                f"{path}.{a_child.name}", a_child, b_child, refuse, isinstance(a.type.storage, Map)
+            )
+    # The names in the entries of a map mean nothing, those in other structs do.
+    if not are_entries and not same_type(a.type, b.type):
         refuse(path, a.type, b.type)
     if a.nullable != b.nullable:
         refuse(path, *("nullable" if field.nullable else "not nullable" for field in (a, b)))

@@ -51,9 +51,7 @@ class Entry:
             raise InvalidArrowError(f"{self._what}: no {key!r}")
         # Python's booleans are integers, JSON's are not.
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
-            raise InvalidArrowError(
-                f"{self._what}: {key!r}: expected {name}, found {shown(value)}"
-            )
+            raise InvalidArrowError(f"{self._what}: {key!r}: expected {name}, found {shown(value)}")
         return value
 
     def text(self, key: str, default: Any = _MISSING) -> str:

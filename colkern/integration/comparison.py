@@ -1,7 +1,8 @@
 """Where two schemas, arrays or batches differ, by value.
 
 Compared is what the slots mean: what stands under nulls, offsets, the order of views and how runs are
-cut play no part, nor by which dictionary a value is said. NaN equals NaN here, and 0.0 equals -0.0.
+cut play no part, nor by which dictionary a value is said. NaN equals NaN here, and 0.0 equals -0.0; a
+null does not equal an index that leads to a null.
 """
 
 from __future__ import annotations

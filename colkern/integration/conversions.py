@@ -5,6 +5,7 @@ Integration testing: "Strategy".
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -137,5 +138,6 @@ def _placed(source: Source) -> Iterator[None]:
     try:
         yield
     except InvalidArrowError as error:
-        name = getattr(source, "name", source)
+        is_path = isinstance(source, str | os.PathLike)
+        name = os.fspath(source) if is_path else getattr(source, "name", "input")
         raise error.at(str(name)) from None

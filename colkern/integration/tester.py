@@ -28,8 +28,9 @@ Saved as `run_archery.py`, it is archery with one more implementation:
 .. code-block:: shell
 
     pip install -e "arrow/dev/archery[integration]" colkern
+    export GOLD=arrow-testing/data/arrow-ipc-stream/integration
     python run_archery.py integration --run-ipc --run-c-data --with-cpp=1 \\
-        --target-implementations=colkern --gold-dirs=arrow-testing/data/arrow-ipc-stream/integration/1.0.0-littleendian
+        --target-implementations=colkern --gold-dirs=$GOLD/1.0.0-littleendian
 
 `--target-implementations` leaves out the pairs that colkern has no part in. Nothing is skipped.
 
@@ -139,9 +140,9 @@ class ColkernCDataExporter:
         for buffer in _buffers(batch):
             self._ledger.watch(buffer, 0, buffer.nbytes)
 
-    def _watch(self, kind: type[SchemaStruct] | type[ArrayStruct], address: int) -> None:
+    def _watch(self, kind: Any, address: int) -> None:
         """Count a structure and all below it, by the memory that each one's `private_data` keeps."""
-        struct: Any = struct_at(kind, address)
+        struct = struct_at(kind, address)
         anchor = ctypes.cast(struct.private_data, ctypes.py_object).value
         self._ledger.watch(anchor[0], 1, 0)
         for part in (*children_at(struct), struct.dictionary):

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from arrow_oracle import field_of, from_pyarrow
 from golden import golden_files
-from ipc.golden_json import batches_of
 
 import colkern.ipc
 from colkern import Array
+from colkern.integration.documents import read_json
 from colkern.schema import DataType, Extension, Field
 
 STREAMS = golden_files("arrow-ipc-stream/integration/*/*.stream")
@@ -67,8 +67,11 @@ def test_reads_as_pyarrow_does(path: Path) -> None:
 @pytest.mark.parametrize("path", [*STREAMS, *FILES])
 def test_reads_what_the_json_says(path: Path) -> None:
     with colkern.ipc.open(path) as reader:
-        expected = list(batches_of(path.with_suffix(".json.gz"), reader.schema))
-        assert reader.read_all() == expected
+        document = read_json(path.with_suffix(".json.gz"))
+        for ours, expected in zip(reader.read_all(), document, strict=True):
+            # The fields of maps have other names in a stream than in its JSON.
+            assert ours.schema.names == expected.schema.names
+            assert ours.columns == expected.columns
 
 
 # The fields of its maps have other names in the stream than in the file.

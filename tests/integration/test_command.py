@@ -18,7 +18,7 @@ from integration.oracle import values_in_arrow, values_in_json
 
 from colkern.cli import BAD_DATA, BAD_USE, main
 from colkern.integration.command import add_command
-from colkern.integration.conversions import json_to_file
+from colkern.integration.conversions import QUIRKS, json_to_file
 
 Output = pytest.CaptureFixture[str]
 
@@ -107,6 +107,13 @@ def test_the_path_is_that_of_the_file(
     assert integration("--mode", "stream-to-file", "--arrow", back) == 0
     with pa.ipc.open_file(back) as a, pa.ipc.open_file(arrow_path) as b:
         assert a.read_all().equals(b.read_all())
+
+
+def test_every_quirk_is_one_of_the_command(json_path: Path, arrow_path: Path) -> None:
+    quirks = [word for quirk in QUIRKS for word in ("--quirk", quirk)]
+    assert (
+        integration("--mode", "validate", "--json", json_path, "--arrow", arrow_path, *quirks) == 0
+    )
 
 
 def test_arrow_to_json(arrow_path: Path, document: dict[str, Any], tmp_path: Path) -> None:

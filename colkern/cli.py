@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from colkern.errors import ColkernError, InvalidArrowError
+from colkern.integration.command import add_command as add_integration
 
 if TYPE_CHECKING:
     from colkern.arrays import RecordBatch
@@ -116,6 +117,8 @@ def _parser() -> argparse.ArgumentParser:
         "--repeat", type=_positive, default=3, metavar="N", help="time everything N times (3)"
     )
     demo.set_defaults(run=_demo)
+
+    add_integration(commands)
 
     info = commands.add_parser("info", help="versions, cache, devices")
     info.set_defaults(run=_info)

@@ -189,6 +189,7 @@ def test_pointers_are_integers_or_cffis() -> None:
     with pytest.raises(TypeError, match="expected an address or a cffi pointer"):
         address_in("0x7f")
     import cffi
+
     ffi = cffi.FFI()
     ffi.cdef("struct ArrowSchema { int64_t words[9]; };")
     pointer = ffi.new("struct ArrowSchema*")

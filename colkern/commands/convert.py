@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any
+from typing import Any, Literal
 
 from colkern.commands.failures import CommandError, UsageError
 from colkern.commands.files import STANDARD, target_of
@@ -20,6 +20,8 @@ _SUFFIXES = {
     ".stream": "stream",
     ".parquet": "parquet",
 }
+
+_CODECS: dict[str, Literal["lz4", "zstd"] | None] = {"none": None, "lz4": "lz4", "zstd": "zstd"}
 
 
 def add_command(commands: Any) -> None:
@@ -95,9 +97,14 @@ def _compression(words: str | None) -> tuple[str | None, int | None]:
     from colkern.ipc import WriteOptions
 
     codec, colon, level = words.partition(":")
+    if codec not in _CODECS:
+        raise UsageError(f"--compression: expected none, lz4 or zstd, got {codec!r}")
     try:
         number = int(level) if colon else None
-        WriteOptions(compression=None if codec == "none" else codec, compression_level=number)  # type: ignore[arg-type]
+    except ValueError:
+        raise UsageError(f"--compression: the level must be a number, got {level!r}") from None
+    try:
+        WriteOptions(compression=_CODECS[codec], compression_level=number)
     except ValueError as error:
-        raise UsageError(f"--compression {words}: {error}") from None
+        raise UsageError(f"--compression: {error}") from None
     return codec, number

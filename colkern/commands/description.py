@@ -23,15 +23,15 @@ keys of the JSON document:
                       file from there, null
   rows                in all record batches
   body_bytes          size of all bodies, padding and dictionaries included
-  decompressed_bytes  what their buffers make once decompressed
+  uncompressed_bytes  size of all buffers without compression and padding
   columns             a list: name, type, nullable, null_count (as the batches state it; null where
                       only values tell: unions, runs), dictionary (an id, or null), metadata
   metadata            the schema's custom metadata
   footer_metadata     the footer's; null for a stream
-  record_batches      a list: rows, body_bytes, decompressed_bytes, compression ("lz4", "zstd" or
+  record_batches      a list: rows, body_bytes, uncompressed_bytes, compression ("lz4", "zstd" or
                       null), metadata
   dictionaries        a list: id, fields (paths), values (at the end), batches, deltas,
-                      replacements, body_bytes, decompressed_bytes
+                      replacements, body_bytes, uncompressed_bytes
 Custom metadata is an object; bytes in it that are not UTF-8 are written \\xNN.
 """
 """The keys of `describe`'s documents, for the help."""
@@ -66,7 +66,7 @@ def describe(name: str, reader: StreamReader | FileReader, size: int | None) -> 
         "size": size,
         "rows": sum(batch["rows"] for batch in batches.record_batches),
         "body_bytes": sum(part["body_bytes"] for part in parts),
-        "decompressed_bytes": sum(part["decompressed_bytes"] for part in parts),
+        "uncompressed_bytes": sum(part["uncompressed_bytes"] for part in parts),
         "columns": _columns(reader, batches.null_counts(len(reader.schema))),
         "metadata": _texts(reader.schema.metadata),
         "footer_metadata": _texts(reader.metadata) if isinstance(reader, FileReader) else None,
@@ -110,7 +110,7 @@ class _Batches:
         self.dictionaries: dict[int, dict[str, Any]] = {}
 
     def add(self, batch: BatchSummary) -> None:
-        sizes = {"body_bytes": batch.body_bytes, "decompressed_bytes": batch.decompressed_bytes}
+        sizes = {"body_bytes": batch.body_bytes, "uncompressed_bytes": batch.uncompressed_bytes}
         if batch.dictionary is not None:
             self._add_dictionary(batch, batch.dictionary, sizes)
             return

@@ -98,6 +98,8 @@ def _print_tables(
     if not batches:
         print("no rows")
         return
+    if not positions:
+        print("no columns")
     room = terminal_width()
     while positions:
         # No more columns can stand side by side, however narrow they are.

@@ -13,9 +13,8 @@ from colkern.commands.machine import print_machine
 from colkern.commands.output import (
     counted,
     cut,
-    plain_table,
     print_json,
-    print_table,
+    print_rows,
     printable,
     size_text,
 )
@@ -23,7 +22,8 @@ from colkern.commands.output import (
 _MOST_COLUMNS, _MOST_BATCHES, _MOST_METADATA = 40, 10, 100
 """How many columns, batches and characters of metadata are shown without `--all`."""
 
-_NUMBERS = {"nulls", "rows", "body", "decompressed", "values", "batches", "deltas", "replaced"}
+_TEXTS = {"column", "type", "columns"}
+_NUMBERS = {"nulls", "rows", "body", "uncompressed", "values", "batches", "deltas", "replaced"}
 
 
 def add_command(commands: Any) -> None:
@@ -80,9 +80,9 @@ def _print_document(document: Mapping[str, Any], *, show_all: bool) -> None:
         f"{counted(len(batches), 'record batch', 'record batches')}"
     )
     print(
-        f"bodies: {size_text(document['body_bytes'])}, "
-        f"decompressed {size_text(document['decompressed_bytes'])}"
-        f"{''.join(f', {codec}' for codec in codecs)}"
+        f"bodies: {size_text(document['body_bytes'])}"
+        f"{''.join(f', {codec}' for codec in codecs)}; "
+        f"buffers: {size_text(document['uncompressed_bytes'])} uncompressed"
     )
     _print_columns(document["columns"], show_all)
     _print_batches(batches, show_all)
@@ -116,13 +116,13 @@ def _print_columns(columns: list[dict[str, Any]], show_all: bool) -> None:
 def _print_batches(batches: list[dict[str, Any]], show_all: bool) -> None:
     shown = batches if show_all else batches[:_MOST_BATCHES]
     _print_rows(
-        ("batch", "rows", "body", "decompressed", "codec", "metadata"),
+        ("batch", "rows", "body", "uncompressed", "codec", "metadata"),
         (
             (
                 str(number),
                 f"{batch['rows']:,}",
                 size_text(batch["body_bytes"]),
-                size_text(batch["decompressed_bytes"]),
+                size_text(batch["uncompressed_bytes"]),
                 batch["compression"] or "",
                 str(len(batch["metadata"]) or ""),
             )
@@ -155,9 +155,8 @@ def _print_dictionaries(dictionaries: list[dict[str, Any]], show_all: bool) -> N
 
 
 def _print_rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], show_all: bool) -> None:
-    rows = list(rows)
-    if rows:
-        print_table(plain_table(head, rows, fold=show_all, numbers=_NUMBERS))
+    texts = [name for name in head if name in _TEXTS]
+    print_rows(head, rows, texts=texts, numbers=_NUMBERS, fold=show_all)
 
 
 def _print_left(count: int, noun: str, plural: str) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
@@ -62,28 +65,56 @@ def print_table(table: Any) -> None:
     print(captured.get(), end="")
 
 
-def plain_table(
-    head: Iterable[str], rows: Iterable[Iterable[str]], *, fold: bool, numbers: Iterable[str] = ()
-) -> Any:
-    """A table of rich whose cells are text, taken as it is but for control characters.
+def print_rows(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    texts: Collection[str],
+    numbers: Collection[str],
+    fold: bool,
+) -> None:
+    """Print a table of text, taken as it is but for control characters; nothing if it has no row.
 
     Args:
         head: The names of the columns.
         rows: The cells.
-        fold: Whether long cells go on in a second line; else their ends are left out.
+        texts: The names of the columns that give way where the terminal is too narrow.
         numbers: The names of the columns that stand to the right.
+        fold: Whether their cells go on in further lines; else their ends are left out.
     """
     from rich.table import Table
     from rich.text import Text
 
+    cells = [[Text(printable(cell)) for cell in row] for row in rows]
+    if not cells:
+        return
     table = Table()
-    overflow: Any = "fold" if fold else "ellipsis"
     for name in head:
         justify: Any = "right" if name in numbers else "left"
-        table.add_column(name, justify=justify, overflow=overflow, no_wrap=not fold)
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    return table
+        table.add_column(name, justify=justify, overflow="fold", no_wrap=name not in texts)
+    if not fold:
+        _cut_to_fit(head, cells, [head.index(name) for name in texts])
+    for row in cells:
+        table.add_row(*row)
+    print_table(table)
+
+
+_FRAME = 3
+"""What the frame of a table adds to the width of each column."""
+
+
+def _cut_to_fit(head: Sequence[str], rows: list[list[Text]], texts: Iterable[int]) -> None:
+    """Cut the cells of some columns so that all stand side by side; narrow columns keep theirs."""
+    widths = [max(len(head[i]), *(row[i].cell_len for row in rows)) for i in range(len(head))]
+    left = sorted(texts, key=widths.__getitem__)
+    room = terminal_width() - 1 - sum(widths) - _FRAME * len(head) + sum(widths[i] for i in left)
+    while left:
+        column, share = left[0], room // len(left)
+        width = max(min(widths[column], share), len(head[column]))
+        for row in rows:
+            row[column].truncate(width, overflow="ellipsis")
+        room -= width
+        left = left[1:]
 
 
 def print_facts(facts: Mapping[str, str]) -> None:

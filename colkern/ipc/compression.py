@@ -114,7 +114,7 @@ class Codec:
             )
         return Buffer.from_object(result)
 
-    def decompressed_size(self, start: Any, stored: int) -> int:
+    def uncompressed_size(self, start: Any, stored: int) -> int:
         """How many bytes a compressed buffer stands for, as it states; nothing is decompressed.
 
         Args:

@@ -332,7 +332,7 @@ class BatchColumns:
         place = f"{self._place}, {self._plan.label(column)}"
         return InvalidArrowError(message, place=place)
 
-    def decompressed_bytes(self) -> int:
+    def uncompressed_bytes(self) -> int:
         """The bytes of all buffers together, without padding; as compressed ones state it.
 
         Of a compressed buffer the first bytes are read, of others none.
@@ -347,13 +347,13 @@ class BatchColumns:
                 self._body.read(*where)
             if self._codec is None:
                 return int(lengths.sum())
-            return sum(self._decompressed_size(self._codec, *w) for w in self._buffers.tolist())
+            return sum(self._uncompressed_size(self._codec, *w) for w in self._buffers.tolist())
         except InvalidArrowError as error:
             raise error.at(self._place) from None
 
-    def _decompressed_size(self, codec: Codec, offset: int, length: int) -> int:
+    def _uncompressed_size(self, codec: Codec, offset: int, length: int) -> int:
         start = self._body.read(offset, min(length, PREFIX_BYTES))
-        return codec.decompressed_size(start.array.data, length)
+        return codec.uncompressed_size(start.array.data, length)
 
     def _buffer(self, where: tuple[int, int], spec: BufferSpec) -> Buffer:
         buffer = self._body.read(*where)

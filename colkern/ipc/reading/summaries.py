@@ -25,7 +25,7 @@ class BatchSummary:
         null_counts: int64[columns], as the batch states them; -1 for columns whose nulls only their
             values tell (unions, runs). Of a dictionary batch, that of the values.
         body_bytes: The size of the body, padding included.
-        decompressed_bytes: What the buffers make together once they are decompressed, without padding.
+        uncompressed_bytes: The size of all buffers together without compression and padding.
         compression: "lz4", "zstd", or None where buffers are plain.
         metadata: The message's custom metadata.
         dictionary: The id of the dictionary that the values belong to; None for a record batch.
@@ -35,7 +35,7 @@ class BatchSummary:
     length: int
     null_counts: NDArray[np.int64]
     body_bytes: int
-    decompressed_bytes: int
+    uncompressed_bytes: int
     compression: str | None
     metadata: dict[bytes, bytes] | None
     dictionary: int | None
@@ -57,7 +57,7 @@ def summary_of(message: Message, plan: SchemaPlan, limits: Limits) -> BatchSumma
         batch.length,
         batch.null_counts(),
         message.body.size,
-        batch.decompressed_bytes(),
+        batch.uncompressed_bytes(),
         batch.compression,
         message.metadata,
         dictionary,

@@ -45,22 +45,25 @@ def opened_parquet(
         CommandError: If pyarrow cannot read the file, within the context too.
     """
     pa, pq = _pyarrow()
+    with contextlib.ExitStack() as closing:
+        try:
+            place = source if isinstance(source, Path) else pa.BufferReader(source.read())
+            file = closing.enter_context(pq.ParquetFile(place))
+            stream = _stream(pa, file, unify_dictionaries)
+        except (pa.ArrowException, OSError) as error:
+            raise CommandError(f"{name}: {error}") from error
+        try:
+            yield stream
+        except StreamError as error:
+            raise CommandError(f"{name}: {error.strerror}") from error
+
+
+def _stream(pa: Any, file: Any, unify_dictionaries: bool) -> RecordBatchStream:
     from colkern.interchange import import_stream
 
-    try:
-        file = pq.ParquetFile(
-            source if isinstance(source, Path) else pa.BufferReader(source.read())
-        )
-        with file:
-            if unify_dictionaries and _has_dictionaries(pa, file.schema_arrow):
-                yield import_stream(file.read().unify_dictionaries())
-            else:
-                batches = file.iter_batches()
-                yield import_stream(pa.RecordBatchReader.from_batches(file.schema_arrow, batches))
-    except StreamError as error:
-        raise CommandError(f"{name}: {error.strerror}") from error
-    except pa.ArrowException as error:
-        raise CommandError(f"{name}: {error}") from error
+    if unify_dictionaries and _has_dictionaries(pa, file.schema_arrow):
+        return import_stream(file.read().unify_dictionaries())
+    return import_stream(pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches()))
 
 
 def _has_dictionaries(pa: Any, schema: Any) -> bool:

@@ -106,15 +106,15 @@ _FRAME = 3
 def _cut_to_fit(head: Sequence[str], rows: list[list[Text]], texts: Iterable[int]) -> None:
     """Cut the cells of some columns so that all stand side by side; narrow columns keep theirs."""
     widths = [max(len(head[i]), *(row[i].cell_len for row in rows)) for i in range(len(head))]
-    left = sorted(texts, key=widths.__getitem__)
-    room = terminal_width() - 1 - sum(widths) - _FRAME * len(head) + sum(widths[i] for i in left)
-    while left:
-        column, share = left[0], room // len(left)
+    by_width = sorted(texts, key=widths.__getitem__)
+    others = sum(widths) - sum(widths[i] for i in by_width)
+    room = terminal_width() - 1 - _FRAME * len(head) - others
+    for position, column in enumerate(by_width):
+        share = room // (len(by_width) - position)
         width = max(min(widths[column], share), len(head[column]))
         for row in rows:
             row[column].truncate(width, overflow="ellipsis")
         room -= width
-        left = left[1:]
 
 
 def print_facts(facts: Mapping[str, str]) -> None:

@@ -28,7 +28,9 @@ LAYERS = [
     {"operations", "slots", "values", "equality", "display"},
     {"jit", "ipc", "interchange", "builders"},
     {"__init__"},
-    {"dissociated", "spark", "integration", "cli"},
+    {"dissociated", "spark", "integration"},
+    {"commands"},
+    {"cli"},
 ]
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 

@@ -18,6 +18,7 @@ from colkern.ipc.reading.readers import (
     open_stream,
     read_schema,
 )
+from colkern.ipc.reading.summaries import BatchSummary
 from colkern.ipc.writing.writers import (
     FileWriter,
     StreamWriter,
@@ -30,6 +31,7 @@ from colkern.ipc.writing.writers import (
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "BatchSummary",
     "FileReader",
     "FileWriter",
     "Limits",

@@ -16,8 +16,9 @@ import pytest
 from integration.generate import generate
 from integration.oracle import values_in_arrow, values_in_json
 
-from colkern.cli import BAD_DATA, BAD_USE, main
-from colkern.integration.command import add_command
+from colkern.cli import main
+from colkern.commands.failures import BAD_DATA, BAD_USE
+from colkern.commands.integration import add_command
 from colkern.integration.conversions import QUIRKS, json_to_file
 
 Output = pytest.CaptureFixture[str]

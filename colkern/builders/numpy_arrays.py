@@ -31,7 +31,7 @@ def from_numpy(values: NDArray[Any], type_: s.DataType | None) -> Array:
     then on. Bools are packed. Masked values and NaT become nulls. Further dimensions are taken for
     those of tensors of one shape, if that is the type.
     """
-    if type_ is not None and values.ndim > 1:
+    if type_ is not None and values.dtype.kind not in _AS_OBJECTS:
         tensors = tensors_from_numpy(values, type_, from_numpy)
         if tensors is not None:
             return tensors

@@ -30,6 +30,8 @@ def check_extension(array: Array, full: bool, place: str) -> None:
 
     Raises:
         InvalidArrowError: If storage, metadata or a value breaks a rule.
+        LimitExceededError: If the metadata is too long to be looked at.
+        UnsupportedError: If tensors have more dimensions than colkern knows.
     """
     type_ = array.type
     while isinstance(type_, s.Extension):

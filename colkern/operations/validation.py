@@ -40,6 +40,8 @@ def validate(
 
     Raises:
         InvalidArrowError: With the column's path, the slot, and what was found there.
+        LimitExceededError, UnsupportedError: If an extension type's metadata is over 64 KiB, or its
+            tensors have more than 64 dimensions, so that it cannot be checked.
         TypeError: If `skip` is a single string.
         ValueError: If `skip` has a name that is no rule's.
     """

@@ -1,6 +1,6 @@
-"""SparseTensor messages that Arrow C++ 26 wrote (`arrow::ipc::WriteSparseTensor`; pyarrow has no such).
+"""Tensor messages: by hand, by colkern, and sparse ones that Arrow C++ 26 wrote.
 
-Of two dense tensors:
+The latter are from `arrow::ipc::WriteSparseTensor`, which pyarrow does not have, of two tensors:
 
 - `TENSOR`: int32 of shape (2, 3, 4), dimensions x, y and z;
 - `MATRIX`: float64 of shape (6, 4), the example in `SparseTensor.fbs`.
@@ -8,7 +8,32 @@ Of two dense tensors:
 
 from __future__ import annotations
 
+import io
+import struct
+from typing import Any
+
 import numpy as np
+
+from colkern.ipc import write_tensor
+from colkern.ipc.flatbuffer import encode
+from colkern.ipc.wire import MESSAGE
+
+
+def framed(header_type: int, header: dict[str, Any], body: bytes) -> bytes:
+    """A message with any header, whatever it says."""
+    metadata = encode(
+        MESSAGE,
+        {"version": 4, "header_type": header_type, "header": header, "bodyLength": len(body)},
+    )
+    metadata += bytes(-len(metadata) % 8)
+    return struct.pack("<ii", -1, len(metadata)) + metadata + body
+
+
+def by_colkern(tensor: Any) -> bytes:
+    sink = io.BytesIO()
+    assert write_tensor(tensor, sink) == len(sink.getvalue())
+    return sink.getvalue()
+
 
 TENSOR = np.zeros((2, 3, 4), np.int32)
 TENSOR.flat[[1, 2, 6, 12, 15, 23]] = [1, 2, 3, 4, 5, 6]

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from ipc import tensor_messages as cpp
-from ipc.test_tensors import by_colkern, framed
+from ipc.tensor_messages import by_colkern, framed
 
 import colkern as ck
 from colkern import ColkernError, InvalidArrowError, LimitExceededError

@@ -15,6 +15,7 @@ from golden import golden_files
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from ipc.tensor_messages import by_colkern, framed
 
 import colkern as ck
 import colkern.ipc
@@ -22,21 +23,9 @@ from colkern import InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.ipc import Limits, Tensor, read_tensor, read_tensors, write_tensor
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.Type import Type
-from colkern.ipc.flatbuffer import encode
-from colkern.ipc.wire import MESSAGE
 
 INT32 = {"type_type": Type.Int, "type": {"bitWidth": 32, "is_signed": True}}
 NUMBERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
-
-
-def framed(header_type: int, header: dict[str, Any], body: bytes) -> bytes:
-    """A message with any header, whatever it says."""
-    metadata = encode(
-        MESSAGE,
-        {"version": 4, "header_type": header_type, "header": header, "bodyLength": len(body)},
-    )
-    metadata += bytes(-len(metadata) % 8)
-    return struct.pack("<ii", -1, len(metadata)) + metadata + body
 
 
 def dense(
@@ -60,12 +49,6 @@ def by_pyarrow(array: np.ndarray, names: list[str] | None = None) -> bytes:
     sink = pa.BufferOutputStream()
     pa.ipc.write_tensor(pa.Tensor.from_numpy(array, dim_names=names), sink)
     return sink.getvalue().to_pybytes()
-
-
-def by_colkern(tensor: Any) -> bytes:
-    sink = io.BytesIO()
-    assert write_tensor(tensor, sink) == len(sink.getvalue())
-    return sink.getvalue()
 
 
 def read_by_pyarrow(data: bytes) -> pa.Tensor:

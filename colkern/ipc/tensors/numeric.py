@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.extensions import MAX_DIMENSIONS
 from colkern.layouts import Role, layout
 from colkern.schema import (
     DataType,
@@ -26,9 +27,6 @@ from colkern.schema import (
     uint32,
     uint64,
 )
-
-MAX_DIMENSIONS = 64
-"""As many as NumPy's arrays have."""
 
 _SIGNED, _UNSIGNED = (int8(), int16(), int32(), int64()), (uint8(), uint16(), uint32(), uint64())
 _TYPES: dict[np.dtype[Any], DataType] = {

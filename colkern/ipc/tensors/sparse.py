@@ -104,7 +104,8 @@ class Sparse(ABC):
         for dimension, positions in self.positions():
             places += positions.astype(np.int64, copy=False) * steps[dimension]
         dense = np.zeros(prod(self.shape), self.data.dtype)
-        np.add.at(dense, places, self.data)
+        with np.errstate(invalid="ignore", over="ignore"):
+            np.add.at(dense, places, self.data)
         return dense.reshape(self.shape)
 
     def equals(self, other: Sparse) -> bool:

@@ -1,4 +1,4 @@
-"""Arrow IPC: streams and files, read and written.
+"""Arrow IPC: streams, files and tensors, read and written.
 
 >>> import colkern.ipc
 >>> with colkern.ipc.open("table.arrow") as reader:  # doctest: +SKIP
@@ -19,6 +19,16 @@ from colkern.ipc.reading.readers import (
     read_schema,
 )
 from colkern.ipc.reading.summaries import BatchSummary
+from colkern.ipc.tensors import (
+    SparseCOOTensor,
+    SparseCSCMatrix,
+    SparseCSFTensor,
+    SparseCSRMatrix,
+    Tensor,
+    read_tensor,
+    read_tensors,
+    write_tensor,
+)
 from colkern.ipc.writing.writers import (
     FileWriter,
     StreamWriter,
@@ -35,8 +45,13 @@ __all__ = [
     "FileReader",
     "FileWriter",
     "Limits",
+    "SparseCOOTensor",
+    "SparseCSCMatrix",
+    "SparseCSFTensor",
+    "SparseCSRMatrix",
     "StreamReader",
     "StreamWriter",
+    "Tensor",
     "WriteOptions",
     "new_file",
     "new_stream",
@@ -44,6 +59,9 @@ __all__ = [
     "open_file",
     "open_stream",
     "read_schema",
+    "read_tensor",
+    "read_tensors",
     "write_file",
     "write_stream",
+    "write_tensor",
 ]

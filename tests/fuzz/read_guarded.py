@@ -24,12 +24,26 @@ SECONDS = 10
 SLOTS = 10_000
 
 
-def read(data: bytes) -> str:
-    """How far `data` can be read: "read", or the class of colkern's error."""
+def read_batches(data: bytes) -> None:
+    """Every column of a file or stream, as Python objects."""
+    for batch in colkern.ipc.open(data):
+        for column in batch.columns:
+            column.slice(0, SLOTS).to_pylist()
+
+
+def read_tensors(data: bytes) -> None:
+    """Every tensor of a stream, as text; the sparse ones also as dense arrays of a bounded size."""
+    for tensor in colkern.ipc.read_tensors(data):
+        repr(tensor)
+        if not isinstance(tensor, colkern.ipc.Tensor):
+            tensor.to_dense(max_bytes=MEMORY_BYTES // 4)
+
+
+def read(path: Path) -> str:
+    """How far the file can be read: "read", or the class of colkern's error."""
+    data = path.read_bytes()
     try:
-        for batch in colkern.ipc.open(data):
-            for column in batch.columns:
-                column.slice(0, SLOTS).to_pylist()
+        (read_tensors if "tensor" in path.parent.name else read_batches)(data)
     except ColkernError as error:
         return type(error).__name__
     return "read"
@@ -37,7 +51,6 @@ def read(data: bytes) -> str:
 
 def read_in_child(path: Path) -> dict[str, object]:
     """The outcome, the seconds it took, and the memory it took over that of the imports."""
-    data = path.read_bytes()
     receive, send = os.pipe()
     started = time.monotonic()
     child = os.fork()
@@ -48,7 +61,7 @@ def read_in_child(path: Path) -> dict[str, object]:
             used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES, used + MEMORY_BYTES))
             try:
-                out.write(read(data))
+                out.write(read(path))
             except BaseException as error:  # noqa: BLE001
                 out.write(f"{type(error).__name__}: {error}")
         os._exit(0)

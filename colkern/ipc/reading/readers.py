@@ -41,7 +41,7 @@ from colkern.ipc.reading.sources import (
     RandomAccess,
     SeekableFile,
     Sequential,
-    open_path,
+    as_memory,
 )
 from colkern.ipc.reading.summaries import BatchSummary, summary_of
 from colkern.ipc.wire import FOOTER
@@ -467,19 +467,10 @@ class _Opened:
     """A source in one of its two shapes, before it is known which format it has."""
 
     def __init__(self, source: Source) -> None:
-        self._own: Any = None
-        self._memory: Buffer | None = None
-        self._file: Any = source
-        if isinstance(source, str | os.PathLike):
-            opened = open_path(source)
-            if isinstance(opened, Buffer):
-                self._memory = opened
-            else:
-                self._own = self._file = opened
-        elif isinstance(source, Buffer):
-            self._memory = source
-        elif _is_bytes_like(source):
-            self._memory = Buffer.from_object(source)
+        opened = as_memory(source)
+        self._memory: Buffer | None = opened if isinstance(opened, Buffer) else None
+        self._own: Any = None if isinstance(opened, Buffer) else opened
+        self._file: Any = source if self._own is None else self._own
         if self._memory is None:
             self._bytes = ByteStream(self._file)
             self._start = self._bytes.peek(len(MAGIC))
@@ -519,11 +510,3 @@ class _Opened:
     def close(self) -> None:
         if self._own is not None:
             self._own.close()
-
-
-def _is_bytes_like(source: Any) -> bool:
-    try:
-        memoryview(source)
-    except TypeError:
-        return False
-    return True

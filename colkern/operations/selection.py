@@ -101,15 +101,26 @@ def _take_fixed(array: Array, positions: Any) -> Array:
     return Array(array.type, len(positions), buffers, dictionary=array.dictionary, null_count=count)
 
 
-def take_items(target: Any, items: Any, positions: Any) -> Any:
-    """The items at `positions`, moved in words of up to 8 bytes whatever they mean; same dtype."""
+def words_of(items: Any) -> tuple[Any, int]:
+    """Items as words of up to 8 bytes, whatever they mean, and how many words make an item.
+
+    Not copied. Items of no bytes have no words.
+    """
     itemsize = items.dtype.itemsize
+    if itemsize == 0:
+        return items[:0].view(np.uint8), 0
     word = np.dtype(f"u{next((w for w in (8, 4, 2) if itemsize % w == 0), 1)}")
-    width = itemsize // word.itemsize
-    out = target.output(len(positions) * width, word)
-    if width:
-        target.map(selection.take_items, len(positions), positions, items.view(word), width, out)
-    return out.view(items.dtype) if width else items[:0].repeat(0)
+    return items.view(word), itemsize // word.itemsize
+
+
+def take_items(target: Any, items: Any, positions: Any) -> Any:
+    """The items at `positions`, moved in words; same dtype."""
+    words, width = words_of(items)
+    if width == 0:
+        return items[:0].repeat(0)
+    out = target.output(len(positions) * width, words.dtype)
+    target.map(selection.take_items, len(positions), positions, words, width, out)
+    return out.view(items.dtype)
 
 
 def _take_buffer(array: Array, role: Role, positions: Any) -> Buffer:

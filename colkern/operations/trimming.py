@@ -17,7 +17,7 @@ from colkern.kernels import bitmaps, hidden, offsets, selection, views
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.concatenation import join_arrays
-from colkern.operations.selection import take_positions
+from colkern.operations.selection import take_positions, words_of
 from colkern.operations.targets import NOWHERE, buffer_addresses, target_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import count_set_bits
@@ -144,13 +144,11 @@ def _fixed(slots: _Slots) -> Parts:
 def _items(slots: _Slots, role: Role) -> Buffer:
     """The items of a one-item-a-slot buffer, zeros in hidden slots."""
     target, items = slots.target, slots.array.items(role)
-    itemsize = items.dtype.itemsize
-    if itemsize == 0 or not len(items):
+    words, width = words_of(items)
+    if not len(words):
         return slots.nothing
-    word = np.dtype(f"u{next((w for w in (8, 4, 2) if itemsize % w == 0), 1)}")
-    words, width = items.view(word), itemsize // word.itemsize
     if slots.visible is not None and slots.reduce_hidden(hidden.first_hidden_value, words, width):
-        out = target.output(len(words), word)
+        out = target.output(len(words), words.dtype)
         kernel = hidden.blank_hidden_values
         target.map(kernel, slots.array.length, words, width, slots.visible.array, 0, out)
         words = out

@@ -15,7 +15,7 @@ from colkern.kernels import selection, unions
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.concatenation import concat
-from colkern.operations.selection import take_items, take_positions
+from colkern.operations.selection import take_items, take_positions, words_of
 from colkern.operations.targets import target_of
 from colkern.operations.union_slots import child_numbers, slots_of
 from colkern.operations.validation import require_valid
@@ -143,10 +143,8 @@ def _gather_words(array: Array) -> Array:
     target = target_of(array.device)
     children = _cut_children(array)
     items = [child.items(Role.DATA) for child in children]
-    itemsize = items[0].dtype.itemsize
-    word = np.dtype(f"u{next((w for w in (8, 4, 2) if itemsize % w == 0), 1)}")
-    width = itemsize // word.itemsize
-    out = target.output(array.length * width, word)
+    words, width = words_of(items[0])
+    out = target.output(array.length * width, words.dtype)
     addresses = target.table([target.address(i) if len(i) else 0 for i in items], np.uint64)
     slots = _slots(array, target)
     target.map(unions.gather_union, array.length, *slots, addresses, width, out)

@@ -396,6 +396,7 @@ def test_changed_bytes_end_cleanly(original: bytes, data: st.DataObject) -> None
 
 def test_scipy_both_ways() -> None:
     import scipy.sparse as sparse_
+
     for kind, make in [
         (SparseCOOTensor, sparse_.coo_array),
         (SparseCSRMatrix, sparse_.csr_array),

@@ -46,7 +46,7 @@ class Budget:
         if count > self._left:
             raise LimitExceededError(
                 f"buffers decompress to more than the limit of {self._limit} bytes a batch; "
-                "raise Limits.decompressed_bytes to read them"
+                "raise Limits.decompressed_bytes and Limits.decompression_ratio to read them"
             )
         self._left -= count
 

@@ -229,7 +229,8 @@ class BatchColumns:
         counts = record["variadicBufferCounts"]
         self._counts: list[int] = [] if counts is None else counts.tolist()
         self._codec = codec_of(record["compression"])
-        self._budget = Budget(limits.decompressed_bytes)
+        self._budget = Budget(limits.decompressed(message.body.size))
+        self._unbacked = limits.unbacked(message.body.size)
         try:
             self._check_counts()
         except InvalidArrowError as error:
@@ -241,8 +242,8 @@ class BatchColumns:
         plan, counts = self._plan, self._counts
         if self.length < 0:
             raise InvalidArrowError(f"batch of {self.length} rows")
-        if not plan.columns and self.length > self._limits.unbacked_length:
-            raise _unbacked(self.length, self._limits)
+        if not plan.columns and self.length > self._unbacked:
+            raise _unbacked(self.length, self._unbacked)
         if self._nodes.size != plan.nodes[-1]:
             raise InvalidArrowError(
                 f"{self._nodes.size} field nodes where the schema has {plan.nodes[-1]}"
@@ -256,6 +257,11 @@ class BatchColumns:
             raise InvalidArrowError(
                 f"{found} buffers where the schema has {fixed} "
                 f"and the variadic counts add {sum(counts)}"
+            )
+        if sum(counts) > self._limits.variadic_buffers:
+            raise LimitExceededError(
+                f"{sum(counts)} variadic buffers are over the limit of "
+                f"{self._limits.variadic_buffers}; raise Limits.variadic_buffers to read them"
             )
 
     def load(self, position: int, resolve: ResolveDictionary) -> Array:
@@ -284,12 +290,12 @@ class BatchColumns:
             iter(self._counts[first:after]),
             self._buffer,
             resolve,
-            self._limits,
+            self._unbacked,
         )
         column = plan.columns[position]
         if len(plan.columns) == 1:
             # The values of a dictionary are put together again when a dictionary in them changes.
-            self._budget = Budget(self._limits.decompressed_bytes)
+            self._budget = Budget(self._limits.decompressed(self._body.size))
         try:
             return assembly.array(column)
         except InvalidArrowError as error:
@@ -321,7 +327,7 @@ class _Assembly:
     counts: Iterator[int]
     load: Callable[[tuple[int, int], BufferSpec], Buffer]
     resolve: ResolveDictionary
-    limits: Limits
+    unbacked: int
 
     def array(self, plan: ArrayPlan) -> Array:
         length, null_count = next(self.nodes)
@@ -330,8 +336,8 @@ class _Assembly:
         if plan.legacy_validity:
             self._skip_legacy_validity(null_count)
         buffers = self._own_buffers(plan, null_count)
-        if length > self.limits.unbacked_length and not any(buffers):
-            raise _unbacked(length, self.limits)
+        if length > self.unbacked and not any(buffers):
+            raise _unbacked(length, self.unbacked)
         dictionary = None
         if plan.dictionary is not None:
             dictionary = self.resolve(plan.dictionary, null_count == length)
@@ -371,18 +377,20 @@ class _Assembly:
         return children
 
     def _skip_legacy_validity(self, null_count: int) -> None:
-        where = next(self.buffers)
-        if null_count and where[1]:
+        _, size = next(self.buffers)
+        if null_count and not size:
+            raise InvalidArrowError(f"union node with {null_count} nulls and no validity bitmap")
+        if null_count:
             raise UnsupportedError(
                 "a union with a validity bitmap of its own and nulls in it, as written before "
                 "format 1.0"
             )
 
 
-def _unbacked(length: int, limits: Limits) -> LimitExceededError:
+def _unbacked(length: int, limit: int) -> LimitExceededError:
     return LimitExceededError(
         f"{length} slots without a buffer behind them are over the limit of "
-        f"{limits.unbacked_length}; raise Limits.unbacked_length to read them"
+        f"{limit}; raise Limits.unbacked_length to read them"
     )
 
 

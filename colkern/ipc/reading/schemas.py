@@ -5,7 +5,7 @@ Columnar format 1.5: "Schema message", "Data Types".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -69,8 +69,9 @@ def schema_from_wire(record: Record, limits: Limits) -> WireSchema:
     Raises:
         InvalidArrowError: If a type or field breaks a rule of the format; the place names it.
         UnsupportedError: If a type, or an encoding, is not known.
-        LimitExceededError: If types nest deeper than the limits allow.
+        LimitExceededError: If types nest deeper, or fields are more, than the limits allow.
     """
+    _check_field_count(record["fields"] or (), limits)
     endianness = record["endianness"]
     if endianness not in (Endianness.Little, Endianness.Big):
         raise InvalidArrowError(f"endianness {endianness}")
@@ -80,6 +81,18 @@ def schema_from_wire(record: Record, limits: Limits) -> WireSchema:
     )
     schema = Schema(tuple(f.field for f in fields), key_values(record["custom_metadata"]))
     return WireSchema(schema, fields, endianness == Endianness.Big)
+
+
+def _check_field_count(fields: Sequence[Record], limits: Limits) -> None:
+    count, level = 0, fields
+    while level:
+        count += len(level)
+        if count > limits.fields:
+            raise LimitExceededError(
+                f"{count} fields are over the limit of {limits.fields}; "
+                "raise Limits.fields to read them"
+            )
+        level = [child for record in level for child in record["children"] or ()]
 
 
 def _field(record: Record, position: int, depth_left: int) -> WireField:

@@ -1,7 +1,8 @@
 """colkern beside its peers, in one process, taking turns: `python -m benchmarks.compare`.
 
-One thread each, on the same buffers. The ratio is the peer's median time over colkern's: above 1,
-colkern is faster. The share is of the bandwidth at which one thread copies memory, measured first.
+One thread each unless told otherwise, on the same buffers. The ratio is the peer's median time over
+colkern's: above 1, colkern is faster. The share is of the bandwidth at which one thread copies memory,
+measured first.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import machine
-from benchmarks.cases import Case, cases
+from benchmarks.case import Case
+from benchmarks.cases import cases
 from benchmarks.timing import medians
 from colkern.cpu.threads import set_num_threads
 
@@ -36,9 +38,9 @@ def measure(case: Case, rounds: int, bandwidth: float) -> dict[str, Any]:
     }
 
 
-def table(rows: list[dict[str, Any]], bandwidth: float) -> Table:
+def table(rows: list[dict[str, Any]], bandwidth: float, threads: int) -> Table:
     """The rows for a terminal."""
-    made = Table(title=f"One thread; memory copied at {bandwidth / 1e9:.1f} GB/s")
+    made = Table(title=f"Threads: {threads}; one copies memory at {bandwidth / 1e9:.1f} GB/s")
     columns = ("case", "colkern", "best peer", "ratio", "target", "GB/s", "share of bandwidth")
     for name in columns:
         made.add_column(name, justify="left" if name == "case" else "right")
@@ -62,11 +64,12 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     parser.add_argument("--case", default="", help="only cases whose name contains this")
     parser.add_argument("--quick", action="store_true", help="small data and few rounds")
+    parser.add_argument("--threads", type=int, default=1, help="for colkern and each peer (1)")
     options = parser.parse_args()
     # As wide as the table, also where the output is no terminal.
     console = Console(width=130)
-    set_num_threads(1)
-    pa.set_cpu_count(1)
+    set_num_threads(options.threads)
+    pa.set_cpu_count(options.threads)
     bandwidth = machine.memory_bandwidth()
     rows = []
     for make in cases(options.quick):
@@ -74,9 +77,13 @@ def main() -> None:
         if options.case in case.name:
             with console.status(case.name):
                 rows.append(measure(case, 5 if options.quick else 21, bandwidth))
-    console.print(table(rows, bandwidth))
+    console.print(table(rows, bandwidth, options.threads))
     if options.json:
-        result = {**machine.facts(threads=1), "copy_bytes_per_second": bandwidth, "rows": rows}
+        result = {
+            **machine.facts(threads=options.threads),
+            "copy_bytes_per_second": bandwidth,
+            "rows": rows,
+        }
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 

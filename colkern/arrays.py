@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import builtins
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, overload
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from colkern.errors import InvalidArrowError
 from colkern.layouts import Extent, Layout, Role, layout
 from colkern.memory import HOST, Buffer, Device
 from colkern.schema import DataType, Dictionary, Field, Schema, same_type
+
+if TYPE_CHECKING:
+    from colkern.operations.value_checks import TypeRule
 
 UNKNOWN = -1
 
@@ -45,7 +48,9 @@ class Array:
 
     __slots__ = (
         "_checked",
+        "_make_buffers",
         "_null_count",
+        "_place",
         "buffers",
         "children",
         "dictionary",
@@ -54,6 +59,9 @@ class Array:
         "offset",
         "type",
     )
+
+    _make_buffers: Callable[[int], tuple[Buffer | None, ...]]
+    _place: int
 
     def __init__(
         self,
@@ -76,6 +84,41 @@ class Array:
         # Set by colkern.operations once the bytes have been checked; see `validate`.
         self._checked = False
         self._check_shape()
+
+    @classmethod
+    def late(
+        cls,
+        type: DataType,
+        layout: Layout,
+        length: int,
+        null_count: int,
+        make_buffers: Callable[[int], tuple[Buffer | None, ...]],
+        place: int,
+    ) -> Array:
+        """An array whose buffers are made by `make_buffers(place)` when they are first asked for.
+
+        For types without children and dictionary; the caller has checked counts and sizes. Readers make
+        arrays by the ten thousand, and each further object would cost the garbage collector its time.
+        """
+        array = cls.__new__(cls)
+        array.type = type
+        array.layout = layout
+        array.length = length
+        array.children = ()
+        array.dictionary = None
+        array.offset = 0
+        array._null_count = null_count
+        array._checked = False
+        array._make_buffers = make_buffers
+        array._place = place
+        return array
+
+    def __getattr__(self, name: str) -> Any:
+        # Called for what is not there: the buffers of a `late` array.
+        if name != "buffers":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.buffers = self._make_buffers(self._place)
+        return self.buffers
 
     def _check_shape(self) -> None:
         if self.length < 0 or self.offset < 0:
@@ -235,11 +278,11 @@ class Array:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def validate(self, *, full: bool = False) -> None:
+    def validate(self, *, full: bool = False, skip: Collection[TypeRule] = ()) -> None:
         """Check the array against the format; see `colkern.operations.validate`."""
         from colkern.operations import validate
 
-        validate(self, full=full)
+        validate(self, full=full, skip=skip)
 
     def __repr__(self) -> str:
         from colkern.display import array_repr
@@ -269,7 +312,7 @@ class RecordBatch:
         metadata: Key-value pairs of bytes that came with the batch.
     """
 
-    __slots__ = ("_columns", "_load", "_loading", "length", "metadata", "schema")
+    __slots__ = ("_columns", "_load", "_load_many", "_loading", "length", "metadata", "schema")
 
     def __init__(
         self,
@@ -289,6 +332,7 @@ class RecordBatch:
         self.metadata = metadata
         self._columns: list[Array | None] = list(columns)
         self._load: Callable[[int], Array] | None = None
+        self._load_many: Callable[[list[int]], list[Array]] | None = None
         # A lock for each column that is being made.
         self._loading: dict[int, threading.Lock] = {}
 
@@ -299,14 +343,20 @@ class RecordBatch:
         length: int,
         load: Callable[[int], Array],
         metadata: dict[bytes, bytes] | None = None,
+        load_many: Callable[[list[int]], list[Array]] | None = None,
     ) -> RecordBatch:
-        """A batch whose column `i` is made by `load(i)` when it is first asked for, by any thread."""
+        """A batch whose column `i` is made by `load(i)` when it is first asked for, by any thread.
+
+        Where all columns are asked for, `load_many` makes those that are not there yet, if it is given;
+        it answers for their types and lengths.
+        """
         batch = cls.__new__(cls)
         batch.schema = schema
         batch.length = length
         batch.metadata = metadata
         batch._columns = [None] * len(schema)
         batch._load = load
+        batch._load_many = load_many
         batch._loading = {}
         return batch
 
@@ -331,7 +381,7 @@ class RecordBatch:
             if column is None:
                 assert self._load is not None
                 column = self._load(position)
-                _check_column(self.schema.fields[position], column, self.length)
+                _check_column(self.schema.field(position), column, self.length)
                 self._columns[position] = column
         return column
 
@@ -351,7 +401,14 @@ class RecordBatch:
     @property
     def columns(self) -> list[Array]:
         """All columns, decoded."""
-        return [self.column(i) for i in range(len(self.schema))]
+        if self._load_many is not None:
+            missing = [i for i, column in enumerate(self._columns) if column is None]
+            for position, column in zip(missing, self._load_many(missing), strict=True):
+                # Another thread may have made it meanwhile.
+                if self._columns[position] is None:
+                    self._columns[position] = column
+            self._load_many = None
+        return [self.column(i) if c is None else c for i, c in enumerate(self._columns)]
 
     @property
     def num_rows(self) -> int:
@@ -408,11 +465,11 @@ class RecordBatch:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def validate(self, *, full: bool = False) -> None:
+    def validate(self, *, full: bool = False, skip: Collection[TypeRule] = ()) -> None:
         """Check every column; see `colkern.operations.validate`."""
         from colkern.operations import validate
 
-        validate(self, full=full)
+        validate(self, full=full, skip=skip)
 
     def __repr__(self) -> str:
         from colkern.display import batch_repr

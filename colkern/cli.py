@@ -126,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
         (
             "validate",
             _validate,
-            "check every slot: offsets, views, runs, indices, null counts, text",
+            "check every slot: offsets, views, runs, indices, null counts, text, decimals, times",
         ),
     ):
         command = commands.add_parser(name, help=help_)
@@ -135,6 +135,14 @@ def _parser() -> argparse.ArgumentParser:
         if name == "show":
             command.add_argument(
                 "-n", "--rows", type=_positive, default=10, metavar="N", help="how many (10)"
+            )
+        if name == "validate":
+            command.add_argument(
+                "--skip",
+                action="append",
+                default=[],
+                metavar="RULE",
+                help="a rule that old writers broke: dates, decimals, times, utf8; may be repeated",
             )
     return parser
 
@@ -255,10 +263,16 @@ def _printable(text: str) -> str:
 
 
 def _validate(options: argparse.Namespace) -> None:
+    from colkern.operations.value_checks import skipped_rules
+
+    try:
+        skipped_rules(options.skip)
+    except ValueError as error:
+        raise UsageError(f"--{error}") from None
     batches = rows = 0
     for batch in _batches(options):
         try:
-            batch.validate(full=True)
+            batch.validate(full=True, skip=options.skip)
         except InvalidArrowError as error:
             raise error.at(f"{options.file}, batch {batches}") from None
         batches += 1

@@ -54,6 +54,15 @@ class Buffer:
         self._address: int | None = None
 
     @classmethod
+    def of_read_only(cls, array: NDArray[np.uint8]) -> Buffer:
+        """As `Buffer(array)`, for a read-only array on the host: nothing is looked at."""
+        made = cls.__new__(cls)
+        made.array = array
+        made.device = HOST
+        made._address = None
+        return made
+
+    @classmethod
     def from_object(cls, obj: Any) -> Buffer:
         """The bytes of an object with the buffer protocol (bytes, mmap, NumPy array …), not copied.
 

@@ -10,7 +10,7 @@ Columnar format 1.5: "Data Types".
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -504,22 +504,49 @@ def field_to_wire(field: Field) -> Field:
     return Field(field.name, field.type.storage_type, field.nullable, metadata)
 
 
-@dataclass(frozen=True, slots=True, init=False)
 class Schema:
     """The fields of a record batch, in order, with metadata of its own that `==` does not compare.
 
-    The fields may be given as fields, as `(name, type)` pairs, or as a mapping of names to types.
+    Immutable. The fields may be given as fields, as `(name, type)` pairs, or as a mapping of names to
+    types.
     """
 
-    fields: tuple[Field, ...]
-    metadata: Mapping[bytes, bytes] | None = dataclasses.field(default=None, compare=False)
+    __slots__ = ("_fields", "_metadata")
 
     def __init__(self, fields: Fields, metadata: Mapping[bytes, bytes] | None = None) -> None:
-        object.__setattr__(self, "fields", as_fields(fields))
-        object.__setattr__(self, "metadata", metadata)
+        self._fields: Sequence[Field] = as_fields(fields)
+        self._metadata = metadata
+
+    @classmethod
+    def late(cls, fields: Sequence[Field], metadata: Mapping[bytes, bytes] | None = None) -> Schema:
+        """A schema of a sequence that makes each field when it is asked for."""
+        made = cls((), metadata)
+        made._fields = fields
+        return made
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """All fields."""
+        if not isinstance(self._fields, tuple):
+            self._fields = tuple(self._fields)
+        return self._fields
+
+    @property
+    def metadata(self) -> Mapping[bytes, bytes] | None:
+        """Key-value pairs that came with the schema."""
+        return self._metadata
+
+    def __eq__(self, other: object) -> bool:
+        return self.fields == other.fields if isinstance(other, Schema) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.fields)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Schema, (self.fields, self.metadata)
 
     def __len__(self) -> int:
-        return len(self.fields)
+        return len(self._fields)
 
     def __iter__(self) -> Iterator[Field]:
         return iter(self.fields)
@@ -547,13 +574,14 @@ class Schema:
                 what = "no field" if not found else f"{len(found)} fields"
                 raise KeyError(f"{what} named {key!r}; the schema has {self.names}")
             return found[0]
-        if not -len(self.fields) <= key < len(self.fields):
-            raise IndexError(f"field {key} of a schema with {len(self.fields)} fields")
-        return key % len(self.fields)
+        count = len(self._fields)
+        if not -count <= key < count:
+            raise IndexError(f"field {key} of a schema with {count} fields")
+        return key % count
 
     def field(self, key: int | str) -> Field:
         """The field at a position or of a name; raises like `index`."""
-        return self.fields[self.index(key)]
+        return self._fields[self.index(key)]
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.fields))

@@ -95,7 +95,7 @@ def type_of(type_: pa.DataType) -> s.DataType:
     raise NotImplementedError(str(type_))
 
 
-def _children(array: pa.Array) -> list[tuple[pa.Array, int]]:
+def children_of(array: pa.Array) -> list[tuple[pa.Array, int]]:
     """The child arrays, each with the number of slots to put back before its own.
 
     pyarrow cuts the children that run beside their parent to the parent's slots.
@@ -124,7 +124,7 @@ def _own_buffers(array: pa.Array, children: list[pa.Array]) -> list[Any]:
 def from_pyarrow(array: pa.Array, back: int = 0) -> Array:
     """The same array of colkern's over the same bytes; `back` slots are put back at the front."""
     storage = array.storage if isinstance(array, pa.ExtensionArray) else array
-    children = _children(storage)
+    children = children_of(storage)
     buffers = _own_buffers(storage, [child for child, _ in children])
     is_dictionary = pa.types.is_dictionary(storage.type)
     return Array(

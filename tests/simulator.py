@@ -46,6 +46,7 @@ def main(output: str) -> None:
     for what in device.operations():
         report[f"operation {what}"] = outcome(partial(device.failures, what))
     report["gather_union"] = outcome(device.union_failures)
+    report["validation"] = outcome(device.validation_failures)
     Path(output).write_text(json.dumps(report))
 
 

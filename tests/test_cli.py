@@ -196,6 +196,11 @@ def test_invalid_data_in_a_sound_file(tmp_path: Path, capsys: Output) -> None:
     status, message = fails(capsys, "validate", str(path))
     assert status == BAD_DATA
     assert f"{path}, batch 0, name" in message
+    assert main(["validate", "--skip", "utf8", "--skip", "dates", str(path)]) == 0
+    capsys.readouterr()
+    status, message = fails(capsys, "validate", "--skip", "text", str(path))
+    assert status == BAD_USE
+    assert message.startswith("colkern: --skip: no rule is called 'text'; there are dates, ")
 
 
 def test_a_missing_file_and_a_folder(tmp_path: Path, capsys: Output) -> None:

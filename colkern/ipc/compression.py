@@ -14,11 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.ipc.flatbuf.BodyCompressionMethod import BodyCompressionMethod
 from colkern.ipc.flatbuf.CompressionType import CompressionType
 from colkern.ipc.flatbuffer import Record
-from colkern.memory import EMPTY, Buffer
+from colkern.memory import EMPTY, Buffer, allocate_for_overwrite
 
 _NOT_COMPRESSED = -1
 _PREFIX = struct.Struct("<q")
@@ -29,26 +32,31 @@ _LZ4_BYTES_PER_BYTE = 255
 _ZSTD_BYTES_PER_BLOCK = 1 << 17
 _ZSTD_SMALLEST_BLOCK = 4
 
+# How much is decompressed at a time where it has to be copied.
+_PIECE = 1 << 18
+
 _local = threading.local()
 
 
 class Budget:
     """How many bytes the buffers of one batch may still be decompressed to."""
 
-    __slots__ = ("_left", "_limit")
+    __slots__ = ("_left", "_limit", "_lock")
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._left = limit
+        self._lock = threading.Lock()
 
     def spend(self, count: int) -> None:
         """Take `count` bytes off; raises `LimitExceededError` when there are not so many left."""
-        if count > self._left:
-            raise LimitExceededError(
-                f"buffers decompress to more than the limit of {self._limit} bytes a batch; "
-                "raise Limits.decompressed_bytes and Limits.decompression_ratio to read them"
-            )
-        self._left -= count
+        with self._lock:
+            if count > self._left:
+                raise LimitExceededError(
+                    f"buffers decompress to more than the limit of {self._limit} bytes a batch; "
+                    "raise Limits.decompressed_bytes and Limits.decompression_ratio to read them"
+                )
+            self._left -= count
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,8 @@ class Codec:
     Args:
         name: The codec's name, for messages.
         number: Its `CompressionType` value.
-        decode: `(frame, size) -> bytes`; the result of a good frame has `size` bytes.
+        decode: `(frame, out) -> count`: fills `out` (uint8[]) and says how many bytes there were; of
+            a frame with more, any larger number.
         most: How many bytes a frame of so many bytes can hold at most.
         encode: `(bytes, level) -> frame`.
         levels: The levels that it takes, and the one that it takes if none is asked for.
@@ -67,7 +76,7 @@ class Codec:
 
     name: str
     number: int
-    decode: Callable[[Any, int], Any]
+    decode: Callable[[Any, NDArray[np.uint8]], int]
     most: Callable[[int], int]
     encode: Callable[[Any, int], Any]
     levels: range
@@ -111,31 +120,42 @@ class Codec:
             return EMPTY
         budget.spend(size)
         try:
-            result = self.decode(frame, size)
+            out = allocate_for_overwrite(size, np.uint8)
+            filled = self.decode(frame, out)
         except MemoryError:
             raise LimitExceededError(f"no memory for a buffer of {size} bytes") from None
-        if len(result) != size:
-            raise InvalidArrowError(
-                f"{self.name} frame of {len(result)} bytes where {size} are stated"
-            )
-        return Buffer.from_object(result)
+        if filled != size:
+            what = f"{filled} bytes" if filled < size else "more"
+            raise InvalidArrowError(f"{self.name} frame of {what} where {size} bytes are stated")
+        return Buffer(out)
 
 
-def _lz4(frame: Any, size: int) -> Any:
-    from lz4.frame import LZ4FrameDecompressor
+def _from_lz4(frame: Any, out: NDArray[np.uint8]) -> int:
+    import lz4.frame
 
-    decompressor = LZ4FrameDecompressor()
+    context = lz4.frame.create_decompression_context()
+    taken = filled = 0
+    ended = False
     try:
-        # One more than stated: a longer frame shows, and the end mark of a right one is read.
-        data = decompressor.decompress(frame, max_length=size + 1)
+        while not ended:
+            # Pieces that stay in the cache, as the library has no way to decode into given memory.
+            part, used, ended = lz4.frame.decompress_chunk(
+                context, frame[taken : taken + _PIECE], max_length=_PIECE
+            )
+            if not used and not part:
+                raise InvalidArrowError(f"LZ4 frame does not end with the stated {out.size} bytes")
+            if filled + len(part) <= out.size:
+                out[filled : filled + len(part)] = np.frombuffer(part, np.uint8)
+            taken += used
+            filled += len(part)
+            if filled > out.size:
+                return filled
     except RuntimeError as error:
         raise InvalidArrowError(f"damaged LZ4 frame: {error}") from None
-    if not decompressor.eof:
-        raise InvalidArrowError(f"LZ4 frame does not end with the stated {size} bytes")
-    return data
+    return filled
 
 
-def _zstd(frame: Any, size: int) -> Any:
+def _from_zstd(frame: Any, out: NDArray[np.uint8]) -> int:
     import zstandard
 
     decompressor = getattr(_local, "zstd", None)
@@ -144,9 +164,18 @@ def _zstd(frame: Any, size: int) -> Any:
         decompressor = _local.zstd = zstandard.ZstdDecompressor()
     try:
         stated = zstandard.get_frame_parameters(frame).content_size
-        if stated not in (size, zstandard.CONTENTSIZE_UNKNOWN):
-            raise InvalidArrowError(f"Zstandard frame of {stated} bytes where {size} are stated")
-        return decompressor.decompress(frame, max_output_size=size)
+        if stated not in (out.size, zstandard.CONTENTSIZE_UNKNOWN):
+            raise InvalidArrowError(
+                f"Zstandard frame of {stated} bytes where {out.size} are stated"
+            )
+        with decompressor.stream_reader(frame) as reader:
+            filled = 0
+            while filled < out.size:
+                count = reader.readinto(out[filled:].data)
+                if count == 0:
+                    return filled
+                filled += count
+            return filled + len(reader.read(1))
     except zstandard.ZstdError as error:
         raise InvalidArrowError(f"damaged Zstandard frame: {error}") from None
 
@@ -154,11 +183,12 @@ def _zstd(frame: Any, size: int) -> Any:
 def _to_lz4(data: Any, level: int) -> Any:
     import lz4.frame
 
-    # Independent blocks, so that a reader may decode them side by side.
+    # Independent blocks, so that a reader may decode them side by side. Smaller ones would cost a fifth
+    # of what compressing text saves.
     return lz4.frame.compress(
         data,
         compression_level=level,
-        block_size=lz4.frame.BLOCKSIZE_MAX64KB,
+        block_size=lz4.frame.BLOCKSIZE_MAX256KB,
         block_linked=False,
     )
 
@@ -179,7 +209,7 @@ _CODECS = {
         Codec(
             "LZ4",
             CompressionType.LZ4_FRAME,
-            _lz4,
+            _from_lz4,
             lambda size: size * _LZ4_BYTES_PER_BYTE,
             _to_lz4,
             range(-65537, 17),
@@ -188,7 +218,7 @@ _CODECS = {
         Codec(
             "Zstandard",
             CompressionType.ZSTD,
-            _zstd,
+            _from_zstd,
             lambda size: (size // _ZSTD_SMALLEST_BLOCK + 1) * _ZSTD_BYTES_PER_BLOCK,
             _to_zstd,
             range(-131072, 23),

@@ -5,6 +5,7 @@ Columnar format 1.5: "Schema message", "Dictionary messages".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from colkern.schema import DataType, Field, Schema
@@ -32,5 +33,5 @@ class WireSchema:
     """A schema as batches carry it."""
 
     schema: Schema
-    fields: tuple[WireField, ...]
+    fields: Sequence[WireField]
     big_endian: bool

@@ -10,7 +10,18 @@ import numpy as np
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.SparseTensorIndex import SparseTensorIndex
 from colkern.ipc.flatbuf.Type import Type
-from colkern.ipc.flatbuffer import Bytes, Choice, Inline, Ref, Refs, Scalar, Table, Text, Vector
+from colkern.ipc.flatbuffer import (
+    Bytes,
+    Choice,
+    Inline,
+    LateRefs,
+    Ref,
+    Refs,
+    Scalar,
+    Table,
+    Text,
+    Vector,
+)
 
 BOOL = Scalar("?", False)
 INT8 = Scalar("b")
@@ -92,7 +103,7 @@ SCHEMA = Table(
     "Schema",
     {
         "endianness": INT16,
-        "fields": Refs(FIELD),
+        "fields": LateRefs(FIELD),
         "custom_metadata": Refs(KEY_VALUE),
         "features": INT64S,
     },

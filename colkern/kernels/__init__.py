@@ -4,7 +4,18 @@ One file a concern. `colkern.cpu` and `colkern.cuda` compile these bodies; `KERN
 Importing this package imports neither Numba nor anything of CUDA.
 """
 
-from colkern.kernels import bitmaps, hidden, lists, offsets, runs, selection, unions, views
+from colkern.kernels import (
+    bitmaps,
+    hidden,
+    lists,
+    numbers,
+    offsets,
+    runs,
+    selection,
+    text,
+    unions,
+    views,
+)
 from colkern.kernels.kernel import HELPERS, KERNELS, Argument, Kernel, helper, kernel
 
 __all__ = [
@@ -17,9 +28,11 @@ __all__ = [
     "hidden",
     "kernel",
     "lists",
+    "numbers",
     "offsets",
     "runs",
     "selection",
+    "text",
     "unions",
     "views",
 ]

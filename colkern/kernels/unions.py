@@ -104,6 +104,20 @@ def first_slot_out_of_bounds(start, stop, step, type_ids, child_of, offsets, len
     return ~uint64(0)
 
 
+@kernel("slots: i8[], offsets: i4[]", returns="u8")
+def first_descending_slot(start, stop, step, slots, offsets):
+    """The first of the slots of one child whose next one leads to an earlier value; the largest uint64
+    if none does. The range is over all slots of the child but its last.
+
+    slots: int64[n + 1], the slots of the union that show one child, in order
+    offsets: int32[slots of the union]
+    """
+    for i in range(start, stop, step):
+        if offsets[uint64(slots[i + uint64(1)])] < offsets[uint64(slots[i])]:
+            return uint64(i)
+    return ~uint64(0)
+
+
 @kernel("slots: i8[], out: i4[w]")
 def number_slots(start, stop, step, slots, out):
     """out[slots[i]] = i: the places of a child's values, counted from 0.

@@ -18,8 +18,10 @@ from colkern.operations.validity import (
     count_set_bits,
     null_count,
 )
+from colkern.operations.value_checks import TypeRule
 
 __all__ = [
+    "TypeRule",
     "combine_validity",
     "compact_validity",
     "concat",

@@ -17,7 +17,8 @@ from colkern.kernels import bitmaps, offsets, runs, unions, views
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.targets import target_of
-from colkern.operations.validation import child_numbers, require_valid
+from colkern.operations.union_slots import child_numbers
+from colkern.operations.validation import require_valid
 
 
 def concat(arrays: Sequence[Array]) -> Array:

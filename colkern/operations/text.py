@@ -1,67 +1,110 @@
-"""UTF-8 validation of string arrays.
+"""UTF-8 validation of string arrays, as a whole where that is enough.
+
+All bytes of an array are looked at as one text first, which is many times faster than value by value.
+If that is UTF-8, only the boundaries matter: a value that begins within a character begins with one
+of its later bytes. Only if it is not, as bytes under a null may be anything, is each value looked at.
 
 Columnar format 1.5: `Utf8`, `LargeUtf8`, `Utf8View`.
 """
 
 from __future__ import annotations
 
-import codecs
+from operator import add
 from typing import Any
 
-from colkern.arrays import Array
-from colkern.errors import UnsupportedError
-from colkern.layouts import Role
-from colkern.memory import HOST
-from colkern.operations.convert import views_to_offsets
+import numpy as np
 
-_CHUNK = 1 << 24
+from colkern.arrays import Array
+from colkern.kernels import text
+from colkern.layouts import VIEW_INLINE_BYTES, Role
+from colkern.operations.targets import NOWHERE, buffer_addresses, target_of, validity_of
+
+_GRAIN = 1 << 22
+"""The least number of bytes that a thread is worth waking for."""
+
+_WASTE = 4
+"""How many bytes of data buffers are looked at as a whole for one that a view shows."""
 
 
 def first_invalid_utf8(array: Array) -> int | None:
-    """The first valid slot of a string array that is not UTF-8, or None. Host memory only.
-
-    The bytes are decoded as a whole, which is many times faster than value by value; then only the
-    boundaries matter: a value that begins within a character begins with a continuation byte.
+    """The first valid slot of a string array that is not UTF-8, or None; where the bytes are.
 
     Args:
-        array: A utf8, large_utf8 or utf8_view array whose positions have been checked.
+        array: A utf8, large_utf8 or utf8_view array whose positions, and bytes of views, have been
+            checked.
     """
-    if array.device != HOST:
-        raise UnsupportedError(
-            f"UTF-8 validation of an array on {array.device}; copy it to the host"
-        )
-    if array.layout.variadic:
-        return first_invalid_utf8(views_to_offsets(array, large=True))
+    if array.length == 0:
+        return None
+    find = _first_invalid_view if array.layout.variadic else _first_invalid_slot
+    slot = find(array, target_of(array.device))
+    return None if slot == NOWHERE else slot
+
+
+def describe_invalid_utf8(array: Array, slot: int) -> str:
+    """What a slot has that is not UTF-8, in words."""
+    target = target_of(array.device)
+    value = _value(array, slot, target)
+    place = int(target.reduce(text.first_misplaced_byte, min, len(value) + 3, value))
+    if place >= len(value):
+        return f"the last of its {len(value)} bytes is within a character"
+    return f"byte {target.item(value, place):#04x} at {place}"
+
+
+def _first_invalid_slot(array: Array, target: Any) -> int:
     offsets = array.items(Role.OFFSETS)
     buffer = array.buffer(Role.BYTES)
-    if buffer is None or offsets[0] == offsets[-1]:
-        return None
-    data = buffer.array[offsets[0] : offsets[-1]]
-    if _is_utf8(data) and not _splits_a_character(buffer.array, offsets):
-        return None
-    return _search(array, buffer.array, offsets)
+    first, last = target.item(offsets, 0), target.item(offsets, array.length)
+    if buffer is None or first == last:
+        return NOWHERE
+    encoding = _encoding(buffer.array[first:last], target)
+    if encoding == text.ASCII:
+        return NOWHERE
+    if encoding == text.UTF8:
+        kernel = text.first_begin_within_a_character
+        begins = (offsets, buffer.array, last)
+        if target.reduce(kernel, min, array.length, *begins) == NOWHERE:
+            return NOWHERE
+    kernel = text.first_slot_not_utf8
+    validity = validity_of(array, target)
+    return int(target.reduce(kernel, min, array.length, offsets, buffer.address, *validity))
 
 
-def _is_utf8(data: Any) -> bool:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        for start in range(0, len(data), _CHUNK):
-            decoder.decode(data[start : start + _CHUNK].data)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
+def _first_invalid_view(array: Array, target: Any) -> int:
+    words = array.items(Role.VIEWS).view(np.int32)
+    validity = validity_of(array, target)
+    sizes = [0 if b is None else b.size for b in array.data_buffers]
+    shown = target.reduce(text.count_bytes_in_buffers, add, array.length, words, *validity)
+    known = [text.NEITHER] * len(sizes)
+    if sum(sizes) <= _WASTE * shown:
+        known = [
+            text.NEITHER if b is None else _encoding(b.array, target) for b in array.data_buffers
+        ]
+    tables = (
+        target.table(buffer_addresses(array), np.uint64),
+        target.table(sizes, np.int64),
+        target.table(known, np.uint8),
+    )
+    base = target.address(words)
+    kernel = text.first_view_not_utf8
+    return int(target.reduce(kernel, min, array.length, words, base, *validity, *tables))
 
 
-def _splits_a_character(data: Any, offsets: Any) -> bool:
-    inner = offsets[(offsets > offsets[0]) & (offsets < offsets[-1])]
-    return bool(((data[inner] & 0xC0) == 0x80).any())
+def _encoding(data: Any, target: Any) -> int:
+    """What all of `data` (uint8[]) is: `ASCII`, `UTF8` or `NEITHER`."""
+    count = max(len(data) - 3, 0)
+    return int(target.reduce(text.encoding_of, min, count, data, grain=_GRAIN))
 
 
-def _search(array: Array, data: Any, offsets: Any) -> int | None:
-    """Value by value, as bytes under a null may be anything."""
-    for slot in range(array.length):
-        value = data[offsets[slot] : offsets[slot + 1]]
-        if not _is_utf8(value) and array.slice(slot, 1).null_count == 0:
-            return slot
-    return None
+def _value(array: Array, slot: int, target: Any) -> Any:
+    """The bytes of a slot (uint8[]), where they are."""
+    if not array.layout.variadic:
+        offsets, buffer = array.items(Role.OFFSETS), array.buffer(Role.BYTES)
+        assert buffer is not None
+        return buffer.array[target.item(offsets, slot) : target.item(offsets, slot + 1)]
+    words = array.items(Role.VIEWS).view(np.int32)[4 * slot : 4 * slot + 4]
+    length, _, number, offset = (target.item(words, k) for k in range(4))
+    if length <= VIEW_INLINE_BYTES:
+        return target.frozen(words.view(np.uint8)[4 : 4 + length])
+    buffer = array.data_buffers[number]
+    assert buffer is not None
+    return buffer.array[offset : offset + length]

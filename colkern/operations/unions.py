@@ -15,10 +15,10 @@ from colkern.kernels import selection, unions
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.concatenation import concat
-from colkern.operations.patterns import compact
 from colkern.operations.selection import take_items, take_positions
 from colkern.operations.targets import target_of
-from colkern.operations.validation import child_numbers, require_valid
+from colkern.operations.union_slots import child_numbers, slots_of
+from colkern.operations.validation import require_valid
 from colkern.operations.validity import null_count
 
 
@@ -41,7 +41,7 @@ def select_child(array: Array, child: int) -> tuple[Array, Array]:
     if not 0 <= child < len(union.fields):
         raise IndexError(f"child {child} of a union of {len(union.fields)}")
     target = target_of(array.device)
-    slots = _slots_of(target, array.items(Role.TYPE_IDS), union.type_codes[child])
+    slots = slots_of(target, array.items(Role.TYPE_IDS), union.type_codes[child])
     found = Array(s.int64(), len(slots), [None, target.buffer(slots)], null_count=0)
     places = target.frozen(slots)
     values = array.children[child]
@@ -79,7 +79,7 @@ def take_dense_union(array: Array, positions: Any) -> Array:
     offsets = target.output(len(positions), np.int32)
     children = []
     for code, child in zip(union.type_codes, array.children, strict=True):
-        slots = target.frozen(_slots_of(target, type_ids, code))
+        slots = target.frozen(slots_of(target, type_ids, code))
         target.map(unions.number_slots, len(slots), slots, offsets)
         children.append(take_positions(child, _picked(target, places, slots)))
     buffers = [target.buffer(type_ids), target.buffer(offsets)]
@@ -92,13 +92,6 @@ def _union(array: Array) -> s.Union:
         raise TypeError(f"array: expected a union, got {array.type}")
     require_valid(array)
     return storage
-
-
-def _slots_of(target: Any, type_ids: Any, code: int) -> Any:
-    """The slots with a type id, increasing."""
-    blocks = (len(type_ids) + (1 << unions.BLOCK_BITS) - 1) >> unions.BLOCK_BITS
-    ids = target.frozen(type_ids)
-    return compact(target, unions.count_slots, unions.select_slots, blocks, ids, code)
 
 
 def _picked(target: Any, items: Any, positions: Any) -> Any:

@@ -109,6 +109,21 @@ def _reads(sample: pa.RecordBatch, *, file: bool = False, compression: str | Non
     return _exported(batch).equals(sample)
 
 
+def _writes(sample: pa.RecordBatch, *, file: bool = False, compression: str | None = None) -> bool:
+    from colkern import ipc
+
+    sink = io.BytesIO()
+    write = ipc.write_file if file else ipc.write_stream
+    write(sink, _imported(sample), compression=compression)
+    open_ = pa.ipc.open_file if file else pa.ipc.open_stream
+    found = open_(sink.getvalue()).read_all().to_batches()
+    return len(found) == 1 and found[0].equals(sample)
+
+
+def _reads_and_writes(sample: pa.RecordBatch, **options: Any) -> bool:
+    return _reads(sample, **options) and _writes(sample, **options)
+
+
 def _lists(sample: pa.RecordBatch) -> bool:
     column = _imported(sample).column(0)
     values = column.to_pylist()
@@ -156,10 +171,10 @@ def _is_an_argument(sample: pa.RecordBatch) -> bool:
 
 # Column -> check. A check that returns False or raises makes the cell empty.
 FEATURES: dict[str, Callable[[pa.RecordBatch], bool]] = {
-    "stream": _reads,
-    "file": lambda sample: _reads(sample, file=True),
-    "LZ4": lambda sample: _reads(sample, compression="lz4"),
-    "ZSTD": lambda sample: _reads(sample, compression="zstd"),
+    "stream": _reads_and_writes,
+    "file": lambda sample: _reads_and_writes(sample, file=True),
+    "LZ4": lambda sample: _reads_and_writes(sample, compression="lz4"),
+    "ZSTD": lambda sample: _reads_and_writes(sample, compression="zstd"),
     "PyCapsule": lambda sample: _exported(_imported(sample)).equals(sample),
     "slice": lambda sample: _exported(_imported(sample).slice(1)).equals(sample.slice(1)),
     "to_pylist": _lists,

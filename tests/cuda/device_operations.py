@@ -9,6 +9,7 @@ from operations.samples import ints, sample, samples
 
 from colkern.arrays import Array
 from colkern.cuda.memory import to_device, to_host
+from colkern.errors import InvalidArrowError
 from colkern.operations import (
     compact_validity,
     concat,
@@ -20,6 +21,7 @@ from colkern.operations import (
     run_end_decode,
     select_child,
     take,
+    validate,
     views_to_offsets,
 )
 
@@ -28,6 +30,7 @@ Operation = Callable[..., Any]
 EVERY: dict[str, Operation] = {
     "null_count": lambda array, picks: null_count(array),
     "require_valid": lambda array, picks: require_valid(array),
+    "validate": lambda array, picks: validate(array, full=True),
     "compact_validity": lambda array, picks: compact_validity(array),
     "take": lambda array, picks: take(array, picks),
     "concat": lambda array, picks: concat([array, array.slice(2, 3), array.slice(0, 0), array]),
@@ -98,3 +101,16 @@ def union_failures() -> Iterator[str]:
             found = to_host(gather_union(to_device(array))).to_pylist()
             if found != expected:
                 yield f"{array.type}: expected {expected}, found {found}"
+
+
+def validation_failures() -> Iterator[str]:
+    """What `validate` says of broken arrays: the same as on the host."""
+    from operations.test_validation import BAD
+
+    for what, (array, message) in BAD.items():
+        try:
+            validate(to_device(array), full=True)
+            yield f"{what}: not found"
+        except InvalidArrowError as error:
+            if message not in str(error):
+                yield f"{what}: {error}"

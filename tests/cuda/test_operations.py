@@ -15,6 +15,10 @@ def test_simulated_gather_union(simulated: dict[str, list[str]]) -> None:
     assert simulated["gather_union"] == []
 
 
+def test_simulated_validation(simulated: dict[str, list[str]]) -> None:
+    assert simulated["validation"] == []
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("what", device.operations())
 def test_operation_on_a_gpu(what: str) -> None:
@@ -24,3 +28,8 @@ def test_operation_on_a_gpu(what: str) -> None:
 @pytest.mark.gpu
 def test_gather_union_on_a_gpu() -> None:
     assert list(device.union_failures()) == []
+
+
+@pytest.mark.gpu
+def test_validation_on_a_gpu() -> None:
+    assert list(device.validation_failures()) == []

@@ -12,6 +12,7 @@ from ipc.golden_json import batches_of
 
 import colkern.ipc
 from colkern import Array
+from colkern.operations import TypeRule
 from colkern.schema import DataType, Extension, Field
 
 STREAMS = golden_files("arrow-ipc-stream/integration/*/*.stream")
@@ -82,7 +83,14 @@ def test_stream_and_file_hold_the_same(path: Path) -> None:
         assert stream.read_all() == file.read_all()
 
 
+# The writers of these filled columns with random numbers, which Arrow's own tests overlook too.
+OLD: dict[str, tuple[TypeRule, ...]] = {
+    "0.14.1": ("dates", "decimals"),
+    "1.0.0-littleendian": ("dates", "decimals", "times"),
+}
+
+
 @pytest.mark.parametrize("path", [*STREAMS, *FILES])
 def test_golden_files_hold_together(path: Path) -> None:
     for batch in colkern.ipc.open(path):
-        batch.validate()
+        batch.validate(full=True, skip=OLD.get(path.parent.name, ()))

@@ -173,7 +173,7 @@ def test_lz4_blocks_are_independent_of_each_other() -> None:
     frame = data[data.index(b"\x04\x22\x4d\x18") :]
     info = lz4.frame.get_frame_info(frame)
     assert info["block_linked"] is False
-    assert info["block_size"] == 1 << 16
+    assert info["block_size"] == 1 << 18
     (read,) = by_pyarrow("stream", data)
     assert read.column(0).to_numpy().tolist() == values.tolist()
 

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from kernels import bitmap_cases, hidden_cases, run_cases, selection_cases, union_cases, value_cases
+from kernels import (
+    bitmap_cases,
+    hidden_cases,
+    number_cases,
+    run_cases,
+    selection_cases,
+    text_cases,
+    union_cases,
+    value_cases,
+)
 from kernels.case import (
     Addresses,
     At,
@@ -17,7 +26,16 @@ from kernels.case import (
     variants,
 )
 
-FILES = (bitmap_cases, hidden_cases, run_cases, selection_cases, union_cases, value_cases)
+FILES = (
+    bitmap_cases,
+    hidden_cases,
+    number_cases,
+    run_cases,
+    selection_cases,
+    text_cases,
+    union_cases,
+    value_cases,
+)
 
 __all__ = [
     "FILES",

@@ -121,6 +121,22 @@ def first_slot_out_of_bounds(types: dict[str, str]) -> Iterator[Case]:
     yield Case("short child", 3, ([5, 5, 5], CHILD_OF, [], [2, 0, 0]), 2)
 
 
+@cases_of(unions.first_descending_slot)
+def first_descending_slot(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("order")
+    for count in (2, *LENGTHS[2:]):
+        slots = sorted(rng.sample(range(2 * count), count))
+        for label, step in (("rising", (0, 1, 2)), ("mixed", (-1, 0, 1, 1, 1)), ("falling", (-1,))):
+            places = list(itertools.accumulate(rng.choices(step, k=count), initial=count))[1:]
+            offsets = [rng.choice((-(2**31), 2**31 - 1)) for _ in range(2 * count)]
+            for slot, place in zip(slots, places, strict=True):
+                offsets[slot] = place
+            pairs = enumerate(itertools.pairwise(places))
+            expected = next((i for i, (a, b) in pairs if b < a), NOWHERE)
+            yield Case(f"{count}, {label}", count - 1, (slots, offsets), expected)
+    yield Case("one slot", 0, ([0], [3]), NOWHERE)
+
+
 @cases_of(unions.number_slots)
 def number_slots(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("number slots")

@@ -98,6 +98,24 @@ def struct(length: int) -> Array:
     return Array(s.struct(fields), length, [None], [ints([1, 2])])
 
 
+def decimal(value: int) -> Array:
+    return Array(s.decimal64(2), 1, [None, buffer([value], "<i8")])
+
+
+def day(milliseconds: int) -> Array:
+    return Array(s.date64(), 1, [None, buffer([milliseconds], "<i8")])
+
+
+def time(seconds: int) -> Array:
+    return Array(s.time32("s"), 1, [None, buffer([seconds], "<i4")])
+
+
+def falling_union() -> Array:
+    type_ = s.dense_union([s.field("n", s.int64()), s.field("m", s.int64())], [5, 3])
+    buffers = [buffer([5, 3, 5], "i1"), buffer([1, 1, 0], "<i4")]
+    return Array(type_, 3, buffers, [ints([1, 2]), ints([3, 4])])
+
+
 def maps(keys: list[str | None], entries_valid: Buffer | None = None) -> Array:
     keys_ = from_pyarrow(pa.array(keys, pa.utf8()))
     type_ = s.map_(s.utf8(), s.int64())
@@ -117,6 +135,9 @@ BAD: dict[str, tuple[Array, str]] = {
         utf8([0, 2, 1], b"abc", NO_SLOT_VALID),
         "slot 1: begins at 2 and ends at 1",
     ),
+    "lone offset negative": (utf8([-1], b"abc"), "slot 0: the first offset is -1"),
+    "lone offset past the data": (utf8([4], b"abc"), "the last offset is 4, past the end at 3"),
+    "lone list offset past the child": (lists([3]), "the last offset is 3, past the end at 2"),
     "list offset past the child": (lists([0, 3]), "the last offset is 3, past the end at 2"),
     "list offsets descend": (lists([2, 0]), "slot 0: begins at 2 and ends at 0"),
     "list-view past the child": (list_view(1, 2), "slot 0: offset 1 and size 2 in 2 values"),
@@ -152,14 +173,25 @@ BAD: dict[str, tuple[Array, str]] = {
     "first run empty": (runs([0, 2, 3], 3), "run 0: ends at 0, the one before at 0"),
     "runs too short": (runs([1, 2, 3], 4), "run ends cover 3 of 4 slots"),
     "runs too short for a slice": (runs([1, 2, 3], 2, offset=2), "run ends cover 3 of 4 slots"),
+    "empty run in an empty array": (runs([1, 1], 0), "run 1: ends at 1, the one before at 1"),
     "no runs": (runs([], 1), "run ends cover 0 of 1 slots"),
     "null run end": (runs([1, None, 3], 3), "run ends contain nulls"),
     "more runs than values": (runs([1, 2, 3], 3, values=2), "2 values for 3 runs"),
     "null among keys": (maps(["a", None]), "1 map keys are null"),
     "null entries": (maps(["a", "b"], SECOND_VALID), "1 map entries are null"),
-    "not UTF-8": (utf8([0, 1, 2], b"a\xff"), "slot 1: not UTF-8"),
-    "half a character": (utf8([0, 1, 2], "ü".encode()), "slot 0: not UTF-8"),
-    "a view that is not UTF-8": (views([[1, 0xFF, 0, 0]]), "slot 0: not UTF-8"),
+    "not UTF-8": (utf8([0, 1, 2], b"a\xff"), "slot 1: not UTF-8: byte 0xff at 0"),
+    "half a character": (
+        utf8([0, 1, 2], "ü".encode()),
+        "slot 0: not UTF-8: the last of its 1 bytes is within a character",
+    ),
+    "a view that is not UTF-8": (views([[1, 0xFF, 0, 0]]), "slot 0: not UTF-8: byte 0xff at 0"),
+    "decimal past its precision": (decimal(-100), "slot 0: -100 has more than 2 digits"),
+    "part of a day": (day(1), "slot 0: 1 ms are no whole days"),
+    "time past midnight": (time(86_400), "slot 0: 86400 s are no time of day"),
+    "offsets into a child fall": (
+        falling_union(),
+        "slot 2: offset 0 into child 'n' after offset 1",
+    ),
     "wrong null count": (
         Array(s.int8(), 2, [SECOND_VALID, buffer([1, 2], "i1")], null_count=2),
         "null count 2, the bitmap has 1",
@@ -204,7 +236,7 @@ def nested(array: Array) -> Iterator[tuple[Array, str]]:
     yield Array(s.list_(s.field("b", inner.type)), 1, [None, offsets], [inner]), "b.a: "
     yield Array(s.extension("x", s.struct([field])), one, [None], [array]), "a: "
     index = s.dictionary(s.int8(), array.type)
-    yield Array(index, 1, [None, buffer([0], "i1")], [], array), "dictionary: "
+    yield Array(index, min(one, 1), [None, buffer([0], "i1")], [], array), "dictionary: "
 
 
 @pytest.mark.parametrize("what", BAD)
@@ -248,10 +280,19 @@ def test_offsets_may_start_anywhere_and_leave_data_unused() -> None:
 
 def test_empty_arrays_may_go_without_buffers() -> None:
     validate(Array(s.utf8(), 0, [None, None, None]), full=True)
+    for type_ in (s.utf8_view(), s.decimal128(3), s.date64(), s.time32("s")):
+        validate(Array(type_, 0, [None, None]), full=True)
     validate(Array(s.list_(s.int64()), 0, [None, None], [ints([])]), full=True)
     validate(
         Array(s.dictionary(s.int8(), s.utf8()), 0, [None, None], [], nulls(0, s.utf8())), full=True
     )
+
+
+def test_children_of_an_empty_map_are_checked_too() -> None:
+    full = maps(["a", None])
+    empty = Array(full.type, 0, [None, buffer([0], "<i4")], full.children)
+    with pytest.raises(InvalidArrowError, match="1 map keys are null"):
+        validate(empty, full=True)
 
 
 def test_offsets_of_a_dense_union_increase_child_by_child() -> None:
@@ -280,16 +321,6 @@ def test_last_type_id_and_longest_offset() -> None:
 def test_nulls_without_a_bitmap() -> None:
     with pytest.raises(InvalidArrowError, match="int8: 1 nulls without a bitmap"):
         Array(s.int8(), 1, [None, buffer([1], "i1")], null_count=1)
-
-
-def test_long_strings_are_looked_at_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("colkern.operations.text._CHUNK", 3)
-    text = ["aüb", "", "√", "x" * 10]
-    validate(from_pyarrow(pa.array(text)), full=True)
-    data = "".join(text).encode()
-    # The last byte of the root sign goes to the string after it.
-    with pytest.raises(InvalidArrowError, match="slot 1: not UTF-8"):
-        validate(utf8([0, 4, 6, len(data)], data), full=True)
 
 
 # `require_valid`

@@ -1,16 +1,18 @@
 """FlatBuffers by description: tables are described once, and read and written by that."""
 
-from colkern.ipc.flatbuffer.decoding import decode
+from colkern.ipc.flatbuffer.decoding import decode, slot_position
 from colkern.ipc.flatbuffer.encoding import encode
 from colkern.ipc.flatbuffer.tables import (
     Bytes,
     Choice,
     Inline,
+    LateRefs,
     Record,
     Ref,
     Refs,
     Scalar,
     Table,
+    Tables,
     Text,
     Vector,
 )
@@ -19,13 +21,16 @@ __all__ = [
     "Bytes",
     "Choice",
     "Inline",
+    "LateRefs",
     "Record",
     "Ref",
     "Refs",
     "Scalar",
     "Table",
+    "Tables",
     "Text",
     "Vector",
     "decode",
     "encode",
+    "slot_position",
 ]

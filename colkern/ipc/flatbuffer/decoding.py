@@ -21,6 +21,7 @@ from colkern.ipc.flatbuffer.tables import Present, Record, Table
 
 _int32 = struct.Struct("<i").unpack_from
 _uint32 = struct.Struct("<I").unpack_from
+_uint16 = struct.Struct("<H").unpack_from
 _two_uint16 = struct.Struct("<HH").unpack_from
 
 
@@ -90,10 +91,10 @@ class Reader:
         self._tables_left -= 1
         if self._tables_left < 0:
             raise self._invalid("more tables than there are bytes for", position)
-        vtable = position - _int32(self.data, position)[0]
-        known = self._vtables.get(vtable)
+        place = position - _int32(self.data, position)[0]
+        known = self._vtables.get(place)
         if known is None or known[0] is not table:
-            known = self._vtables[vtable] = self._read_vtable(table, vtable, position)
+            known = self._vtables[place] = self.vtable(table, place, position)
         _, table_bytes, present = known
         if position + table_bytes > self.size:
             raise self._invalid(f"{table.name} of {table_bytes} bytes", position)
@@ -102,10 +103,16 @@ class Reader:
             record[name] = read(self, position + offset, depth, record)
         return record
 
-    def _read_vtable(
+    def vtable(
         self, table: Table, vtable: int, position: int
     ) -> tuple[Table, int, tuple[Present, ...]]:
-        """The size of tables with that vtable, and which slots are there."""
+        """What tables with the vtable at `vtable` are: their size, and which slots are there.
+
+        Args:
+            table: The description.
+            vtable: Where the vtable is said to stand.
+            position: A table that says so, for errors.
+        """
         if not 0 <= vtable <= self.size - 4:
             raise self._invalid(f"vtable of {table.name} at {vtable}", position)
         vtable_bytes, table_bytes = _two_uint16(self.data, vtable)
@@ -133,7 +140,8 @@ def decode(table: Table, data: bytes, max_depth: int) -> Record:
 
     Returns:
         Slot → value. Tables are dicts of the same form, vectors of tables lists of them, vectors of
-        numbers and structs NumPy arrays over `data`; None for an absent table, vector or string.
+        numbers and structs NumPy arrays over `data`; None for an absent table, vector or string. What
+        is described as `LateRefs` comes as `Tables`, which are checked when they are asked for.
 
     Raises:
         InvalidArrowError: If anything points, or reaches, out of the buffer.
@@ -141,3 +149,20 @@ def decode(table: Table, data: bytes, max_depth: int) -> Record:
     """
     reader = Reader(data, max_depth)
     return reader.table(table, reader.follow(0), 1)
+
+
+def slot_position(table: Table, data: bytes, position: int, name: str) -> int:
+    """Where the slot `name` of the table at `position` stands; 0 if it is absent.
+
+    Args:
+        table: The table's description.
+        data: A FlatBuffer that `decode` has taken: nothing is checked here.
+        position: Where the table stands.
+        name: The slot.
+    """
+    vtable = position - _int32(data, position)[0]
+    entry = 4 + 2 * list(table.slots).index(name)
+    if entry >= _two_uint16(data, vtable)[0]:
+        return 0
+    offset: int = _uint16(data, vtable + entry)[0]
+    return position + offset if offset else 0

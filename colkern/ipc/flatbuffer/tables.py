@@ -8,7 +8,7 @@ of tables lists of them, vectors of numbers and structs NumPy arrays; None stand
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -182,6 +182,46 @@ class Refs(Kind):
     def write(self, writer: Writer, value: Any, record: Record) -> Any:
         """The tables, and the vector of where they stand."""
         return writer.tables(self.table, value)
+
+
+class Tables:
+    """A vector of tables that are read when they are asked for, and checked then.
+
+    Args:
+        reader: The state of the `decode` that found the vector.
+        table: What the members are.
+        start: Where the vector's first offset stands; all offsets lie in the buffer.
+        count: How many there are.
+        depth: How deep the members nest.
+    """
+
+    __slots__ = ("count", "depth", "reader", "start", "table")
+
+    def __init__(self, reader: Reader, table: Table, start: int, count: int, depth: int) -> None:
+        self.reader = reader
+        self.table = table
+        self.start = start
+        self.count = count
+        self.depth = depth
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[Record]:
+        return (self.at(self.reader.follow(self.start + 4 * i)) for i in range(self.count))
+
+    def at(self, position: int) -> Record:
+        """The record of the member at a position in the buffer."""
+        return self.reader.table(self.table, position, self.depth)
+
+
+class LateRefs(Refs):
+    """A vector of tables, read as `Tables`."""
+
+    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
+        """The vector; none of its tables has been looked at."""
+        start, count = reader.vector(reader.follow(position), 4)
+        return Tables(reader, self.table, start, count, depth + 1)
 
 
 class Choice(Kind):

@@ -8,7 +8,7 @@ Columnar format 1.5: "RecordBatch message", "Variadic buffers", "Compression".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.arrays import UNKNOWN, Array, RecordBatch
+from colkern.cpu.threads import map_items
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.ipc.compression import Budget, codec_of
 from colkern.ipc.fields import WireField, WireSchema
@@ -25,6 +26,7 @@ from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.byteorder import little_endian
+from colkern.ipc.reading.flat_fields import FlatFields
 from colkern.ipc.reading.messages import Message
 from colkern.ipc.wire import BUFFER, FIELD_NODE
 from colkern.layouts import BufferSpec, ChildLength, Extent, Layout, Role, layout
@@ -33,6 +35,7 @@ from colkern.schema import DataType, FixedSizeList, Schema, Union
 
 _NO_NODES = np.empty(0, FIELD_NODE)
 _NO_BUFFERS = np.empty(0, BUFFER)
+_ONE_COLUMN = np.zeros(1, np.int64)
 
 ResolveDictionary = Callable[["DictionaryPlan", bool], Array]
 """The values of a dictionary; the flag says that no slot needs them."""
@@ -66,6 +69,7 @@ class ArrayPlan:
         nodes: How many nodes the array takes, children included.
         buffers: How many buffers, without variadic ones.
         variadics: How many variadic counts.
+        flat: Whether the array is a validity buffer and others, and nothing else.
     """
 
     type: DataType
@@ -78,6 +82,7 @@ class ArrayPlan:
     nodes: int
     buffers: int
     variadics: int
+    flat: bool
 
     def dictionary_plans(self) -> Iterator[DictionaryPlan]:
         """The dictionaries of the array, its children and their values, outer before inner."""
@@ -122,6 +127,7 @@ def _plan_of(
         1 + sum(child.nodes for child in children),
         legacy + len(rule.buffers) + sum(child.buffers for child in children),
         rule.variadic + sum(child.variadics for child in children),
+        rule.has_validity and not (rule.variadic or fields or dictionary or legacy),
     )
 
 
@@ -143,22 +149,43 @@ class ColumnsPlan:
         label: What to call a column in errors.
     """
 
-    columns: tuple[ArrayPlan, ...]
-    nodes: tuple[int, ...]
-    buffers: tuple[int, ...]
-    variadics: tuple[int, ...]
+    columns: Sequence[ArrayPlan]
+    nodes: Sequence[int]
+    buffers: Sequence[int]
+    variadics: Sequence[int]
     label: Callable[[int], str]
 
     @classmethod
-    def of(cls, columns: tuple[ArrayPlan, ...], label: Callable[[int], str]) -> ColumnsPlan:
-        """The plan of columns that stand side by side."""
+    def of(
+        cls, plans: Sequence[ArrayPlan], plan_of: NDArray[np.int64], label: Callable[[int], str]
+    ) -> ColumnsPlan:
+        """The plan of columns that stand side by side: of each, which of the plans it has."""
+
+        def starts(counts: Iterable[int]) -> list[int]:
+            ends = np.fromiter(counts, np.int64, len(plans))[plan_of].cumsum()
+            return [0, *ends.tolist()]
+
         return cls(
-            columns,
-            tuple(accumulate((plan.nodes for plan in columns), initial=0)),
-            tuple(accumulate((plan.buffers for plan in columns), initial=0)),
-            tuple(accumulate((plan.variadics for plan in columns), initial=0)),
+            [plans[k] for k in plan_of.tolist()],
+            starts(plan.nodes for plan in plans),
+            starts(plan.buffers for plan in plans),
+            starts(plan.variadics for plan in plans),
             label,
         )
+
+
+def _column_plans(
+    fields: Sequence[WireField], version: int
+) -> tuple[list[ArrayPlan], NDArray[np.int64]]:
+    """The plans of a schema's columns, and which of them each column has."""
+    if not isinstance(fields, FlatFields):
+        return [_array_plan(field, version) for field in fields], np.arange(len(fields))
+    plans = [_leaf_plan(type_, version) for type_ in fields.types]
+    plan_of = fields.type_of.copy()
+    for position, field in fields.others.items():
+        plan_of[position] = len(plans)
+        plans.append(_array_plan(field, version))
+    return plans, plan_of
 
 
 class SchemaPlan:
@@ -168,8 +195,8 @@ class SchemaPlan:
         self.schema: Schema = wire.schema
         self.big_endian = wire.big_endian
         self.columns = ColumnsPlan.of(
-            tuple(_array_plan(field, version) for field in wire.fields),
-            lambda position: f"column {wire.schema.fields[position].name!r}",
+            *_column_plans(wire.fields, version),
+            lambda position: f"column {wire.schema.field(position).name!r}",
         )
 
     @cached_property
@@ -189,7 +216,7 @@ class SchemaPlan:
                         f"and of {plan.values.type} in another"
                     )
         return {
-            id_: ColumnsPlan.of((plan.values,), lambda _, id_=id_: f"dictionary {id_}")  # type: ignore[misc]
+            id_: ColumnsPlan.of([plan.values], _ONE_COLUMN, lambda _, id_=id_: f"dictionary {id_}")  # type: ignore[misc]
             for id_, plan in found.items()
         }
 
@@ -231,12 +258,12 @@ class BatchColumns:
         self._codec = codec_of(record["compression"])
         self._budget = Budget(limits.decompressed(message.body.size))
         self._unbacked = limits.unbacked(message.body.size)
+        # Buffers that were decompressed before their column was put together.
+        self._ahead: dict[tuple[int, int], Buffer] = {}
         try:
             self._check_counts()
         except InvalidArrowError as error:
             raise error.at(self._place) from None
-        # How many variadic buffers stand before those of the k-th count.
-        self._variadics_before = tuple(accumulate(self._counts, initial=0))
 
     def _check_counts(self) -> None:
         plan, counts = self._plan, self._counts
@@ -264,6 +291,22 @@ class BatchColumns:
                 f"{self._limits.variadic_buffers}; raise Limits.variadic_buffers to read them"
             )
 
+    @cached_property
+    def _variadics_before(self) -> tuple[int, ...]:
+        """How many variadic buffers stand before those of the k-th count."""
+        return tuple(accumulate(self._counts, initial=0))
+
+    def _buffers_of(self, position: int) -> range:
+        """Which buffers a column has."""
+        plan = self._plan
+        if not self._counts:
+            return range(plan.buffers[position], plan.buffers[position + 1])
+        before, variadics = self._variadics_before, plan.variadics
+        return range(
+            plan.buffers[position] + before[variadics[position]],
+            plan.buffers[position + 1] + before[variadics[position + 1]],
+        )
+
     def load(self, position: int, resolve: ResolveDictionary) -> Array:
         """The column at `position`; its buffers are read, decompressed and brought to little-endian.
 
@@ -279,14 +322,10 @@ class BatchColumns:
         """
         plan = self._plan
         first, after = plan.variadics[position], plan.variadics[position + 1]
-        before = self._variadics_before
-        buffers = range(
-            plan.buffers[position] + before[first], plan.buffers[position + 1] + before[after]
-        )
         nodes = range(plan.nodes[position], plan.nodes[position + 1])
         assembly = _Assembly(
             map(self._nodes.item, nodes),
-            map(self._buffers.item, buffers),
+            map(self._buffers.item, self._buffers_of(position)),
             iter(self._counts[first:after]),
             self._buffer,
             resolve,
@@ -301,13 +340,129 @@ class BatchColumns:
         except InvalidArrowError as error:
             raise error.at(f"{self._place}, {plan.label(position)}") from None
 
-    def _buffer(self, where: tuple[int, int], spec: BufferSpec) -> Buffer:
-        buffer = self._body.read(*where)
+    def load_many(self, positions: list[int], resolve: ResolveDictionary) -> list[Array]:
+        """The columns at those positions, as `load` gives them, with less work for each."""
         if self._codec is not None:
-            buffer = self._codec.decompress(buffer, self._budget)
+            self._decompress_ahead(positions)
+            try:
+                return [self._loaded(position, resolve) for position in positions]
+            finally:
+                self._ahead.clear()
+        if self._body_bytes is not None and not self._big_endian:
+            return self._flat_columns(positions, self._body_bytes, resolve)
+        return [self._loaded(position, resolve) for position in positions]
+
+    def _loaded(self, position: int, resolve: ResolveDictionary) -> Array:
+        column = self.load(position, resolve)
+        if column.length != self.length:
+            raise InvalidArrowError(
+                f"{column.length} values in {self.length} rows",
+                place=f"{self._place}, {self._plan.label(position)}",
+            )
+        return column
+
+    def _decompress_ahead(self, positions: list[int]) -> None:
+        """Decompress the buffers of several columns side by side, for `_buffer` to find.
+
+        What fails is left to `_buffer`, which can tell where it is.
+        """
+        codec = self._codec
+        assert codec is not None
+        wanted = [k for position in positions for k in self._buffers_of(position)]
+        places = [place for place in map(self._buffers.item, wanted) if place[1]]
+
+        def decompressed(place: tuple[int, int]) -> Buffer | None:
+            try:
+                return codec.decompress(self._body.read(*place), self._budget)
+            except InvalidArrowError:
+                return None
+
+        found = map_items(decompressed, places, sum(size for _, size in places))
+        self._ahead = {p: b for p, b in zip(places, found, strict=True) if b is not None}
+
+    @cached_property
+    def _body_bytes(self) -> NDArray[np.uint8] | None:
+        """The body as one array, where it is in memory."""
+        return self._body.in_memory()
+
+    def _flat_columns(
+        self, positions: list[int], body: NDArray[np.uint8], resolve: ResolveDictionary
+    ) -> list[Array]:
+        """Columns out of plain memory. `load` makes those that are not flat, or not right.
+
+        Nothing here says what is wrong: this runs for every column of tables with ten thousand.
+        """
+        plan, length, total = self._plan, self.length, body.size
+        # As plain numbers: a tuple for each pair would keep the garbage collector busy.
+        nodes = self._nodes.view(np.int64).tolist()
+        numbers = self._buffers.view(np.int64).tolist()
+
+        def make_buffers(position: int) -> tuple[Buffer | None, ...]:
+            k = 2 * self._buffers_of(position).start
+            end = k + 2 * plan.columns[position].buffers
+            places = zip(numbers[k:end:2], numbers[k + 1 : end : 2], strict=True)
+            validity, *others = (body[at : at + size] for at, size in places)
+            nulls = nodes[2 * plan.nodes[position] + 1]
+            first = Buffer.of_read_only(validity) if nulls else None
+            return first, *map(Buffer.of_read_only, others)
+
+        needed: dict[ArrayPlan, tuple[int, ...]] = {}
+        columns = []
+        for position in positions:
+            column = None
+            array_plan = plan.columns[position]
+            if array_plan.flat:
+                least = needed.get(array_plan)
+                if least is None:
+                    least = tuple([spec.min_bytes(length) for spec in array_plan.layout.buffers])
+                    needed[array_plan] = least
+                node = 2 * plan.nodes[position]
+                nulls = nodes[node + 1]
+                k = (
+                    2 * self._buffers_of(position).start
+                    if self._counts
+                    else 2 * plan.buffers[position]
+                )
+                right = nodes[node] == length and 0 <= nulls <= length
+                if right and _fit(least, nulls, numbers, k, total):
+                    column = Array.late(
+                        array_plan.type, array_plan.layout, length, nulls, make_buffers, position
+                    )
+            columns.append(self._loaded(position, resolve) if column is None else column)
+        return columns
+
+    def _buffer(self, where: tuple[int, int], spec: BufferSpec) -> Buffer:
+        ahead = self._ahead.pop(where, None)
+        if ahead is not None:
+            buffer = ahead
+        else:
+            buffer = self._body.read(*where)
+            if self._codec is not None:
+                buffer = self._codec.decompress(buffer, self._budget)
         if self._big_endian:
             buffer = little_endian(buffer, spec)
         return buffer
+
+
+def _fit(least: tuple[int, ...], nulls: int, numbers: list[int], k: int, total: int) -> bool:
+    """Whether the buffers of a flat plan lie within a body and are large enough.
+
+    Args:
+        least: The least size of each.
+        nulls: How many slots are null; without nulls the validity buffer is not looked at.
+        numbers: Offset and length of each buffer, one after the other.
+        k: Where those of the first, the validity buffer, are.
+        total: The size of the body.
+    """
+    looked_at = nulls > 0
+    for needed in least:
+        if looked_at:
+            at, size = numbers[k], numbers[k + 1]
+            if at < 0 or size < needed or at > total - size:
+                return False
+        looked_at = True
+        k += 2
+    return True
 
 
 def _or(value: Any, default: Any) -> Any:
@@ -449,5 +604,9 @@ def lazy_batch(
     """
     columns = BatchColumns(message.header, message, plan.columns, plan.big_endian, limits)
     return RecordBatch.lazy(
-        plan.schema, columns.length, lambda i: columns.load(i, resolve), message.metadata
+        plan.schema,
+        columns.length,
+        lambda i: columns.load(i, resolve),
+        message.metadata,
+        lambda positions: columns.load_many(positions, resolve),
     )

@@ -16,6 +16,7 @@ from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import Record, decode
 from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.limits import Limits
+from colkern.ipc.reading.repeated import RepeatedBatch
 from colkern.ipc.reading.sources import Body, Memory, RandomAccess, Sequential
 from colkern.ipc.wire import MESSAGE
 
@@ -74,14 +75,31 @@ def check_version(version: int, oldest: int = MetadataVersion.V4) -> None:
         )
 
 
-def _decode_message(data: bytes, limits: Limits) -> Record:
-    message = decode(MESSAGE, data, max_table_depth(limits))
-    check_version(message["version"])
-    if message["header"] is None:
-        raise InvalidArrowError(f"message with a header of type {message['header_type']}")
-    if message["bodyLength"] < 0:
-        raise InvalidArrowError(f"message with a body of {message['bodyLength']} bytes")
-    return message
+class MessageDecoder:
+    """Decodes the metadata of messages; of those that repeat the one before, only the numbers."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._depth = max_table_depth(limits)
+        self._last: RepeatedBatch | None = None
+
+    def decode(self, data: bytes) -> Record:
+        """The `Message` table.
+
+        Raises:
+            InvalidArrowError: If it is malformed.
+            UnsupportedError: If it is of another version.
+        """
+        last = self._last
+        message = None if last is None else last.decode(data)
+        if message is None:
+            message = decode(MESSAGE, data, self._depth)
+            check_version(message["version"])
+            if message["header"] is None:
+                raise InvalidArrowError(f"message with a header of type {message['header_type']}")
+            self._last = RepeatedBatch.of(data, message) or last
+        if message["bodyLength"] < 0:
+            raise InvalidArrowError(f"message with a body of {message['bodyLength']} bytes")
+        return message
 
 
 def _message(record: Record, body: Body, place: str) -> Message:
@@ -111,6 +129,7 @@ class MessageStream:
     def __init__(self, source: Sequential, limits: Limits) -> None:
         self._source = source
         self._limits = limits
+        self._decoder = MessageDecoder(limits)
         self._number = 0
 
     def next(self) -> Message | None:
@@ -126,7 +145,7 @@ class MessageStream:
             size = self._metadata_size()
             if size == 0:
                 return None
-            record = _decode_message(self._exactly(size, "metadata").tobytes(), self._limits)
+            record = self._decoder.decode(self._exactly(size, "metadata").tobytes())
             body = self._exactly(record["bodyLength"], "body")
         except InvalidArrowError as error:
             raise error.at(place) from None
@@ -164,6 +183,7 @@ def read_message_at(
     block: tuple[int, int, int],
     place: str,
     limits: Limits,
+    decoder: MessageDecoder,
 ) -> Message:
     """The message at a file's block; its body is not read.
 
@@ -173,6 +193,7 @@ def read_message_at(
         block: The footer's entry: offset, size of prefix and metadata, size of the body.
         place: What the message is, for errors.
         limits: What may be spent on it.
+        decoder: What has decoded the file's other messages.
 
     Raises:
         InvalidArrowError: If the block leaves the file, contradicts the message, or the message is
@@ -195,7 +216,7 @@ def read_message_at(
             raise InvalidArrowError(
                 f"the message states {stated} bytes of metadata, the footer {size - prefix}"
             )
-        record = _decode_message(data[prefix:], limits)
+        record = decoder.decode(data[prefix:])
         if record["bodyLength"] != body_size:
             raise InvalidArrowError(
                 f"the message states a body of {record['bodyLength']} bytes, "

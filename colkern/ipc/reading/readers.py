@@ -25,6 +25,7 @@ from colkern.ipc.reading.dictionaries import Dictionaries
 from colkern.ipc.reading.messages import (
     HEADER_NAMES,
     Message,
+    MessageDecoder,
     MessageStream,
     check_version,
     key_values,
@@ -179,6 +180,7 @@ class FileReader(Sequence[RecordBatch]):
     def __init__(self, source: RandomAccess, limits: Limits = DEFAULT_LIMITS) -> None:
         self._source = source
         self._limits = limits
+        self._decoder = MessageDecoder(limits)
         self._end, footer = _read_footer(source, limits)
         self.metadata: dict[bytes, bytes] | None = key_values(footer["custom_metadata"])
         """The footer's custom metadata; the schema's is `schema.metadata`."""
@@ -238,7 +240,9 @@ class FileReader(Sequence[RecordBatch]):
         return list(self)
 
     def _message(self, block: tuple[int, int, int], kind: int, place: str) -> Message:
-        message = read_message_at(self._source, self._end, block, place, self._limits)
+        message = read_message_at(
+            self._source, self._end, block, place, self._limits, self._decoder
+        )
         if message.kind != kind:
             raise _unexpected(message, HEADER_NAMES[kind])
         return message

@@ -16,6 +16,7 @@ from colkern.ipc.flatbuf.Endianness import Endianness
 from colkern.ipc.flatbuf.Type import Type
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import Limits
+from colkern.ipc.reading.flat_fields import FEWEST, FieldsOf, FlatFields, flat_fields
 from colkern.ipc.reading.messages import key_values
 from colkern.schema import (
     MAX_DECIMAL_PRECISION,
@@ -71,40 +72,63 @@ def schema_from_wire(record: Record, limits: Limits) -> WireSchema:
         UnsupportedError: If a type, or an encoding, is not known.
         LimitExceededError: If types nest deeper, or fields are more, than the limits allow.
     """
-    _check_field_count(record["fields"] or (), limits)
     endianness = record["endianness"]
     if endianness not in (Endianness.Little, Endianness.Big):
         raise InvalidArrowError(f"endianness {endianness}")
-    fields = tuple(
-        _field(entry, position, limits.nesting_depth)
-        for position, entry in enumerate(record["fields"] or ())
-    )
-    schema = Schema(tuple(f.field for f in fields), key_values(record["custom_metadata"]))
+    metadata = key_values(record["custom_metadata"])
+    fields = _fields(record["fields"] or (), limits)
+    if isinstance(fields, FlatFields):
+        schema = Schema.late(FieldsOf(fields), metadata)
+    else:
+        schema = Schema([wire.field for wire in fields], metadata)
     return WireSchema(schema, fields, endianness == Endianness.Big)
 
 
-def _check_field_count(fields: Sequence[Record], limits: Limits) -> None:
-    count, level = 0, fields
-    while level:
-        count += len(level)
-        if count > limits.fields:
+class _FieldCount:
+    """How many fields a schema may still have."""
+
+    __slots__ = ("_left", "_limit")
+
+    def __init__(self, limit: int) -> None:
+        self._left = self._limit = limit
+
+    def add(self, count: int) -> None:
+        self._left -= count
+        if self._left < 0:
             raise LimitExceededError(
-                f"{count} fields are over the limit of {limits.fields}; "
+                f"{self._limit - self._left} fields are over the limit of {self._limit}; "
                 "raise Limits.fields to read them"
             )
-        level = [child for record in level for child in record["children"] or ()]
 
 
-def _field(record: Record, position: int, depth_left: int) -> WireField:
+def _fields(entries: Any, limits: Limits) -> Sequence[WireField]:
+    def make_field(entry: Record, position: int) -> WireField:
+        return _field(entry, position, limits.nesting_depth, count)
+
+    count = _FieldCount(limits.fields)
+    count.add(len(entries))
+    if len(entries) >= FEWEST:
+        flat = flat_fields(
+            entries, lambda number, parameters: _data_type(number, parameters, ()), make_field
+        )
+        if flat is not None:
+            return flat
+        count = _FieldCount(limits.fields)
+        count.add(len(entries))
+    return [make_field(entry, position) for position, entry in enumerate(entries)]
+
+
+def _field(record: Record, position: int, depth_left: int, count: _FieldCount) -> WireField:
     if depth_left == 0:
         raise LimitExceededError(
             "types nest deeper than the limit; raise Limits.nesting_depth to read them"
         )
     name = record["name"] or ""
-    entries = record["children"]
+    entries = record["children"] or ()
+    count.add(len(entries))
     try:
         children = (
-            tuple(_field(entry, i, depth_left - 1) for i, entry in enumerate(entries))
+            tuple(_field(entry, i, depth_left - 1, count) for i, entry in enumerate(entries))
             if entries
             else ()
         )

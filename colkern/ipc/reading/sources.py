@@ -54,7 +54,7 @@ class Memory:
 
     def read(self, offset: int, length: int) -> Buffer:
         """A slice; not copied."""
-        return Buffer(self._bytes[offset : offset + length])
+        return Buffer.of_read_only(self._bytes[offset : offset + length])
 
 
 class SeekableFile:
@@ -147,6 +147,12 @@ class Body:
                 f"buffer of {length} bytes at {offset} in a body of {self.size} bytes"
             )
         return self.source.read(self.start + offset, length)
+
+    def in_memory(self) -> NDArray[np.uint8] | None:
+        """All bytes, not copied; None where they would have to be read."""
+        if not isinstance(self.source, Memory):
+            return None
+        return self.source.read(self.start, self.size).array  # type: ignore[no-any-return]
 
 
 Receive = Callable[[memoryview], int]

@@ -1,0 +1,260 @@
+"""The fields of wide schemas, read all at once.
+
+Ten thousand columns of one kind have ten thousand tables in the metadata that differ in name and place
+alone. Their offsets are followed and checked side by side, as NumPy arrays; a field is made when it is
+asked for. Fields with children, dictionaries or metadata are read one by one, as all fields of narrow
+schemas are; and so is everything as soon as one offset is wrong, to find out which.
+
+Columnar format 1.5: "Schema message".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.errors import ColkernError
+from colkern.ipc.fields import WireField
+from colkern.ipc.flatbuffer import Record, Scalar, Table, Tables
+from colkern.ipc.wire import FIELD, TYPES
+from colkern.schema import DataType, Field
+
+FEWEST = 64
+"""Fewer fields than that are read sooner one by one."""
+
+_MOST_VTABLES = 64
+_MOST_TYPE_BYTES = 64
+
+Places = NDArray[np.int64]
+
+
+class FlatFields(Sequence[WireField]):
+    """The fields of a wide schema; each is made when it is asked for.
+
+    Args:
+        data: The metadata.
+        names: Where each name starts, and where it ends.
+        nullable: Which fields are nullable.
+        types: The types of the flat fields.
+        type_of: Which of them each field has.
+        others: The fields that are not flat, by their position.
+    """
+
+    def __init__(
+        self,
+        data: bytes,
+        names: tuple[Places, Places],
+        nullable: NDArray[np.bool_],
+        types: list[DataType],
+        type_of: Places,
+        others: dict[int, WireField],
+    ) -> None:
+        self._data = data
+        self._starts, self._ends = names
+        self._nullable = nullable
+        self.types = types
+        self.type_of = type_of
+        self.others = others
+
+    def __len__(self) -> int:
+        return len(self.type_of)
+
+    def __getitem__(self, position: Any) -> Any:
+        if isinstance(position, slice):
+            return [self[i] for i in range(*position.indices(len(self)))]
+        if not -len(self) <= position < len(self):
+            raise IndexError(f"field {position} of {len(self)}")
+        other = self.others.get(position % len(self))
+        if other is not None:
+            return other
+        type_ = self.types[self.type_of[position]]
+        name = self._data[self._starts[position] : self._ends[position]].decode()
+        return WireField(Field(name, type_, bool(self._nullable[position])), (), None, type_)
+
+
+class FieldsOf(Sequence[Field]):
+    """The fields of a schema's wire fields."""
+
+    def __init__(self, wire: FlatFields) -> None:
+        self._wire = wire
+
+    def __len__(self) -> int:
+        return len(self._wire)
+
+    def __getitem__(self, position: Any) -> Any:
+        return self._wire[position].field
+
+    def __iter__(self) -> Iterator[Field]:
+        return (wire.field for wire in self._wire)
+
+
+MakeType = Callable[[int, Record], DataType]
+MakeField = Callable[[Record, int], WireField]
+
+
+def flat_fields(tables: Tables, make_type: MakeType, make_field: MakeField) -> FlatFields | None:
+    """The fields of a wide schema; None if they are to be read one by one.
+
+    Args:
+        tables: The vector of `Field` tables.
+        make_type: Makes a type without children from its number and its table.
+        make_field: Makes a field that is not flat from its table and its position.
+    """
+    try:
+        return _Reading(tables).fields(make_type, make_field)
+    except (_NotFlatError, ColkernError):
+        return None
+
+
+class _NotFlatError(Exception):
+    """Something is wrong, or unusual: whoever reads one by one will find out what."""
+
+
+def _require(condition: Any) -> None:
+    if not np.all(condition):
+        raise _NotFlatError
+
+
+class _Reading:
+    """The tables of many fields, read side by side. What is out of bounds raises `_NotFlatError`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._reader = tables.reader
+        data = self._reader.data
+        self._size = len(data)
+        self._u8 = np.frombuffer(data, np.uint8)
+        self._u32 = self._overlapping("<u4")
+        self._i32 = self._overlapping("<i4")
+        slots = tables.start + 4 * np.arange(len(tables), dtype=np.int64)
+        self._places = self._follow(slots)
+        self._offsets = self._slot_offsets(FIELD, self._places)
+
+    def _overlapping(self, code: str) -> NDArray[Any]:
+        """The number that starts at each byte."""
+        count = self._size - 3
+        return np.ndarray((count,), code, self._reader.data, strides=(1,))
+
+    def _follow(self, slots: Places) -> Places:
+        """Where the offsets at these places lead: at least four bytes before the end."""
+        _require(slots + 4 <= self._size)
+        offsets = self._u32[slots].astype(np.int64)
+        targets = slots + offsets
+        _require((offsets > 0) & (targets + 4 <= self._size))
+        return targets
+
+    def _vtables(self, places: Places) -> tuple[Places, Places]:
+        """The vtables of the tables at these places, and which of them each has."""
+        vtables, which = np.unique(places - self._i32[places], return_inverse=True)
+        _require(len(vtables) <= _MOST_VTABLES)
+        return vtables, which.astype(np.int64)
+
+    def _slot_offsets(self, table: Table, places: Places) -> dict[str, Places]:
+        """Where each slot stands in its table; 0 where it is absent."""
+        vtables, which = self._vtables(places)
+        offsets = {name: np.zeros(len(vtables), np.int64) for name in table.slots}
+        sizes = np.zeros(len(vtables), np.int64)
+        for k, vtable in enumerate(vtables.tolist()):
+            _, sizes[k], present = self._reader.vtable(table, vtable, int(places[0]))
+            for name, offset, _ in present:
+                offsets[name][k] = offset
+        _require(places + sizes[which] <= self._size)
+        return {name: of_vtable[which] for name, of_vtable in offsets.items()}
+
+    def _slot(self, name: str) -> tuple[NDArray[np.bool_], Places]:
+        """Which fields have that slot, and where it stands in those that have it."""
+        offsets = self._offsets[name]
+        has = offsets > 0
+        return has, (self._places + offsets)[has]
+
+    def fields(self, make_type: MakeType, make_field: MakeField) -> FlatFields:
+        count = len(self._places)
+        # Two tables each, and no more bytes of names than there are: as `decode` counts them.
+        _require(2 * count <= self._size // 4)
+        starts, ends = self._names()
+        flat = ~(self._has_members("children") | self._has_members("custom_metadata"))
+        flat &= self._offsets["dictionary"] == 0
+        flat &= self._offsets["type"] > 0
+        types, type_of = self._types(flat, make_type)
+        other = np.flatnonzero(type_of < 0).tolist()
+        _require(2 * len(other) <= count)
+        others = {i: make_field(self._tables.at(int(self._places[i])), i) for i in other}
+        nullable = np.zeros(count, np.bool_)
+        has, slots = self._slot("nullable")
+        nullable[has] = self._u8[slots] != 0
+        return FlatFields(self._reader.data, (starts, ends), nullable, types, type_of, others)
+
+    def _names(self) -> tuple[Places, Places]:
+        """Where the names start and end; all of them are UTF-8."""
+        starts = np.zeros(len(self._places), np.int64)
+        ends = starts.copy()
+        has, slots = self._slot("name")
+        targets = self._follow(slots)
+        starts[has] = targets + 4
+        ends[has] = starts[has] + self._u32[targets]
+        _require(ends <= self._size)
+        _require((ends - starts).sum() <= self._size)
+        # How many bytes before each are not ASCII.
+        others = np.zeros(self._size + 1, np.int32)
+        np.cumsum(self._u8 >> 7, out=others[1:])
+        for i in np.flatnonzero(others[starts] != others[ends]):
+            try:
+                self._reader.data[starts[i] : ends[i]].decode()
+            except UnicodeDecodeError:
+                raise _NotFlatError from None
+        return starts, ends
+
+    def _has_members(self, name: str) -> NDArray[np.bool_]:
+        """Which fields have a vector of that name that is not empty."""
+        has, slots = self._slot(name)
+        members = np.zeros(len(self._places), np.bool_)
+        members[has] = self._u32[self._follow(slots)] > 0
+        return members
+
+    def _types(self, flat: NDArray[np.bool_], make_type: MakeType) -> tuple[list[DataType], Places]:
+        """The different types of the flat fields, and which each field has; -1 for the others."""
+        numbers = np.zeros(len(self._places), np.int64)
+        has, slots = self._slot("type_type")
+        numbers[has] = self._u8[slots]
+        types: list[DataType] = []
+        type_of = np.full(len(self._places), -1, np.int64)
+        for number in np.unique(numbers[flat]).tolist():
+            chosen = np.flatnonzero(flat & (numbers == number))
+            table = TYPES.get(number)
+            if table is not None:
+                places = self._follow((self._places + self._offsets["type"])[chosen])
+                self._types_of(number, table, chosen, places, make_type, types, type_of)
+        return types, type_of
+
+    def _types_of(
+        self,
+        number: int,
+        table: Table,
+        chosen: Places,
+        places: Places,
+        make_type: MakeType,
+        types: list[DataType],
+        type_of: Places,
+    ) -> None:
+        """Fill in the types of the fields `chosen`, whose tables stand at `places`.
+
+        Tables with one vtable and the same bytes are the same, as long as no bytes are offsets.
+        """
+        vtables, which = self._vtables(places)
+        for k, vtable in enumerate(vtables.tolist()):
+            _, size, present = self._reader.vtable(table, vtable, int(places[0]))
+            if size > _MOST_TYPE_BYTES or not all(
+                isinstance(table.slots[name], Scalar) for name, _, _ in present
+            ):
+                continue
+            own = np.flatnonzero(which == k)
+            _require(places[own] + size <= self._size)
+            contents = self._u8[places[own, None] + np.arange(4, size)]
+            _, firsts, same = np.unique(contents, axis=0, return_index=True, return_inverse=True)
+            for first in firsts.tolist():
+                record = self._reader.table(table, int(places[own[first]]), self._tables.depth + 1)
+                types.append(make_type(number, record))
+            type_of[chosen[own]] = len(types) - len(firsts) + same.reshape(-1)

@@ -1,0 +1,94 @@
+"""Messages that are like the one before but for their numbers: the batches of one writer.
+
+Such metadata is decoded once. The next one is compared with it byte by byte, all but the places of the
+numbers that differ from batch to batch; where the rest is equal, so is what `decode` would find.
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from typing import Any
+
+import numpy as np
+
+from colkern.ipc.flatbuf.MessageHeader import MessageHeader
+from colkern.ipc.flatbuffer import Record, slot_position
+from colkern.ipc.wire import BUFFER, FIELD_NODE, MESSAGE, RECORD_BATCH
+
+_int64 = struct.Struct("<q").unpack_from
+_uint32 = struct.Struct("<I").unpack_from
+_NUMBER = 8
+_COUNT = 4
+
+Span = tuple[int, int]
+
+
+class RepeatedBatch:
+    """A record batch's message, and where its numbers stand.
+
+    Args:
+        data: The metadata.
+        record: What `decode` made of it.
+        spans: Where the length of the body, the number of rows, the nodes and the buffers stand.
+    """
+
+    __slots__ = ("_body", "_buffers", "_fixed", "_length", "_nodes", "_record", "_size")
+
+    def __init__(self, data: bytes, record: Record, spans: list[Span]) -> None:
+        (self._body, _), (self._length, _), self._nodes, self._buffers = spans
+        self._record = record
+        self._size = len(data)
+        edges = [0, *itertools.chain.from_iterable(sorted(spans)), len(data)]
+        gaps = zip(edges[::2], edges[1::2], strict=True)
+        self._fixed = [(start, stop, data[start:stop]) for start, stop in gaps if start < stop]
+
+    @classmethod
+    def of(cls, data: bytes, record: Record) -> RepeatedBatch | None:
+        """The message to compare others with; None if it is none of the kind."""
+        if record["header_type"] != MessageHeader.RecordBatch:
+            return None
+        root = _target(data, 0)
+        header = _target(data, slot_position(MESSAGE, data, root, "header"))
+        spans = [
+            _span(slot_position(MESSAGE, data, root, "bodyLength"), _NUMBER),
+            _span(slot_position(RECORD_BATCH, data, header, "length"), _NUMBER),
+        ]
+        for name in ("nodes", "buffers"):
+            vector = record["header"][name]
+            if vector is None:
+                return None
+            place = slot_position(RECORD_BATCH, data, header, name)
+            spans.append(_span(_target(data, place) + _COUNT, vector.nbytes))
+        # Absent numbers are zero; those of a hostile message may stand in one place.
+        apart = all(a[1] <= b[0] for a, b in itertools.pairwise(sorted(spans)))
+        return cls(data, record, spans) if apart and spans[0][0] and spans[1][0] else None
+
+    def decode(self, data: bytes) -> Record | None:
+        """What `decode` would make of `data`; None if it differs in more than numbers."""
+        if len(data) != self._size:
+            return None
+        for start, stop, bytes_ in self._fixed:
+            if data[start:stop] != bytes_:
+                return None
+        header = self._record["header"].copy()
+        header["length"] = _int64(data, self._length)[0]
+        header["nodes"] = _vector(data, FIELD_NODE, self._nodes)
+        header["buffers"] = _vector(data, BUFFER, self._buffers)
+        record = self._record.copy()
+        record["header"] = header
+        record["bodyLength"] = _int64(data, self._body)[0]
+        return record
+
+
+def _target(data: bytes, position: int) -> int:
+    return position + int(_uint32(data, position)[0])
+
+
+def _span(start: int, size: int) -> Span:
+    return start, start + size
+
+
+def _vector(data: bytes, dtype: np.dtype[Any], span: Span) -> Any:
+    start, stop = span
+    return np.frombuffer(data, dtype, (stop - start) // dtype.itemsize, start)

@@ -1,0 +1,181 @@
+"""Positions: what must hold before a kernel may follow offsets, views, run ends, type ids and indices.
+
+One check a layout, of an array whose children are long enough; each costs one look at every slot.
+
+Columnar format 1.5: the rules under each layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from colkern.arrays import Array
+from colkern.errors import InvalidArrowError
+from colkern.kernels import Kernel, lists, offsets, runs, selection, unions, views
+from colkern.layouts import Role
+from colkern.operations.targets import NOWHERE, target_of, validity_of
+from colkern.operations.union_slots import child_numbers
+
+Check = Callable[[Array, str], None]
+"""Looks at an array at that place; raises `InvalidArrowError`."""
+
+_GRAIN = 1 << 20
+"""The least number of offsets that a thread is worth waking for: one needs less than 0.1 ns."""
+
+
+def first_slot(array: Array, kernel: Kernel, count: int, *args: Any) -> int:
+    """The first slot that a kernel objects to, or `NOWHERE`."""
+    return int(target_of(array.device).reduce(kernel, min, count, *args)) if count else NOWHERE
+
+
+def _check_offsets(array: Array, limit: int, place: str) -> None:
+    """Offsets begin at 0 or later, never descend, and end at `limit` or earlier."""
+    target = target_of(array.device)
+    items = _offsets(array)
+    first, last = target.item(items, 0), target.item(items, array.length)
+    if first < 0:
+        raise InvalidArrowError(f"slot 0: the first offset is {first}", place=place)
+    count = array.length
+    if count and target.reduce(offsets.count_descents, add, count, items, grain=_GRAIN):
+        slot = first_slot(array, offsets.first_descent, count, items)
+        begin, end = target.item(items, slot), target.item(items, slot + 1)
+        raise InvalidArrowError(f"slot {slot}: begins at {begin} and ends at {end}", place=place)
+    if last > limit:
+        raise InvalidArrowError(f"the last offset is {last}, past the end at {limit}", place=place)
+
+
+def _offsets(array: Array) -> Any:
+    """The offsets; of an empty array the one that it has, as others may read it, or else 0."""
+    if array.length == 0 and (buffer := array.buffer(Role.OFFSETS)) is not None:
+        dtype = array.layout.spec(Role.OFFSETS).dtype
+        begin = array.offset * dtype.itemsize
+        if begin + dtype.itemsize <= buffer.size:
+            return buffer.view(dtype, 1, begin)
+    return array.items(Role.OFFSETS)
+
+
+def _check_binary(array: Array, place: str) -> None:
+    data = array.buffer(Role.BYTES)
+    _check_offsets(array, 0 if data is None else data.size, place)
+
+
+def _check_list(array: Array, place: str) -> None:
+    _check_offsets(array, array.children[0].length, place)
+
+
+def _check_list_view(array: Array, place: str) -> None:
+    check_list_views_in(array, validity_of(array, target_of(array.device)), place)
+
+
+def check_list_views_in(array: Array, validity: tuple[Any, int], place: str) -> None:
+    """The valid slots by that bitmap begin and end within the child."""
+    begins, sizes = array.items(Role.OFFSETS), array.items(Role.SIZES)
+    limit = array.children[0].length
+    slot = first_slot(
+        array,
+        lists.first_list_view_out_of_bounds,
+        array.length,
+        begins,
+        sizes,
+        *validity,
+        limit,
+    )
+    if slot != NOWHERE:
+        item = target_of(array.device).item
+        raise InvalidArrowError(
+            f"slot {slot}: offset {item(begins, slot)} and size {item(sizes, slot)} "
+            f"in {limit} values",
+            place=place,
+        )
+
+
+def _check_views(array: Array, place: str) -> None:
+    target = target_of(array.device)
+    sizes = target.table([0 if b is None else b.size for b in array.data_buffers], np.int64)
+    words = array.items(Role.VIEWS).view(np.int32)
+    validity = validity_of(array, target)
+    kernel = views.first_view_out_of_bounds
+    slot = first_slot(array, kernel, array.length, words, *validity, sizes)
+    if slot != NOWHERE:
+        length, _, buffer, offset = (target.item(words, 4 * slot + k) for k in range(4))
+        raise InvalidArrowError(
+            f"slot {slot}: {length} bytes at {offset} of data buffer {buffer}; "
+            f"there are {len(array.data_buffers)}",
+            place=place,
+        )
+
+
+def _check_dictionary(array: Array, place: str) -> None:
+    assert array.dictionary is not None
+    indices = array.items(Role.DATA)
+    validity = validity_of(array, target_of(array.device))
+    limit = array.dictionary.length
+    kernel = selection.first_index_out_of_bounds
+    slot = first_slot(array, kernel, array.length, indices, *validity, limit)
+    if slot != NOWHERE:
+        index = target_of(array.device).item(indices, slot)
+        raise InvalidArrowError(
+            f"slot {slot}: index {index} into a dictionary of {limit} values", place=place
+        )
+
+
+def _check_dense_union(array: Array, place: str) -> None:
+    _check_type_ids(array, array.items(Role.OFFSETS), place)
+
+
+def _check_sparse_union(array: Array, place: str) -> None:
+    none = target_of(array.device).table([], np.int32)
+    # Children of a sparse union are as long as their parent: the children were checked.
+    _check_type_ids(array, none, place)
+
+
+def _check_type_ids(array: Array, slot_offsets: Any, place: str) -> None:
+    target = target_of(array.device)
+    type_ids = array.items(Role.TYPE_IDS)
+    lengths = target.table([child.length for child in array.children], np.int64)
+    numbers = target.table(child_numbers(array.type.storage), np.int64)
+    kernel = unions.first_slot_out_of_bounds
+    slot = first_slot(array, kernel, array.length, type_ids, numbers, slot_offsets, lengths)
+    if slot != NOWHERE:
+        found = f"type id {target.item(type_ids, slot)}"
+        if len(slot_offsets):
+            found += f", offset {target.item(slot_offsets, slot)}"
+        raise InvalidArrowError(f"slot {slot}: {found} leads to no value", place=place)
+
+
+def _check_runs(array: Array, place: str) -> None:
+    run_ends, values = array.children
+    if run_ends.null_count:
+        raise InvalidArrowError("run ends contain nulls", place=place)
+    ends = run_ends.items(Role.DATA)
+    run = first_slot(run_ends, runs.first_bad_run_end, run_ends.length, ends)
+    item = target_of(array.device).item
+    if run != NOWHERE:
+        before = item(ends, run - 1) if run else 0
+        raise InvalidArrowError(
+            f"run {run}: ends at {item(ends, run)}, the one before at {before}", place=place
+        )
+    last = item(ends, run_ends.length - 1) if run_ends.length else 0
+    if last < array.offset + array.length:
+        raise InvalidArrowError(
+            f"run ends cover {last} of {array.offset + array.length} slots", place=place
+        )
+    if values.length < run_ends.length:
+        raise InvalidArrowError(f"{values.length} values for {run_ends.length} runs", place=place)
+
+
+POSITION_CHECKS: dict[str, Check] = {
+    "variable-size binary": _check_binary,
+    "variable-size binary view": _check_views,
+    "variable-size list": _check_list,
+    "variable-size list-view": _check_list_view,
+    "sparse union": _check_sparse_union,
+    "dense union": _check_dense_union,
+    "dictionary-encoded": _check_dictionary,
+    "run-end encoded": _check_runs,
+}
+"""What is checked of each layout, by its name; a layout without positions has no row."""

@@ -1,0 +1,211 @@
+"""Values: what must hold although no kernel depends on it, so `validate(full=True)` alone looks.
+
+Rules of layouts (views repeat their value's first bytes) and rules of types (strings are UTF-8).
+
+Columnar format 1.5: the rules under each layout, and under each type in Schema.fbs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import InvalidArrowError
+from colkern.kernels import numbers, unions, views
+from colkern.layouts import VIEW_INLINE_BYTES, Role
+from colkern.memory import EMPTY
+from colkern.operations.position_checks import Check, check_list_views_in, first_slot
+from colkern.operations.targets import NOWHERE, buffer_addresses, target_of, validity_of
+from colkern.operations.text import describe_invalid_utf8, first_invalid_utf8
+from colkern.operations.union_slots import slots_of
+
+TypeRule = Literal["dates", "decimals", "times", "utf8"]
+"""A rule of some types that `validate` can be told to skip:
+
+- `dates`: date64 values are whole days,
+- `decimals`: values have no more digits than the type's precision,
+- `times`: time32 and time64 values are at least 0 and less than 24 hours,
+- `utf8`: strings are UTF-8.
+"""
+
+_DAY_SECONDS = 86_400
+_UNITS_A_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+
+
+def skipped_rules(skip: Collection[TypeRule]) -> frozenset[str]:
+    """The rules in `skip`.
+
+    Raises:
+        TypeError: If `skip` is a single string.
+        ValueError: If `skip` has a name that is no rule's.
+    """
+    if isinstance(skip, str):
+        raise TypeError(f"skip: expected a collection of rules, got the string {skip!r}")
+    skipped: frozenset[str] = frozenset(skip)
+    if unknown := skipped.difference(get_args(TypeRule)):
+        names = ", ".join(get_args(TypeRule))
+        raise ValueError(f"skip: no rule is called {min(unknown)!r}; there are {names}")
+    return skipped
+
+
+def check_values(array: Array, skipped: Collection[str], place: str) -> None:
+    """The rules of an array's layout, and those of its type that are not skipped."""
+    if array.layout.name in _OF_LAYOUTS:
+        _OF_LAYOUTS[array.layout.name](array, place)
+    rule, check = _OF_TYPES.get(type(array.type.storage), ("", None))
+    if check is not None and rule not in skipped:
+        check(array, place)
+
+
+# Rules of layouts
+
+
+def _check_null_list_views(array: Array, place: str) -> None:
+    """Null list-views stay within the child too: other layouts leave open what stands under a null."""
+    if array.null_count:
+        every_slot = target_of(array.device).table([], np.uint8), 0
+        check_list_views_in(array, every_slot, place)
+
+
+def _check_union_order(array: Array, place: str) -> None:
+    """The offsets of a dense union into each child do not descend."""
+    storage = array.type.storage
+    assert isinstance(storage, s.Union)
+    target = target_of(array.device)
+    type_ids, offsets = array.items(Role.TYPE_IDS), array.items(Role.OFFSETS)
+    for code, field in zip(storage.type_codes, storage.fields, strict=True):
+        slots = target.frozen(slots_of(target, type_ids, code))
+        if len(slots) < 2:
+            continue
+        before = first_slot(array, unions.first_descending_slot, len(slots) - 1, slots, offsets)
+        if before != NOWHERE:
+            slot, earlier = target.item(slots, before + 1), target.item(slots, before)
+            raise InvalidArrowError(
+                f"slot {slot}: offset {target.item(offsets, slot)} into child {field.name!r} "
+                f"after offset {target.item(offsets, earlier)}",
+                place=place,
+            )
+
+
+def _check_view_bytes(array: Array, place: str) -> None:
+    """Views repeat the first bytes of their value, and are filled up with zeros after a short one."""
+    target = target_of(array.device)
+    words = array.items(Role.VIEWS).view(np.int32)
+    addresses = target.table(buffer_addresses(array), np.uint64)
+    kernel = views.first_view_unlike_its_value
+    slot = first_slot(array, kernel, array.length, words, *validity_of(array, target), addresses)
+    if slot != NOWHERE:
+        what = "prefix" if target.item(words, 4 * slot) > VIEW_INLINE_BYTES else "padding"
+        raise InvalidArrowError(f"slot {slot}: the view's {what} is not its value's", place=place)
+
+
+_OF_LAYOUTS: dict[str, Check] = {
+    "variable-size binary view": _check_view_bytes,
+    "variable-size list-view": _check_null_list_views,
+    "dense union": _check_union_order,
+}
+
+
+# Rules of types
+
+
+def _check_map(array: Array, place: str) -> None:
+    """Entries and keys of maps are not null."""
+    entries = array.children[0]
+    if entries.null_count:
+        raise InvalidArrowError(f"{entries.null_count} map entries are null", place=place)
+    keys = entries.children[0].slice(entries.offset, entries.length)
+    if keys.null_count:
+        raise InvalidArrowError(f"{keys.null_count} map keys are null", place=place)
+
+
+def _check_text(array: Array, place: str) -> None:
+    slot = first_invalid_utf8(array)
+    if slot is not None:
+        found = describe_invalid_utf8(array, slot)
+        raise InvalidArrowError(f"slot {slot}: not UTF-8: {found}", place=place)
+
+
+def _check_decimals(array: Array, place: str) -> None:
+    storage = array.type.storage
+    assert isinstance(storage, s.Decimal)
+    bits, limit = storage.bit_width, 10**storage.precision - 1
+    target = target_of(array.device)
+    words = _words(array, bits)
+    # As the kernel compares them, with the sign's bit turned over.
+    ends = [value + (1 << bits - 1) for value in (-limit, limit)]
+    tables = [
+        target.table([end >> at & _WORD for at in range(0, bits, 64)], np.uint64) for end in ends
+    ]
+    sign = 1 << (bits - 1) % 64
+    kernel = numbers.first_decimal_out_of_precision
+    validity = validity_of(array, target)
+    slot = first_slot(array, kernel, array.length, words, *validity, sign, *tables)
+    if slot != NOWHERE:
+        value = _decimal(words, slot, bits, target)
+        raise InvalidArrowError(
+            f"slot {slot}: {value} has more than {storage.precision} digits", place=place
+        )
+
+
+_WORD = (1 << 64) - 1
+
+
+def _words(array: Array, bits: int) -> Any:
+    """The values of decimals in words of up to 64 bits, lowest first."""
+    dtype, width = np.dtype(f"<u{min(bits, 64) // 8}"), max(bits // 64, 1)
+    buffer = array.buffer(Role.DATA)
+    if buffer is None or array.length == 0:
+        return EMPTY.view(dtype)
+    return buffer.view(dtype, array.length * width, array.offset * (bits // 8))
+
+
+def _decimal(words: Any, slot: int, bits: int, target: Any) -> int:
+    width = max(bits // 64, 1)
+    parts = (target.item(words, width * slot + k) << 64 * k for k in range(width))
+    value = int(sum(parts))
+    return value - (value >> bits - 1 << bits)
+
+
+def _check_dates(array: Array, place: str) -> None:
+    storage = array.type.storage
+    assert isinstance(storage, s.Date)
+    if storage.unit == "ms":
+        slot, value = _first_number(array, numbers.first_partial_day)
+        if slot != NOWHERE:
+            raise InvalidArrowError(f"slot {slot}: {value} ms are no whole days", place=place)
+
+
+def _check_times(array: Array, place: str) -> None:
+    storage = array.type.storage
+    assert isinstance(storage, s.Time)
+    limit = _DAY_SECONDS * _UNITS_A_SECOND[storage.unit]
+    slot, value = _first_number(array, numbers.first_number_out_of_range, limit)
+    if slot != NOWHERE:
+        raise InvalidArrowError(
+            f"slot {slot}: {value} {storage.unit} are no time of day", place=place
+        )
+
+
+def _first_number(array: Array, kernel: Any, *limits: int) -> tuple[int, int]:
+    """The first slot that a kernel objects to, with its number; or `NOWHERE`."""
+    target = target_of(array.device)
+    values = array.items(Role.DATA)
+    validity = validity_of(array, target)
+    slot = first_slot(array, kernel, array.length, values, *validity, *limits)
+    return slot, 0 if slot == NOWHERE else target.item(values, slot)
+
+
+_OF_TYPES: dict[type[s.DataType], tuple[str, Check]] = {
+    s.Map: ("map keys", _check_map),
+    s.Utf8: ("utf8", _check_text),
+    s.LargeUtf8: ("utf8", _check_text),
+    s.Utf8View: ("utf8", _check_text),
+    s.Decimal: ("decimals", _check_decimals),
+    s.Date: ("dates", _check_dates),
+    s.Time: ("times", _check_times),
+}

@@ -6,8 +6,8 @@ import dataclasses
 from dataclasses import dataclass
 
 _MAX_NESTING = 128
-# What any batch may be decompressed to, however few bytes it is made of.
-_ALWAYS_DECOMPRESSED = 1 << 27
+# What any batch may grow to, however few bytes it is made of.
+_SMALL = 1 << 27
 # A slot of any layout with buffers takes at least one bit.
 _SLOTS_PER_BYTE = 8
 
@@ -26,7 +26,8 @@ class Limits:
         variadic_buffers: How many data buffers the view arrays of one batch may have together.
         decompressed_bytes: What all buffers of one batch may grow to when they are decompressed.
         decompression_ratio: How many times the size of its body a batch may grow to, if that is more
-            than 128 MiB. LZ4 cannot reach 256, Zstandard makes 128 KiB of four bytes.
+            than 128 MiB, by decompression or by copies of buffers that overlap. LZ4 cannot reach 256,
+            Zstandard makes 128 KiB of four bytes.
         unbacked_length: Length of an array (or a batch without columns) that no buffer stands
             behind, such as null or run-end encoded: a few bytes may claim any number of slots. As
             many slots as the batch's body has bits are never refused.
@@ -53,8 +54,11 @@ class Limits:
 
     def decompressed(self, body_bytes: int) -> int:
         """How many bytes a batch with a body of so many bytes may be decompressed to."""
-        by_ratio = max(_ALWAYS_DECOMPRESSED, self.decompression_ratio * body_bytes)
-        return min(self.decompressed_bytes, by_ratio)
+        return min(self.decompressed_bytes, self.copied(body_bytes))
+
+    def copied(self, body_bytes: int) -> int:
+        """How many bytes the buffers of a body of so many bytes may be copied to."""
+        return max(_SMALL, self.decompression_ratio * body_bytes)
 
     def unbacked(self, body_bytes: int) -> int:
         """How many slots without a buffer a batch with a body of so many bytes may have."""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from fuzz.recording import CONTINUATION, MAGIC, Part, as_file, as_stream, take_apart
+from fuzz.recording import CONTINUATION, MAGIC, Part, as_file, as_stream, records, take_apart
 from ipc.handmade import EOS, Batch, WireField, framed, int_type, plain_type, schema_message
 
 import colkern
@@ -29,7 +29,7 @@ from colkern.ipc.flatbuf import Union, Utf8View
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuf.Type import Type
-from colkern.ipc.flatbuffer import decode, encode
+from colkern.ipc.flatbuffer import encode
 from colkern.ipc.wire import FOOTER, MESSAGE
 from colkern.schema import Extension
 
@@ -65,7 +65,7 @@ def with_footer(file: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
     """A file whose footer says something else."""
     (size,) = struct.unpack_from("<i", file, len(file) - 10)
     start = len(file) - 10 - size
-    footer = decode(FOOTER, file[start : start + size], 200)
+    footer = records(FOOTER, file[start : start + size])
     change(footer)
     changed = encode(FOOTER, footer)
     return file[:start] + changed + struct.pack("<i", len(changed)) + MAGIC
@@ -135,7 +135,7 @@ def test_gh_49059_what_is_absent_in_metadata_is_an_error_or_its_default() -> Non
     parts = take_apart(written(pa.ipc.new_stream, rich_batch()))
 
     def damaged(number: int, *path: str | int) -> bytes:
-        message = decode(MESSAGE, parts[number].metadata, 200)
+        message = records(MESSAGE, parts[number].metadata)
         record: Any = message
         for step in path[:-1]:
             record = record[step]
@@ -169,7 +169,7 @@ def test_gh_49059_what_is_absent_in_metadata_is_an_error_or_its_default() -> Non
 @pytest.mark.parametrize("tag", [0, 6, 255])
 def test_gh_49059_a_header_of_no_known_kind_is_refused(tag: int) -> None:
     part = take_apart(schema_message([INT32]))[0]
-    message = decode(MESSAGE, part.metadata, 200)
+    message = records(MESSAGE, part.metadata)
     message |= {"header_type": tag, "header": None}
     refused(part.with_metadata(encode(MESSAGE, message)).data, f"header of type {tag}")
 
@@ -378,7 +378,7 @@ def test_a_footer_larger_than_the_file_allocates_nothing() -> None:
 
 
 def test_vectors_longer_than_the_metadata_allocate_nothing() -> None:
-    message = decode(MESSAGE, take_apart(one_batch_stream())[1].metadata, 200)
+    message = records(MESSAGE, take_apart(one_batch_stream())[1].metadata)
     metadata = encode(MESSAGE, message)
     (count,) = struct.unpack("<I", struct.pack("<I", len(message["header"]["buffers"])))
     for at in range(0, len(metadata) - 4, 4):
@@ -458,7 +458,7 @@ def test_metadata_versions_that_are_not_read_are_named() -> None:
         data = schema_message([INT32], version=version)
         refused(data, f"metadata version V{version + 1}", UnsupportedError)
         parts = [*take_apart(schema_message([INT32])), *take_apart(one_batch_stream())[1:]]
-        message = decode(MESSAGE, parts[1].metadata, 200) | {"version": version}
+        message = records(MESSAGE, parts[1].metadata) | {"version": version}
         later: list[Part] = [parts[0], parts[1].with_metadata(encode(MESSAGE, message))]
         refused(as_stream(later), f"metadata version V{version + 1}", UnsupportedError)
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import struct
 
+import lz4.frame
 import pyarrow as pa
 import pytest
+from fuzz.recording import as_file, take_apart
 from ipc.handmade import Batch, WireField, int_type, plain_type, schema_message
 
 import colkern.ipc
 from colkern import LimitExceededError
 from colkern.ipc import Limits
-from colkern.ipc.flatbuf import Null, Struct_, Utf8View
+from colkern.ipc.flatbuf import FixedSizeBinary, Null, Struct_, Utf8View
 from colkern.ipc.flatbuf.Type import Type
 
 INT8 = WireField("i", Type.Int, int_type(8, True))
@@ -113,3 +116,65 @@ def test_slots_without_a_buffer_are_as_many_as_the_body_may_hold() -> None:
 def test_a_reader_may_ask_for_less_than_anything() -> None:
     with pytest.raises(ValueError, match="fields: must not be negative"):
         Limits(fields=-1)
+
+
+NO_BYTES = WireField("f", Type.FixedSizeBinary, plain_type(FixedSizeBinary, ByteWidth=0))
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_slots_of_no_bytes_have_a_limit_however_they_are_asked_for(many: bool) -> None:
+    batch = Batch(1 << 40, [(1 << 40, 0)] * 2, [b""] * 4)
+    (read,) = colkern.ipc.open(schema_message([NO_BYTES] * 2) + batch.message())
+    with pytest.raises(LimitExceededError, match=r"raise Limits\.unbacked_length"):
+        _ = read.columns if many else read.column(0)
+
+
+def overlapping(columns: int, *, big_endian: bool = False) -> bytes:
+    """A stream of one batch of 1 MiB, which is the data of all of its columns."""
+    size = 1 << 20
+    places = [(0, 0), (0, size)] * columns
+    batch = Batch(size, [(size, 0)] * columns, [bytes(size)], places=places)
+    return schema_message([INT8] * columns, big_endian=big_endian) + batch.message()
+
+
+def test_buffers_may_overlap_where_nothing_is_copied() -> None:
+    (read,) = colkern.ipc.open(overlapping(1000))
+    assert [len(column) for column in read.columns] == [1 << 20] * 1000
+
+
+def test_buffers_that_overlap_are_not_copied_without_end() -> None:
+    swapped = overlapping(1000, big_endian=True)
+    parts = take_apart(overlapping(1000))
+    file = io.BytesIO(as_file(parts, parts[0]))
+    for source in (swapped, file):
+        with pytest.raises(LimitExceededError, match="buffers that overlap: 1048576000 bytes of a"):
+            list(colkern.ipc.open(source))
+    # A few that overlap are nothing to fear.
+    parts = take_apart(overlapping(100))
+    (read,) = colkern.ipc.open(io.BytesIO(as_file(parts, parts[0])))
+    assert len(read.column(99)) == 1 << 20
+
+
+WORDS = WireField("d", Type.Int, int_type(8, True), dictionary=0)
+
+
+@pytest.mark.parametrize("used_between", [False, True])
+def test_the_deltas_of_a_dictionary_are_decompressed_under_one_limit(used_between: bool) -> None:
+    buffer = struct.pack("<q", 1000) + lz4.frame.compress(bytes(1000))
+    values = Batch(1000, [(1000, 0)], [b"", buffer], codec=0)
+    use = Batch(1, [(1, 0)], [b"", bytes(4)]).message()
+    between = use if used_between else b""
+    data = schema_message([WORDS]) + values.dictionary_message(0) + between
+    data += (values.dictionary_message(0, delta=True) + between) * 2 + use
+
+    def read(limit: int) -> int:
+        limits = Limits(decompressed_bytes=limit)
+        batches = list(colkern.ipc.open(data, limits=limits))
+        return len([batch.column("d") for batch in batches][-1].dictionary)
+
+    assert read(3000) == 3000
+    with pytest.raises(LimitExceededError, match="2999 bytes"):
+        read(2999)
+    # A dictionary that takes the place of another has a limit of its own.
+    data += values.dictionary_message(0) + use
+    assert read(3000) == 1000

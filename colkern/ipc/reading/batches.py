@@ -290,6 +290,19 @@ class BatchColumns:
                 f"{sum(counts)} variadic buffers are over the limit of "
                 f"{self._limits.variadic_buffers}; raise Limits.variadic_buffers to read them"
             )
+        if self._big_endian or not self._body.is_in_memory:
+            self._check_copies()
+
+    def _check_copies(self) -> None:
+        """Buffers that are one place in the body become as many places in memory."""
+        size = self._body.size
+        # Those that leave the body are refused where they are read.
+        total = np.clip(self._buffers["length"], 0, size).sum(dtype=np.float64)
+        if total > self._limits.copied(size):
+            raise LimitExceededError(
+                f"buffers that overlap: {total:.0f} bytes of a body of {size}; "
+                "raise Limits.decompression_ratio to read them"
+            )
 
     @cached_property
     def _variadics_before(self) -> tuple[int, ...]:
@@ -332,13 +345,25 @@ class BatchColumns:
             self._unbacked,
         )
         column = plan.columns[position]
-        if len(plan.columns) == 1:
-            # The values of a dictionary are put together again when a dictionary in them changes.
-            self._budget = Budget(self._limits.decompressed(self._body.size))
         try:
             return assembly.array(column)
         except InvalidArrowError as error:
             raise error.at(f"{self._place}, {plan.label(position)}") from None
+
+    def load_values(self, resolve: ResolveDictionary, budget: Budget) -> Array:
+        """The values of a dictionary batch, as `load` gives them.
+
+        Args:
+            resolve: Gives the values of dictionaries.
+            budget: What the dictionary's batches may be decompressed to together.
+        """
+        self._budget = budget
+        return self.load(0, resolve)
+
+    @property
+    def body_bytes(self) -> int:
+        """The size of the body."""
+        return self._body.size
 
     def load_many(self, positions: list[int], resolve: ResolveDictionary) -> list[Array]:
         """The columns at those positions, as `load` gives them, with less work for each."""
@@ -348,7 +373,7 @@ class BatchColumns:
                 return [self._loaded(position, resolve) for position in positions]
             finally:
                 self._ahead.clear()
-        if self._body_bytes is not None and not self._big_endian:
+        if self._body_bytes is not None and not self._big_endian and self.length <= self._unbacked:
             return self._flat_columns(positions, self._body_bytes, resolve)
         return [self._loaded(position, resolve) for position in positions]
 

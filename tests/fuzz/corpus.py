@@ -11,6 +11,8 @@ from golden import golden_folder
 
 # Larger ones cost more to read than they show.
 _MOST_BYTES = 4096
+# Its decimals have more digits than their type.
+_NOT_VALID = "0.14.1/generated_decimal.stream"
 
 
 def _dense() -> pa.Array:
@@ -94,6 +96,15 @@ def _stream(arrays: dict[str, pa.Array], **options: Any) -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
+def _repeated(batch: pa.RecordBatch) -> bytes:
+    """Batches whose messages differ in numbers alone."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        for first in range(4):
+            writer.write_batch(batch.slice(first, 2))
+    return bytes(sink.getvalue().to_pybytes())
+
+
 def _growing_dictionary() -> bytes:
     """A first dictionary, a delta, and a replacement."""
     values = [["p", "q"], ["p", "q", "r"], ["s"]]
@@ -124,6 +135,8 @@ def _made() -> dict[str, bytes]:
     for name in ("utf8", "sparse_union", "dense_union", "dictionary"):
         version = pa.ipc.MetadataVersion.V4
         made[f"V4 {name}"] = _stream({"c": arrays[name]}, metadata_version=version)
+    made["wide"] = _stream({str(k): arrays["int8" if k % 9 else "utf8"] for k in range(66)})
+    made["repeated"] = _repeated(pa.record_batch(some))
     made["legacy framing"] = _stream({"c": arrays["utf8"]}, use_legacy_format=True)
     return made
 
@@ -136,7 +149,7 @@ def _golden() -> dict[str, bytes]:
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in paths
-        if path.stat().st_size <= _MOST_BYTES
+        if path.stat().st_size <= _MOST_BYTES and not path.match(_NOT_VALID)
     }
 
 

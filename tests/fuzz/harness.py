@@ -41,8 +41,8 @@ _CASES_A_WORKER = 4000
 # How many cases to go without a word.
 _PROGRESS = 40_000
 # Every so many cases, one is used in more ways.
-_THOROUGH = 4
-_TRICKLED = 8
+_THOROUGH = 8
+_TRICKLED = 16
 
 _NUMBER = struct.Struct("<q")
 
@@ -177,7 +177,9 @@ def _run_worker(seed: int, number: int, end: int, deadline: float, report: Repor
     os.close(send)
     with os.fdopen(receive) as lines:
         for line in lines:
-            report.merge(_from_json(line))
+            part = _from_json(line)
+            report.merge(part)
+            _tell(seed, part.findings)
     _, status = os.waitpid(child, 0)
     (reached,) = _NUMBER.unpack(progress[:])
     if os.WIFSIGNALED(status):
@@ -187,6 +189,7 @@ def _run_worker(seed: int, number: int, end: int, deadline: float, report: Repor
             f"no end within {HANG_SECONDS} s" if hung else f"killed by {signal.Signals(which).name}"
         )
         report.add(reached, "killed", 0.0)
+        _tell(seed, {reached: report.findings[reached]})
     return reached + 1
 
 
@@ -239,6 +242,11 @@ def _from_json(line: str) -> Report:
     return Report(**values)
 
 
+def _tell(seed: int, findings: dict[int, str]) -> None:
+    for number, finding in findings.items():
+        print(f"FINDING case {number}: {finding}", *_describe(seed, number), sep="\n", flush=True)
+
+
 def _save(seed: int, number: int, folder: Path | None) -> None:
     if folder is None:
         return
@@ -278,9 +286,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _print(seed: int, report: Report) -> None:
-    for number, finding in sorted(report.findings.items()):
-        print(f"FINDING case {number}: {finding}")
-        print("\n".join(_describe(seed, number)))
     slowest, number = report.slowest
     print(f"seed {seed}: {report.line()}")
     print(f"  {dict(report.outcomes.most_common())}")

@@ -15,15 +15,14 @@ from typing import Any
 
 import numpy as np
 from fuzz.corpus import corpus
-from fuzz.recording import END, MAGIC, Part, as_file, as_stream, with_body
+from fuzz.recording import END, MAGIC, Part, as_file, as_stream, records, with_body
 from fuzz.sites import Site, sites
 
 from colkern import ColkernError
-from colkern.ipc.flatbuffer import decode, encode
+from colkern.ipc.flatbuffer import encode
 from colkern.ipc.wire import FOOTER, MESSAGE
 
 _CODES = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}
-_DEPTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +179,7 @@ def _change_slot(making: _Making) -> None:
     rng, at = making.random, making.pick()
     part = making.parts[at]
     try:
-        message = decode(MESSAGE, part.metadata, _DEPTH)
+        message = records(MESSAGE, part.metadata)
         path = _change_record(rng, message, len(part.body))
         making.parts[at] = part.with_metadata(encode(MESSAGE, message))
     except (ColkernError, KeyError, TypeError, ValueError, AttributeError, struct.error):
@@ -294,7 +293,7 @@ def _change_body(making: _Making) -> None:
 
 @lru_cache(maxsize=4096)
 def _starts_of(metadata: bytes) -> tuple[int, ...]:
-    header = decode(MESSAGE, metadata, _DEPTH)["header"]
+    header = records(MESSAGE, metadata)["header"]
     batch = header.get("data") or header
     buffers = batch.get("buffers")
     if buffers is None:
@@ -439,7 +438,7 @@ def _change_footer_slot(making: _Making, file: bytes) -> bytes:
     """A slot of the footer, written anew: a schema unlike the messages', blocks more or fewer."""
     start, footer = _footer_of(file)
     try:
-        record = decode(FOOTER, footer, _DEPTH)
+        record = records(FOOTER, footer)
         path = _change_record(making.random, record, start)
         changed = encode(FOOTER, record)
     except (ColkernError, KeyError, TypeError, ValueError, AttributeError, struct.error):

@@ -9,13 +9,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from colkern import ColkernError
 from colkern.ipc.flatbuf import Message as GeneratedMessage
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
-from colkern.ipc.flatbuffer import decode, encode
+from colkern.ipc.flatbuffer import Table, Tables, decode, encode
 from colkern.ipc.wire import BLOCK, FOOTER, MESSAGE
 
 CONTINUATION = b"\xff\xff\xff\xff"
@@ -23,6 +24,24 @@ END = CONTINUATION + bytes(4)
 MAGIC = b"ARROW1"
 SCHEMA, DICTIONARY, BATCH = 1, 2, 3
 _DEPTH = 200
+
+
+def records(table: Table, data: bytes) -> dict[str, Any]:
+    """A FlatBuffer as plain dicts and lists, to change and to `encode` again.
+
+    Raises:
+        ColkernError: If it is damaged.
+    """
+    record: dict[str, Any] = _plain(decode(table, data, _DEPTH))
+    return record
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(member) for name, member in value.items()}
+    if isinstance(value, Tables | list):
+        return [_plain(member) for member in value]
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +60,7 @@ class Part:
     def kind(self) -> int:
         """The `MessageHeader` value; that of a batch where the metadata cannot be read."""
         try:
-            return int(decode(MESSAGE, self.metadata, _DEPTH)["header_type"])
+            return int(records(MESSAGE, self.metadata)["header_type"])
         except ColkernError:
             return BATCH
 
@@ -103,7 +122,7 @@ def _footer(first: Part, fallback: Part, blocks: dict[int, list[tuple[int, int, 
     }
     for part in (first, fallback):
         try:
-            message = decode(MESSAGE, part.metadata, _DEPTH)
+            message = records(MESSAGE, part.metadata)
             if message["header_type"] == SCHEMA:
                 return encode(FOOTER, {**slots, "schema": message["header"]})
         except (ColkernError, KeyError, AttributeError, TypeError):
@@ -114,6 +133,6 @@ def _footer(first: Part, fallback: Part, blocks: dict[int, list[tuple[int, int, 
 
 def with_body(part: Part, body: bytes) -> Part:
     """Another body, and the message says so."""
-    message = decode(MESSAGE, part.metadata, _DEPTH)
+    message = records(MESSAGE, part.metadata)
     message["bodyLength"] = len(body)
     return replace(part.with_metadata(encode(MESSAGE, message)), body=body)

@@ -125,6 +125,9 @@ def _template(text: str, name: str, pairs: bytes, flags: int, n_children: int) -
 
     Members that point into this memory are relative to its start.
     """
+    for string in (text, name):
+        if "\0" in string:
+            raise UnsupportedError(f"{string!r} in the C Data interface ends at its first NUL")
     strings = (text.encode() + b"\0", name.encode() + b"\0", pairs)
     words = array("q", bytes((_MEMBERS + n_children) * WORD))
     places = accumulate(map(len, strings), initial=len(words) * WORD)

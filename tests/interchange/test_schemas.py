@@ -25,6 +25,7 @@ from colkern.schema import (
     int64,
     list_,
     map_,
+    timestamp,
     utf8,
 )
 
@@ -242,3 +243,10 @@ def test_deep_nesting_below_the_limit_is_fine() -> None:
     for _ in range(MAX_NESTING):
         deep = list_(deep)
     assert import_type(deep) == deep
+
+
+@pytest.mark.parametrize("item", [field("y\0z", int8()), timestamp("s", "UTC\0+1")])
+def test_strings_end_with_a_nul_so_they_cannot_hold_one(item: Any) -> None:
+    # A consumer would see another name, and take two columns for one.
+    with pytest.raises(UnsupportedError, match=r"'.*\\x00.*'.* ends at its first NUL"):
+        item.__arrow_c_schema__()

@@ -32,6 +32,16 @@ from colkern.errors import (
     StreamError,
     UnsupportedError,
 )
+from colkern.extensions import (
+    bool8,
+    fixed_shape_tensor,
+    json_,
+    opaque,
+    timestamp_with_offset,
+    uuid,
+    variable_shape_tensor,
+    variant,
+)
 from colkern.memory import Buffer, Device
 from colkern.schema import (
     DataType,
@@ -128,6 +138,7 @@ __all__ = [
     "array",
     "binary",
     "binary_view",
+    "bool8",
     "bool_",
     "concat",
     "date32",
@@ -143,6 +154,7 @@ __all__ = [
     "extension",
     "field",
     "find_runs",
+    "fixed_shape_tensor",
     "fixed_size_binary",
     "fixed_size_list",
     "float16",
@@ -155,6 +167,7 @@ __all__ = [
     "int64",
     "interchange",
     "ipc",
+    "json_",
     "large_binary",
     "large_list",
     "large_list_view",
@@ -168,6 +181,7 @@ __all__ = [
     "null_count",
     "nulls",
     "offsets_to_views",
+    "opaque",
     "record_batch",
     "run_end_decode",
     "run_end_encoded",
@@ -179,6 +193,7 @@ __all__ = [
     "time32",
     "time64",
     "timestamp",
+    "timestamp_with_offset",
     "trim",
     "udf",
     "uint8",
@@ -187,7 +202,10 @@ __all__ = [
     "uint64",
     "utf8",
     "utf8_view",
+    "uuid",
     "validate",
+    "variable_shape_tensor",
+    "variant",
     "views_to_offsets",
 ]
 

@@ -48,3 +48,7 @@ class StreamError(ColkernError, OSError):
 
 class CompileError(ColkernError, TypeError):
     """A user's function does not compile; the message names the line and the construct."""
+
+
+class DifferenceError(ColkernError, AssertionError):
+    """Two sets of data that should be equal are not; the message says where, and what both hold."""

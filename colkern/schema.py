@@ -434,7 +434,9 @@ class Extension(DataType):
         return self.storage_type.storage
 
     def __str__(self) -> str:
-        return f"extension<{self.extension_name}[{self.storage_type}]>"
+        from colkern.extensions import text_of
+
+        return text_of(self)
 
 
 def same_type(a: DataType, b: DataType) -> bool:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
+from colkern.extension_values import presenter_of
 from colkern.layouts import Role
 from colkern.memory import EMPTY
 from colkern.slots import (
@@ -80,7 +81,12 @@ def to_pylist(array: Array) -> list[Any]:
     - binary in all forms: bytes; UTF-8 in all forms: str;
     - lists in all forms: list; maps: list of `(key, value)` tuples;
     - structs: dict; with duplicate field names: list of `(name, value)` tuples, so nothing is lost;
-    - unions, dictionaries, runs: the value itself; extension types: the value of the storage type.
+    - unions, dictionaries, runs: the value itself;
+    - canonical extension types: `uuid.UUID`; bool for `arrow.bool8`; aware `datetime.datetime` with
+      the value's own offset, or `OffsetTimestamp` where it has none such; tensors as NumPy arrays in
+      the logical order of dimensions, numbers read-only and not copied (of another type, or with a
+      null among them, as objects); other extension types, and those that break a rule of their own:
+      the value of the storage type.
 
     Slots that share their bytes (runs, dictionaries, overlapping list-views) may share one object.
 
@@ -104,12 +110,22 @@ def preview(array: Array, most: int) -> list[Any]:
 
 
 def _values(array: Array, slots: Slots, most: int | None) -> list[Any]:
-    decode = _DECODERS[type(array.type.storage)]
+    decode = _decoder_of(array.type)
     valid = valid_at(array, slots)
     if valid is None or valid.all():
         return decode(array, slots, most)
     values = iter(decode(array, slots[valid], most))
     return [next(values) if is_valid else None for is_valid in valid.tolist()]
+
+
+def _decoder_of(type_: s.DataType) -> _Decoder:
+    if not isinstance(type_, s.Extension):
+        return _DECODERS[type(type_)]
+    stored = _decoder_of(type_.storage_type)
+    present = presenter_of(type_)
+    if present is None:
+        return stored
+    return lambda array, slots, most: present(type_, array, slots, most, stored)
 
 
 def _child_values(array: Array, child: int, slots: Slots, most: int | None) -> list[Any]:

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+# Until Numba is loaded, kernels over few items run as plain Python; these tests are of compiled ones.
+import numba  # noqa: F401
 import pytest
 from golden import NO_GOLDEN_FILES, golden_folder
 from hypothesis import HealthCheck, settings

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 import colkern
-from colkern.cli import BAD_DATA, BAD_USE, main
+from colkern.cli import main
+from colkern.commands.failures import BAD_DATA, BAD_USE
 
 
 @pytest.fixture
@@ -47,21 +48,6 @@ def test_schema(arrow_file: Path, capsys: Output) -> None:
     assert capsys.readouterr().out == "id: int64\nname: string\n"
 
 
-def test_show_prints_the_first_rows(arrow_file: Path, capsys: Output) -> None:
-    assert main(["show", "-n", "2", str(arrow_file)]) == 0
-    out = capsys.readouterr().out
-    assert "name" in out
-    assert "null" in out
-    assert "[red]c" not in out
-    assert main(["show", str(arrow_file)]) == 0
-    assert "[red]c" in capsys.readouterr().out
-
-
-def test_validate_counts_what_it_has_checked(arrow_file: Path, capsys: Output) -> None:
-    assert main(["validate", str(arrow_file)]) == 0
-    assert capsys.readouterr().out == f"{arrow_file}: valid; record batches: 2, rows: 3\n"
-
-
 def test_a_stream_from_standard_input(arrow_file: Path) -> None:
     sink = pa.BufferOutputStream()
     table = pa.ipc.open_file(arrow_file).read_all()
@@ -71,24 +57,6 @@ def test_a_stream_from_standard_input(arrow_file: Path) -> None:
     assert done.stdout == b"-: valid; record batches: 2, rows: 3\n"
 
 
-def test_a_row_costs_what_is_shown_of_it(
-    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A file of some hundred bytes may hold a list of two thousand million nulls."""
-    path = tmp_path / "table.arrow"
-    many = pa.ListArray.from_arrays(pa.array([0, 2**31 - 1], pa.int32()), pa.nulls(2**31 - 1))
-    table = pa.table({"list": many, "cut": ["x" * 1000], "whole": ["y" * 60]})
-    with pa.ipc.new_file(path, table.schema) as writer:
-        writer.write_table(table)
-    assert path.stat().st_size < 4096
-    # So wide that the table has no reason to cut anything.
-    monkeypatch.setenv("COLUMNS", "300")
-    assert main(["show", str(path)]) == 0
-    shown = capsys.readouterr().out
-    assert (shown.count("null"), shown.count("…")) == (1 + 6, 2)
-    assert (shown.count("x"), shown.count("y")) == (59, 60)
-
-
 def test_control_characters_do_not_reach_the_terminal(tmp_path: Path, capsys: Output) -> None:
     path = tmp_path / "table.arrow"
     table = pa.table({"a\x1b[2J\nb": ["c\x1b[31m\nd"]})
@@ -96,7 +64,7 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path: Path, capsys: Ou
         writer.write_table(table)
     assert main(["schema", str(path)]) == 0
     assert capsys.readouterr().out == "a\\x1b[2J\\nb: string\n"
-    assert main(["show", str(path)]) == 0
+    assert main(["head", str(path)]) == 0
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert r"a\x1b[2J\nb" in out
@@ -120,7 +88,21 @@ def test_a_standard_stream_that_is_closed(stream: str, arrow_file: Path) -> None
     assert (done.returncode, done.stderr) == (status, said)
 
 
-@pytest.mark.parametrize("command", ["schema", "show"])
+def test_control_characters_do_not_reach_standard_error(tmp_path: Path, capsys: Output) -> None:
+    path = tmp_path / "bad.arrow"
+    text = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")]
+    )
+    batch = pa.record_batch({"a\x1b[2J": text})
+    with pa.ipc.new_file(path, batch.schema) as writer:
+        writer.write_batch(batch)
+    status, message = fails(capsys, "validate", str(path))
+    assert status == BAD_DATA
+    assert "\x1b" not in message
+    assert r"a\x1b[2J" in message
+
+
+@pytest.mark.parametrize("command", ["schema", "head"])
 def test_an_output_that_cannot_spell_a_name_gets_its_escape(command: str, tmp_path: Path) -> None:
     path = tmp_path / "table.arrow"
     table = pa.table({"größe": ["ü"]})
@@ -159,7 +141,7 @@ def fails(capsys: Output, *words: str) -> tuple[int, str]:
     return status, captured.err
 
 
-@pytest.mark.parametrize("command", ["schema", "show", "validate"])
+@pytest.mark.parametrize("command", ["schema", "info", "head", "validate"])
 def test_a_text_file(command: str, tmp_path: Path, capsys: Output) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("no Arrow in here\n")
@@ -168,7 +150,7 @@ def test_a_text_file(command: str, tmp_path: Path, capsys: Output) -> None:
     assert f"{path}, message 0 at byte 0" in message
 
 
-@pytest.mark.parametrize("command", ["schema", "show", "validate"])
+@pytest.mark.parametrize("command", ["schema", "info", "head", "validate"])
 def test_an_empty_file(command: str, tmp_path: Path, capsys: Output) -> None:
     path = tmp_path / "empty.arrow"
     path.touch()
@@ -177,30 +159,12 @@ def test_an_empty_file(command: str, tmp_path: Path, capsys: Output) -> None:
     assert "empty" in message
 
 
-@pytest.mark.parametrize("command", ["schema", "show", "validate"])
+@pytest.mark.parametrize("command", ["schema", "info", "head", "validate"])
 def test_a_truncated_file(command: str, arrow_file: Path, capsys: Output) -> None:
     arrow_file.write_bytes(arrow_file.read_bytes()[:-20])
     status, message = fails(capsys, command, str(arrow_file))
     assert status == BAD_DATA
     assert str(arrow_file) in message
-
-
-def test_invalid_data_in_a_sound_file(tmp_path: Path, capsys: Output) -> None:
-    path = tmp_path / "bad.arrow"
-    text = pa.Array.from_buffers(
-        pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")]
-    )
-    batch = pa.record_batch({"name": text})
-    with pa.ipc.new_file(path, batch.schema) as writer:
-        writer.write_batch(batch)
-    status, message = fails(capsys, "validate", str(path))
-    assert status == BAD_DATA
-    assert f"{path}, batch 0, name" in message
-    assert main(["validate", "--skip", "utf8", "--skip", "dates", str(path)]) == 0
-    capsys.readouterr()
-    status, message = fails(capsys, "validate", "--skip", "text", str(path))
-    assert status == BAD_USE
-    assert message.startswith("colkern: --skip: no rule is called 'text'; there are dates, ")
 
 
 def test_a_missing_file_and_a_folder(tmp_path: Path, capsys: Output) -> None:
@@ -219,7 +183,11 @@ def test_a_missing_file_and_a_folder(tmp_path: Path, capsys: Output) -> None:
         [],
         ["frobnicate"],
         ["schema"],
-        ["show", "-n", "0", "file"],
+        ["head", "-n", "0", "file"],
+        ["validate"],
+        ["convert", "only-one"],
+        ["convert", "a", "b", "--to", "csv"],
+        ["convert", "a", "b", "--batch-rows", "0"],
         ["demo", "--rows", "-1"],
         ["demo", "--scale", "nan"],
         ["demo", "--rows", "1", "--scale", "1"],
@@ -231,8 +199,11 @@ def test_bad_use(words: list[str], capsys: Output) -> None:
     assert "--help" in message
 
 
-def test_a_reader_that_goes_away_is_no_error(arrow_file: Path) -> None:
-    command = [sys.executable, "-m", "colkern.cli", "schema", str(arrow_file)]
+@pytest.mark.parametrize(
+    "words", [["schema"], ["info"], ["head"], ["head", "--json"], ["validate"]]
+)
+def test_a_reader_that_goes_away_is_no_error(words: list[str], arrow_file: Path) -> None:
+    command = [sys.executable, "-m", "colkern.cli", *words, str(arrow_file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -242,6 +213,35 @@ def test_a_reader_that_goes_away_is_no_error(arrow_file: Path) -> None:
 
 
 def test_help_imports_no_numba() -> None:
-    code = "import sys; from colkern.cli import _parser; _parser(); print('numba' in sys.modules)"
+    code = (
+        "import sys; from colkern import cli; cli.command_parser(cli.COMMANDS);"
+        "print({'numba', 'rich', 'pyarrow', 'colkern.ipc'} & sys.modules.keys())"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "needless"),
+    [
+        (["info", "--json"], {"numba", "rich", "pyarrow"}),
+        (["info"], {"numba", "pyarrow"}),
+        (["schema"], {"numba", "rich", "pyarrow"}),
+        (["head", "--json"], {"numba", "rich", "pyarrow"}),
+        (["head"], {"numba", "pyarrow"}),
+    ],
+)
+def test_a_command_imports_what_it_needs(
+    words: list[str], needless: set[str], arrow_file: Path
+) -> None:
+    code = (
+        "import sys; from colkern.cli import main; status = main(sys.argv[1:]);"
+        f"print(status, {needless} & sys.modules.keys(), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words, str(arrow_file)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == "0 set()\n"

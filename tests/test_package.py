@@ -20,15 +20,17 @@ PACKAGE = ROOT / "colkern"
 LAYERS = [
     {"errors"},
     {"schema"},
-    {"layouts", "pool", "cache"},
+    {"layouts", "extensions", "pool", "cache"},
     {"memory"},
     {"arrays"},
     {"kernels"},
     {"cpu", "cuda"},
-    {"operations", "slots", "values", "equality", "display"},
+    {"operations", "slots", "extension_values", "values", "equality", "display"},
     {"jit", "ipc", "interchange", "builders"},
     {"__init__"},
-    {"dissociated", "spark", "cli"},
+    {"dissociated", "spark", "integration"},
+    {"commands"},
+    {"cli"},
 ]
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 

@@ -28,7 +28,8 @@ def array(values: Any, type: DataType | None = None) -> Array:
     A union value is put into the first child that it fits, or where a `UnionValue` says.
 
     A NumPy array of numbers, `datetime64` or `timedelta64` is not copied if the bytes are Arrow's;
-    it must not be changed from then on. Masked values and NaT become nulls, NaN does not. An object
+    it must not be changed from then on. Masked values and NaT become nulls, NaN does not. With more
+    than one dimension it is taken for tensors, if `type` is `fixed_shape_tensor`. An object
     of another library is not copied; one that gives a stream (a chunked array, a column of a data
     frame) must hold its values in one piece.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.builders import fixed
+from colkern.builders import extension, fixed
 from colkern.builders.parts import (
     BadValue,
     each,
@@ -248,19 +248,6 @@ def build_run_end_encoded(type_: s.RunEndEncoded, values: Values) -> Array:
     return Array(type_, len(values), [], [run_ends, runs])
 
 
-def build_extension(type_: s.Extension, values: Values) -> Array:
-    """The values of the storage type."""
-    stored = build(type_.storage_type, values)
-    return Array(
-        type_,
-        stored.length,
-        stored.buffers,
-        stored.children,
-        stored.dictionary,
-        null_count=stored.known_null_count,
-    )
-
-
 _BUILDERS: dict[type[s.DataType], Callable[[Any, Values], Array]] = {
     s.Null: fixed.build_null,
     s.Bool: fixed.build_bool,
@@ -289,5 +276,5 @@ _BUILDERS: dict[type[s.DataType], Callable[[Any, Values], Array]] = {
     s.Union: build_union,
     s.Dictionary: build_dictionary,
     s.RunEndEncoded: build_run_end_encoded,
-    s.Extension: build_extension,
+    s.Extension: lambda type_, values: extension.build_extension(type_, values, build),
 }

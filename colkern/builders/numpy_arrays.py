@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.builders.extension import tensors_from_numpy
 from colkern.builders.infer import from_dtype, infer
 from colkern.builders.nested import build
 from colkern.builders.parts import BadValue, packed
@@ -27,8 +28,13 @@ def from_numpy(values: NDArray[Any], type_: s.DataType | None) -> Array:
     They can for contiguous little-endian integers, floats, `datetime64`/`timedelta64` in `s` to `ns`
     and void, if `type_` is None or stores the same bytes: integers under a date, time, timestamp or
     duration; `datetime64` under a timestamp with a timezone. The memory must not be changed from
-    then on. Bools are packed. Masked values and NaT become nulls.
+    then on. Bools are packed. Masked values and NaT become nulls. Further dimensions are taken for
+    those of tensors of one shape, if that is the type.
     """
+    if type_ is not None and values.dtype.kind not in _AS_OBJECTS:
+        tensors = tensors_from_numpy(values, type_, from_numpy)
+        if tensors is not None:
+            return tensors
     if values.ndim != 1:
         raise ValueError(f"values: expected one dimension, got shape {values.shape}")
     masked = isinstance(values, np.ma.MaskedArray)

@@ -1,4 +1,4 @@
-"""Arrow IPC: streams and files, read and written.
+"""Arrow IPC: streams, files and tensors, read and written.
 
 >>> import colkern.ipc
 >>> with colkern.ipc.open("table.arrow") as reader:  # doctest: +SKIP
@@ -18,6 +18,17 @@ from colkern.ipc.reading.readers import (
     open_stream,
     read_schema,
 )
+from colkern.ipc.reading.summaries import BatchSummary
+from colkern.ipc.tensors import (
+    SparseCOOTensor,
+    SparseCSCMatrix,
+    SparseCSFTensor,
+    SparseCSRMatrix,
+    Tensor,
+    read_tensor,
+    read_tensors,
+    write_tensor,
+)
 from colkern.ipc.writing.writers import (
     FileWriter,
     StreamWriter,
@@ -30,11 +41,17 @@ from colkern.ipc.writing.writers import (
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "BatchSummary",
     "FileReader",
     "FileWriter",
     "Limits",
+    "SparseCOOTensor",
+    "SparseCSCMatrix",
+    "SparseCSFTensor",
+    "SparseCSRMatrix",
     "StreamReader",
     "StreamWriter",
+    "Tensor",
     "WriteOptions",
     "new_file",
     "new_stream",
@@ -42,6 +59,9 @@ __all__ = [
     "open_file",
     "open_stream",
     "read_schema",
+    "read_tensor",
+    "read_tensors",
     "write_file",
     "write_stream",
+    "write_tensor",
 ]

@@ -25,6 +25,8 @@ from colkern.memory import EMPTY, Buffer, allocate_for_overwrite
 
 _NOT_COMPRESSED = -1
 _PREFIX = struct.Struct("<q")
+PREFIX_BYTES = _PREFIX.size
+"""The uncompressed length in front of each frame."""
 
 # Each further byte of a match length in LZ4 adds 255 bytes at most.
 _LZ4_BYTES_PER_BYTE = 255
@@ -115,29 +117,53 @@ class Codec:
         if buffer.size == 0:
             return EMPTY
         data = memoryview(buffer.array)
-        if buffer.size < _PREFIX.size:
-            raise InvalidArrowError(f"compressed buffer of {buffer.size} bytes has no length")
-        size: int = _PREFIX.unpack_from(data)[0]
+        size = self._stated_size(data, buffer.size)
         if size == _NOT_COMPRESSED:
-            return buffer[_PREFIX.size :]
-        frame = data[_PREFIX.size :]
-        if not 0 <= size <= self.most(frame.nbytes):
-            raise InvalidArrowError(
-                f"compressed buffer states {size} bytes; {self.name} cannot make them of "
-                f"{frame.nbytes}"
-            )
+            return buffer[PREFIX_BYTES:]
         if size == 0:
             return EMPTY
         budget.spend(size)
         try:
             out = allocate_for_overwrite(size, np.uint8)
-            filled = self.decode(frame, out)
+            filled = self.decode(data[PREFIX_BYTES:], out)
         except MemoryError:
             raise LimitExceededError(f"no memory for a buffer of {size} bytes") from None
         if filled != size:
             what = f"{filled} bytes" if filled < size else "more"
             raise InvalidArrowError(f"{self.name} frame of {what} where {size} bytes are stated")
         return Buffer(out)
+
+    def uncompressed_size(self, start: Any, stored: int) -> int:
+        """How many bytes a compressed buffer stands for, as it states; nothing is decompressed.
+
+        Args:
+            start: The first `PREFIX_BYTES` bytes of the buffer, or all where it has fewer.
+            stored: The size of the whole buffer as it is stored.
+
+        Raises:
+            InvalidArrowError: If it states no size, or one that the codec cannot make of its bytes.
+        """
+        if stored == 0:
+            return 0
+        size = self._stated_size(start, stored)
+        return stored - PREFIX_BYTES if size == _NOT_COMPRESSED else size
+
+    def _stated_size(self, start: Any, stored: int) -> int:
+        """The size in front of the frame, or `_NOT_COMPRESSED` where plain bytes follow."""
+        if stored < PREFIX_BYTES:
+            raise InvalidArrowError(f"compressed buffer of {stored} bytes has no length")
+        size: int = _PREFIX.unpack_from(start)[0]
+        if size != _NOT_COMPRESSED and not 0 <= size <= self.most(stored - PREFIX_BYTES):
+            raise InvalidArrowError(
+                f"compressed buffer states {size} bytes; {self.name} cannot make them of "
+                f"{stored - PREFIX_BYTES}"
+            )
+        return size
+
+    @property
+    def option(self) -> str:
+        """The name that `codec_named` knows it by."""
+        return next(name for name, number in _NAMES.items() if number == self.number)
 
 
 def _from_lz4(frame: Any, out: NDArray[np.uint8]) -> int:

@@ -5,7 +5,7 @@ Columnar format 1.5: "Schema message", "Dictionary messages".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from colkern.schema import DataType, Field, Schema
@@ -35,3 +35,22 @@ class WireSchema:
     schema: Schema
     fields: Sequence[WireField]
     big_endian: bool
+
+
+def dictionary_ids(wire: WireSchema) -> dict[str, int]:
+    """The path of each field that has a dictionary (names with dots between) → the dictionary's id.
+
+    A path that leads to fields with different dictionaries is left out.
+    """
+    found: dict[str, set[int]] = {}
+    for path, id_ in _dictionary_fields(wire.fields, ""):
+        found.setdefault(path, set()).add(id_)
+    return {path: ids.pop() for path, ids in found.items() if len(ids) == 1}
+
+
+def _dictionary_fields(fields: Iterable[WireField], parent: str) -> Iterator[tuple[str, int]]:
+    for field in fields:
+        path = f"{parent}{field.field.name}"
+        if field.dictionary is not None:
+            yield path, field.dictionary
+        yield from _dictionary_fields(field.children, f"{path}.")

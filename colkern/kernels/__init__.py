@@ -6,6 +6,7 @@ Importing this package imports neither Numba nor anything of CUDA.
 
 from colkern.kernels import (
     bitmaps,
+    extensions,
     hidden,
     lists,
     numbers,
@@ -24,6 +25,7 @@ __all__ = [
     "Argument",
     "Kernel",
     "bitmaps",
+    "extensions",
     "helper",
     "hidden",
     "kernel",

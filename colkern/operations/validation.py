@@ -14,6 +14,7 @@ from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.errors import InvalidArrowError
 from colkern.layouts import ChildLength
+from colkern.operations.extension_checks import check_extension
 from colkern.operations.position_checks import POSITION_CHECKS
 from colkern.operations.validity import null_count
 from colkern.operations.value_checks import TypeRule, check_values, skipped_rules
@@ -30,14 +31,17 @@ def validate(
     Args:
         data: What to check.
         full: Look at every slot (offsets, views, run ends, type ids, dictionary indices, map keys,
-            UTF-8, decimals, dates, times, null counts); else at counts and sizes alone, in time that
-            does not grow with the length.
+            UTF-8, decimals, dates, times, null counts, canonical extension types); else at counts
+            and sizes, and at what extension types say of themselves, in time that does not grow with
+            the length.
         skip: Rules of types to leave out of a full look, which old writers did not keep: "dates"
             (date64 values are whole days), "decimals" (no more digits than the precision), "times"
             (at least 0, less than 24 hours), "utf8" (strings are UTF-8).
 
     Raises:
         InvalidArrowError: With the column's path, the slot, and what was found there.
+        LimitExceededError, UnsupportedError: If an extension type's metadata is over 64 KiB, or its
+            tensors have more than 64 dimensions, so that it cannot be checked.
         TypeError: If `skip` is a single string.
         ValueError: If `skip` has a name that is no rule's.
     """
@@ -75,6 +79,7 @@ def _validate(array: Array, place: str, full: bool, skipped: Collection[str]) ->
         check_values(array, skipped, place)
     else:
         _check_children(array, place)
+    check_extension(array, full, place)
     for name, part in _parts(array):
         _validate(part, _inside(place, name), full, skipped)
 

@@ -21,6 +21,9 @@ from colkern.operations import concat, take
 # Enough to reach everything; what a few bytes claim may be any number of slots.
 _SLOTS = 10_000
 
+# What a sparse tensor may be expanded to.
+_DENSE_BYTES = 1 << 27
+
 # For many small inputs one after the other.
 LIMITS = colkern.ipc.Limits(unbacked_length=1000, decompressed_bytes=1 << 26)
 
@@ -60,6 +63,18 @@ def examine(source: Any, limits: colkern.ipc.Limits = LIMITS, *, thorough: bool 
     except ColkernError as error:
         outcome = f"{type(error).__name__}: {error}"
     return outcome, texts
+
+
+def examine_tensors(source: Any) -> str:
+    """Read the tensors of a stream and use them; how reading ended, in a word."""
+    try:
+        for tensor in colkern.ipc.read_tensors(source):
+            repr(tensor)
+            if not isinstance(tensor, colkern.ipc.Tensor):
+                tensor.to_dense(max_bytes=_DENSE_BYTES)
+    except ColkernError as error:
+        return type(error).__name__
+    return "read"
 
 
 def _examine_batch(batch: RecordBatch, outcome: str, thorough: bool) -> tuple[str, str]:

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from fuzz.examination import examine
+from fuzz.examination import examine, examine_tensors
 from fuzz.guard import limit_memory, memory
 from fuzz.harness import warm_up
 
@@ -24,13 +24,12 @@ SECONDS = 10
 
 def read_in_child(path: Path) -> dict[str, object]:
     """The outcome, the processor seconds and the bytes of memory that reading and using it took."""
-    data = path.read_bytes()
     receive, send = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(receive)
         with os.fdopen(send, "w") as out:
-            json.dump(_read(data), out)
+            json.dump(_read(path), out)
         os._exit(0)
     os.close(send)
     with os.fdopen(receive) as lines:
@@ -41,13 +40,17 @@ def read_in_child(path: Path) -> dict[str, object]:
     return {"file": path.name, **json.loads(line)}
 
 
-def _read(data: bytes) -> dict[str, object]:
+def _read(path: Path) -> dict[str, object]:
+    data = path.read_bytes()
     signal.alarm(SECONDS)
     limit_memory()
     resident = memory("VmRSS")
     started = time.process_time()
     try:
-        outcome, _ = examine(data, colkern.ipc.DEFAULT_LIMITS)
+        if "tensor" in path.parent.name:
+            outcome = examine_tensors(data)
+        else:
+            outcome, _ = examine(data, colkern.ipc.DEFAULT_LIMITS)
     except BaseException as error:  # noqa: BLE001
         outcome = f"{type(error).__name__}: {error}"
     seconds = time.process_time() - started

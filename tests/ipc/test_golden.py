@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from arrow_oracle import field_of, from_pyarrow
 from golden import golden_files
-from ipc.golden_json import batches_of
 
 import colkern.ipc
 from colkern import Array
+from colkern.integration.documents import read_json
 from colkern.operations import TypeRule
 from colkern.schema import DataType, Extension, Field
 
@@ -68,8 +68,11 @@ def test_reads_as_pyarrow_does(path: Path) -> None:
 @pytest.mark.parametrize("path", [*STREAMS, *FILES])
 def test_reads_what_the_json_says(path: Path) -> None:
     with colkern.ipc.open(path) as reader:
-        expected = list(batches_of(path.with_suffix(".json.gz"), reader.schema))
-        assert reader.read_all() == expected
+        document = read_json(path.with_suffix(".json.gz"))
+        for ours, expected in zip(reader.read_all(), document, strict=True):
+            # The fields of maps have other names in a stream than in its JSON.
+            assert ours.schema.names == expected.schema.names
+            assert ours.columns == expected.columns
 
 
 # The fields of its maps have other names in the stream than in the file.
@@ -84,13 +87,11 @@ def test_stream_and_file_hold_the_same(path: Path) -> None:
 
 
 # The writers of these filled columns with random numbers, which Arrow's own tests overlook too.
-OLD: dict[str, tuple[TypeRule, ...]] = {
-    "0.14.1": ("dates", "decimals"),
-    "1.0.0-littleendian": ("dates", "decimals", "times"),
-}
+OLD = ("0.14.1", "0.17.1", "1.0.0-")
+LOOSE: tuple[TypeRule, ...] = ("dates", "decimals", "times")
 
 
 @pytest.mark.parametrize("path", [*STREAMS, *FILES])
 def test_golden_files_hold_together(path: Path) -> None:
     for batch in colkern.ipc.open(path):
-        batch.validate(full=True, skip=OLD.get(path.parent.name, ()))
+        batch.validate(full=True, skip=LOOSE if path.parent.name.startswith(OLD) else ())

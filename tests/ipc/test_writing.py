@@ -66,7 +66,18 @@ def test_pyarrow_reads_every_type_whole_and_sliced(name: str, fmt: str) -> None:
         assert batch.schema.field(0).type == storage
 
 
-@given(arrow_strategies.arrays(), st.data())
+def is_writable(type_: pa.DataType) -> bool:
+    """Not so dictionaries whose values are dictionaries: IPC has no form for them."""
+    if pa.types.is_dictionary(type_):
+        value = type_.value_type
+        return not pa.types.is_dictionary(value) and is_writable(value)
+    parts = [type_.field(i).type for i in range(type_.num_fields)]
+    if pa.types.is_run_end_encoded(type_):
+        parts = [type_.value_type]
+    return all(map(is_writable, parts))
+
+
+@given(arrow_strategies.arrays().filter(lambda array: is_writable(array.type)), st.data())
 def test_any_array_goes_to_pyarrow_and_comes_back(theirs: pa.Array, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(theirs)))
     fmt = data.draw(st.sampled_from(FORMATS))

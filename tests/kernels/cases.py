@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kernels import (
     bitmap_cases,
+    extension_cases,
     hidden_cases,
     number_cases,
     run_cases,
@@ -28,6 +29,7 @@ from kernels.case import (
 
 FILES = (
     bitmap_cases,
+    extension_cases,
     hidden_cases,
     number_cases,
     run_cases,

@@ -13,6 +13,7 @@ from operations.samples import buffer, ints, sample, samples
 import colkern.schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.errors import InvalidArrowError
+from colkern.extensions import timestamp_with_offset, variable_shape_tensor
 from colkern.memory import Buffer
 from colkern.operations import nulls, require_valid, take, validate
 
@@ -126,7 +127,30 @@ def maps(keys: list[str | None], entries_valid: Buffer | None = None) -> Array:
 
 LONG = [13, 0x64636261, 0, 0]  # 13 bytes that begin with "abcd", at 0 of data buffer 0
 
+
+def tensor(shape: list[int], elements: int) -> Array:
+    """One tensor with a shape of its own."""
+    type_ = variable_shape_tensor(s.int64(), len(shape))
+    data_type, shape_type = (field.type for field in type_.fields)
+    sizes = Array(s.int32(), len(shape), [None, buffer(shape, "<i4")])
+    data = Array(data_type, 1, [None, buffer([0, elements], "<i4")], [ints(range(elements))])
+    return Array(type_, 1, [None], [data, Array(shape_type, 1, [None], [sizes])])
+
+
+def offset_timestamp(minutes: int) -> Array:
+    """The epoch, that many minutes from UTC."""
+    type_ = timestamp_with_offset("s")
+    stamp = Array(type_.fields[0].type, 1, [None, buffer([0], "<i8")])
+    return Array(type_, 1, [None], [stamp, Array(s.int16(), 1, [None, buffer([minutes], "<i2")])])
+
+
 BAD: dict[str, tuple[Array, str]] = {
+    "tensor of fewer elements than its shape": (
+        tensor([2, 2], 3),
+        "slot 0: 3 elements, shape [2, 2]",
+    ),
+    "tensor of a negative size": (tensor([-1, -1], 1), "slot 0: 1 elements, shape [-1, -1]"),
+    "offset from UTC past 13 hours": (offset_timestamp(781), "slot 0: 781 minutes from UTC"),
     "first offset negative": (utf8([-1, 2], b"abc"), "slot 0: the first offset is -1"),
     "offsets descend": (utf8([0, 2, 1], b"abc"), "slot 1: begins at 2 and ends at 1"),
     "last offset past the data": (utf8([0, 4], b"abc"), "the last offset is 4, past the end at 3"),

@@ -8,6 +8,7 @@ Columnar format 1.5: "RecordBatch message", "Variadic buffers", "Compression".
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from colkern.arrays import UNKNOWN, Array, RecordBatch
 from colkern.cpu.threads import map_items
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
-from colkern.ipc.compression import Budget, codec_of
+from colkern.ipc.compression import PREFIX_BYTES, Budget, Codec, codec_of
 from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import Record
@@ -364,6 +365,65 @@ class BatchColumns:
     def body_bytes(self) -> int:
         """The size of the body."""
         return self._body.size
+
+    @property
+    def compression(self) -> str | None:
+        """How buffers are compressed: "lz4", "zstd", or None where they are plain."""
+        return None if self._codec is None else self._codec.option
+
+    def null_counts(self) -> NDArray[np.int64]:
+        """The null count of each column by its node, int64[columns]; no buffer is read.
+
+        `UNKNOWN` for unions and run-end encoded columns, whose nulls no bitmap of theirs tells. Of a
+        dictionary column, nulls among the dictionary's values are not counted.
+
+        Raises:
+            InvalidArrowError: If a node counts more nulls than slots, or a column has not as many
+                slots as the batch has rows; the place names message and column.
+        """
+        plan, lengths, counts = self._plan, self._nodes["length"], self._nodes["null_count"]
+        bad = np.flatnonzero((counts < 0) | (counts > lengths))
+        if bad.size:
+            length, count = self._nodes[bad[0]].item()
+            raise self._bad_node(bad[0], f"node with {count} nulls in {length} slots")
+        first = np.array(plan.nodes[:-1], np.intp)
+        bad = np.flatnonzero(lengths[first] != self.length)
+        if bad.size:
+            values = lengths[first[bad[0]]]
+            raise self._bad_node(first[bad[0]], f"{values} values in {self.length} rows")
+        told: NDArray[np.int64] = counts[first]
+        for position, column in enumerate(plan.columns):
+            if column.validity is None:
+                told[position] = self.length if column.layout.name == "null" else UNKNOWN
+        return told
+
+    def _bad_node(self, node: int, message: str) -> InvalidArrowError:
+        column = bisect_right(self._plan.nodes, node) - 1
+        place = f"{self._place}, {self._plan.label(column)}"
+        return InvalidArrowError(message, place=place)
+
+    def uncompressed_bytes(self) -> int:
+        """The bytes of all buffers together, without padding; as compressed ones state it.
+
+        Of a compressed buffer the first bytes are read, of others none.
+
+        Raises:
+            InvalidArrowError: If a buffer is not in the body or states a size that cannot be.
+        """
+        offsets, lengths = self._buffers["offset"], self._buffers["length"]
+        try:
+            inside = (offsets >= 0) & (lengths >= 0) & (offsets <= self._body.size - lengths)
+            for where in self._buffers[~inside][:1].tolist():
+                self._body.read(*where)
+            if self._codec is None:
+                return int(lengths.sum())
+            return sum(self._uncompressed_size(self._codec, *w) for w in self._buffers.tolist())
+        except InvalidArrowError as error:
+            raise error.at(self._place) from None
+
+    def _uncompressed_size(self, codec: Codec, offset: int, length: int) -> int:
+        start = self._body.read(offset, min(length, PREFIX_BYTES))
+        return codec.uncompressed_size(start.array.data, length)
 
     def load_many(self, positions: list[int], resolve: ResolveDictionary) -> list[Array]:
         """The columns at those positions, as `load` gives them, with less work for each."""

@@ -132,6 +132,11 @@ class MessageStream:
         self._decoder = MessageDecoder(limits)
         self._number = 0
 
+    @property
+    def position(self) -> int:
+        """How many bytes of the source have been taken."""
+        return self._source.position
+
     def next(self) -> Message | None:
         """The next message with its body, or None at the end of the stream.
 

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from threading import RLock
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, UnsupportedError
-from colkern.ipc.fields import WireSchema
+from colkern.ipc.fields import WireSchema, dictionary_ids
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import decode
@@ -40,11 +41,14 @@ from colkern.ipc.reading.sources import (
     RandomAccess,
     SeekableFile,
     Sequential,
-    open_path,
+    as_memory,
 )
+from colkern.ipc.reading.summaries import BatchSummary, summary_of
 from colkern.ipc.wire import FOOTER
 from colkern.memory import Buffer
 from colkern.schema import Schema
+
+Taken = TypeVar("Taken")
 
 # The footer's length and the magic stand at the end.
 _BACK = struct.Struct("<i6s")
@@ -113,31 +117,69 @@ class StreamReader(RecordBatchStream):
             InvalidArrowError: If the stream ends within a message, or a message is malformed. The
                 same error comes again on further calls: where the next message starts is unknown.
         """
-        if self._failure is not None:
-            raise self._failure
-        if self._ended:
-            raise StopIteration
-        try:
-            batch = self._next_batch()
-        except ColkernError as error:
-            self._failure = error
-            raise
+        batch = self._guarded(self._next_batch)
         if batch is None:
-            self._ended = True
             raise StopIteration
         return batch
 
+    def summaries(self) -> Iterator[BatchSummary]:
+        """What the metadata of the batches that are left says, dictionary batches too, in their order.
+
+        Batches are taken from the stream, as iterating does; no column is decoded.
+
+        Raises:
+            InvalidArrowError: As iterating, and if a null count or the place of a buffer cannot be.
+        """
+        while (summary := self._guarded(self._next_summary)) is not None:
+            yield summary
+
+    def _guarded(self, take: Callable[[], Taken | None]) -> Taken | None:
+        """What `take` returns; None at the end, and the first error for ever after it."""
+        if self._failure is not None:
+            raise self._failure
+        if self._ended:
+            return None
+        try:
+            taken = take()
+        except ColkernError as error:
+            self._failure = error
+            raise
+        self._ended = taken is None
+        return taken
+
     def _next_batch(self) -> RecordBatch | None:
-        while (message := self._messages.next()) is not None:
-            plan = self._plans[message.version]
+        while (message := self._next_message()) is not None:
             if message.kind == MessageHeader.RecordBatch:
+                plan = self._plans[message.version]
                 return lazy_batch(message, plan, self._dictionaries.values, self._limits)
-            if message.kind != MessageHeader.DictionaryBatch:
-                raise _unexpected(message, "record batch or a dictionary batch")
-            self._dictionaries = self._dictionaries.after(
-                message, plan, self._limits, may_replace=True
-            )
         return None
+
+    def _next_summary(self) -> BatchSummary | None:
+        message = self._next_message()
+        if message is None:
+            return None
+        return summary_of(message, self._plans[message.version], self._limits)
+
+    def _next_message(self) -> Message | None:
+        """The next record batch, or dictionary batch, which counts from here on."""
+        message = self._messages.next()
+        if message is None or message.kind == MessageHeader.RecordBatch:
+            return message
+        if message.kind != MessageHeader.DictionaryBatch:
+            raise _unexpected(message, "record batch or a dictionary batch")
+        plan = self._plans[message.version]
+        self._dictionaries = self._dictionaries.after(message, plan, self._limits, may_replace=True)
+        return message
+
+    @property
+    def position(self) -> int:
+        """How many bytes of the source have been taken."""
+        return self._messages.position
+
+    @property
+    def dictionary_ids(self) -> dict[str, int]:
+        """Path of a field → id of its dictionary, as `WriteOptions.dictionary_ids` takes them."""
+        return dictionary_ids(self._plans.wire)
 
     def read_all(self) -> list[RecordBatch]:
         """All batches that are left."""
@@ -224,9 +266,7 @@ class FileReader(Sequence[RecordBatch]):
         """
         if not -len(self) <= position < len(self):
             raise IndexError(f"batch {position} of {len(self)}")
-        position %= len(self)
-        block = self._batches[position]
-        message = self._message(block, MessageHeader.RecordBatch, f"record batch {position}")
+        message = self._batch_message(position % len(self))
         return lazy_batch(message, self._plans[message.version], self._resolve, self._limits)
 
     def __getitem__(self, position: Any) -> Any:
@@ -239,6 +279,30 @@ class FileReader(Sequence[RecordBatch]):
         """All batches."""
         return list(self)
 
+    def summaries(self) -> Iterator[BatchSummary]:
+        """What the metadata of all batches says: dictionary batches first, then record batches.
+
+        Of the bodies no more is read than the sizes in front of compressed buffers.
+
+        Raises:
+            InvalidArrowError: If a message is malformed, contradicts the footer, or its null counts or
+                the places of its buffers cannot be.
+        """
+        dictionaries = Dictionaries()
+        for message in self._dictionary_messages():
+            dictionaries = self._after(dictionaries, message)
+            yield self._summary(message)
+        for position in range(len(self)):
+            yield self._summary(self._batch_message(position))
+
+    def _summary(self, message: Message) -> BatchSummary:
+        return summary_of(message, self._plans[message.version], self._limits)
+
+    @property
+    def dictionary_ids(self) -> dict[str, int]:
+        """Path of a field → id of its dictionary, as `WriteOptions.dictionary_ids` takes them."""
+        return dictionary_ids(self._plans.wire)
+
     def _message(self, block: tuple[int, int, int], kind: int, place: str) -> Message:
         message = read_message_at(
             self._source, self._end, block, place, self._limits, self._decoder
@@ -246,6 +310,15 @@ class FileReader(Sequence[RecordBatch]):
         if message.kind != kind:
             raise _unexpected(message, HEADER_NAMES[kind])
         return message
+
+    def _batch_message(self, position: int) -> Message:
+        place = f"record batch {position}"
+        return self._message(self._batches[position], MessageHeader.RecordBatch, place)
+
+    def _dictionary_messages(self) -> Iterator[Message]:
+        for number, block in enumerate(self._dictionary_blocks):
+            place = f"dictionary batch {number}"
+            yield self._message(block, MessageHeader.DictionaryBatch, place)
 
     def _resolve(self, plan: DictionaryPlan, unneeded: bool) -> Array:
         # All dictionary batches count for all batches, wherever they stand in the file.
@@ -255,13 +328,11 @@ class FileReader(Sequence[RecordBatch]):
         return self._dictionaries.values(plan, unneeded)
 
     def _read_dictionaries(self) -> Dictionaries:
-        dictionaries = Dictionaries()
-        for number, block in enumerate(self._dictionary_blocks):
-            place = f"dictionary batch {number}"
-            message = self._message(block, MessageHeader.DictionaryBatch, place)
-            plan = self._plans[message.version]
-            dictionaries = dictionaries.after(message, plan, self._limits, may_replace=False)
-        return dictionaries
+        return reduce(self._after, self._dictionary_messages(), Dictionaries())
+
+    def _after(self, dictionaries: Dictionaries, message: Message) -> Dictionaries:
+        plan = self._plans[message.version]
+        return dictionaries.after(message, plan, self._limits, may_replace=False)
 
     def close(self) -> None:
         """Does nothing that lasts: batches that were read stay good, and so does the reader."""
@@ -396,19 +467,10 @@ class _Opened:
     """A source in one of its two shapes, before it is known which format it has."""
 
     def __init__(self, source: Source) -> None:
-        self._own: Any = None
-        self._memory: Buffer | None = None
-        self._file: Any = source
-        if isinstance(source, str | os.PathLike):
-            opened = open_path(source)
-            if isinstance(opened, Buffer):
-                self._memory = opened
-            else:
-                self._own = self._file = opened
-        elif isinstance(source, Buffer):
-            self._memory = source
-        elif _is_bytes_like(source):
-            self._memory = Buffer.from_object(source)
+        opened = as_memory(source)
+        self._memory: Buffer | None = opened if isinstance(opened, Buffer) else None
+        self._own: Any = None if isinstance(opened, Buffer) else opened
+        self._file: Any = source if self._own is None else self._own
         if self._memory is None:
             self._bytes = ByteStream(self._file)
             self._start = self._bytes.peek(len(MAGIC))
@@ -448,11 +510,3 @@ class _Opened:
     def close(self) -> None:
         if self._own is not None:
             self._own.close()
-
-
-def _is_bytes_like(source: Any) -> bool:
-    try:
-        memoryview(source)
-    except TypeError:
-        return False
-    return True

@@ -156,6 +156,16 @@ def _dictionary_type(encoding: Record, values: DataType) -> Dictionary:
     return Dictionary(index_type, values, encoding["isOrdered"])
 
 
+def data_type_from_wire(number: int, parameters: Record | None) -> DataType:
+    """The type of that number in the `Type` union, which has no children.
+
+    Raises:
+        InvalidArrowError: If its parameters break a rule of the format, or it should have children.
+        UnsupportedError: If it is not known.
+    """
+    return _data_type(number, parameters, ())
+
+
 Children = tuple[WireField, ...]
 
 

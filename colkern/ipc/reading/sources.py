@@ -230,3 +230,41 @@ def open_path(path: str | os.PathLike[str]) -> Buffer | io.FileIO:
         if status.st_size == 0:
             return EMPTY
         return Buffer.from_object(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def as_memory(source: Any) -> Buffer | io.FileIO | None:
+    """The bytes of a path, a `Buffer` or a bytes-like object, where they need not be read first.
+
+    Of a path to a pipe or device it is the open file, which the caller closes; of anything else None.
+
+    Raises:
+        OSError: If the file cannot be opened.
+    """
+    if isinstance(source, str | os.PathLike):
+        return open_path(source)
+    if isinstance(source, Buffer):
+        return source
+    return Buffer.from_object(source) if _is_bytes_like(source) else None
+
+
+def _is_bytes_like(source: Any) -> bool:
+    try:
+        memoryview(source)
+    except TypeError:
+        return False
+    return True
+
+
+def open_sequential(source: Any) -> tuple[Sequential, Callable[[], None]]:
+    """A source's bytes one after the other, and what closes the file if it was opened here.
+
+    Raises:
+        OSError: If a path cannot be opened.
+        TypeError: If it is no source.
+    """
+    memory = as_memory(source)
+    if isinstance(memory, Buffer):
+        return MemoryStream(Memory(memory)), lambda: None
+    if memory is not None:
+        return ByteStream(memory), memory.close
+    return ByteStream(source), lambda: None

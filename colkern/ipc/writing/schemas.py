@@ -87,9 +87,14 @@ def pairs(metadata: Mapping[bytes, bytes] | None) -> list[Record] | None:
     return [{"key": key, "value": value} for key, value in metadata.items()]
 
 
+def type_to_wire(type_: s.DataType) -> Record:
+    """The slots of any table that has a data type: its number, and the table of its parameters."""
+    number, parameters = _TYPES[type(type_)]
+    return {"type_type": number, "type": parameters(type_)}
+
+
 def _field(field: WireField) -> Record:
     plain = s.field_to_wire(field.field)
-    number, parameters = _TYPES[type(field.values)]
     encoding = None
     if isinstance(plain.type, s.Dictionary):
         encoding = {
@@ -101,8 +106,7 @@ def _field(field: WireField) -> Record:
     return {
         "name": plain.name,
         "nullable": plain.nullable,
-        "type_type": number,
-        "type": parameters(field.values),
+        **type_to_wire(field.values),
         "dictionary": encoding,
         "children": [_field(child) for child in field.children],
         "custom_metadata": pairs(plain.metadata),

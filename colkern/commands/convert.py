@@ -1,0 +1,110 @@
+"""`colkern convert SOURCE TARGET`: between files, streams, codecs, and Parquet."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any, Literal
+
+from colkern.commands.failures import CommandError, UsageError
+from colkern.commands.files import STANDARD, target_of
+from colkern.commands.output import printable
+from colkern.commands.parser import positive
+from colkern.errors import ColkernError
+
+_SUFFIXES = {
+    ".arrow": "file",
+    ".feather": "file",
+    ".ipc": "file",
+    ".arrows": "stream",
+    ".stream": "stream",
+    ".parquet": "parquet",
+}
+
+_CODECS: dict[str, Literal["lz4", "zstd"] | None] = {"none": None, "lz4": "lz4", "zstd": "zstd"}
+
+
+def add_command(commands: Any) -> None:
+    """Add the subcommand to an argparse parser's subparsers."""
+    parser = commands.add_parser(
+        "convert",
+        help="Arrow file, Arrow stream, Parquet: from one to another, with another codec",
+        description="Write an Arrow file, an Arrow stream or (with pyarrow) a Parquet file as "
+        "another of them. A target that is a file appears when it is whole.",
+    )
+    parser.add_argument("source", help="told by its content; - for standard input")
+    parser.add_argument("target", help="- for standard output, a stream without --to")
+    parser.add_argument(
+        "--to",
+        choices=("file", "stream", "parquet"),
+        help="what to write; else told by the target's suffix: "
+        + ", ".join(f"{suffix} {format_}" for suffix, format_ in _SUFFIXES.items()),
+    )
+    parser.add_argument(
+        "--compression",
+        metavar="CODEC[:LEVEL]",
+        help="none, lz4 or zstd; else none for Arrow, pyarrow's default for Parquet",
+    )
+    parser.add_argument(
+        "--batch-rows",
+        type=positive,
+        metavar="N",
+        help="cut and join batches to N rows each, the last one to what is left",
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    format_ = options.to or _format_of(options.target)
+    compression, level = _compression(options.compression)
+    target = target_of(options.target)
+    from colkern.commands.conversion import WRITERS, Counts, opened_table, rechunked
+
+    # In a file a dictionary has one state, which Parquet's row groups do not share.
+    with opened_table(options.source, unify_dictionaries=format_ == "file") as table:
+        if options.batch_rows:
+            table.batches = rechunked(table.batches, options.batch_rows)
+        counts = Counts(table.batches)
+        table.batches = counts
+        try:
+            WRITERS[format_](target, table, compression, level)
+        except ColkernError:
+            raise
+        except ValueError as error:
+            raise CommandError(f"{options.target}: {error}") from error
+    if options.target != STANDARD:
+        print(
+            f"{printable(options.target)}: {format_}; record batches: {counts.batches:,}, "
+            f"rows: {counts.rows:,}"
+        )
+
+
+def _format_of(target: str) -> str:
+    if target == STANDARD:
+        return "stream"
+    suffix = os.path.splitext(target)[1].lower()
+    if suffix not in _SUFFIXES:
+        raise UsageError(
+            f"{target}: the suffix is none of {', '.join(_SUFFIXES)}; say what to write by --to"
+        )
+    return _SUFFIXES[suffix]
+
+
+def _compression(words: str | None) -> tuple[str | None, int | None]:
+    """The codec ("none" is one; None: not chosen) and its level."""
+    if words is None:
+        return None, None
+    from colkern.ipc import WriteOptions
+
+    codec, colon, level = words.partition(":")
+    if codec not in _CODECS:
+        raise UsageError(f"--compression: expected none, lz4 or zstd, got {codec!r}")
+    try:
+        number = int(level) if colon else None
+    except ValueError:
+        raise UsageError(f"--compression: the level must be a number, got {level!r}") from None
+    try:
+        WriteOptions(compression=_CODECS[codec], compression_level=number)
+    except ValueError as error:
+        raise UsageError(f"--compression: {error}") from None
+    return codec, number

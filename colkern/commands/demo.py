@@ -1,0 +1,97 @@
+"""`colkern demo`: three functions in local Spark, with pandas, with pyarrow, with colkern."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from colkern.commands.failures import UsageError
+from colkern.commands.parser import positive, positive_float
+
+if TYPE_CHECKING:
+    from colkern.spark.demo.job import Run
+
+
+def add_command(commands: Any) -> None:
+    """Add the subcommand to an argparse parser's subparsers."""
+    demo = commands.add_parser(
+        "demo", help="three functions in local Spark: pandas_udf, arrow_udf and colkern compared"
+    )
+    size = demo.add_mutually_exclusive_group()
+    size.add_argument("--rows", type=positive, metavar="N", help="the first N rows of lineitem")
+    size.add_argument(
+        "--scale", type=positive_float, default=1.0, metavar="S", help="TPC-H's scale factor (1)"
+    )
+    demo.add_argument("--master", default="local[*]", help="Spark's master URL (local[*])")
+    demo.add_argument(
+        "--input",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="your own Parquet or Arrow files or folders, with lineitem's columns",
+    )
+    demo.add_argument(
+        "--output",
+        type=Path,
+        default=Path("output"),
+        metavar="DIR",
+        help="for the result files, the chart and Spark's log (./output)",
+    )
+    demo.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE")
+    demo.add_argument(
+        "--repeat", type=positive, default=3, metavar="N", help="time everything N times (3)"
+    )
+    demo.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    try:
+        from colkern.spark.demo import job, report
+        from colkern.spark.java import find_java
+    except ImportError as error:
+        raise UsageError(
+            f"the demo needs more packages ({error}): pip install 'colkern[demo]'"
+        ) from error
+    import json
+
+    from rich.console import Console
+
+    console = Console()
+    options.output.mkdir(parents=True, exist_ok=True)
+    asked = job.Options(
+        options.output, options.scale, options.rows, options.input, options.master, options.repeat
+    )
+    done = _run_with_progress(job.run, asked, console)
+    console.print(report.table(done))
+    console.print(report.agreement(done))
+    picture = options.output / "demo.png"
+    report.chart(done, picture)
+    console.print(f"Chart: {picture}", soft_wrap=True)
+    console.print(
+        f"Result: {done.result_rows:,} rows as Arrow files in {options.output / 'result'}, "
+        f"read back and valid",
+        soft_wrap=True,
+    )
+    if options.json:
+        text = json.dumps(report.figures(done, find_java()), indent=2)
+        options.json.write_text(text + "\n", encoding="utf-8")
+        console.print(f"Figures: {options.json}", soft_wrap=True)
+
+
+def _run_with_progress(run: Callable[..., Run], options: Any, console: Any) -> Run:
+    """On a terminal a bar that moves; elsewhere a line for each step."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    if not console.is_terminal:
+        return run(options, lambda doing, share: console.print(f"{share:4.0%} {doing}"))
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=1.0)
+
+        def step(doing: str, share: float) -> None:
+            progress.update(task, description=doing, completed=share)
+
+        return run(options, step)

@@ -1,0 +1,38 @@
+"""How a command fails: one line on standard error, and an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from colkern.commands.output import printable
+from colkern.errors import ColkernError
+
+BAD_DATA, BAD_USE, INTERRUPTED = 1, 2, 130
+
+
+class UsageError(Exception):
+    """The command cannot do what it was asked for: exit status 2."""
+
+
+class CommandError(Exception):
+    """The command could not do it with this data: exit status 1."""
+
+
+DATA_ERRORS = (CommandError, ColkernError, OSError, MemoryError)
+"""What a file may do to a command; other exceptions are mistakes in colkern."""
+
+
+def report(error: BaseException) -> None:
+    """Say on standard error, in one line, what went wrong."""
+    # None where the process was started without one.
+    if sys.stderr is not None:
+        message = " ".join(error_text(error).split())
+        print(f"colkern: {printable(message)}", file=sys.stderr)
+
+
+def error_text(error: BaseException) -> str:
+    """The message of an error, after the name of the file that it is about."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    return str(error) or f"{type(error).__name__} without a message"

@@ -1,0 +1,100 @@
+"""The files that commands are given: by name, `-` for standard input and output."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from colkern.commands.failures import UsageError
+from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+
+if TYPE_CHECKING:
+    from colkern.ipc import FileReader, StreamReader
+
+STANDARD = "-"
+"""Stands for standard input or output."""
+
+ARROW_SUFFIXES = (".arrow", ".arrows", ".feather")
+"""How the names of Arrow files and streams in a folder end."""
+
+
+def source_of(name: str) -> Any:
+    """What `colkern.ipc.open` takes for a name."""
+    if name != STANDARD:
+        return Path(name)
+    # None where the process was started without one.
+    if sys.stdin is None:
+        raise UsageError("standard input is closed")
+    return sys.stdin.buffer
+
+
+def target_of(name: str) -> Any:
+    """What the writers of `colkern.ipc` take for a name."""
+    if name != STANDARD:
+        return Path(name)
+    if sys.stdout is None:
+        raise UsageError("standard output is closed")
+    if sys.stdout.isatty():
+        raise UsageError("standard output is a terminal, which bytes would garble")
+    return sys.stdout.buffer
+
+
+@contextlib.contextmanager
+def placed(name: str) -> Iterator[None]:
+    """Errors say which file they are about."""
+    try:
+        yield
+    except InvalidArrowError as error:
+        raise error.at(name) from None
+    except (UnsupportedError, LimitExceededError) as error:
+        raise type(error)(f"{name}: {error}") from None
+
+
+@contextlib.contextmanager
+def opened(name: str) -> Iterator[StreamReader | FileReader]:
+    """A reader of an Arrow file or stream; errors within say which file they are about."""
+    from colkern import ipc
+
+    with placed(name), ipc.open(source_of(name)) as reader:
+        yield reader
+
+
+def size_of(name: str) -> int | None:
+    """The bytes of a regular file; None for pipes, devices and standard input."""
+    if name == STANDARD:
+        return None
+    status = os.stat(name)
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def with_files_of_folders(names: Iterable[str]) -> list[str]:
+    """The names, in place of each folder the Arrow files in it and in the folders below.
+
+    Raises:
+        UsageError: If there are none in a folder.
+        OSError: If a folder cannot be listed.
+    """
+    found: list[str] = []
+    for name in names:
+        if name == STANDARD or not os.path.isdir(name):
+            found.append(name)
+            continue
+        inside = sorted(_arrow_files_in(name))
+        if not inside:
+            raise UsageError(f"{name}: no {', '.join(ARROW_SUFFIXES)} files in this folder")
+        found += inside
+    return found
+
+
+def _arrow_files_in(folder: str) -> Iterator[str]:
+    for parent, _, names in os.walk(folder, onerror=_raise):
+        yield from (os.path.join(parent, n) for n in names if n.endswith(ARROW_SUFFIXES))
+
+
+def _raise(error: OSError) -> None:
+    raise error

@@ -1,0 +1,159 @@
+"""`colkern head FILE`: the first rows, as a table or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from colkern.commands.failures import UsageError
+from colkern.commands.files import opened
+from colkern.commands.output import counted, print_json, print_table, printable, terminal_width
+from colkern.commands.parser import positive
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from colkern.arrays import RecordBatch
+    from colkern.ipc import FileReader, StreamReader
+    from colkern.schema import Field, Schema
+
+_NARROWEST = 16
+"""A column that is wider may be squeezed to this many characters before the next has to go."""
+
+_FRAME = 3
+"""What the frame adds to each column's width."""
+
+
+def add_command(commands: Any) -> None:
+    """Add the subcommand to an argparse parser's subparsers."""
+    parser = commands.add_parser("head", help="the first rows; long values are cut")
+    parser.add_argument("file", help="an Arrow file or stream; - for standard input")
+    parser.add_argument(
+        "-n", "--rows", type=positive, default=10, metavar="N", help="how many (10)"
+    )
+    parser.add_argument("--columns", metavar="A,B", help="these columns, in this order")
+    parser.add_argument(
+        "--all", action="store_true", help="all columns, in several tables where one is too wide"
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="one object a line, values whole: bytes as hexadecimal text, decimals as text, dates "
+        'and times in ISO 8601, durations as seconds ("1.5s"), NaN and infinities as text',
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    with opened(options.file) as reader:
+        positions = _positions(reader.schema, options.columns)
+        rows = _first_rows(reader, options.rows)
+        if options.json:
+            _print_objects(rows, reader.schema, positions)
+        else:
+            _print_tables(list(rows), reader.schema, positions, options)
+
+
+def _positions(schema: Schema, columns: str | None) -> list[int]:
+    """Where the columns stand that were asked for."""
+    if columns is None:
+        return list(range(len(schema)))
+    names = schema.names
+    for name in columns.split(","):
+        if names.count(name) != 1:
+            raise UsageError(f"--columns: {names.count(name) or 'no'} columns named {name!r}")
+    return [names.index(name) for name in columns.split(",")]
+
+
+def _first_rows(reader: StreamReader | FileReader, rows: int) -> Iterator[RecordBatch]:
+    for batch in reader:
+        first = batch.slice(0, min(rows, batch.num_rows))
+        if first.num_rows:
+            yield first
+        rows -= first.num_rows
+        if rows == 0:
+            return
+
+
+def _print_objects(rows: Iterator[RecordBatch], schema: Schema, positions: list[int]) -> None:
+    from colkern.commands.json_values import json_value
+
+    names = [schema.fields[position].name for position in positions]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(
+            f"--json: {names.count(twice)} columns named {twice!r}; choose others by --columns"
+        )
+    for batch in rows:
+        columns = [batch.column(position).to_pylist() for position in positions]
+        for i in range(batch.num_rows):
+            values = (json_value(column[i]) for column in columns)
+            print_json(dict(zip(names, values, strict=True)))
+
+
+def _print_tables(
+    batches: list[RecordBatch], schema: Schema, positions: list[int], options: argparse.Namespace
+) -> None:
+    if not batches:
+        print("no rows")
+        return
+    if not positions:
+        print("no columns")
+    room = terminal_width()
+    while positions:
+        # No more columns can stand side by side, however narrow they are.
+        candidates = positions[: max(room // (_FRAME + 1), 1)]
+        columns = [[_head(schema.fields[p]), *_cells(batches, p)] for p in candidates]
+        shown = _fitting(columns, room)
+        _print_table(columns[:shown])
+        positions = positions[shown:]
+        if positions and not options.all:
+            left = counted(len(positions), "more column")
+            print(f"… {left}: --all shows them, --columns chooses")
+            return
+
+
+def _cells(batches: list[RecordBatch], position: int) -> list[Text]:
+    """The values of a column, cut."""
+    from rich.text import Text
+
+    from colkern.display import MOST_MEMBERS, cell_text
+    from colkern.values import preview
+
+    values: list[Any] = []
+    for batch in batches:
+        values += preview(batch.column(position), MOST_MEMBERS + 1)
+    # A null is dim: a text may well be `null`.
+    return [
+        Text(printable(cell_text(value)), style="dim" if value is None else "") for value in values
+    ]
+
+
+def _head(field: Field) -> Text:
+    from rich.text import Text
+
+    return Text.assemble(printable(field.name), "\n", (printable(str(field.type)), "dim"))
+
+
+def _fitting(columns: list[list[Text]], room: int) -> int:
+    """How many of the columns stand side by side; at least one."""
+    left = room - 1
+    for number, cells in enumerate(columns):
+        # Of a head, which has two lines, the longer one.
+        widest = max(line.cell_len for cell in cells for line in cell.split())
+        left -= min(widest, _NARROWEST) + _FRAME
+        if left < 0:
+            return max(number, 1)
+    return len(columns)
+
+
+def _print_table(columns: list[list[Text]]) -> None:
+    from rich.table import Table
+
+    table = Table()
+    for head, *_ in columns:
+        table.add_column(head, overflow="fold")
+    for row in zip(*(cells for _, *cells in columns), strict=True):
+        table.add_row(*row)
+    print_table(table)

@@ -1,0 +1,42 @@
+"""`colkern info` without a file: versions, the machine, the cache, devices."""
+
+from __future__ import annotations
+
+from colkern.commands.output import print_facts, print_json, size_text
+
+
+def print_machine(*, as_json: bool) -> None:
+    """Print what colkern runs on.
+
+    Args:
+        as_json: As one object: `versions` (name → release), `processor`, `cores`, `memory_bytes`,
+            `system`, `cuda` (why it is unavailable, or null), `cache` (a path).
+    """
+    from colkern.cache import cache_dir
+    from colkern.machine import machine, versions
+
+    here, releases, without_cuda = machine(), versions(), _why_no_cuda()
+    if as_json:
+        print_json({"versions": releases, **here, "cuda": without_cuda, "cache": str(cache_dir())})
+        return
+    print_facts(
+        {
+            **releases,
+            "processor": f"{here['processor']}, {here['cores']} cores",
+            "memory": size_text(here["memory_bytes"]),
+            "system": here["system"],
+            "cuda": "available" if without_cuda is None else f"unavailable: {without_cuda}",
+            "cache": str(cache_dir()),
+        }
+    )
+
+
+def _why_no_cuda() -> str | None:
+    from colkern.cuda.adapter import require_device
+    from colkern.errors import DeviceUnavailableError
+
+    try:
+        require_device()
+    except DeviceUnavailableError as error:
+        return " ".join(str(error).split())
+    return None

@@ -1,0 +1,124 @@
+"""What commands print: text that cannot steer a terminal, sizes, tables, JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def printable(text: str) -> str:
+    """Control characters as escapes: what a file says must not steer the terminal."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def text_of(data: bytes) -> str:
+    """Bytes of custom metadata as text; what is not UTF-8 as `\\xNN`."""
+    return data.decode(errors="backslashreplace")
+
+
+def cut(text: str, most: int) -> str:
+    """The text, its end left out where it is longer than `most` characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def size_text(size: int) -> str:
+    """A number of bytes for people: `512 B`, `1.5 KiB`."""
+    if size < 1024:
+        return f"{size} B"
+    exponent = min((size.bit_length() - 1) // 10, len(_UNITS) - 1)
+    return f"{size / 1024**exponent:.1f} {_UNITS[exponent]}"
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """`1 row`, `2,000 rows`, `2 batches`."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+def print_json(document: Any) -> None:
+    """Print a document in one line, in ASCII: as good in every encoding of the output."""
+    print(json.dumps(document, allow_nan=False))
+
+
+def terminal_width() -> int:
+    """How wide the output is, in columns: of a terminal, of `COLUMNS`, or 80."""
+    from rich.console import Console
+
+    return Console().width
+
+
+def print_table(table: Any) -> None:
+    """Print a table of rich, as wide as the terminal at most."""
+    from rich.console import Console
+
+    console = Console()
+    # Not printed by rich: it ends the process where the reader of a pipe has gone.
+    with console.capture() as captured:
+        console.print(table)
+    print(captured.get(), end="")
+
+
+def print_rows(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    texts: Collection[str],
+    numbers: Collection[str],
+    fold: bool,
+) -> None:
+    """Print a table of text, taken as it is but for control characters; nothing if it has no row.
+
+    Args:
+        head: The names of the columns.
+        rows: The cells.
+        texts: The names of the columns that give way where the terminal is too narrow.
+        numbers: The names of the columns that stand to the right.
+        fold: Whether their cells go on in further lines; else their ends are left out.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    cells = [[Text(printable(cell)) for cell in row] for row in rows]
+    if not cells:
+        return
+    table = Table()
+    for name in head:
+        justify: Any = "right" if name in numbers else "left"
+        table.add_column(name, justify=justify, overflow="fold", no_wrap=name not in texts)
+    if not fold:
+        _cut_to_fit(head, cells, [head.index(name) for name in texts])
+    for row in cells:
+        table.add_row(*row)
+    print_table(table)
+
+
+_FRAME = 3
+"""What the frame of a table adds to the width of each column."""
+
+
+def _cut_to_fit(head: Sequence[str], rows: list[list[Text]], texts: Iterable[int]) -> None:
+    """Cut the cells of some columns so that all stand side by side; narrow columns keep theirs."""
+    widths = [max(len(head[i]), *(row[i].cell_len for row in rows)) for i in range(len(head))]
+    by_width = sorted(texts, key=widths.__getitem__)
+    others = sum(widths) - sum(widths[i] for i in by_width)
+    room = terminal_width() - 1 - _FRAME * len(head) - others
+    for position, column in enumerate(by_width):
+        share = room // (len(by_width) - position)
+        width = max(min(widths[column], share), len(head[column]))
+        for row in rows:
+            row[column].truncate(width, overflow="ellipsis")
+        room -= width
+
+
+def print_facts(facts: Mapping[str, str]) -> None:
+    """Print names and values. Not a table: a path that somebody wants to copy must not be cut."""
+    width = max(map(len, facts), default=0)
+    for name, value in facts.items():
+        print(f"{name:<{width}} {printable(value)}")

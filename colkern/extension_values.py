@@ -1,0 +1,202 @@
+"""Values of canonical extension types as Python objects.
+
+A presenter is asked for chosen slots that are valid, as decoders in `colkern.values` are, and is
+handed the decoder of the type's storage.
+
+Format: "Canonical Extension Types".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import InvalidArrowError
+from colkern.extensions import TensorParameters, known_parameters, tensor_fields
+from colkern.layouts import Role
+from colkern.slots import Slots, element_ranges, items_at, same_slots, valid_at
+
+Decode = Callable[[Array, Slots, int | None], list[Any]]
+Presenter = Callable[[s.Extension, Array, Slots, int | None, Decode], list[Any]]
+
+
+class OffsetTimestamp(NamedTuple):
+    """A value of `arrow.timestamp_with_offset` that Python's `datetime` cannot hold."""
+
+    timestamp: Any
+    """In UTC."""
+    offset_minutes: int
+
+
+def presenter_of(type_: s.Extension) -> Presenter | None:
+    """What presents the values of a type otherwise than its storage's decoder does; None for nothing."""
+    present = _PRESENTERS.get(type_.extension_name)
+    return present if present and known_parameters(type_) is not None else None
+
+
+def _uuids(
+    type_: s.Extension, array: Array, slots: Slots, most: int | None, decode: Decode
+) -> list[Any]:
+    from uuid import UUID
+
+    return [UUID(bytes=value) for value in decode(array, slots, most)]
+
+
+def _bools(
+    type_: s.Extension, array: Array, slots: Slots, most: int | None, decode: Decode
+) -> list[Any]:
+    return [value != 0 for value in decode(array, slots, most)]
+
+
+def _offset_timestamps(
+    type_: s.Extension, array: Array, slots: Slots, most: int | None, decode: Decode
+) -> list[Any]:
+    rows = decode(array, slots, None)
+    return [_at_offset(row["timestamp"], row["offset_minutes"] or 0) for row in rows]
+
+
+def _at_offset(stamp: Any, minutes: int) -> Any:
+    if stamp is None:
+        return None
+    if not isinstance(stamp, datetime) or abs(minutes) >= 24 * 60:
+        return OffsetTimestamp(stamp, minutes)
+    try:
+        return stamp.astimezone(timezone(timedelta(minutes=minutes)))
+    except OverflowError:
+        # In the first or last hours of Python's calendar.
+        return OffsetTimestamp(stamp, minutes)
+
+
+# Tensors
+
+
+def _fixed_shape_tensors(
+    type_: s.Extension, array: Array, slots: Slots, most: int | None, decode: Decode
+) -> list[Any]:
+    parameters = known_parameters(type_)
+    assert isinstance(parameters, TensorParameters)
+    elements = _Elements(array.children[0], parameters)
+    if most is not None and elements.numbers is None:
+        # Objects would have to be made of all elements to show a few.
+        return decode(array, slots, most)
+    ranges = zip(*(part.tolist() for part in element_ranges(array, slots)), strict=True)
+    return [elements.tensor(start, size, parameters.shape, most) for start, size in ranges]
+
+
+def _variable_shape_tensors(
+    type_: s.Extension, array: Array, slots: Slots, most: int | None, decode: Decode
+) -> list[Any]:
+    parameters = known_parameters(type_)
+    assert isinstance(parameters, TensorParameters)
+    fields = array.type.fields
+    data_at, shape_at = (fields.index(field) for field in tensor_fields(array.type.storage))
+    data, shapes = array.children[data_at], array.children[shape_at]
+    elements = _Elements(data.children[0], parameters)
+    if most is not None and elements.numbers is None:
+        return decode(array, slots, most)
+    # Whether data or shape of a tensor is null, the tensor is.
+    places = same_slots(array, data_at, slots)
+    bitmaps = valid_at(data, places), valid_at(shapes, same_slots(array, shape_at, slots))
+    present = np.ones(slots.size, np.bool_)
+    for valid in bitmaps:
+        present &= True if valid is None else valid
+    starts, sizes = element_ranges(data, places[present])
+    rows = _shape_rows(shapes, places[present], parameters.dimensions)
+    found: list[Any] = [None] * slots.size
+    for position, start, size, shape in zip(
+        np.flatnonzero(present).tolist(), starts.tolist(), sizes.tolist(), rows, strict=True
+    ):
+        try:
+            found[position] = elements.tensor(start, size, shape, most)
+        except InvalidArrowError as error:
+            raise error.at(f"slot {slots[position]}") from None
+    return found
+
+
+def _shape_rows(shapes: Array, slots: Slots, dimensions: int) -> list[list[int]]:
+    """The shapes at those slots; nulls within a shape are taken for sizes that no tensor has."""
+    starts, _ = element_ranges(shapes, slots)
+    places = (starts[:, None] + np.arange(dimensions)).reshape(-1)
+    sizes = items_at(shapes.children[0], Role.DATA, places)
+    valid = valid_at(shapes.children[0], places)
+    if valid is not None:
+        sizes = np.where(valid, sizes, -1)
+    rows: list[list[int]] = sizes.reshape(slots.size, dimensions).tolist()
+    return rows
+
+
+class _Elements:
+    """The elements of tensors, from which each takes its own.
+
+    Args:
+        child: The array of the elements.
+        parameters: The parameters of the tensors' type.
+    """
+
+    def __init__(self, child: Array, parameters: TensorParameters) -> None:
+        self._child = child
+        self._order = parameters.permutation or tuple(range(parameters.dimensions))
+        are_numbers = isinstance(child.type, s.Int | s.FloatingPoint)
+        self.numbers: NDArray[Any] | None = child.items(Role.DATA) if are_numbers else None
+        """The elements, not copied, nulls among them as they lie; None if they are no numbers."""
+
+    def tensor(self, start: int, size: int, shape: Any, most: int | None) -> Any:
+        """The tensor of `size` elements from `start` on, in the logical order of its dimensions.
+
+        To be shown (`most`): the first members of each dimension, as lists within lists.
+        """
+        if min(shape, default=0) < 0 or prod(shape) != size:
+            raise InvalidArrowError(f"shape {list(shape)} of {size} elements")
+        if self.numbers is None:
+            tensor = self._arranged(self._objects(start, size), shape, most)
+        else:
+            tensor = self._arranged(self.numbers[start : start + size], shape, most)
+            if self._has_null(start, size):
+                valid = valid_at(self._child, np.arange(start, start + size, dtype=np.int64))
+                assert valid is not None
+                tensor = tensor.astype(np.object_)
+                tensor[~self._arranged(valid, shape, most)] = None
+        return tensor if most is None else tensor.tolist()
+
+    def _arranged(self, elements: NDArray[Any], shape: Any, most: int | None) -> NDArray[Any]:
+        try:
+            tensor = elements.reshape(shape).transpose(self._order)
+        except ValueError:
+            # Without elements a shape may have any other sizes, and NumPy counts all bytes of those.
+            raise InvalidArrowError(f"shape {list(shape)} is larger than 64 bits count") from None
+        if most is None:
+            return tensor
+        return tensor[tuple(slice(max(most - level, 1)) for level in range(tensor.ndim))]
+
+    def _has_null(self, start: int, size: int) -> bool:
+        bitmap = self._child.buffer(Role.VALIDITY)
+        if bitmap is None or self._child.known_null_count == 0:
+            return False
+        first = self._child.offset + start
+        bits = int.from_bytes(
+            bitmap.array[first // 8 : (first + size + 7) // 8].tobytes(), "little"
+        )
+        return (bits >> first % 8 & (1 << size) - 1).bit_count() != size
+
+    def _objects(self, start: int, size: int) -> NDArray[Any]:
+        """The elements as Python objects, None for nulls."""
+        made = np.empty(size, np.object_)
+        for place, value in enumerate(self._child.slice(start, size).to_pylist()):
+            made[place] = value
+        return made
+
+
+_PRESENTERS: dict[str, Presenter] = {
+    "arrow.uuid": _uuids,
+    "arrow.bool8": _bools,
+    "arrow.timestamp_with_offset": _offset_timestamps,
+    "arrow.fixed_shape_tensor": _fixed_shape_tensors,
+    "arrow.variable_shape_tensor": _variable_shape_tensors,
+}

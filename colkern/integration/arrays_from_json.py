@@ -1,0 +1,260 @@
+"""Columns of Arrow's integration JSON as arrays: each buffer is made of the member that spells it.
+
+What stands under a null is not looked at; zeros take its place. Nothing is compiled.
+
+Integration testing: "JSON test data format", FieldData.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.arrays import Array
+from colkern.errors import InvalidArrowError
+from colkern.integration.entries import Entry
+from colkern.integration.json_values import HEX, flag, integer_codec, read_all, value_codec
+from colkern.integration.positions import check_positions
+from colkern.interchange.arrays import empty_array
+from colkern.ipc.fields import WireField
+from colkern.layouts import VIEW_INLINE_BYTES, BufferSpec, ChildLength, Extent, Role
+from colkern.layouts import layout as layout_of
+from colkern.memory import Buffer, allocate
+from colkern.schema import DataType, Field
+
+_MAX_COUNT = 2**63 - 1
+_LONG_VIEW = struct.Struct("<i4sii")
+
+
+class JsonDictionaries:
+    """The dictionaries of a document; each is decoded once, when a column needs it.
+
+    Args:
+        columns: The columns of the dictionaries' values, by id.
+    """
+
+    def __init__(self, columns: Mapping[int, Entry]) -> None:
+        self._columns = columns
+        self._arrays: dict[tuple[int, DataType], Array] = {}
+
+    def values(self, node: WireField, unneeded: bool) -> Array:
+        """The values of a field's dictionary.
+
+        Args:
+            node: The field.
+            unneeded: That no slot points into it: it may then be left out.
+
+        Raises:
+            InvalidArrowError: If there is no such dictionary, or it is malformed.
+        """
+        assert node.dictionary is not None
+        key = node.dictionary, node.values
+        if key not in self._arrays:
+            if node.dictionary not in self._columns:
+                if unneeded:
+                    return empty_array(node.values)
+                raise InvalidArrowError(f"no dictionary {node.dictionary}")
+            try:
+                column = self._columns[node.dictionary]
+                self._arrays[key] = array_from_json(values_of(node), column, self)
+            except InvalidArrowError as error:
+                raise error.at(f"dictionary {node.dictionary}") from None
+        return self._arrays[key]
+
+
+def values_of(node: WireField) -> WireField:
+    """The field of the values of a field's dictionary."""
+    return WireField(Field(node.field.name, node.values), node.children, None, node.values)
+
+
+def array_from_json(node: WireField, column: Entry, dictionaries: JsonDictionaries) -> Array:
+    """The array of a column's entry, in host memory.
+
+    Args:
+        node: The column's field.
+        column: The entry.
+        dictionaries: The dictionaries of the document.
+
+    Raises:
+        InvalidArrowError: If a member is missing or malformed, or an offset, a view, an index, a type
+            id or a run end leads to no value; with the path of the column and the slot.
+    """
+    count = column.integer("count")
+    if not 0 <= count <= _MAX_COUNT:
+        raise InvalidArrowError(f"a column of {count} values")
+    rule = layout_of(node.field.type)
+    valid = _valid(column, count) if rule.has_validity else None
+    buffers = [
+        _BUFFERS[spec.role](node.field.type, spec, column, count, valid) for spec in rule.buffers
+    ]
+    if rule.variadic:
+        data = read_all(column.items("VARIADIC_DATA_BUFFERS"), HEX.read, "data buffer")
+        buffers += map(Buffer.from_object, data)
+    dictionary = None
+    children: list[Array] = []
+    if node.dictionary is None:
+        children = _children(node, column, dictionaries)
+    else:
+        unneeded = count == 0 or (valid is not None and not valid.any())
+        dictionary = dictionaries.values(node, unneeded)
+    nulls = 0 if valid is None else count - int(valid.sum())
+    array = Array(
+        node.field.type,
+        count,
+        buffers,
+        children,
+        dictionary,
+        null_count=nulls if rule.has_validity else -1,
+    )
+    check_positions(array)
+    return array
+
+
+def _children(node: WireField, column: Entry, dictionaries: JsonDictionaries) -> list[Array]:
+    columns = column.entries("children", [])
+    if len(columns) != len(node.children):
+        raise InvalidArrowError(f"{len(columns)} children for {len(node.children)} fields")
+    pairs = zip(node.children, columns, strict=True)
+    return [named_array_from_json(child, entry, dictionaries) for child, entry in pairs]
+
+
+def named_array_from_json(node: WireField, column: Entry, dictionaries: JsonDictionaries) -> Array:
+    """As `array_from_json`, for a column that has its field's name; errors say the name."""
+    name = node.field.name
+    try:
+        found = column.text("name", name)
+        if found != name:
+            raise InvalidArrowError(f"found the column {found!r} instead")
+        return array_from_json(node, column, dictionaries)
+    except InvalidArrowError as error:
+        raise error.at(f"column {name!r}") from None
+
+
+# Buffers
+
+
+def _items(column: Entry, key: str, count: int) -> list[Any]:
+    items = column.items(key)
+    if len(items) != count:
+        raise InvalidArrowError(f"{len(items)} items, not {count}", place=key)
+    return items
+
+
+def _valid(column: Entry, count: int) -> NDArray[np.bool_]:
+    items = _items(column, "VALIDITY", count)
+    return np.array(read_all(items, flag, "VALIDITY slot"), np.bool_)
+
+
+def _bitmap(bits: NDArray[np.bool_]) -> Buffer:
+    packed = np.packbits(bits, bitorder="little")
+    out = allocate(packed.size, np.uint8)
+    out[:] = packed
+    return Buffer(out)
+
+
+def _buffer_of(items: NDArray[Any]) -> Buffer:
+    return Buffer(items.view(np.uint8) if items.dtype.itemsize else np.zeros(0, np.uint8))
+
+
+def _validity(
+    type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any
+) -> Buffer | None:
+    return None if valid.all() else _bitmap(valid)
+
+
+def _data(type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any) -> Buffer:
+    values = _items(column, "DATA", count)
+    places = np.flatnonzero(valid)
+    chosen = [values[place] for place in places.tolist()]
+    made = read_all(chosen, value_codec(type_).read, "valid DATA value")
+    if spec.extent is Extent.BITS:
+        bits = np.zeros(count, np.bool_)
+        bits[places] = made
+        return _bitmap(bits)
+    out = allocate(count, spec.dtype)
+    if spec.dtype.itemsize:
+        out[places] = np.array(made, spec.dtype)
+    return _buffer_of(out)
+
+
+def _integers(spec: BufferSpec, column: Entry, key: str, count: int) -> NDArray[Any]:
+    made = read_all(_items(column, key, count), integer_codec(spec.dtype).read, f"{key} item")
+    out = allocate(count, spec.dtype)
+    out[:] = made
+    return out
+
+
+def _offsets(type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any) -> Buffer:
+    items = count + (spec.extent is Extent.SLOTS_AND_ONE)
+    # Some leave out the only offset of an empty column.
+    if count == 0 and not column.items("OFFSET"):
+        items = 0
+    offsets = _integers(spec, column, "OFFSET", items)
+    if layout_of(type_).child_length is ChildLength.NONE:
+        # Those of byte strings lead into the joined DATA, wherever the writer's bytes began.
+        offsets -= offsets[:1]
+    return _buffer_of(offsets)
+
+
+def _sizes(type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any) -> Buffer:
+    return _buffer_of(_integers(spec, column, "SIZE", count))
+
+
+def _type_ids(type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any) -> Buffer:
+    return _buffer_of(_integers(spec, column, "TYPE_ID", count))
+
+
+def _bytes(type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any) -> Buffer:
+    values = read_all(_items(column, "DATA", count), value_codec(type_).read, "DATA slot")
+    if count:
+        offsets = np.array([int(item) for item in column.items("OFFSET")], np.int64)
+        sizes = np.array([len(value) for value in values], np.int64)
+        wrong = np.flatnonzero(np.diff(offsets) != sizes)
+        if wrong.size:
+            slot = int(wrong[0])
+            raise InvalidArrowError(
+                f"{sizes[slot]} bytes between the offsets {offsets[slot]} and {offsets[slot + 1]}",
+                place=f"DATA slot {slot}",
+            )
+    return Buffer.from_object(b"".join(values))
+
+
+def _views(type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any) -> Buffer:
+    views = _items(column, "VIEWS", count)
+    read = value_codec(type_).read
+    out = allocate(count, spec.dtype)
+    places = np.flatnonzero(valid)
+    chosen = [views[place] for place in places.tolist()]
+    made = read_all(chosen, lambda view: _view(Entry(view, "view"), read), "valid VIEWS item")
+    out[places] = np.array(made, spec.dtype)
+    return _buffer_of(out)
+
+
+def _view(view: Entry, read: Callable[[Any], bytes]) -> bytes:
+    size = integer_codec(np.dtype("<i4")).read(view.value("SIZE"))
+    if size <= VIEW_INLINE_BYTES:
+        value = read(view.value("INLINED"))
+        if len(value) != size:
+            raise ValueError(f"{len(value)} bytes INLINED, not {size}")
+        return struct.pack("<i12s", size, value)
+    prefix = HEX.read(view.value("PREFIX_HEX"))
+    if len(prefix) != 4:
+        raise ValueError(f"a prefix of {len(prefix)} bytes, not 4")
+    place = integer_codec(np.dtype("<i4"))
+    index, offset = (place.read(view.value(key)) for key in ("BUFFER_INDEX", "OFFSET"))
+    return _LONG_VIEW.pack(size, prefix, index, offset)
+
+
+_BUFFERS: dict[Role, Callable[[DataType, BufferSpec, Entry, int, Any], Buffer | None]] = {
+    Role.VALIDITY: _validity,
+    Role.DATA: _data,
+    Role.OFFSETS: _offsets,
+    Role.SIZES: _sizes,
+    Role.TYPE_IDS: _type_ids,
+    Role.VIEWS: _views,
+    Role.BYTES: _bytes,
+}

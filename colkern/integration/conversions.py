@@ -1,0 +1,144 @@
+"""What Arrow's integration runner asks of an implementation of IPC: to convert, and to compare.
+
+Integration testing: "Strategy".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from colkern import ipc
+from colkern.arrays import RecordBatch
+from colkern.errors import (
+    ColkernError,
+    DifferenceError,
+    InvalidArrowError,
+    UnsupportedError,
+)
+from colkern.integration.comparison import require_equal_batches, require_equal_schemas
+from colkern.integration.documents import read_json, write_json
+from colkern.operations import TypeRule
+
+QUIRKS: dict[str, TypeRule] = {
+    "no_decimal_validate": "decimals",
+    "no_date64_validate": "dates",
+    "no_times_validate": "times",
+}
+"""What writers of old got wrong → the check of `validate` that is left out for it."""
+
+Source = Any
+"""A path, or a binary file object."""
+
+
+def json_to_file(json: Source, arrow: Source) -> None:
+    """Write the batches of an integration JSON file as an Arrow file.
+
+    Args:
+        json: The JSON file.
+        arrow: Where to write.
+
+    Raises:
+        InvalidArrowError: If the JSON is malformed.
+        OSError: If a file cannot be read or written.
+    """
+    with _placed(json):
+        document = read_json(json)
+        ipc.write_file(arrow, document)
+
+
+def arrow_to_json(arrow: Source, json: Source) -> None:
+    """Write the batches of an Arrow file or stream as an integration JSON file.
+
+    Args:
+        arrow: The file or stream.
+        json: Where to write; a path that ends with `.gz` is compressed.
+
+    Raises:
+        InvalidArrowError: If the file is malformed.
+        UnsupportedError: If the JSON format cannot hold what is in it.
+        OSError: If a file cannot be read or written.
+    """
+    with _placed(arrow), ipc.open(arrow) as reader:
+        write_json(json, reader.schema, reader)
+
+
+def stream_to_file(stream: Source, file: Source) -> None:
+    """Write the batches of an Arrow stream as an Arrow file.
+
+    Raises:
+        InvalidArrowError: If the stream is malformed.
+        UnsupportedError: If it replaces a dictionary, which a file cannot.
+        OSError: If it cannot be read, or the file not be written.
+    """
+    with _placed(stream), ipc.open_stream(stream) as reader:
+        try:
+            ipc.write_file(file, reader)
+        except ColkernError:
+            raise
+        except ValueError as error:
+            # What the stream may say, and a file cannot.
+            raise UnsupportedError(str(error)) from None
+
+
+def file_to_stream(file: Source, stream: Source) -> None:
+    """Write the batches of an Arrow file as an Arrow stream; raises like `stream_to_file`."""
+    with _placed(file), ipc.open_file(file) as reader:
+        ipc.write_stream(stream, reader)
+
+
+def validate(json: Source, arrow: Source, quirks: Iterable[str] = ()) -> None:
+    """Make sure that an Arrow file or stream is valid, and holds what an integration JSON file says.
+
+    Args:
+        json: The JSON file.
+        arrow: The file or stream.
+        quirks: Keys of `QUIRKS`.
+
+    Raises:
+        DifferenceError: If they differ: where, and what both hold.
+        InvalidArrowError: If one of them is malformed.
+        OSError: If one cannot be read.
+    """
+    skip = tuple(QUIRKS[quirk] for quirk in quirks)
+    with _placed(json):
+        document = read_json(json)
+    with _placed(arrow), ipc.open(arrow) as reader:
+        require_equal_schemas(document.schema, reader.schema, "the JSON", "the Arrow data")
+        count = 0
+        for count, batch in enumerate(reader, 1):
+            place = f"batch {count - 1}"
+            _validate_fully(batch, place, skip)
+            if count <= len(document):
+                _compare(document[count - 1], batch, place)
+    if count != len(document):
+        raise DifferenceError(f"{len(document)} batches in the JSON, {count} in the Arrow data")
+
+
+def _validate_fully(batch: RecordBatch, place: str, skip: Collection[TypeRule]) -> None:
+    try:
+        batch.validate(full=True, skip=skip)
+    except InvalidArrowError as error:
+        raise error.at(place) from None
+
+
+def _compare(expected: RecordBatch, found: RecordBatch, place: str) -> None:
+    try:
+        require_equal_batches(expected, found, "the JSON", "the Arrow data")
+    except DifferenceError as error:
+        raise DifferenceError(f"{place}, {error}") from None
+    except InvalidArrowError as error:
+        raise error.at(place) from None
+
+
+@contextmanager
+def _placed(source: Source) -> Iterator[None]:
+    """Errors say which file they are about."""
+    try:
+        yield
+    except InvalidArrowError as error:
+        is_path = isinstance(source, str | os.PathLike)
+        name = os.fspath(source) if is_path else getattr(source, "name", "input")
+        raise error.at(str(name)) from None

@@ -1,0 +1,91 @@
+"""Members of a JSON object that is not trusted, each checked for its kind when it is taken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from colkern.errors import InvalidArrowError
+
+_MISSING = object()
+_CUT = 60
+
+
+def shown(value: Any) -> str:
+    """A value as an error message shows it, cut."""
+    text = repr(value)
+    return text if len(text) <= _CUT else f"{text[:_CUT]}…"
+
+
+class Entry:
+    """A JSON object.
+
+    Args:
+        value: What `json` made of it.
+        what: How an error names it.
+
+    Raises:
+        InvalidArrowError: If it is no object. All methods raise it too, if the member is not there or
+            of another kind.
+    """
+
+    __slots__ = ("_members", "_what")
+
+    def __init__(self, value: Any, what: str) -> None:
+        if not isinstance(value, dict):
+            raise InvalidArrowError(f"{what}: expected a JSON object, found {shown(value)}")
+        self._members = value
+        self._what = what
+
+    def __contains__(self, key: str) -> bool:
+        return self._members.get(key) is not None
+
+    def value(self, key: str) -> Any:
+        """A member of any kind."""
+        return self._take(key, object, "a value", _MISSING)
+
+    def _take(self, key: str, kind: type | tuple[type, ...], name: str, default: Any) -> Any:
+        value = self._members.get(key, default)
+        if value is None and default is not _MISSING:
+            value = default
+        if value is _MISSING:
+            raise InvalidArrowError(f"{self._what}: no {key!r}")
+        # Python's booleans are integers, JSON's are not.
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
+            raise InvalidArrowError(f"{self._what}: {key!r}: expected {name}, found {shown(value)}")
+        return value
+
+    def text(self, key: str, default: Any = _MISSING) -> str:
+        """A string."""
+        text: str = self._take(key, str, "a string", default)
+        return text
+
+    def integer(self, key: str, default: Any = _MISSING) -> int:
+        """An integer."""
+        number: int = self._take(key, int, "an integer", default)
+        return number
+
+    def flag(self, key: str, default: Any = _MISSING) -> bool:
+        """A boolean."""
+        flag: bool = self._take(key, bool, "a boolean", default)
+        return flag
+
+    def items(self, key: str, default: Any = _MISSING) -> list[Any]:
+        """An array."""
+        items: list[Any] = self._take(key, list, "an array", default)
+        return items
+
+    def entry(self, key: str) -> Entry:
+        """An object."""
+        return Entry(self._take(key, dict, "an object", _MISSING), key)
+
+    def entries(self, key: str, default: Any = _MISSING) -> list[Entry]:
+        """An array of objects."""
+        return [Entry(item, key) for item in self.items(key, default)]
+
+    def choice(self, key: str, choices: dict[str, Any]) -> Any:
+        """What one of several strings stands for."""
+        text = self.text(key)
+        if text not in choices:
+            known = ", ".join(choices)
+            raise InvalidArrowError(f"{self._what}: {key!r}: {shown(text)}; there are {known}")
+        return choices[text]

@@ -1,0 +1,200 @@
+"""Single values in Arrow's integration JSON, both ways: one codec a type.
+
+Integration testing: "JSON test data format", the value encoding for DATA.
+"""
+
+from __future__ import annotations
+
+import re
+from binascii import unhexlify
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.errors import InvalidArrowError
+from colkern.integration.entries import Entry, shown
+from colkern.layouts import Role, layout
+
+_INTEGER = re.compile(r"-?[0-9]{1,100}")
+# What JSON's numbers cannot say.
+_NOT_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+
+
+class Codec(NamedTuple):
+    """One value, both ways.
+
+    Args:
+        read: From JSON to what NumPy makes an item of; raises `ValueError` or `TypeError`.
+        write: From what NumPy's `tolist` gives to JSON.
+    """
+
+    read: Callable[[Any], Any]
+    write: Callable[[Any], Any]
+
+
+def read_all(values: Iterable[Any], read: Callable[[Any], Any], what: str) -> list[Any]:
+    """Every value through a codec.
+
+    Raises:
+        InvalidArrowError: If a value is malformed, with its place.
+    """
+    made: list[Any] = []
+    for value in values:
+        try:
+            made.append(read(value))
+        except InvalidArrowError as error:
+            raise error.at(f"{what} {len(made)}") from None
+        except (ValueError, TypeError) as error:
+            message = f"{shown(value)}: {error}"
+            raise InvalidArrowError(message, place=f"{what} {len(made)}") from None
+    return made
+
+
+def integer_codec(dtype: np.dtype[Any]) -> Codec:
+    """Integers: numbers, but strings for 64 bits; both are read."""
+    limits = np.iinfo(dtype)
+    low, high = int(limits.min), int(limits.max)
+
+    def read(value: Any) -> int:
+        number = _integer(value)
+        if not low <= number <= high:
+            raise ValueError(f"does not fit {dtype.name}")
+        return number
+
+    return Codec(read, str if dtype.itemsize == 8 else int)
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, str) and _INTEGER.fullmatch(value):
+        return int(value)
+    if isinstance(value, int):
+        return value
+    raise TypeError("expected an integer")
+
+
+def flag(value: Any) -> bool:
+    """A bit: 0, 1, false or true; raises `ValueError` for anything else."""
+    if isinstance(value, int) and 0 <= value <= 1:
+        return bool(value)
+    raise ValueError("expected 0 or 1")
+
+
+def _number_codec(type_: Any) -> Codec:
+    return integer_codec(layout(type_).spec(Role.DATA).dtype)
+
+
+def _float_codec(type_: s.FloatingPoint) -> Codec:
+    narrow = layout(type_).spec(Role.DATA).dtype.type
+
+    def read(value: Any) -> float:
+        if isinstance(value, str):
+            if value not in _NOT_FINITE:
+                raise ValueError(f"expected a number, or one of {', '.join(_NOT_FINITE)}")
+            return _NOT_FINITE[value]
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise TypeError("expected a number")
+        try:
+            number = float(value)
+        except OverflowError:
+            raise ValueError(f"does not fit {type_}") from None
+        with np.errstate(over="ignore"):
+            if np.isinf(narrow(number)) and not np.isinf(number):
+                raise ValueError(f"does not fit {type_}")
+        return number
+
+    return Codec(read, _write_float)
+
+
+def _write_float(value: float) -> float | str:
+    if value != value:
+        return "NaN"
+    return {float("inf"): "Infinity", float("-inf"): "-Infinity"}.get(value, value)
+
+
+def _decimal_codec(type_: s.Decimal) -> Codec:
+    width = type_.bit_width // 8
+    if width <= 8:
+        return Codec(_number_codec(type_).read, str)
+
+    def read(value: Any) -> bytes:
+        try:
+            return _integer(value).to_bytes(width, "little", signed=True)
+        except OverflowError:
+            raise ValueError(f"does not fit {type_.bit_width} bits") from None
+
+    return Codec(read, lambda raw: str(int.from_bytes(raw, "little", signed=True)))
+
+
+def _interval_codec(type_: s.Interval) -> Codec:
+    dtype = layout(type_).spec(Role.DATA).dtype
+    if dtype.names is None:
+        return integer_codec(dtype)
+    names = dtype.names
+    codecs = [integer_codec(dtype[name]) for name in names]
+
+    def read(value: Any) -> tuple[int, ...]:
+        entry = Entry(value, "interval")
+        pairs = zip(names, codecs, strict=True)
+        return tuple(codec.read(entry.value(name)) for name, codec in pairs)
+
+    # Numbers, also those of 64 bits.
+    return Codec(read, lambda record: dict(zip(names, record, strict=True)))
+
+
+def _fixed_size_binary_codec(type_: s.FixedSizeBinary) -> Codec:
+    def read(value: Any) -> bytes:
+        raw = _from_hex(value)
+        if len(raw) != type_.byte_width:
+            raise ValueError(f"{len(raw)} bytes, not {type_.byte_width}")
+        return raw
+
+    return Codec(read, to_hex)
+
+
+def _from_hex(value: Any) -> bytes:
+    if not isinstance(value, str):
+        raise TypeError("expected a string of hexadecimal digits")
+    return unhexlify(value)
+
+
+def to_hex(raw: bytes) -> str:
+    """Bytes as upper-case hexadecimal digits."""
+    return raw.hex().upper()
+
+
+def _from_text(value: Any) -> bytes:
+    if not isinstance(value, str):
+        raise TypeError("expected a string")
+    return value.encode()
+
+
+HEX = Codec(_from_hex, to_hex)
+_TEXT = Codec(_from_text, bytes.decode)
+
+_CODECS: dict[type[s.DataType], Callable[[Any], Codec]] = {
+    s.Bool: lambda _: Codec(flag, bool),
+    s.Int: _number_codec,
+    s.FloatingPoint: _float_codec,
+    s.Decimal: _decimal_codec,
+    s.Date: _number_codec,
+    s.Time: _number_codec,
+    s.Timestamp: _number_codec,
+    s.Duration: _number_codec,
+    s.Interval: _interval_codec,
+    s.FixedSizeBinary: _fixed_size_binary_codec,
+    s.Dictionary: lambda type_: _number_codec(type_.index_type),
+    s.Binary: lambda _: HEX,
+    s.LargeBinary: lambda _: HEX,
+    s.BinaryView: lambda _: HEX,
+    s.Utf8: lambda _: _TEXT,
+    s.LargeUtf8: lambda _: _TEXT,
+    s.Utf8View: lambda _: _TEXT,
+}
+
+
+def value_codec(data_type: s.DataType) -> Codec:
+    """The codec of a type's values: items of its data buffer, or byte strings."""
+    storage = data_type.storage
+    return _CODECS[type(storage)](storage)

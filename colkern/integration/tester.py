@@ -1,0 +1,312 @@
+"""A tester for archery, the runner of Arrow's integration tests: IPC and the C Data interface.
+
+archery runs every pair of implementations over generated JSON files: one writes, or exports through
+the C Data interface, the other reads and compares. `ColkernTester` takes both parts. Everything runs
+in archery's own process; no archery is needed to import this module, as its protocol is a matter of
+names (`Tester`, `CDataExporter` and `CDataImporter` of `archery.integration.tester`).
+
+archery has no place to register an implementation from outside, so a script wraps the function that
+selects them, and then runs archery's command:
+
+.. code-block:: python
+
+    from archery.cli import archery
+    from archery.integration import runner
+    from colkern.integration.tester import ColkernTester
+
+    select = runner.select_testers
+
+    def select_with_colkern(**options):
+        testers, others = select(**options)
+        return [*testers, ColkernTester()], others
+
+    runner.select_testers = select_with_colkern
+    archery()
+
+Saved as `run_archery.py`, it is archery with one more implementation:
+
+.. code-block:: shell
+
+    pip install -e "arrow/dev/archery[integration]" colkern
+    export GOLD=arrow-testing/data/arrow-ipc-stream/integration
+    python run_archery.py integration --run-ipc --run-c-data --with-cpp=1 \\
+        --target-implementations=colkern --gold-dirs=$GOLD/1.0.0-littleendian
+
+`--target-implementations` leaves out the pairs that colkern has no part in. Nothing is skipped.
+
+In archery's own tree the same class is registered by an `append_tester("colkern", ColkernTester(**kwargs))`
+in `select_testers`, next to the others, with an option `--with-colkern` of its command.
+
+Integration testing: "Strategy"; C Data interface: "Release callback semantics".
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import operator
+import os
+import weakref
+from collections.abc import Collection, Iterator
+from typing import Any, Self
+
+from colkern.arrays import Array, RecordBatch
+from colkern.errors import DifferenceError
+from colkern.integration import conversions
+from colkern.integration.comparison import require_equal_batches, require_equal_schemas
+from colkern.integration.documents import read_json
+from colkern.interchange.abi import ArrayStruct, Imported, SchemaStruct, children_at, struct_at
+from colkern.interchange.arrays import move_batch_to, read_batch
+from colkern.interchange.schemas import move_schema_to, read_field, schema_of
+from colkern.schema import Field, Struct
+
+JsonPath = str | os.PathLike[str]
+Pointer = Any
+"""An address: an `int`, or a pointer of cffi's."""
+
+
+def address_in(pointer: Pointer) -> int:
+    """The address in a pointer.
+
+    Raises:
+        TypeError: If it is neither an integer nor a pointer of cffi's.
+    """
+    try:
+        return operator.index(pointer)
+    except TypeError:
+        # Whoever has such a pointer has cffi.
+        if type(pointer).__module__ != "_cffi_backend":
+            raise TypeError(f"expected an address or a cffi pointer, got {pointer!r}") from None
+    return int(importlib.import_module("cffi").FFI().cast("uintptr_t", pointer))
+
+
+class _Ledger:
+    """What has been exported and is still alive: structures, and bytes of their buffers."""
+
+    def __init__(self) -> None:
+        self.structures = 0
+        self.bytes = 0
+
+    def watch(self, owner: object, structures: int, size: int) -> None:
+        """Count until `owner` is gone."""
+        self.structures += structures
+        self.bytes += size
+        weakref.finalize(owner, self._forget, structures, size).atexit = False
+
+    def _forget(self, structures: int, size: int) -> None:
+        self.structures -= structures
+        self.bytes -= size
+
+
+class ColkernCDataExporter:
+    """Exports what integration JSON files say through the C Data interface (archery's protocol)."""
+
+    def __init__(self) -> None:
+        self._ledger = _Ledger()
+
+    def export_schema_from_json(self, json_path: JsonPath, c_schema_ptr: Pointer) -> None:
+        """Export the schema of a JSON file.
+
+        Args:
+            json_path: The file.
+            c_schema_ptr: The `ArrowSchema` to fill; whoever takes it must release it.
+
+        Raises:
+            InvalidArrowError: If the JSON is malformed.
+        """
+        address = address_in(c_schema_ptr)
+        move_schema_to(read_json(json_path).schema, address)
+        self._watch(SchemaStruct, address)
+
+    def export_batch_from_json(
+        self, json_path: JsonPath, num_batch: int, c_array_ptr: Pointer
+    ) -> None:
+        """Export a batch of a JSON file as a struct array.
+
+        Args:
+            json_path: The file.
+            num_batch: The number of the batch, from 0 on.
+            c_array_ptr: The `ArrowArray` to fill; whoever takes it must release it.
+
+        Raises:
+            IndexError: If there is no such batch.
+            InvalidArrowError: If the JSON is malformed.
+        """
+        address = address_in(c_array_ptr)
+        batch = read_json(json_path)[num_batch]
+        move_batch_to(batch, address)
+        self._watch(ArrayStruct, address)
+        for buffer in _buffers(batch):
+            self._ledger.watch(buffer, 0, buffer.nbytes)
+
+    def _watch(self, kind: Any, address: int) -> None:
+        """Count a structure and all below it, by the memory that each one's `private_data` keeps."""
+        struct = struct_at(kind, address)
+        anchor = ctypes.cast(struct.private_data, ctypes.py_object).value
+        self._ledger.watch(anchor[0], 1, 0)
+        for part in (*children_at(struct), struct.dictionary):
+            if part:
+                self._watch(kind, part)
+
+    @property
+    def supports_releasing_memory(self) -> bool:
+        """True: what is exported goes when it is released."""
+        return True
+
+    def record_allocation_state(self) -> tuple[int, int]:
+        """How many exported structures are alive, and how many bytes of their buffers."""
+        return self._ledger.structures, self._ledger.bytes
+
+    def run_gc(self) -> None:
+        """Collect what reference counts leave behind."""
+        gc.collect()
+
+    @property
+    def required_gc_runs(self) -> int:
+        """One."""
+        return 1
+
+    def close(self) -> None:
+        """Does nothing: what is exported belongs to whoever took it."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def _buffers(batch: RecordBatch) -> Iterator[Any]:
+    """The memory of a batch's buffers, each once."""
+    seen: set[int] = set()
+    arrays: list[Array] = list(batch.columns)
+    while arrays:
+        array = arrays.pop()
+        arrays += array.children
+        if array.dictionary is not None:
+            arrays.append(array.dictionary)
+        for buffer in array.buffers:
+            if buffer is not None and buffer.size and id(buffer.array) not in seen:
+                seen.add(id(buffer.array))
+                yield buffer.array
+
+
+class ColkernCDataImporter:
+    """Imports through the C Data interface, and compares to integration JSON (archery's protocol)."""
+
+    def import_schema_and_compare_to_json(self, json_path: JsonPath, c_schema_ptr: Pointer) -> None:
+        """Import a schema and compare it to that of a JSON file.
+
+        Args:
+            json_path: The file.
+            c_schema_ptr: The `ArrowSchema`; it is taken, and released.
+
+        Raises:
+            DifferenceError: If they differ, with the path of the field.
+            InvalidArrowError: If the structure or the JSON is malformed.
+        """
+        owner = Imported(SchemaStruct, address_in(c_schema_ptr))
+        try:
+            found = schema_of(read_field(owner.address))
+        finally:
+            owner.close()
+        require_equal_schemas(read_json(json_path).schema, found, "the JSON", "the C data")
+
+    def import_batch_and_compare_to_json(
+        self, json_path: JsonPath, num_batch: int, c_array_ptr: Pointer
+    ) -> None:
+        """Import a batch under the schema of a JSON file, and compare it to one of its batches.
+
+        Args:
+            json_path: The file.
+            num_batch: The number of the batch, from 0 on.
+            c_array_ptr: The `ArrowArray` of a struct; it is taken, and released when the batch goes.
+
+        Raises:
+            DifferenceError: If they differ, with the path of the column, the row and both values.
+            IndexError: If there is no such batch.
+            InvalidArrowError: If the structure, the data or the JSON is malformed.
+        """
+        owner = Imported(ArrayStruct, address_in(c_array_ptr))
+        document = read_json(json_path)
+        found = read_batch(Field("", Struct(document.schema.fields), nullable=False), owner)
+        found.validate(full=True)
+        try:
+            require_equal_batches(document[num_batch], found, "the JSON", "the C data")
+        except DifferenceError as error:
+            raise DifferenceError(f"batch {num_batch}, {error}") from None
+
+    @property
+    def supports_releasing_memory(self) -> bool:
+        """True: what is imported is released when the call is over."""
+        return True
+
+    def run_gc(self) -> None:
+        """Collect what reference counts leave behind."""
+        gc.collect()
+
+    @property
+    def required_gc_runs(self) -> int:
+        """One."""
+        return 1
+
+    def close(self) -> None:
+        """Does nothing: nothing is kept."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.run_gc()
+        self.close()
+
+
+class ColkernTester:
+    """colkern as archery's runner sees an implementation (its class `Tester`).
+
+    Args:
+        debug: archery's option; colkern starts no commands that could be logged.
+        args: archery's other options.
+    """
+
+    PRODUCER = True
+    CONSUMER = True
+    FLIGHT_SERVER = False
+    FLIGHT_CLIENT = False
+    C_DATA_SCHEMA_EXPORTER = True
+    C_DATA_ARRAY_EXPORTER = True
+    C_DATA_SCHEMA_IMPORTER = True
+    C_DATA_ARRAY_IMPORTER = True
+
+    name = "colkern"
+
+    def __init__(self, debug: bool = False, **args: Any) -> None:
+        self.debug = debug
+        self.args = args
+
+    def json_to_file(self, json_path: JsonPath, arrow_path: JsonPath) -> None:
+        """Write a JSON file's batches as an Arrow file; see `conversions.json_to_file`."""
+        conversions.json_to_file(json_path, arrow_path)
+
+    def stream_to_file(self, stream_path: JsonPath, file_path: JsonPath) -> None:
+        """Write a stream's batches as a file; see `conversions.stream_to_file`."""
+        conversions.stream_to_file(stream_path, file_path)
+
+    def file_to_stream(self, file_path: JsonPath, stream_path: JsonPath) -> None:
+        """Write a file's batches as a stream; see `conversions.file_to_stream`."""
+        conversions.file_to_stream(file_path, stream_path)
+
+    def validate(
+        self, json_path: JsonPath, arrow_path: JsonPath, quirks: Collection[str] | None = None
+    ) -> None:
+        """Compare an Arrow file with a JSON file; see `conversions.validate`."""
+        conversions.validate(json_path, arrow_path, quirks or ())
+
+    def make_c_data_exporter(self) -> ColkernCDataExporter:
+        """The exporter of the C Data interface."""
+        return ColkernCDataExporter()
+
+    def make_c_data_importer(self) -> ColkernCDataImporter:
+        """The importer of the C Data interface."""
+        return ColkernCDataImporter()

@@ -1,0 +1,94 @@
+"""What tensors are made of: numbers of a fixed width, in shapes that NumPy has arrays of."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.extensions import MAX_DIMENSIONS
+from colkern.layouts import Role, layout
+from colkern.schema import (
+    DataType,
+    FloatingPoint,
+    Int,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+
+_SIGNED, _UNSIGNED = (int8(), int16(), int32(), int64()), (uint8(), uint16(), uint32(), uint64())
+_TYPES: dict[np.dtype[Any], DataType] = {
+    layout(type_).spec(Role.DATA).dtype: type_
+    for type_ in (*_SIGNED, *_UNSIGNED, float16(), float32(), float64())
+}
+
+
+def type_of(array: NDArray[Any]) -> DataType:
+    """The data type of an array's numbers.
+
+    Raises:
+        TypeError: If they are not integers or floats of 16 to 64 bits.
+    """
+    type_ = _TYPES.get(array.dtype.newbyteorder("<"))
+    if type_ is None:
+        raise TypeError(f"tensors hold integers or floats of Arrow's types, not {array.dtype}")
+    return type_
+
+
+def dtype_of(type_: DataType) -> np.dtype[Any]:
+    """The NumPy type of a tensor's numbers.
+
+    Raises:
+        UnsupportedError: If they are not integers or floats.
+    """
+    if not isinstance(type_, Int | FloatingPoint):
+        raise UnsupportedError(f"tensors of {type_}; colkern has tensors of integers and floats")
+    return layout(type_).spec(Role.DATA).dtype
+
+
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Raise unless NumPy's arrays may have as many dimensions, and of those sizes.
+
+    Raises:
+        InvalidArrowError: If a size is negative.
+        UnsupportedError: If there are more than `MAX_DIMENSIONS`.
+    """
+    if len(shape) > MAX_DIMENSIONS:
+        raise UnsupportedError(
+            f"a tensor of {len(shape)} dimensions; NumPy has at most {MAX_DIMENSIONS}"
+        )
+    if any(size < 0 for size in shape):
+        raise InvalidArrowError(f"shape {shape}: a size is negative")
+
+
+def is_addressable(shape: tuple[int, ...], itemsize: int) -> bool:
+    """Whether NumPy has arrays of that shape: 64 bits count their bytes, empty dimensions aside."""
+    return prod(size or 1 for size in shape) * itemsize < 1 << 63
+
+
+def row_major(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """The strides, in bytes, of the order in which the last dimension runs fastest.
+
+    Without any element they are one element each, which is what Arrow C++ asks for.
+    """
+    if 0 in shape:
+        return (itemsize,) * len(shape)
+    return tuple(itemsize * prod(shape[d + 1 :]) for d in range(len(shape)))
+
+
+def check_names(dim_names: tuple[str, ...] | None, dimensions: int) -> None:
+    """Raise `ValueError` unless there is a name for each dimension, or none at all."""
+    if dim_names is not None and len(dim_names) != dimensions:
+        raise ValueError(f"dim_names: {len(dim_names)} names for {dimensions} dimensions")

@@ -1,0 +1,177 @@
+"""What the sparse tensors share: their values, their shape, and the dense array that they stand for.
+
+Each class checks its index when it is made, so what comes out of a message and what a caller puts
+together are held to the same rules, and nothing behind them has to look again.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import fields
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.errors import InvalidArrowError, LimitExceededError
+from colkern.ipc.tensors.numeric import (
+    check_names,
+    check_shape,
+    is_addressable,
+    row_major,
+    type_of,
+)
+from colkern.schema import DataType
+
+MAX_DENSE_BYTES = 1 << 32
+"""How large the result of `to_dense` is at most, unless the caller says otherwise."""
+
+
+class Sparse(ABC):
+    """A tensor of which only some values are kept, all others being zero.
+
+    The classes below it have the fields `data`, `shape` and `dim_names`, and arrays for the index.
+    """
+
+    data: NDArray[Any]
+    shape: tuple[int, ...]
+    dim_names: tuple[str, ...] | None
+
+    def _check_values(self) -> None:
+        """Raise unless data, shape and names are well-formed."""
+        object.__setattr__(self, "shape", tuple(int(size) for size in self.shape))
+        if self.dim_names is not None:
+            object.__setattr__(self, "dim_names", tuple(self.dim_names))
+        if not isinstance(self.data, np.ndarray) or self.data.ndim != 1:
+            raise TypeError("data: expected a one-dimensional NumPy array")
+        type_of(self.data)
+        check_shape(self.shape)
+        if not self.shape:
+            raise InvalidArrowError("a sparse tensor without dimensions")
+        check_names(self.dim_names, len(self.shape))
+
+    @property
+    def type(self) -> DataType:
+        """The data type of the numbers."""
+        return type_of(self.data)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of numbers, zeros included."""
+        return prod(self.shape)
+
+    @property
+    def non_zero_length(self) -> int:
+        """The number of values that are kept."""
+        return self.data.size
+
+    @abstractmethod
+    def positions(self) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Each dimension, in any order, with the place of every value in it."""
+
+    def coordinates(self) -> NDArray[np.int64]:
+        """Where the values stand: a new matrix, a row for each value and a column a dimension."""
+        coords = np.empty((self.data.size, self.ndim), np.int64)
+        for dimension, positions in self.positions():
+            coords[:, dimension] = positions
+        return coords
+
+    def to_dense(self, *, max_bytes: int = MAX_DENSE_BYTES) -> NDArray[Any]:
+        """A new array with the values in place and zeros elsewhere; values of one place are added up.
+
+        Args:
+            max_bytes: How large the array may be: a short message may claim any shape.
+
+        Raises:
+            LimitExceededError: If it would be larger.
+        """
+        itemsize = self.data.dtype.itemsize
+        if self.size * itemsize > max_bytes or not is_addressable(self.shape, itemsize):
+            raise LimitExceededError(
+                f"shape {self.shape} of {self.type} is {self.size * itemsize} bytes, "
+                f"over the limit of {max_bytes}; raise max_bytes to have it"
+            )
+        # One number a value, not one for each dimension: of those there may be many.
+        places = np.zeros(self.data.size, np.int64)
+        steps = row_major(self.shape, 1)
+        for dimension, positions in self.positions():
+            places += positions.astype(np.int64, copy=False) * steps[dimension]
+        dense = np.zeros(prod(self.shape), self.data.dtype)
+        with np.errstate(invalid="ignore", over="ignore"):
+            np.add.at(dense, places, self.data)
+        return dense.reshape(self.shape)
+
+    def equals(self, other: Sparse) -> bool:
+        """Whether both are of one class and agree in type, shape, names, values and index."""
+        if type(self) is not type(other) or self.type != other.type:
+            return False
+        return all(
+            _same(getattr(self, field.name), getattr(other, field.name))
+            for field in fields(self)  # type: ignore[arg-type]
+            if field.compare
+        )
+
+    def __repr__(self) -> str:
+        names = f", dimensions {', '.join(map(repr, self.dim_names))}" if self.dim_names else ""
+        count = self.non_zero_length
+        return (
+            f"<colkern.ipc.{type(self).__name__} of {self.type}, shape {self.shape}{names}: "
+            f"{count} value{'' if count == 1 else 's'}>\n{self.data}"
+        )
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray):
+        return bool(np.array_equal(a, b))
+    if isinstance(a, tuple) and a and isinstance(a[0], np.ndarray):
+        return len(a) == len(b) and all(map(np.array_equal, a, b))
+    return bool(a == b)
+
+
+def check_index(array: Any, what: str) -> None:
+    """Raise `TypeError` unless that is a one-dimensional NumPy array of integers."""
+    if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iu":
+        raise TypeError(f"{what}: expected a one-dimensional NumPy array of integers")
+
+
+def check_positions(positions: NDArray[Any], size: int, what: str) -> None:
+    """Raise `InvalidArrowError` unless all positions lie in a dimension of that size."""
+    if not positions.size:
+        return
+    low, high = int(positions.min()), int(positions.max())
+    if low < 0 or high >= size:
+        found = low if low < 0 else high
+        raise InvalidArrowError(f"{what}: position {found} in a dimension of {size}")
+
+
+def check_pointers(pointers: NDArray[Any], ranges: int, end: int, what: str) -> None:
+    """Raise unless the pointers cut `end` entries into that many ranges, one after the other.
+
+    Raises:
+        InvalidArrowError: If there are not `ranges + 1`, they descend, or do not go from 0 to `end`.
+    """
+    if pointers.size != ranges + 1:
+        raise InvalidArrowError(f"{what}: {pointers.size} pointers for {ranges} ranges")
+    if pointers[0] != 0 or pointers[-1] != end:
+        raise InvalidArrowError(
+            f"{what}: from {pointers[0]} to {pointers[-1]}, not from 0 to {end}"
+        )
+    descents = pointers[1:] < pointers[:-1]
+    if descents.any():
+        place = int(descents.argmax())
+        raise InvalidArrowError(
+            f"{what}: range {place} goes from {pointers[place]} to {pointers[place + 1]}"
+        )
+
+
+def sizes_of(pointers: NDArray[Any]) -> NDArray[np.int64]:
+    """How long the ranges between pointers are that were checked."""
+    ends = pointers.astype(np.int64, copy=False)
+    return ends[1:] - ends[:-1]

@@ -1,0 +1,173 @@
+"""Writing Tensor and SparseTensor messages.
+
+Metadata and every buffer of the body end at a multiple of 64 bytes, counted from the message's start:
+messages that follow each other stay aligned, and so does what they hold in a mapped file.
+
+Format: "Tensor (Multi-dimensional Array) Message Format"; `Tensor.fbs`, `SparseTensor.fbs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.ipc.flatbuf.MessageHeader import MessageHeader
+from colkern.ipc.flatbuf.SparseTensorIndex import SparseTensorIndex
+from colkern.ipc.flatbuffer import Record
+from colkern.ipc.tensors.compressed import CompressedMatrix, SparseCSCMatrix, SparseCSRMatrix
+from colkern.ipc.tensors.coordinates import SparseCOOTensor
+from colkern.ipc.tensors.dense import Tensor
+from colkern.ipc.tensors.fibres import SparseCSFTensor
+from colkern.ipc.tensors.numeric import row_major, type_of
+from colkern.ipc.tensors.reading import AnyTensor
+from colkern.ipc.tensors.sparse import Sparse
+from colkern.ipc.wire import BUFFER
+from colkern.ipc.writing.messages import Body, write_message
+from colkern.ipc.writing.schemas import type_to_wire
+from colkern.ipc.writing.sinks import sink_of
+from colkern.memory import ALIGNMENT
+
+
+def write_tensor(tensor: AnyTensor | NDArray[Any], sink: Any) -> int:
+    """Write one message with a tensor; further calls on an open file append further messages.
+
+    Numbers are copied only if an array is neither in row-major nor in column-major order, or not
+    little-endian.
+
+    Args:
+        tensor: A NumPy array of integers or floats, a `Tensor`, or one of the sparse ones.
+        sink: A path, whose file is replaced when the message is whole; a binary file object or a
+            socket (not closed).
+
+    Returns:
+        How many bytes were written, a multiple of 64.
+
+    Raises:
+        TypeError: If `tensor` is none of these or its numbers are of another kind, or if `sink` is
+            none of the kinds above.
+        OSError: If the sink cannot be opened or written to.
+    """
+    if isinstance(tensor, np.ndarray):
+        tensor = Tensor(tensor)
+    make = _MESSAGES.get(type(tensor))
+    if make is None:
+        raise TypeError(f"tensor: expected a NumPy array or a tensor, got {type(tensor).__name__}")
+    body = Body(ALIGNMENT)
+    kind, header = make(tensor, body)
+    opened = sink_of(sink)
+    try:
+        write_message(opened, kind, header, body, alignment=ALIGNMENT)
+    except BaseException:
+        opened.abandon()
+        raise
+    opened.commit()
+    return opened.position
+
+
+def _add(array: NDArray[Any], body: Body) -> tuple[int, int]:
+    """Put an array into the body, its bytes as they lie; where it stands there, and its bytes."""
+    packed = _packed(array)
+    little = packed.astype(packed.dtype.newbyteorder("<"), order="K", copy=False)
+    return body.add([little.ravel(order="K").view(np.uint8)])
+
+
+def _index_type(array: NDArray[Any]) -> Record:
+    parameters: Record = type_to_wire(type_of(array))["type"]
+    return parameters
+
+
+def _dimensions(shape: tuple[int, ...], names: tuple[str, ...] | None) -> list[Record]:
+    return [
+        {"size": size, "name": name}
+        for size, name in zip(shape, names or [None] * len(shape), strict=True)
+    ]
+
+
+def _packed(array: NDArray[Any]) -> NDArray[Any]:
+    """An array without gaps: itself, if it is in row-major or column-major order."""
+    if array.flags.c_contiguous or array.flags.f_contiguous:
+        return array
+    return np.ascontiguousarray(array)
+
+
+def _strides(packed: NDArray[Any]) -> tuple[int, ...]:
+    shape, itemsize = packed.shape, packed.dtype.itemsize
+    if packed.flags.c_contiguous:
+        return row_major(shape, itemsize)
+    return row_major(shape[::-1], itemsize)[::-1]
+
+
+def _dense(tensor: Tensor, body: Body) -> tuple[int, Record]:
+    packed = _packed(tensor.values)
+    header = {
+        **type_to_wire(tensor.type),
+        "shape": _dimensions(tensor.shape, tensor.dim_names),
+        "strides": _strides(packed),
+        "data": _add(packed, body),
+    }
+    return MessageHeader.Tensor, header
+
+
+def _sparse(tensor: Sparse, number: int, index: Record, body: Body) -> tuple[int, Record]:
+    header = {
+        **type_to_wire(tensor.type),
+        "shape": _dimensions(tensor.shape, tensor.dim_names),
+        "non_zero_length": tensor.non_zero_length,
+        "sparseIndex_type": number,
+        "sparseIndex": index,
+        "data": _add(tensor.data, body),
+    }
+    return MessageHeader.SparseTensor, header
+
+
+def _coordinates(tensor: SparseCOOTensor, body: Body) -> tuple[int, Record]:
+    coords = _packed(tensor.coords)
+    index = {
+        "indicesType": _index_type(coords),
+        "indicesStrides": _strides(coords),
+        "indicesBuffer": _add(coords, body),
+        "isCanonical": tensor.has_canonical_format,
+    }
+    return _sparse(tensor, SparseTensorIndex.SparseTensorIndexCOO, index, body)
+
+
+def _compressed(tensor: CompressedMatrix, body: Body) -> tuple[int, Record]:
+    index = {
+        "compressedAxis": tensor.axis,
+        "indptrType": _index_type(tensor.indptr),
+        "indptrBuffer": _add(tensor.indptr, body),
+        "indicesType": _index_type(tensor.indices),
+        "indicesBuffer": _add(tensor.indices, body),
+    }
+    return _sparse(tensor, SparseTensorIndex.SparseMatrixIndexCSX, index, body)
+
+
+def _fibres(tensor: SparseCSFTensor, body: Body) -> tuple[int, Record]:
+    # One dimension has leaves alone, and no pointers whose type could be said.
+    pointers = tensor.indptr or (np.zeros(0, np.int64),)
+    index = {
+        "indptrType": _index_type(pointers[0]),
+        "indptrBuffers": _level_places(tensor.indptr, body),
+        "indicesType": _index_type(tensor.indices[0]),
+        "indicesBuffers": _level_places(tensor.indices, body),
+        "axisOrder": tensor.axis_order,
+    }
+    return _sparse(tensor, SparseTensorIndex.SparseTensorIndexCSF, index, body)
+
+
+def _level_places(levels: Sequence[NDArray[Any]], body: Body) -> NDArray[Any]:
+    # The length should be one of bytes. Arrow C++, which defined CSF, writes and reads the number of
+    # items there, and takes bytes for a larger tensor; colkern reads both.
+    return np.array([(_add(level, body)[0], level.size) for level in levels], BUFFER)
+
+
+_MESSAGES: dict[type, Callable[[Any, Body], tuple[int, Record]]] = {
+    Tensor: _dense,
+    SparseCOOTensor: _coordinates,
+    SparseCSRMatrix: _compressed,
+    SparseCSCMatrix: _compressed,
+    SparseCSFTensor: _fibres,
+}

@@ -1,0 +1,123 @@
+"""Extension types: what a canonical one asks of its storage, its metadata and its values.
+
+Format: "Canonical Extension Types".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import InvalidArrowError
+from colkern.extensions import OFFSET_MINUTES, TensorParameters, parameters_of, tensor_fields
+from colkern.kernels import extensions
+from colkern.layouts import Role
+from colkern.operations.targets import NOWHERE, target_of, validity_of
+from colkern.operations.validity import combine_validity
+
+
+def check_extension(array: Array, full: bool, place: str) -> None:
+    """The rules of an array's extension type, if it has one that is known.
+
+    Args:
+        array: The array; for a full look, its positions have been checked.
+        full: Look at values, too.
+        place: Where the array is, for errors.
+
+    Raises:
+        InvalidArrowError: If storage, metadata or a value breaks a rule.
+        LimitExceededError: If the metadata is too long to be looked at.
+        UnsupportedError: If tensors have more dimensions than colkern knows.
+    """
+    type_ = array.type
+    while isinstance(type_, s.Extension):
+        try:
+            parameters = parameters_of(type_)
+        except InvalidArrowError as error:
+            raise InvalidArrowError(error.message, place=place) from None
+        check = _OF_VALUES.get(type_.extension_name)
+        if full and check is not None and array.length:
+            check(array, parameters, place)
+        type_ = type_.storage_type
+
+
+def _beside(array: Array, field: s.Field) -> Array:
+    """The child of a struct, cut to the struct's own slots."""
+    child = array.children[array.type.fields.index(field)]
+    return child.slice(array.offset, array.length)
+
+
+def _first(array: Array, kernel: Any, *args: Any) -> int:
+    return int(target_of(array.device).reduce(kernel, min, array.length, *args))
+
+
+def _validity(target: Any, *arrays: Array) -> tuple[Any, int]:
+    """Where all the arrays are valid, as kernels take it."""
+    bitmap, _ = combine_validity(arrays)
+    return (target.table([], np.uint8) if bitmap is None else bitmap.array), 0
+
+
+def _check_tensors(array: Array, parameters: Any, place: str) -> None:
+    """Tensors with shapes of their own have as many elements as these say."""
+    assert isinstance(parameters, TensorParameters)
+    data, shapes = (_beside(array, field) for field in tensor_fields(array.type.storage))
+    dimensions = parameters.dimensions
+    sizes = shapes.children[0].slice(shapes.offset * dimensions, shapes.length * dimensions)
+    uniform = parameters.uniform_shape or (None,) * dimensions
+    target = target_of(array.device)
+    offsets, items = data.items(Role.OFFSETS), sizes.items(Role.DATA)
+    slot = _first(
+        array,
+        extensions.first_tensor_unlike_its_shape,
+        offsets,
+        items,
+        *validity_of(sizes, target),
+        target.table([-1 if size is None else size for size in uniform], np.int64),
+        *_validity(target, array, data, shapes),
+    )
+    if slot != NOWHERE:
+        first = slot * dimensions
+        shape = [target.item(items, place) for place in range(first, first + dimensions)]
+        count = target.item(offsets, slot + 1) - target.item(offsets, slot)
+        rule = "" if parameters.uniform_shape is None else f", uniform shape {list(uniform)}"
+        raise InvalidArrowError(f"slot {slot}: {count} elements, shape {shape}{rule}", place=place)
+
+
+def _check_offsets(array: Array, parameters: Any, place: str) -> None:
+    """Offsets from UTC are within the range that the format gives."""
+    minutes = _unencoded(_beside(array, array.type.fields[1]))
+    target = target_of(array.device)
+    values = minutes.items(Role.DATA)
+    bounds = OFFSET_MINUTES.start, OFFSET_MINUTES.stop
+    validity = _validity(target, array, minutes)
+    slot = _first(array, extensions.first_number_outside, values, *bounds, *validity)
+    if slot != NOWHERE:
+        raise InvalidArrowError(
+            f"slot {slot}: {target.item(values, slot)} minutes from UTC; they are "
+            f"{bounds[0]} to {bounds[1] - 1}",
+            place=place,
+        )
+
+
+def _unencoded(array: Array) -> Array:
+    """The values themselves, of a dictionary or of runs."""
+    from colkern.operations.runs import run_end_decode
+    from colkern.operations.selection import take
+
+    if isinstance(array.type, s.RunEndEncoded):
+        return run_end_decode(array)
+    if isinstance(array.type, s.Dictionary):
+        assert array.dictionary is not None
+        indices = Array(array.type.index_type, array.length, array.buffers, offset=array.offset)
+        return take(array.dictionary, indices)
+    return array
+
+
+_OF_VALUES: dict[str, Callable[[Array, Any, str], None]] = {
+    "arrow.variable_shape_tensor": _check_tensors,
+    "arrow.timestamp_with_offset": _check_offsets,
+}

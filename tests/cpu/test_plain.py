@@ -1,0 +1,55 @@
+"""Few items before Numba is loaded: kernels run as the plain Python they are, and nothing is compiled."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+SMALL = """
+import io, json, sys
+import colkern as ck
+
+column = ck.array(["a", None, "a longer text than twelve", "ü"], ck.utf8_view())
+batch = ck.RecordBatch.from_arrays([column, ck.array([[1], None, [2, 3], []])], ["x", "y"])
+sink = io.BytesIO()
+ck.ipc.write_file(sink, batch.slice(1), compression="zstd")
+(read,) = ck.ipc.open(sink.getvalue())
+read.validate(full=True)
+taken = ck.take(read["x"], ck.array([2, 0]))
+print(json.dumps([read.to_pydict(), taken.to_pylist(), "numba" in sys.modules]))
+"""
+
+OFTEN = """
+import json, sys
+import colkern as ck
+
+bits = ck.array([True, None] * 50)
+counts, loaded = set(), []
+for _ in range(200):
+    counts.add(ck.null_count(bits))
+    loaded.append("numba" in sys.modules)
+print(json.dumps([sorted(counts), loaded[0], loaded[-1]]))
+"""
+
+
+def printed(code: str) -> list[object]:
+    # A warning of NumPy's would be an overflow that compiled code does not have.
+    command = [sys.executable, "-W", "error::RuntimeWarning", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    found: list[object] = json.loads(done.stdout)
+    return found
+
+
+def test_small_arrays_need_no_compiler() -> None:
+    columns, taken, numba_is_loaded = printed(SMALL)
+    assert columns == {"x": [None, "a longer text than twelve", "ü"], "y": [None, [2, 3], []]}
+    assert taken == ["ü", None]
+    assert not numba_is_loaded
+
+
+def test_a_kernel_that_is_asked_for_often_is_compiled() -> None:
+    counts, at_first, in_the_end = printed(OFTEN)
+    assert counts == [50]
+    assert not at_first
+    assert in_the_end

@@ -30,7 +30,7 @@ from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuf.Type import Type
 from colkern.ipc.flatbuffer import encode
-from colkern.ipc.wire import FOOTER, MESSAGE
+from colkern.ipc.wire import BLOCK, FOOTER, MESSAGE
 from colkern.schema import Extension
 
 INT32 = WireField("i", Type.Int, int_type(32, True))
@@ -427,6 +427,17 @@ def hidden_under_a_null() -> colkern.Array:
     view = struct.pack("<i", 6) + SECRET[:12]
     buffers = [colkern.Buffer.from_object(b) for b in (b"\0", view * 2, SECRET)]
     return colkern.Array(colkern.utf8_view(), 2, buffers, null_count=2)
+
+
+def test_the_gaps_of_structs_are_zeros() -> None:
+    # A block has four bytes between its members: they held whatever had been in memory there.
+    batch = colkern.RecordBatch.from_arrays([colkern.array([1, 2])], ["a"])
+    for _ in range(20):
+        dirt = [np.full(3 * BLOCK.itemsize, 0xA5, np.uint8) for _ in range(50)]
+        del dirt
+        sink = io.BytesIO()
+        colkern.ipc.write_file(sink, [batch] * 3)
+        assert b"\xa5" * 4 not in sink.getvalue()
 
 
 def test_what_is_allocated_is_zeroed_before_it_is_filled(monkeypatch: pytest.MonkeyPatch) -> None:

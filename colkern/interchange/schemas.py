@@ -187,9 +187,11 @@ def field_in(capsule: Any) -> Field:
 
 def schema_of(field: Field) -> Schema:
     """The schema that a field of struct type carries; `TypeError` for other fields."""
-    if not isinstance(field.type, Struct):
+    # The keys of an extension type mean nothing among a schema's own.
+    wire = field_to_wire(field)
+    if not isinstance(wire.type, Struct):
         raise TypeError(f"expected the struct that carries a schema, got {field.type}")
-    return Schema(field.type.fields, field.metadata)
+    return Schema(wire.type.fields, wire.metadata)
 
 
 def read_field(address: int, depth: int = 0) -> Field:

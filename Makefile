@@ -2,7 +2,8 @@
 #
 # PYTHON=...  an interpreter that has the packages already: no set-up, no package index is asked
 #             (all targets but run).
-# ARGS=...    passed on to `colkern demo` (run), pytest (test, test-gpu) or the benchmark (bench).
+# ARGS=...    passed on to `colkern demo` (run), pytest (test, test-gpu), the harness (fuzz) or the
+#             benchmark (bench).
 
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
@@ -32,7 +33,11 @@ export ARROW_TEST_DATA ?= $(abspath ../shared/arrow-testing/data)
 PYTEST := $(PY) -m pytest
 WORKERS := 2
 
-.PHONY: help run test lint types unit test-gpu bench-gpu docs bench wheel clean
+# How long `make fuzz` runs, and which inputs it makes.
+SECONDS := 600
+SEED := 0
+
+.PHONY: help run test lint types unit fuzz test-gpu bench-gpu docs bench wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 14
@@ -52,6 +57,9 @@ types: $(DEV)  ## mypy, strict
 unit: $(DEV)  ## the tests alone
 	$(PYTEST) -n $(WORKERS) --dist loadgroup $(ARGS)
 	$(PYTEST) --nbmake notebooks
+
+fuzz: $(DEV)  ## damaged files and streams, read in guarded processes: SECONDS=600 SEED=0
+	PYTHONPATH=tests $(PY) -m fuzz --seconds $(SECONDS) --seed $(SEED) --out .fuzz $(ARGS)
 
 test-gpu: export COLKERN_TEST_DEVICE := cuda
 test-gpu: $(GPU)  ## the tests that need a GPU, and the kernel matrix on it
@@ -75,7 +83,7 @@ wheel: $(DEV)  ## dist/colkern-*.whl
 	$(PY) -m hatchling build -t wheel -d dist
 
 clean:  ## removes all that make has made, the environments too
-	rm -rf $(ENV) $(GPU_ENV) .cache build dist docs/_build docs/api
+	rm -rf $(ENV) $(GPU_ENV) .cache .fuzz build dist docs/_build docs/api
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
 	find . -name __pycache__ -prune -exec rm -rf {} +
 

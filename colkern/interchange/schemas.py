@@ -125,6 +125,9 @@ def _template(text: str, name: str, pairs: bytes, flags: int, n_children: int) -
 
     Members that point into this memory are relative to its start.
     """
+    for string in (text, name):
+        if "\0" in string:
+            raise UnsupportedError(f"{string!r} in the C Data interface ends at its first NUL")
     strings = (text.encode() + b"\0", name.encode() + b"\0", pairs)
     words = array("q", bytes((_MEMBERS + n_children) * WORD))
     places = accumulate(map(len, strings), initial=len(words) * WORD)
@@ -184,9 +187,11 @@ def field_in(capsule: Any) -> Field:
 
 def schema_of(field: Field) -> Schema:
     """The schema that a field of struct type carries; `TypeError` for other fields."""
-    if not isinstance(field.type, Struct):
+    # The keys of an extension type mean nothing among a schema's own.
+    wire = field_to_wire(field)
+    if not isinstance(wire.type, Struct):
         raise TypeError(f"expected the struct that carries a schema, got {field.type}")
-    return Schema(field.type.fields, field.metadata)
+    return Schema(wire.type.fields, wire.metadata)
 
 
 def read_field(address: int, depth: int = 0) -> Field:

@@ -41,22 +41,32 @@ _local = threading.local()
 
 
 class Budget:
-    """How many bytes the buffers of one batch may still be decompressed to."""
+    """How many bytes the buffers of one batch, or one dictionary, may still be decompressed to.
+
+    Args:
+        limit: How many in all.
+        spent: How many of them are spent.
+    """
 
     __slots__ = ("_left", "_limit", "_lock")
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, spent: int = 0) -> None:
         self._limit = limit
-        self._left = limit
+        self._left = limit - spent
         self._lock = threading.Lock()
+
+    @property
+    def spent(self) -> int:
+        """How many bytes have been spent."""
+        return self._limit - self._left
 
     def spend(self, count: int) -> None:
         """Take `count` bytes off; raises `LimitExceededError` when there are not so many left."""
         with self._lock:
             if count > self._left:
                 raise LimitExceededError(
-                    f"buffers decompress to more than the limit of {self._limit} bytes a batch; "
-                    "raise Limits.decompressed_bytes to read them"
+                    f"buffers decompress to more than the limit of {self._limit} bytes; "
+                    "raise Limits.decompressed_bytes and Limits.decompression_ratio to read them"
                 )
             self._left -= count
 

@@ -9,8 +9,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from colkern import RecordBatch, array
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
-from colkern.interchange import export_schema, import_field, import_schema, import_type
+from colkern.interchange import (
+    export_schema,
+    import_batch,
+    import_field,
+    import_schema,
+    import_type,
+)
 from colkern.interchange.schemas import MAX_NESTING
 from colkern.schema import (
     DataType,
@@ -25,6 +32,7 @@ from colkern.schema import (
     int64,
     list_,
     map_,
+    timestamp,
     utf8,
 )
 
@@ -242,3 +250,21 @@ def test_deep_nesting_below_the_limit_is_fine() -> None:
     for _ in range(MAX_NESTING):
         deep = list_(deep)
     assert import_type(deep) == deep
+
+
+@pytest.mark.parametrize("item", [field("y\0z", int8()), timestamp("s", "UTC\0+1")])
+def test_strings_end_with_a_nul_so_they_cannot_hold_one(item: Any) -> None:
+    # A consumer would see another name, and take two columns for one.
+    with pytest.raises(UnsupportedError, match=r"'.*\\x00.*'.* ends at its first NUL"):
+        item.__arrow_c_schema__()
+
+
+def test_the_keys_of_an_extension_type_are_plain_metadata_of_a_schema() -> None:
+    # A file may have them there; taken for a type, the struct was none that carries a schema.
+    metadata = {b"ARROW:extension:name": b"x", b"ARROW:extension:metadata": b"y", b"k": b"v"}
+    ours = Schema([("a", int8())], metadata)
+    assert import_schema(ours) == ours
+    assert import_schema(ours).metadata == metadata
+    batch = RecordBatch(ours, [array([1, 2], int8())])
+    assert import_batch(batch).schema.metadata == metadata
+    assert import_batch(batch).to_pydict() == {"a": [1, 2]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from flatbuffers.builder import Builder
 
 from colkern.ipc.flatbuffer.tables import Record, Table
@@ -59,9 +60,20 @@ class Writer:
         alignment = max(items.dtype.alignment, _largest_member(items.dtype))
         builder.StartVector(items.dtype.itemsize, items.size, alignment)
         start = builder.Head() - items.nbytes
-        builder.Bytes[start : builder.Head()] = items.tobytes()
+        builder.Bytes[start : builder.Head()] = _without_gaps(items).tobytes()
         builder.head = start
         return int(builder.EndVector())
+
+
+def _without_gaps(items: Any) -> Any:
+    """The same structs with zeros between their members, where NumPy leaves what was in memory."""
+    members = items.dtype.fields
+    if members is None or sum(m[0].itemsize for m in members.values()) == items.dtype.itemsize:
+        return items
+    clean = np.zeros(items.shape, items.dtype)
+    for name in members:
+        clean[name] = items[name]
+    return clean
 
 
 def _largest_member(dtype: Any) -> int:

@@ -257,7 +257,8 @@ class BatchColumns:
         counts = record["variadicBufferCounts"]
         self._counts: list[int] = [] if counts is None else counts.tolist()
         self._codec = codec_of(record["compression"])
-        self._budget = Budget(limits.decompressed_bytes)
+        self._budget = Budget(limits.decompressed(message.body.size))
+        self._unbacked = limits.unbacked(message.body.size)
         # Buffers that were decompressed before their column was put together.
         self._ahead: dict[tuple[int, int], Buffer] = {}
         try:
@@ -269,8 +270,8 @@ class BatchColumns:
         plan, counts = self._plan, self._counts
         if self.length < 0:
             raise InvalidArrowError(f"batch of {self.length} rows")
-        if not plan.columns and self.length > self._limits.unbacked_length:
-            raise _unbacked(self.length, self._limits)
+        if not plan.columns and self.length > self._unbacked:
+            raise _unbacked(self.length, self._unbacked)
         if self._nodes.size != plan.nodes[-1]:
             raise InvalidArrowError(
                 f"{self._nodes.size} field nodes where the schema has {plan.nodes[-1]}"
@@ -284,6 +285,24 @@ class BatchColumns:
             raise InvalidArrowError(
                 f"{found} buffers where the schema has {fixed} "
                 f"and the variadic counts add {sum(counts)}"
+            )
+        if sum(counts) > self._limits.variadic_buffers:
+            raise LimitExceededError(
+                f"{sum(counts)} variadic buffers are over the limit of "
+                f"{self._limits.variadic_buffers}; raise Limits.variadic_buffers to read them"
+            )
+        if self._big_endian or not self._body.is_in_memory:
+            self._check_copies()
+
+    def _check_copies(self) -> None:
+        """Buffers that are one place in the body become as many places in memory."""
+        size = self._body.size
+        # Those that leave the body are refused where they are read.
+        total = np.clip(self._buffers["length"], 0, size).sum(dtype=np.float64)
+        if total > self._limits.copied(size):
+            raise LimitExceededError(
+                f"buffers that overlap: {total:.0f} bytes of a body of {size}; "
+                "raise Limits.decompression_ratio to read them"
             )
 
     @cached_property
@@ -324,16 +343,28 @@ class BatchColumns:
             iter(self._counts[first:after]),
             self._buffer,
             resolve,
-            self._limits,
+            self._unbacked,
         )
         column = plan.columns[position]
-        if len(plan.columns) == 1:
-            # The values of a dictionary are put together again when a dictionary in them changes.
-            self._budget = Budget(self._limits.decompressed_bytes)
         try:
             return assembly.array(column)
         except InvalidArrowError as error:
             raise error.at(f"{self._place}, {plan.label(position)}") from None
+
+    def load_values(self, resolve: ResolveDictionary, budget: Budget) -> Array:
+        """The values of a dictionary batch, as `load` gives them.
+
+        Args:
+            resolve: Gives the values of dictionaries.
+            budget: What the dictionary's batches may be decompressed to together.
+        """
+        self._budget = budget
+        return self.load(0, resolve)
+
+    @property
+    def body_bytes(self) -> int:
+        """The size of the body."""
+        return self._body.size
 
     @property
     def compression(self) -> str | None:
@@ -402,7 +433,7 @@ class BatchColumns:
                 return [self._loaded(position, resolve) for position in positions]
             finally:
                 self._ahead.clear()
-        if self._body_bytes is not None and not self._big_endian:
+        if self._body_bytes is not None and not self._big_endian and self.length <= self._unbacked:
             return self._flat_columns(positions, self._body_bytes, resolve)
         return [self._loaded(position, resolve) for position in positions]
 
@@ -536,7 +567,7 @@ class _Assembly:
     counts: Iterator[int]
     load: Callable[[tuple[int, int], BufferSpec], Buffer]
     resolve: ResolveDictionary
-    limits: Limits
+    unbacked: int
 
     def array(self, plan: ArrayPlan) -> Array:
         length, null_count = next(self.nodes)
@@ -545,8 +576,8 @@ class _Assembly:
         if plan.legacy_validity:
             self._skip_legacy_validity(null_count)
         buffers = self._own_buffers(plan, null_count)
-        if length > self.limits.unbacked_length and not any(buffers):
-            raise _unbacked(length, self.limits)
+        if length > self.unbacked and not any(buffers):
+            raise _unbacked(length, self.unbacked)
         dictionary = None
         if plan.dictionary is not None:
             dictionary = self.resolve(plan.dictionary, null_count == length)
@@ -586,18 +617,20 @@ class _Assembly:
         return children
 
     def _skip_legacy_validity(self, null_count: int) -> None:
-        where = next(self.buffers)
-        if null_count and where[1]:
+        _, size = next(self.buffers)
+        if null_count and not size:
+            raise InvalidArrowError(f"union node with {null_count} nulls and no validity bitmap")
+        if null_count:
             raise UnsupportedError(
                 "a union with a validity bitmap of its own and nulls in it, as written before "
                 "format 1.0"
             )
 
 
-def _unbacked(length: int, limits: Limits) -> LimitExceededError:
+def _unbacked(length: int, limit: int) -> LimitExceededError:
     return LimitExceededError(
         f"{length} slots without a buffer behind them are over the limit of "
-        f"{limits.unbacked_length}; raise Limits.unbacked_length to read them"
+        f"{limit}; raise Limits.unbacked_length to read them"
     )
 
 

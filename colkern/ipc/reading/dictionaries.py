@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
+from colkern.ipc.compression import Budget
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.batches import BatchColumns, DictionaryPlan, SchemaPlan, empty_array
 from colkern.ipc.reading.messages import Message
@@ -23,12 +24,34 @@ _resolving = threading.RLock()
 
 
 class _State:
-    """One state of a dictionary: the values of a batch, after those of the state it extends."""
+    """One state of a dictionary: the values of a batch, after those of the state it extends.
 
-    __slots__ = ("_array", "_before", "_inner", "_part", "_plan")
+    Args:
+        plan: Which dictionary.
+        part: The values of the batch.
+        before: The state it extends, or None.
+        limits: What may be spent on all values together.
+    """
 
-    def __init__(self, plan: DictionaryPlan, part: BatchColumns, before: _State | None) -> None:
+    __slots__ = (
+        "_array",
+        "_before",
+        "_body_bytes",
+        "_inner",
+        "_limits",
+        "_part",
+        "_plan",
+        "_spent",
+    )
+
+    def __init__(
+        self, plan: DictionaryPlan, part: BatchColumns, before: _State | None, limits: Limits
+    ) -> None:
         self._plan = plan
+        self._limits = limits
+        # Of this batch and those before: what they are decompressed to counts together.
+        self._body_bytes: int = part.body_bytes + (0 if before is None else before._body_bytes)
+        self._spent = 0
         self._part: BatchColumns | None = part
         self._before = before
         self._inner: tuple[Array | None, ...] = ()
@@ -47,9 +70,12 @@ class _State:
                 assert self._array is not None
                 return self._array
             # One array for the whole way from the last known state: each value is copied once.
-            parts = [step._decode(dictionaries) for step in reversed(behind)]
+            known = 0 if state is None else state._spent
+            budget = Budget(self._limits.decompressed(self._body_bytes), known)
+            parts = [step._decode(dictionaries, budget) for step in reversed(behind)]
             if state is not None and state._array is not None:
                 parts.insert(0, state._array)
+            self._spent = budget.spent
             array = parts[0] if len(parts) == 1 else _joined(parts)
             self._array, self._inner = array, inner
             if not inner:
@@ -64,9 +90,9 @@ class _State:
             and all(a is b for a, b in zip(inner, self._inner, strict=True))
         )
 
-    def _decode(self, dictionaries: Dictionaries) -> Array:
+    def _decode(self, dictionaries: Dictionaries, budget: Budget) -> Array:
         assert self._part is not None
-        return self._part.load(0, dictionaries.values)
+        return self._part.load_values(dictionaries.values, budget)
 
 
 def _joined(parts: list[Array]) -> Array:
@@ -138,5 +164,5 @@ class Dictionaries:
             raise error.at(message.place) from None
         part = BatchColumns(record["data"], message, columns, plan.big_endian, limits)
         dictionary = DictionaryPlan(id_, columns.columns[0])
-        state = _State(dictionary, part, before if record["isDelta"] else None)
+        state = _State(dictionary, part, before if record["isDelta"] else None, limits)
         return Dictionaries({**self._states, id_: state})

@@ -70,7 +70,7 @@ def schema_from_wire(record: Record, limits: Limits) -> WireSchema:
     Raises:
         InvalidArrowError: If a type or field breaks a rule of the format; the place names it.
         UnsupportedError: If a type, or an encoding, is not known.
-        LimitExceededError: If types nest deeper than the limits allow.
+        LimitExceededError: If types nest deeper, or fields are more, than the limits allow.
     """
     endianness = record["endianness"]
     if endianness not in (Endianness.Little, Endianness.Big):
@@ -84,28 +84,51 @@ def schema_from_wire(record: Record, limits: Limits) -> WireSchema:
     return WireSchema(schema, fields, endianness == Endianness.Big)
 
 
+class _FieldCount:
+    """How many fields a schema may still have."""
+
+    __slots__ = ("_left", "_limit")
+
+    def __init__(self, limit: int) -> None:
+        self._left = self._limit = limit
+
+    def add(self, count: int) -> None:
+        self._left -= count
+        if self._left < 0:
+            raise LimitExceededError(
+                f"{self._limit - self._left} fields are over the limit of {self._limit}; "
+                "raise Limits.fields to read them"
+            )
+
+
 def _fields(entries: Any, limits: Limits) -> Sequence[WireField]:
+    def make_field(entry: Record, position: int) -> WireField:
+        return _field(entry, position, limits.nesting_depth, count)
+
+    count = _FieldCount(limits.fields)
+    count.add(len(entries))
     if len(entries) >= FEWEST:
         flat = flat_fields(
-            entries,
-            lambda number, parameters: _data_type(number, parameters, ()),
-            lambda entry, position: _field(entry, position, limits.nesting_depth),
+            entries, lambda number, parameters: _data_type(number, parameters, ()), make_field
         )
         if flat is not None:
             return flat
-    return [_field(entry, position, limits.nesting_depth) for position, entry in enumerate(entries)]
+        count = _FieldCount(limits.fields)
+        count.add(len(entries))
+    return [make_field(entry, position) for position, entry in enumerate(entries)]
 
 
-def _field(record: Record, position: int, depth_left: int) -> WireField:
+def _field(record: Record, position: int, depth_left: int, count: _FieldCount) -> WireField:
     if depth_left == 0:
         raise LimitExceededError(
             "types nest deeper than the limit; raise Limits.nesting_depth to read them"
         )
     name = record["name"] or ""
-    entries = record["children"]
+    entries = record["children"] or ()
+    count.add(len(entries))
     try:
         children = (
-            tuple(_field(entry, i, depth_left - 1) for i, entry in enumerate(entries))
+            tuple(_field(entry, i, depth_left - 1, count) for i, entry in enumerate(entries))
             if entries
             else ()
         )

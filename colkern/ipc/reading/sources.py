@@ -148,6 +148,11 @@ class Body:
             )
         return self.source.read(self.start + offset, length)
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether reading copies nothing."""
+        return isinstance(self.source, Memory)
+
     def in_memory(self) -> NDArray[np.uint8] | None:
         """All bytes, not copied; None where they would have to be read."""
         if not isinstance(self.source, Memory):

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 UNKNOWN = -1
 
+# In the place of a column's position: the lock for all of them.
+_ALL_COLUMNS = -1
+
 
 class Array:
     """A column: `length` values of one type, from slot `offset` of its buffers on. Immutable.
@@ -60,7 +63,7 @@ class Array:
         "type",
     )
 
-    _make_buffers: Callable[[int], tuple[Buffer | None, ...]]
+    _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
     _place: int
 
     def __init__(
@@ -117,8 +120,16 @@ class Array:
         # Called for what is not there: the buffers of a `late` array.
         if name != "buffers":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self.buffers = self._make_buffers(self._place)
+        make = self._make_buffers
+        if make is not None:
+            self.buffers = make(self._place)
+            # What it holds on to is not needed any more. Another thread may be here too.
+            self._make_buffers = None
         return self.buffers
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.buffers, self.children, self.dictionary, self.offset, self._null_count)
+        return Array, (self.type, self.length, *parts)
 
     def _check_shape(self) -> None:
         if self.length < 0 or self.offset < 0:
@@ -402,13 +413,20 @@ class RecordBatch:
     def columns(self) -> list[Array]:
         """All columns, decoded."""
         if self._load_many is not None:
-            missing = [i for i, column in enumerate(self._columns) if column is None]
-            for position, column in zip(missing, self._load_many(missing), strict=True):
-                # Another thread may have made it meanwhile.
-                if self._columns[position] is None:
-                    self._columns[position] = column
-            self._load_many = None
+            with self._loading.setdefault(_ALL_COLUMNS, threading.Lock()):
+                self._load_missing()
         return [self.column(i) if c is None else c for i, c in enumerate(self._columns)]
+
+    def _load_missing(self) -> None:
+        load_many = self._load_many
+        if load_many is None:
+            return
+        missing = [i for i, column in enumerate(self._columns) if column is None]
+        for position, column in zip(missing, load_many(missing), strict=True):
+            # Another thread may have asked for this one alone meanwhile.
+            if self._columns[position] is None:
+                self._columns[position] = column
+        self._load_many = None
 
     @property
     def num_rows(self) -> int:
@@ -475,6 +493,9 @@ class RecordBatch:
         from colkern.display import batch_repr
 
         return batch_repr(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RecordBatch, (self.schema, self.columns, self.length, self.metadata)
 
     def __arrow_c_schema__(self) -> Any:
         """The schema as an `arrow_schema` capsule (Arrow PyCapsule interface)."""

@@ -57,7 +57,9 @@ def bits_at(array: Array, role: Role, slots: Slots) -> NDArray[np.bool_]:
 
 def valid_at(array: Array, slots: Slots) -> NDArray[np.bool_] | None:
     """Which of those slots are valid by the array's own bitmap; None where it has none."""
-    if not array.layout.has_validity or array.buffer(Role.VALIDITY) is None:
+    if not array.layout.has_validity or array.known_null_count == 0:
+        return None
+    if array.buffer(Role.VALIDITY) is None:
         return None
     return bits_at(array, Role.VALIDITY, slots)
 

@@ -59,18 +59,14 @@ def run_ranges(
         workers = min(workers, num_threads())
     if workers <= 1:
         return [loop(0, count, *args)]
-    cuts = [count * i // workers for i in range(workers + 1)]
+    first, *others = itertools.pairwise(count * i // workers for i in range(workers + 1))
     futures: list[Future[Any]] = []
     try:
-        with _lock:
-            # Not without the lock: `set_num_threads` shuts the pool down for new work.
-            pool = _shared_pool()
-            for start, stop in itertools.pairwise(cuts[1:]):
-                futures.append(pool.submit(loop, start, stop, *args))
-        first = loop(cuts[0], cuts[1], *args)
+        _submit(futures, loop, [(*part, *args) for part in others])
+        done = [loop(*part, *args) for part in (first, *others[len(futures) :])]
     finally:
         _wait_for_all(futures)
-    return [first, *(future.result() for future in futures)]
+    return [done[0], *(future.result() for future in futures), *done[1:]]
 
 
 def map_items(function: Callable[[Any], Any], items: Sequence[Any], total: int) -> list[Any]:
@@ -97,15 +93,32 @@ def map_items(function: Callable[[Any], Any], items: Sequence[Any], total: int) 
 
     futures: list[Future[Any]] = []
     try:
-        with _lock:
-            pool = _shared_pool()
-            futures += [pool.submit(work) for _ in range(workers - 1)]
+        _submit(futures, work, [()] * (workers - 1))
         work()
     finally:
+        # Those that have not begun would find nothing to do, and may wait for a thread that waits here.
+        futures = [future for future in futures if not future.cancel()]
         _wait_for_all(futures)
     for future in futures:
         future.result()
     return results
+
+
+def _submit(
+    futures: list[Future[Any]], function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
+) -> None:
+    """Start calls in the pool, and append their futures; of none while the interpreter shuts down."""
+    # The lock, as `set_num_threads` shuts the pool down for new work.
+    with _lock:
+        pool = _shared_pool()
+        for arguments in calls:
+            try:
+                futures.append(pool.submit(function, *arguments))
+            except RuntimeError as error:
+                # Not where a thread cannot start: its call may be in the queue already.
+                if "interpreter shutdown" not in str(error):
+                    raise
+                return
 
 
 def _wait_for_all(futures: list[Future[Any]]) -> None:

@@ -1,7 +1,7 @@
 """Compressed buffers: LZ4 frames and Zstandard, each behind its uncompressed length.
 
-On reading, the length comes from whoever made the file. It is checked against what the codec could possibly
-make of the bytes that are there, and against a limit, before anything is allocated.
+On reading, the length comes from whoever made the file. It is checked against what the codec could
+possibly make of the bytes that are there, and against a limit, before anything is allocated.
 
 Columnar format 1.5: "Compression".
 """
@@ -56,6 +56,11 @@ class Budget:
         self._lock = threading.Lock()
 
     @property
+    def left(self) -> int:
+        """How many bytes may still be spent."""
+        return self._left
+
+    @property
     def spent(self) -> int:
         """How many bytes have been spent."""
         return self._limit - self._left
@@ -69,6 +74,11 @@ class Budget:
                     "raise Limits.decompressed_bytes and Limits.decompression_ratio to read them"
                 )
             self._left -= count
+
+    def give_back(self, count: int) -> None:
+        """Put `count` bytes back: what they were spent for is not kept."""
+        with self._lock:
+            self._left += count
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -17,7 +18,7 @@ import pytest
 
 from colkern.cpu import threads
 from colkern.cpu.target import CpuTarget
-from colkern.cpu.threads import num_threads, run_ranges, set_num_threads
+from colkern.cpu.threads import map_items, num_threads, run_ranges, set_num_threads
 from colkern.kernels.offsets import lengths_of
 
 
@@ -254,3 +255,46 @@ def test_one_thread_needs_no_pool() -> None:
     set_num_threads(1)
     assert run_ranges(lambda start, stop: stop, 1 << 20, (), 1) == [1 << 20]
     assert threads._pool is None
+
+
+def test_items_may_be_mapped_within_items() -> None:
+    set_num_threads(2)
+    made = map_items(
+        lambda i: map_items(lambda j: 10 * i + j, range(4), 1 << 30), range(4), 1 << 30
+    )
+    assert made == [[10 * i + j for j in range(4)] for i in range(4)]
+
+
+def test_an_error_in_one_item_comes_out_when_all_have_stopped() -> None:
+    running = set()
+
+    def work(i: int) -> int:
+        running.add(i)
+        try:
+            if i == 3:
+                raise ValueError("three")
+            return i
+        finally:
+            running.discard(i)
+
+    with pytest.raises(ValueError, match="three"):
+        map_items(work, range(50), 1 << 30)
+    assert not running
+
+
+def test_work_while_the_interpreter_shuts_down() -> None:
+    code = """
+import atexit
+from colkern.cpu.threads import map_items, run_ranges, set_num_threads
+
+set_num_threads(3)
+
+@atexit.register
+def late():
+    print(map_items(str, range(4), 1 << 30), run_ranges(lambda a, b: b - a, 1 << 20, ()))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    lists, _, counts = done.stdout.partition("] ")
+    assert lists == "['0', '1', '2', '3'"
+    assert sum(json.loads(counts)) == 1 << 20
+    assert done.stderr == ""

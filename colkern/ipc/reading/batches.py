@@ -1,7 +1,4 @@
-"""Record batches out of messages: which node and which buffers a column has, and its arrays.
-
-What follows from the schema alone is worked out once (`SchemaPlan`); a batch is opened by checking
-its counts, and a column is put together when it is asked for.
+"""Record batches out of messages: a batch is opened by checking its counts, a column made when asked for.
 
 Columnar format 1.5: "RecordBatch message", "Variadic buffers", "Compression".
 """
@@ -9,9 +6,7 @@ Columnar format 1.5: "RecordBatch message", "Variadic buffers", "Compression".
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -20,206 +15,26 @@ from numpy.typing import NDArray
 
 from colkern.arrays import UNKNOWN, Array, RecordBatch
 from colkern.cpu.threads import map_items
-from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError
 from colkern.ipc.compression import PREFIX_BYTES, Budget, Codec, codec_of
-from colkern.ipc.fields import WireField, WireSchema
-from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import Limits
+from colkern.ipc.reading.assembly import (
+    Assembly,
+    Place,
+    ResolveDictionary,
+    unbacked_error,
+    wanted_places,
+)
 from colkern.ipc.reading.byteorder import little_endian
-from colkern.ipc.reading.flat_fields import FlatFields
 from colkern.ipc.reading.messages import Message
+from colkern.ipc.reading.plans import ArrayPlan, ColumnsPlan, SchemaPlan
 from colkern.ipc.wire import BUFFER, FIELD_NODE
-from colkern.layouts import BufferSpec, ChildLength, Extent, Layout, Role, layout
-from colkern.memory import EMPTY, Buffer
-from colkern.schema import DataType, FixedSizeList, Schema, Union
+from colkern.layouts import BufferSpec
+from colkern.memory import Buffer
 
 _NO_NODES = np.empty(0, FIELD_NODE)
 _NO_BUFFERS = np.empty(0, BUFFER)
-_ONE_COLUMN = np.zeros(1, np.int64)
-
-ResolveDictionary = Callable[["DictionaryPlan", bool], Array]
-"""The values of a dictionary; the flag says that no slot needs them."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DictionaryPlan:
-    """Which dictionary a field has, and how its values are put together."""
-
-    id: int
-    values: ArrayPlan
-
-    def ids(self) -> set[int]:
-        """The ids of the dictionaries within the values."""
-        return set(self.values.dictionary_ids())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ArrayPlan:
-    """How the array of one field is put together from nodes and buffers.
-
-    Args:
-        type: The array's type.
-        layout: Its layout.
-        validity: The layout's validity buffer, if it has one.
-        others: The layout's other fixed buffers.
-        children: The plans of its children.
-        dictionary: The dictionary's plan, for dictionary types.
-        legacy_validity: Whether a validity buffer, which the layout lacks, stands before the
-            others: unions before format 1.0.
-        nodes: How many nodes the array takes, children included.
-        buffers: How many buffers, without variadic ones.
-        variadics: How many variadic counts.
-        flat: Whether the array is a validity buffer and others, and nothing else.
-    """
-
-    type: DataType
-    layout: Layout
-    validity: BufferSpec | None
-    others: tuple[BufferSpec, ...]
-    children: tuple[ArrayPlan, ...]
-    dictionary: DictionaryPlan | None
-    legacy_validity: bool
-    nodes: int
-    buffers: int
-    variadics: int
-    flat: bool
-
-    def dictionary_plans(self) -> Iterator[DictionaryPlan]:
-        """The dictionaries of the array, its children and their values, outer before inner."""
-        if self.dictionary is not None:
-            yield self.dictionary
-            yield from self.dictionary.values.dictionary_plans()
-        for child in self.children:
-            yield from child.dictionary_plans()
-
-    def dictionary_ids(self) -> Iterator[int]:
-        """The ids of those dictionaries."""
-        return (plan.id for plan in self.dictionary_plans())
-
-
-def _array_plan(field: WireField, version: int) -> ArrayPlan:
-    if field.dictionary is None:
-        if not field.children:
-            return _leaf_plan(field.field.type, version)
-        return _plan_of(field.field.type, field.children, None, version)
-    # The children in the metadata are those of the dictionary's values.
-    values = _plan_of(field.values, field.children, None, version)
-    return _plan_of(field.field.type, (), DictionaryPlan(field.dictionary, values), version)
-
-
-def _plan_of(
-    type_: DataType,
-    fields: tuple[WireField, ...],
-    dictionary: DictionaryPlan | None,
-    version: int,
-) -> ArrayPlan:
-    children = tuple(_array_plan(child, version) for child in fields)
-    rule = layout(type_)
-    legacy = version < MetadataVersion.V5 and isinstance(type_.storage, Union)
-    return ArrayPlan(
-        type_,
-        rule,
-        rule.buffers[0] if rule.has_validity else None,
-        rule.buffers[rule.has_validity :],
-        children,
-        dictionary,
-        legacy,
-        1 + sum(child.nodes for child in children),
-        legacy + len(rule.buffers) + sum(child.buffers for child in children),
-        rule.variadic + sum(child.variadics for child in children),
-        rule.has_validity and not (rule.variadic or fields or dictionary or legacy),
-    )
-
-
-@lru_cache(maxsize=1024)
-def _leaf_plan(type_: DataType, version: int) -> ArrayPlan:
-    """The plan of a type without children, made once for all columns of it."""
-    return _plan_of(type_, (), None, version)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ColumnsPlan:
-    """The plans of the columns of a batch, and where each column's entries start.
-
-    Args:
-        columns: The plans.
-        nodes: First node of each column, and the total.
-        buffers: First buffer of each, not counting variadic ones, and the total.
-        variadics: First variadic count of each, and the total.
-        label: What to call a column in errors.
-    """
-
-    columns: Sequence[ArrayPlan]
-    nodes: Sequence[int]
-    buffers: Sequence[int]
-    variadics: Sequence[int]
-    label: Callable[[int], str]
-
-    @classmethod
-    def of(
-        cls, plans: Sequence[ArrayPlan], plan_of: NDArray[np.int64], label: Callable[[int], str]
-    ) -> ColumnsPlan:
-        """The plan of columns that stand side by side: of each, which of the plans it has."""
-
-        def starts(counts: Iterable[int]) -> list[int]:
-            ends = np.fromiter(counts, np.int64, len(plans))[plan_of].cumsum()
-            return [0, *ends.tolist()]
-
-        return cls(
-            [plans[k] for k in plan_of.tolist()],
-            starts(plan.nodes for plan in plans),
-            starts(plan.buffers for plan in plans),
-            starts(plan.variadics for plan in plans),
-            label,
-        )
-
-
-def _column_plans(
-    fields: Sequence[WireField], version: int
-) -> tuple[list[ArrayPlan], NDArray[np.int64]]:
-    """The plans of a schema's columns, and which of them each column has."""
-    if not isinstance(fields, FlatFields):
-        return [_array_plan(field, version) for field in fields], np.arange(len(fields))
-    plans = [_leaf_plan(type_, version) for type_ in fields.types]
-    plan_of = fields.type_of.copy()
-    for position, field in fields.others.items():
-        plan_of[position] = len(plans)
-        plans.append(_array_plan(field, version))
-    return plans, plan_of
-
-
-class SchemaPlan:
-    """What is known of every batch of a schema under one version of the metadata."""
-
-    def __init__(self, wire: WireSchema, version: int) -> None:
-        self.schema: Schema = wire.schema
-        self.big_endian = wire.big_endian
-        self.columns = ColumnsPlan.of(
-            *_column_plans(wire.fields, version),
-            lambda position: f"column {wire.schema.field(position).name!r}",
-        )
-
-    @cached_property
-    def dictionaries(self) -> dict[int, ColumnsPlan]:
-        """By the id of each dictionary, the plan of its values as the one column of a batch.
-
-        Raises:
-            InvalidArrowError: If one id stands for dictionaries of different types.
-        """
-        found: dict[int, DictionaryPlan] = {}
-        for column in self.columns.columns:
-            for plan in column.dictionary_plans():
-                first = found.setdefault(plan.id, plan)
-                if first.values.type != plan.values.type or first.ids() != plan.ids():
-                    raise InvalidArrowError(
-                        f"dictionary {plan.id} has values of {first.values.type} in one field "
-                        f"and of {plan.values.type} in another"
-                    )
-        return {
-            id_: ColumnsPlan.of([plan.values], _ONE_COLUMN, lambda _, id_=id_: f"dictionary {id_}")  # type: ignore[misc]
-            for id_, plan in found.items()
-        }
 
 
 class BatchColumns:
@@ -259,8 +74,6 @@ class BatchColumns:
         self._codec = codec_of(record["compression"])
         self._budget = Budget(limits.decompressed(message.body.size))
         self._unbacked = limits.unbacked(message.body.size)
-        # Buffers that were decompressed before their column was put together.
-        self._ahead: dict[tuple[int, int], Buffer] = {}
         try:
             self._check_counts()
         except InvalidArrowError as error:
@@ -271,7 +84,7 @@ class BatchColumns:
         if self.length < 0:
             raise InvalidArrowError(f"batch of {self.length} rows")
         if not plan.columns and self.length > self._unbacked:
-            raise _unbacked(self.length, self._unbacked)
+            raise unbacked_error(self.length, self._unbacked)
         if self._nodes.size != plan.nodes[-1]:
             raise InvalidArrowError(
                 f"{self._nodes.size} field nodes where the schema has {plan.nodes[-1]}"
@@ -310,16 +123,16 @@ class BatchColumns:
         """How many variadic buffers stand before those of the k-th count."""
         return tuple(accumulate(self._counts, initial=0))
 
+    def _first_buffer(self, position: int) -> int:
+        """The number of a column's first buffer; of one past the last column, how many there are."""
+        first = self._plan.buffers[position]
+        if self._counts:
+            first += self._variadics_before[self._plan.variadics[position]]
+        return first
+
     def _buffers_of(self, position: int) -> range:
         """Which buffers a column has."""
-        plan = self._plan
-        if not self._counts:
-            return range(plan.buffers[position], plan.buffers[position + 1])
-        before, variadics = self._variadics_before, plan.variadics
-        return range(
-            plan.buffers[position] + before[variadics[position]],
-            plan.buffers[position + 1] + before[variadics[position + 1]],
-        )
+        return range(self._first_buffer(position), self._first_buffer(position + 1))
 
     def load(self, position: int, resolve: ResolveDictionary) -> Array:
         """The column at `position`; its buffers are read, decompressed and brought to little-endian.
@@ -334,22 +147,35 @@ class BatchColumns:
             LimitExceededError: If decompressed buffers, or lengths that no buffer stands behind, are
                 over the limits.
         """
+        return self._load(position, resolve, {})
+
+    def _load(self, position: int, resolve: ResolveDictionary, ahead: dict[Place, Buffer]) -> Array:
+        """The column at `position`; buffers that are found in `ahead` are decompressed already."""
+
+        def load_buffer(place: Place, spec: BufferSpec) -> Buffer:
+            buffer = ahead.get(place) or self._plain_buffer(place)
+            return little_endian(buffer, spec) if self._big_endian else buffer
+
+        assembly = Assembly(*self._parts(position), load_buffer, resolve, self._unbacked)
+        try:
+            return assembly.array(self._plan.columns[position])
+        except InvalidArrowError as error:
+            raise error.at(f"{self._place}, {self._plan.label(position)}") from None
+
+    def _parts(self, position: int) -> tuple[Any, Any, Any]:
+        """The nodes, the places of buffers, and the variadic counts of a column."""
         plan = self._plan
-        first, after = plan.variadics[position], plan.variadics[position + 1]
         nodes = range(plan.nodes[position], plan.nodes[position + 1])
-        assembly = _Assembly(
+        first, after = plan.variadics[position], plan.variadics[position + 1]
+        return (
             map(self._nodes.item, nodes),
             map(self._buffers.item, self._buffers_of(position)),
             iter(self._counts[first:after]),
-            self._buffer,
-            resolve,
-            self._unbacked,
         )
-        column = plan.columns[position]
-        try:
-            return assembly.array(column)
-        except InvalidArrowError as error:
-            raise error.at(f"{self._place}, {plan.label(position)}") from None
+
+    def _plain_buffer(self, place: Place) -> Buffer:
+        buffer = self._body.read(*place)
+        return buffer if self._codec is None else self._codec.decompress(buffer, self._budget)
 
     def load_values(self, resolve: ResolveDictionary, budget: Budget) -> Array:
         """The values of a dictionary batch, as `load` gives them.
@@ -426,19 +252,25 @@ class BatchColumns:
         return codec.uncompressed_size(start.array.data, length)
 
     def load_many(self, positions: list[int], resolve: ResolveDictionary) -> list[Array]:
-        """The columns at those positions, as `load` gives them, with less work for each."""
-        if self._codec is not None:
-            self._decompress_ahead(positions)
-            try:
-                return [self._loaded(position, resolve) for position in positions]
-            finally:
-                self._ahead.clear()
-        if self._body_bytes is not None and not self._big_endian and self.length <= self._unbacked:
-            return self._flat_columns(positions, self._body_bytes, resolve)
-        return [self._loaded(position, resolve) for position in positions]
+        """The columns at those positions, as `load` gives them, with less work for each.
 
-    def _loaded(self, position: int, resolve: ResolveDictionary) -> Array:
-        column = self.load(position, resolve)
+        For one caller at a time.
+        """
+        body = self._body_bytes
+        if body is not None and self._codec is None and not self._big_endian:
+            return self._flat_columns(positions, body, resolve)
+        spent = self._budget.spent
+        try:
+            ahead = {} if self._codec is None else self._decompressed(self._codec, positions)
+            return [self._checked(position, resolve, ahead) for position in positions]
+        except ColkernError:
+            self._budget.give_back(self._budget.spent - spent)
+            raise
+
+    def _checked(
+        self, position: int, resolve: ResolveDictionary, ahead: dict[Place, Buffer]
+    ) -> Array:
+        column = self._load(position, resolve, ahead)
         if column.length != self.length:
             raise InvalidArrowError(
                 f"{column.length} values in {self.length} rows",
@@ -446,24 +278,30 @@ class BatchColumns:
             )
         return column
 
-    def _decompress_ahead(self, positions: list[int]) -> None:
-        """Decompress the buffers of several columns side by side, for `_buffer` to find.
+    def _decompressed(self, codec: Codec, positions: list[int]) -> dict[Place, Buffer]:
+        """The buffers of several columns, decompressed side by side.
 
-        What fails is left to `_buffer`, which can tell where it is.
+        Nothing if one of them cannot be: loading one by one will tell which.
         """
-        codec = self._codec
-        assert codec is not None
-        wanted = [k for position in positions for k in self._buffers_of(position)]
-        places = [place for place in map(self._buffers.item, wanted) if place[1]]
+        columns = self._plan.columns
+        wanted = {
+            place: None
+            for position in positions
+            for place in wanted_places(columns[position], *self._parts(position))
+            if place[1]
+        }
+        places = list(wanted)
+        budget = Budget(self._budget.left)
 
-        def decompressed(place: tuple[int, int]) -> Buffer | None:
-            try:
-                return codec.decompress(self._body.read(*place), self._budget)
-            except InvalidArrowError:
-                return None
+        def decompress(place: Place) -> Buffer:
+            return codec.decompress(self._body.read(*place), budget)
 
-        found = map_items(decompressed, places, sum(size for _, size in places))
-        self._ahead = {p: b for p, b in zip(places, found, strict=True) if b is not None}
+        try:
+            found = map_items(decompress, places, sum(size for _, size in places))
+            self._budget.spend(budget.spent)
+        except (InvalidArrowError, LimitExceededError):
+            return {}
+        return dict(zip(places, found, strict=True))
 
     @cached_property
     def _body_bytes(self) -> NDArray[np.uint8] | None:
@@ -483,7 +321,7 @@ class BatchColumns:
         numbers = self._buffers.view(np.int64).tolist()
 
         def make_buffers(position: int) -> tuple[Buffer | None, ...]:
-            k = 2 * self._buffers_of(position).start
+            k = 2 * self._first_buffer(position)
             end = k + 2 * plan.columns[position].buffers
             places = zip(numbers[k:end:2], numbers[k + 1 : end : 2], strict=True)
             validity, *others = (body[at : at + size] for at, size in places)
@@ -503,30 +341,14 @@ class BatchColumns:
                     needed[array_plan] = least
                 node = 2 * plan.nodes[position]
                 nulls = nodes[node + 1]
-                k = (
-                    2 * self._buffers_of(position).start
-                    if self._counts
-                    else 2 * plan.buffers[position]
-                )
+                k = 2 * self._first_buffer(position)
                 right = nodes[node] == length and 0 <= nulls <= length
                 if right and _fit(least, nulls, numbers, k, total):
                     column = Array.late(
                         array_plan.type, array_plan.layout, length, nulls, make_buffers, position
                     )
-            columns.append(self._loaded(position, resolve) if column is None else column)
+            columns.append(self._checked(position, resolve, {}) if column is None else column)
         return columns
-
-    def _buffer(self, where: tuple[int, int], spec: BufferSpec) -> Buffer:
-        ahead = self._ahead.pop(where, None)
-        if ahead is not None:
-            buffer = ahead
-        else:
-            buffer = self._body.read(*where)
-            if self._codec is not None:
-                buffer = self._codec.decompress(buffer, self._budget)
-        if self._big_endian:
-            buffer = little_endian(buffer, spec)
-        return buffer
 
 
 def _fit(least: tuple[int, ...], nulls: int, numbers: list[int], k: int, total: int) -> bool:
@@ -552,131 +374,6 @@ def _fit(least: tuple[int, ...], nulls: int, numbers: list[int], k: int, total: 
 
 def _or(value: Any, default: Any) -> Any:
     return default if value is None else value
-
-
-# What variadic buffers hold: bytes, in no order.
-_VARIADIC = BufferSpec(Role.BYTES, Extent.FREE, np.dtype(np.uint8))
-
-
-@dataclass(slots=True)
-class _Assembly:
-    """Puts one column together, taking nodes, buffers and counts parents first."""
-
-    nodes: Iterator[tuple[int, int]]
-    buffers: Iterator[tuple[int, int]]
-    counts: Iterator[int]
-    load: Callable[[tuple[int, int], BufferSpec], Buffer]
-    resolve: ResolveDictionary
-    unbacked: int
-
-    def array(self, plan: ArrayPlan) -> Array:
-        length, null_count = next(self.nodes)
-        if not 0 <= null_count <= length:
-            raise InvalidArrowError(f"node with {null_count} nulls in {length} slots")
-        if plan.legacy_validity:
-            self._skip_legacy_validity(null_count)
-        buffers = self._own_buffers(plan, null_count)
-        if length > self.unbacked and not any(buffers):
-            raise _unbacked(length, self.unbacked)
-        dictionary = None
-        if plan.dictionary is not None:
-            dictionary = self.resolve(plan.dictionary, null_count == length)
-        return Array(
-            plan.type,
-            length,
-            buffers,
-            self._children(plan, length) if plan.children else (),
-            dictionary,
-            # The other layouts have nulls that no bitmap of theirs tells; those are counted.
-            null_count=UNKNOWN if plan.validity is None else null_count,
-        )
-
-    def _own_buffers(self, plan: ArrayPlan, null_count: int) -> list[Buffer | None]:
-        load, where = self.load, self.buffers
-        buffers: list[Buffer | None] = []
-        if plan.validity is not None:
-            place = next(where)
-            buffers.append(load(place, plan.validity) if null_count else None)
-        for spec in plan.others:
-            buffers.append(load(next(where), spec))
-        if plan.layout.variadic:
-            for _ in range(next(self.counts)):
-                buffers.append(load(next(where), _VARIADIC))
-        return buffers
-
-    def _children(self, plan: ArrayPlan, length: int) -> list[Array]:
-        children = []
-        for child, field in zip(plan.children, plan.type.fields, strict=True):
-            try:
-                children.append(self.array(child))
-            except InvalidArrowError as error:
-                raise error.at(f"child {field.name!r}") from None
-        check = _CHILD_CHECKS.get(plan.layout.child_length)
-        if check is not None:
-            check(plan.type, length, children)
-        return children
-
-    def _skip_legacy_validity(self, null_count: int) -> None:
-        _, size = next(self.buffers)
-        if null_count and not size:
-            raise InvalidArrowError(f"union node with {null_count} nulls and no validity bitmap")
-        if null_count:
-            raise UnsupportedError(
-                "a union with a validity bitmap of its own and nulls in it, as written before "
-                "format 1.0"
-            )
-
-
-def _unbacked(length: int, limit: int) -> LimitExceededError:
-    return LimitExceededError(
-        f"{length} slots without a buffer behind them are over the limit of "
-        f"{limit}; raise Limits.unbacked_length to read them"
-    )
-
-
-def _same_length(type_: DataType, length: int, children: list[Array]) -> None:
-    for child, field in zip(children, type_.fields, strict=True):
-        if child.length < length:
-            raise InvalidArrowError(
-                f"{child.length} slots where the parent has {length}", place=f"child {field.name!r}"
-            )
-
-
-def _list_size(type_: DataType, length: int, children: list[Array]) -> None:
-    storage = type_.storage
-    assert isinstance(storage, FixedSizeList)
-    if children[0].length < length * storage.list_size:
-        raise InvalidArrowError(
-            f"{children[0].length} elements for {length} lists of {storage.list_size}"
-        )
-
-
-def _runs(type_: DataType, length: int, children: list[Array]) -> None:
-    run_ends, values = children
-    if run_ends.length > values.length or (length and not run_ends.length):
-        raise InvalidArrowError(
-            f"{run_ends.length} run ends and {values.length} values for {length} slots"
-        )
-
-
-# What lengths alone tell; offsets are bytes, and left to `validate`.
-_CHILD_CHECKS: dict[ChildLength, Callable[[DataType, int, list[Array]], None]] = {
-    ChildLength.SAME: _same_length,
-    ChildLength.LIST_SIZE: _list_size,
-    ChildLength.RUNS: _runs,
-}
-
-
-def empty_array(plan: ArrayPlan) -> Array:
-    """An array without slots."""
-    values = plan.dictionary.values if plan.dictionary is not None else None
-    return Array(
-        plan.type,
-        0,
-        [None if spec.role is Role.VALIDITY else EMPTY for spec in plan.layout.buffers],
-        [empty_array(child) for child in plan.children],
-        empty_array(values) if values is not None else None,
-    )
 
 
 def lazy_batch(

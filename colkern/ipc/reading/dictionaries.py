@@ -16,11 +16,10 @@ from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
 from colkern.ipc.compression import Budget
 from colkern.ipc.limits import Limits
-from colkern.ipc.reading.batches import BatchColumns, DictionaryPlan, SchemaPlan, empty_array
+from colkern.ipc.reading.assembly import empty_array
+from colkern.ipc.reading.batches import BatchColumns
 from colkern.ipc.reading.messages import Message
-
-# Columns may be loaded from several threads; what they share are the values of dictionaries.
-_resolving = threading.RLock()
+from colkern.ipc.reading.plans import DictionaryPlan, SchemaPlan
 
 
 class _State:
@@ -59,7 +58,7 @@ class _State:
 
     def array(self, dictionaries: Dictionaries) -> Array:
         """All values; dictionaries within them are taken from `dictionaries`."""
-        with _resolving:
+        with dictionaries.resolving:
             inner = tuple(dictionaries.known(id_) for id_ in sorted(self._plan.ids()))
             behind: list[_State] = []
             state: _State | None = self
@@ -105,10 +104,14 @@ def _joined(parts: list[Array]) -> Array:
 class Dictionaries:
     """The states of all dictionaries at one point of a stream."""
 
-    __slots__ = ("_states",)
+    __slots__ = ("_states", "resolving")
 
-    def __init__(self, states: Mapping[int, _State] | None = None) -> None:
+    def __init__(
+        self, states: Mapping[int, _State] | None = None, resolving: threading.RLock | None = None
+    ) -> None:
         self._states: Mapping[int, _State] = states or {}
+        # Columns may be loaded from several threads; what they share are the values of dictionaries.
+        self.resolving = resolving or threading.RLock()
 
     def known(self, id_: int) -> Array | None:
         """The values of a dictionary, or None if no batch of it has come."""
@@ -165,4 +168,4 @@ class Dictionaries:
         part = BatchColumns(record["data"], message, columns, plan.big_endian, limits)
         dictionary = DictionaryPlan(id_, columns.columns[0])
         state = _State(dictionary, part, before if record["isDelta"] else None, limits)
-        return Dictionaries({**self._states, id_: state})
+        return Dictionaries({**self._states, id_: state}, self.resolving)

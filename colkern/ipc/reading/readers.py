@@ -14,14 +14,20 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
-from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.errors import (
+    ColkernError,
+    InvalidArrowError,
+    LimitExceededError,
+    StreamError,
+    UnsupportedError,
+)
 from colkern.ipc.fields import WireSchema, dictionary_ids
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import decode
 from colkern.ipc.framing import FRONT_BYTES, MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
-from colkern.ipc.reading.batches import DictionaryPlan, SchemaPlan, lazy_batch
+from colkern.ipc.reading.batches import lazy_batch
 from colkern.ipc.reading.dictionaries import Dictionaries
 from colkern.ipc.reading.messages import (
     HEADER_NAMES,
@@ -33,6 +39,7 @@ from colkern.ipc.reading.messages import (
     max_table_depth,
     read_message_at,
 )
+from colkern.ipc.reading.plans import DictionaryPlan, SchemaPlan
 from colkern.ipc.reading.schemas import schema_from_wire
 from colkern.ipc.reading.sources import (
     ByteStream,
@@ -143,6 +150,11 @@ class StreamReader(RecordBatchStream):
             taken = take()
         except ColkernError as error:
             self._failure = error
+            raise
+        except BaseException as error:
+            self._failure = StreamError(
+                f"the source failed before, perhaps within a message: {type(error).__name__}: {error}"
+            )
             raise
         self._ended = taken is None
         return taken

@@ -107,7 +107,7 @@ def _fields(entries: Any, limits: Limits) -> Sequence[WireField]:
 
     count = _FieldCount(limits.fields)
     count.add(len(entries))
-    if len(entries) >= FEWEST:
+    if len(entries) >= FEWEST and limits.nesting_depth:
         flat = flat_fields(
             entries, lambda number, parameters: _data_type(number, parameters, ()), make_field
         )

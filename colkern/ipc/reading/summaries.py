@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.limits import Limits
-from colkern.ipc.reading.batches import BatchColumns, SchemaPlan
+from colkern.ipc.reading.batches import BatchColumns
 from colkern.ipc.reading.messages import Message
+from colkern.ipc.reading.plans import SchemaPlan
 
 
 @dataclass(frozen=True, slots=True, eq=False)

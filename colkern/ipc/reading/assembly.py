@@ -1,0 +1,180 @@
+"""One column put together: the arrays of a field and its children, out of nodes and buffers.
+
+Columnar format 1.5: "RecordBatch message".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from colkern.arrays import UNKNOWN, Array
+from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.ipc.reading.plans import ArrayPlan, DictionaryPlan
+from colkern.layouts import BufferSpec, ChildLength, Extent, Role
+from colkern.memory import EMPTY, Buffer
+from colkern.schema import DataType, FixedSizeList
+
+ResolveDictionary = Callable[[DictionaryPlan, bool], Array]
+"""The values of a dictionary; the flag says that no slot needs them."""
+
+Place = tuple[int, int]
+"""Offset and length of a buffer in a body."""
+
+# What variadic buffers hold: bytes, in no order.
+_VARIADIC = BufferSpec(Role.BYTES, Extent.FREE, np.dtype(np.uint8))
+
+
+@dataclass(slots=True)
+class Assembly:
+    """Puts one column together, taking nodes, buffers and counts parents first.
+
+    Args:
+        nodes: Length and null count of each array.
+        buffers: Where each buffer is.
+        counts: How many variadic buffers each view array has.
+        load: Reads a buffer.
+        resolve: Gives the values of dictionaries.
+        unbacked: How many slots an array may have without a buffer behind them.
+    """
+
+    nodes: Iterator[tuple[int, int]]
+    buffers: Iterator[Place]
+    counts: Iterator[int]
+    load: Callable[[Place, BufferSpec], Buffer]
+    resolve: ResolveDictionary
+    unbacked: int
+
+    def array(self, plan: ArrayPlan) -> Array:
+        """The array of a plan; raises `InvalidArrowError` if a part does not fit, with the child."""
+        length, null_count = next(self.nodes)
+        if not 0 <= null_count <= length:
+            raise InvalidArrowError(f"node with {null_count} nulls in {length} slots")
+        if plan.legacy_validity:
+            self._skip_legacy_validity(null_count)
+        buffers = self._own_buffers(plan, null_count)
+        if length > self.unbacked and not (plan.backed or (plan.validity and null_count)):
+            raise unbacked_error(length, self.unbacked)
+        dictionary = None
+        if plan.dictionary is not None:
+            dictionary = self.resolve(plan.dictionary, null_count == length)
+        return Array(
+            plan.type,
+            length,
+            buffers,
+            self._children(plan, length) if plan.children else (),
+            dictionary,
+            # The other layouts have nulls that no bitmap of theirs tells; those are counted.
+            null_count=UNKNOWN if plan.validity is None else null_count,
+        )
+
+    def _own_buffers(self, plan: ArrayPlan, null_count: int) -> list[Buffer | None]:
+        load, where = self.load, self.buffers
+        buffers: list[Buffer | None] = []
+        if plan.validity is not None:
+            place = next(where)
+            buffers.append(load(place, plan.validity) if null_count else None)
+        for spec in plan.others:
+            buffers.append(load(next(where), spec))
+        if plan.layout.variadic:
+            for _ in range(next(self.counts)):
+                buffers.append(load(next(where), _VARIADIC))
+        return buffers
+
+    def _children(self, plan: ArrayPlan, length: int) -> list[Array]:
+        children = []
+        for child, field in zip(plan.children, plan.type.fields, strict=True):
+            try:
+                children.append(self.array(child))
+            except InvalidArrowError as error:
+                raise error.at(f"child {field.name!r}") from None
+        check = _CHILD_CHECKS.get(plan.layout.child_length)
+        if check is not None:
+            check(plan.type, length, children)
+        return children
+
+    def _skip_legacy_validity(self, null_count: int) -> None:
+        _, size = next(self.buffers)
+        if null_count and not size:
+            raise InvalidArrowError(f"union node with {null_count} nulls and no validity bitmap")
+        if null_count:
+            raise UnsupportedError(
+                "a union with a validity bitmap of its own and nulls in it, as written before "
+                "format 1.0"
+            )
+
+
+def unbacked_error(length: int, limit: int) -> LimitExceededError:
+    """The error for more slots without a buffer than the limit allows."""
+    return LimitExceededError(
+        f"{length} slots without a buffer behind them are over the limit of "
+        f"{limit}; raise Limits.unbacked_length to read them"
+    )
+
+
+def _same_length(type_: DataType, length: int, children: list[Array]) -> None:
+    for child, field in zip(children, type_.fields, strict=True):
+        if child.length < length:
+            raise InvalidArrowError(
+                f"{child.length} slots where the parent has {length}", place=f"child {field.name!r}"
+            )
+
+
+def _list_size(type_: DataType, length: int, children: list[Array]) -> None:
+    storage = type_.storage
+    assert isinstance(storage, FixedSizeList)
+    if children[0].length < length * storage.list_size:
+        raise InvalidArrowError(
+            f"{children[0].length} elements for {length} lists of {storage.list_size}"
+        )
+
+
+def _runs(type_: DataType, length: int, children: list[Array]) -> None:
+    run_ends, values = children
+    if run_ends.length > values.length or (length and not run_ends.length):
+        raise InvalidArrowError(
+            f"{run_ends.length} run ends and {values.length} values for {length} slots"
+        )
+
+
+# What lengths alone tell; offsets are bytes, and left to `validate`.
+_CHILD_CHECKS: dict[ChildLength, Callable[[DataType, int, list[Array]], None]] = {
+    ChildLength.SAME: _same_length,
+    ChildLength.LIST_SIZE: _list_size,
+    ChildLength.RUNS: _runs,
+}
+
+
+def empty_array(plan: ArrayPlan) -> Array:
+    """An array without slots."""
+    values = plan.dictionary.values if plan.dictionary is not None else None
+    return Array(
+        plan.type,
+        0,
+        [None if spec.role is Role.VALIDITY else EMPTY for spec in plan.layout.buffers],
+        [empty_array(child) for child in plan.children],
+        empty_array(values) if values is not None else None,
+    )
+
+
+def wanted_places(
+    plan: ArrayPlan,
+    nodes: Iterator[tuple[int, int]],
+    buffers: Iterator[Place],
+    counts: Iterator[int],
+) -> Iterator[Place]:
+    """Where the buffers are that an `Assembly` with the same arguments loads."""
+    _, null_count = next(nodes)
+    if plan.legacy_validity:
+        next(buffers)
+    if plan.validity is not None:
+        place = next(buffers)
+        if null_count:
+            yield place
+    variadics = next(counts) if plan.layout.variadic else 0
+    for _ in range(len(plan.others) + variadics):
+        yield next(buffers)
+    for child in plan.children:
+        yield from wanted_places(child, nodes, buffers, counts)

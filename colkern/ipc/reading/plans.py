@@ -1,0 +1,208 @@
+"""What follows from a schema alone: which nodes and buffers the columns of a batch have.
+
+Worked out once a schema, and used for every batch of it.
+
+Columnar format 1.5: "RecordBatch message", "Variadic buffers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.errors import InvalidArrowError
+from colkern.ipc.fields import WireField, WireSchema
+from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
+from colkern.ipc.reading.flat_fields import FlatFields
+from colkern.layouts import BufferSpec, Layout, layout
+from colkern.schema import DataType, Schema, Union
+
+_ONE_COLUMN = np.zeros(1, np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DictionaryPlan:
+    """Which dictionary a field has, and how its values are put together."""
+
+    id: int
+    values: ArrayPlan
+
+    def ids(self) -> set[int]:
+        """The ids of the dictionaries within the values."""
+        return set(self.values.dictionary_ids())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayPlan:
+    """How the array of one field is put together from nodes and buffers.
+
+    Args:
+        type: The array's type.
+        layout: Its layout.
+        validity: The layout's validity buffer, if it has one.
+        others: The layout's other fixed buffers.
+        children: The plans of its children.
+        dictionary: The dictionary's plan, for dictionary types.
+        legacy_validity: Whether a validity buffer, which the layout lacks, stands before the
+            others: unions before format 1.0.
+        nodes: How many nodes the array takes, children included.
+        buffers: How many buffers, without variadic ones.
+        variadics: How many variadic counts.
+        backed: Whether the buffers grow with the number of slots, without nulls too.
+        flat: Whether the array is a validity buffer and others that grow with it, and nothing else.
+    """
+
+    type: DataType
+    layout: Layout
+    validity: BufferSpec | None
+    others: tuple[BufferSpec, ...]
+    children: tuple[ArrayPlan, ...]
+    dictionary: DictionaryPlan | None
+    legacy_validity: bool
+    nodes: int
+    buffers: int
+    variadics: int
+    backed: bool
+    flat: bool
+
+    def dictionary_plans(self) -> Iterator[DictionaryPlan]:
+        """The dictionaries of the array, its children and their values, outer before inner."""
+        if self.dictionary is not None:
+            yield self.dictionary
+            yield from self.dictionary.values.dictionary_plans()
+        for child in self.children:
+            yield from child.dictionary_plans()
+
+    def dictionary_ids(self) -> Iterator[int]:
+        """The ids of those dictionaries."""
+        return (plan.id for plan in self.dictionary_plans())
+
+
+def _array_plan(field: WireField, version: int) -> ArrayPlan:
+    if field.dictionary is None:
+        if not field.children:
+            return _leaf_plan(field.field.type, version)
+        return _plan_of(field.field.type, field.children, None, version)
+    # The children in the metadata are those of the dictionary's values.
+    values = _plan_of(field.values, field.children, None, version)
+    return _plan_of(field.field.type, (), DictionaryPlan(field.dictionary, values), version)
+
+
+def _plan_of(
+    type_: DataType,
+    fields: tuple[WireField, ...],
+    dictionary: DictionaryPlan | None,
+    version: int,
+) -> ArrayPlan:
+    children = tuple(_array_plan(child, version) for child in fields)
+    rule = layout(type_)
+    backed = any(spec.min_bytes(8) for spec in rule.buffers[rule.has_validity :])
+    legacy = version < MetadataVersion.V5 and isinstance(type_.storage, Union)
+    return ArrayPlan(
+        type_,
+        rule,
+        rule.buffers[0] if rule.has_validity else None,
+        rule.buffers[rule.has_validity :],
+        children,
+        dictionary,
+        legacy,
+        1 + sum(child.nodes for child in children),
+        legacy + len(rule.buffers) + sum(child.buffers for child in children),
+        rule.variadic + sum(child.variadics for child in children),
+        backed,
+        backed and rule.has_validity and not (rule.variadic or fields or dictionary),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _leaf_plan(type_: DataType, version: int) -> ArrayPlan:
+    """The plan of a type without children, made once for all columns of it."""
+    return _plan_of(type_, (), None, version)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnsPlan:
+    """The plans of the columns of a batch, and where each column's entries start.
+
+    Args:
+        columns: The plans.
+        nodes: First node of each column, and the total.
+        buffers: First buffer of each, not counting variadic ones, and the total.
+        variadics: First variadic count of each, and the total.
+        label: What to call a column in errors.
+    """
+
+    columns: Sequence[ArrayPlan]
+    nodes: Sequence[int]
+    buffers: Sequence[int]
+    variadics: Sequence[int]
+    label: Callable[[int], str]
+
+    @classmethod
+    def of(
+        cls, plans: Sequence[ArrayPlan], plan_of: NDArray[np.int64], label: Callable[[int], str]
+    ) -> ColumnsPlan:
+        """The plan of columns that stand side by side: of each, which of the plans it has."""
+
+        def starts(counts: Iterable[int]) -> list[int]:
+            ends = np.fromiter(counts, np.int64, len(plans))[plan_of].cumsum()
+            return [0, *ends.tolist()]
+
+        return cls(
+            [plans[k] for k in plan_of.tolist()],
+            starts(plan.nodes for plan in plans),
+            starts(plan.buffers for plan in plans),
+            starts(plan.variadics for plan in plans),
+            label,
+        )
+
+
+def _column_plans(
+    fields: Sequence[WireField], version: int
+) -> tuple[list[ArrayPlan], NDArray[np.int64]]:
+    """The plans of a schema's columns, and which of them each column has."""
+    if not isinstance(fields, FlatFields):
+        return [_array_plan(field, version) for field in fields], np.arange(len(fields))
+    plans = [_leaf_plan(type_, version) for type_ in fields.types]
+    plan_of = fields.type_of.copy()
+    for position, field in fields.others.items():
+        plan_of[position] = len(plans)
+        plans.append(_array_plan(field, version))
+    return plans, plan_of
+
+
+class SchemaPlan:
+    """What is known of every batch of a schema under one version of the metadata."""
+
+    def __init__(self, wire: WireSchema, version: int) -> None:
+        self.schema: Schema = wire.schema
+        self.big_endian = wire.big_endian
+        self.columns = ColumnsPlan.of(
+            *_column_plans(wire.fields, version),
+            lambda position: f"column {wire.schema.field(position).name!r}",
+        )
+
+    @cached_property
+    def dictionaries(self) -> dict[int, ColumnsPlan]:
+        """By the id of each dictionary, the plan of its values as the one column of a batch.
+
+        Raises:
+            InvalidArrowError: If one id stands for dictionaries of different types.
+        """
+        found: dict[int, DictionaryPlan] = {}
+        for column in self.columns.columns:
+            for plan in column.dictionary_plans():
+                first = found.setdefault(plan.id, plan)
+                if first.values.type != plan.values.type or first.ids() != plan.ids():
+                    raise InvalidArrowError(
+                        f"dictionary {plan.id} has values of {first.values.type} in one field "
+                        f"and of {plan.values.type} in another"
+                    )
+        return {
+            id_: ColumnsPlan.of([plan.values], _ONE_COLUMN, lambda _, id_=id_: f"dictionary {id_}")  # type: ignore[misc]
+            for id_, plan in found.items()
+        }

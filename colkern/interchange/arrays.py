@@ -82,7 +82,8 @@ def _build(export: Export, source: Array) -> array[int]:
     """A structure, followed in memory by pointers to its buffers and children, and view sizes."""
     rule = source.layout
     buffers = [_buffer_address(buffer) for buffer in source.buffers]
-    if rule.has_validity and source.buffers[0] is None:
+    # A bitmap that contradicts a count of no nulls counts for nothing here, and for some readers.
+    if rule.has_validity and (source.buffers[0] is None or source.known_null_count == 0):
         buffers[0] = 0
     sizes: list[int] = []
     if rule.variadic:

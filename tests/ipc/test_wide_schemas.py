@@ -114,3 +114,5 @@ def test_wide_batches_are_read_as_pyarrow_does() -> None:
     (ours,) = reader
     assert ours.column("c150").to_pylist() == batch.column("c150").to_pylist()
     assert ours.to_pydict() == batch.to_pydict()
+    for column in ours.columns:
+        column._check_shape()

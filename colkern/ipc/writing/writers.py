@@ -78,19 +78,19 @@ class _Writer:
         self._options = options
         self._codec = options.codec()
         self._wire: WireSchema = wire_schema_of(schema, options.dictionary_ids)
-        self._header = schema_to_wire(self._wire)
+        header = schema_to_wire(self._wire)
         if options.dictionary_deltas is not None:
             deltas = options.dictionary_deltas
         self._dictionaries = WrittenDictionaries(deltas=deltas, may_replace=self._may_replace)
         self._sink: Sink | None = sink_of(sink)
         try:
-            self._begin()
+            self._begin(header)
         except BaseException:
             self.abandon()
             raise
 
-    def _begin(self) -> None:
-        self._message(MessageHeader.Schema, self._header)
+    def _begin(self, header: Record) -> None:
+        self._message(MessageHeader.Schema, header)
 
     def __repr__(self) -> str:
         return f"<colkern.ipc.{type(self).__name__}: {len(self.schema)} columns>\n{self.schema}"
@@ -113,12 +113,12 @@ class _Writer:
     def write(self, data: Any) -> None:
         """Write record batches; their columns are written as they are, not copied where that can be.
 
+        A batch that is refused leaves the writer as it was. Where the sink itself fails, the writer is
+        abandoned: see `abandon`.
+
         Args:
             data: A `RecordBatch`, an iterable of them (a reader is one), or any object with Arrow's
                 PyCapsule interface: a batch or table of pyarrow, polars, DuckDB …
-
-        A batch that is refused leaves the writer as it was. Where the sink itself fails, the writer is
-        abandoned: see `abandon`.
 
         Raises:
             OSError: If the sink fails.
@@ -233,10 +233,10 @@ class FileWriter(_Writer):
         self._dictionary_blocks: list[Block] = []
         super().__init__(sink, schema, options, deltas=True)
 
-    def _begin(self) -> None:
+    def _begin(self, header: Record) -> None:
         assert self._sink is not None
         self._sink.write([MAGIC.ljust(FRONT_BYTES, b"\0")])
-        super()._begin()
+        super()._begin(header)
 
     def _write_dictionary(self, header: Record, body: Body) -> Block:
         block = super()._write_dictionary(header, body)
@@ -254,7 +254,7 @@ class FileWriter(_Writer):
             FOOTER,
             {
                 "version": MetadataVersion.V5,
-                "schema": self._header,
+                "schema": schema_to_wire(self._wire),
                 "dictionaries": np.array(self._dictionary_blocks, BLOCK),
                 "recordBatches": np.array(self._batch_blocks, BLOCK),
                 "custom_metadata": self._metadata,

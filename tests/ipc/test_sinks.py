@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import gc
 import io
 import os
 import socket
+import subprocess
+import sys
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -145,3 +150,193 @@ def test_positions_count_from_where_the_writer_started() -> None:
     colkern.ipc.write_file(sink, BATCH)
     (batch,) = colkern.ipc.open(Buffer.from_object(sink.getvalue())[3:])
     assert batch == BATCH
+
+
+class Silent(io.RawIOBase):
+    """A raw file in non-blocking mode whose other end does not read: `answer` is what it takes."""
+
+    def __init__(self, answer: int | None) -> None:
+        self.answer = answer
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int | None:
+        return self.answer
+
+
+def test_a_raw_file_that_takes_nothing_is_an_error() -> None:
+    with pytest.raises(BlockingIOError):
+        colkern.ipc.write_stream(Silent(None), BATCH)
+    with pytest.raises(OSError, match="took none of"):
+        colkern.ipc.write_stream(Silent(0), BATCH)
+
+
+def test_a_pipe_that_does_not_block_loses_nothing_in_silence() -> None:
+    ours, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    with (
+        os.fdopen(ours, "rb"),
+        os.fdopen(theirs, "wb", buffering=0) as pipe,
+        pytest.raises(BlockingIOError),
+    ):
+        colkern.ipc.write_stream(pipe, BATCH)
+
+
+class Returnless:
+    """A file object whose `write` takes all and returns nothing."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def write(self, data: Any) -> None:
+        self.data += data
+
+
+def test_a_file_object_that_returns_no_count_has_taken_all() -> None:
+    sink = Returnless()
+    colkern.ipc.write_stream(sink, BATCH)
+    (batch,) = colkern.ipc.open(bytes(sink.data))
+    assert batch == BATCH
+
+
+@pytest.mark.parametrize("new", WRITERS)
+def test_a_writer_that_is_dropped_leaves_nothing_behind(tmp_path: Path, new: Any) -> None:
+    path = tmp_path / "a.arrow"
+    for _ in range(3):
+        writer = new(path, BATCH.schema)
+        writer.write(BATCH)
+        del writer
+        gc.collect()
+        assert os.listdir(tmp_path) == []
+    writers = [new(path, BATCH.schema) for _ in range(2)]
+    for writer in writers:
+        writer.write(BATCH)
+        writer.close()
+    check(path)
+    assert os.listdir(tmp_path) == ["a.arrow"]
+
+
+def test_a_writer_dropped_in_a_forked_process_leaves_the_file_to_its_owner(tmp_path: Path) -> None:
+    script = (
+        "import os, sys, colkern, colkern.ipc\n"
+        "path = sys.argv[1]\n"
+        "batch = colkern.RecordBatch(colkern.Schema({}), [], length=7)\n"
+        "writer = colkern.ipc.new_file(path, batch.schema)\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    sys.exit()\n"
+        "os.waitpid(child, 0)\n"
+        "writer.write(batch)\n"
+        "writer.close()\n"
+    )
+    path = tmp_path / "a.arrow"
+    subprocess.run([sys.executable, "-c", script, str(path)], check=True)
+    (batch,) = colkern.ipc.open(path)
+    assert batch.num_rows == 7
+    assert os.listdir(tmp_path) == ["a.arrow"]
+
+
+def test_a_file_that_cannot_get_its_permissions_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.arrow"
+    path.write_text("before")
+
+    def refuse(*_: Any) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "fchmod", refuse)
+    with pytest.raises(PermissionError):
+        colkern.ipc.new_file(path, BATCH.schema)
+    gc.collect()
+    assert os.listdir(tmp_path) == ["a.arrow"]
+    assert path.read_text() == "before"
+
+
+@pytest.mark.parametrize("name", ["x" * 249 + ".arrow", "柱" * 83 + ".arrow"])
+def test_the_longest_names_that_a_file_can_have(tmp_path: Path, name: str) -> None:
+    assert len(name.encode()) == 255
+    colkern.ipc.write_file(tmp_path / name, BATCH)
+    check(tmp_path / name)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs descriptors with paths")
+def test_a_path_of_an_open_descriptor_is_written_through_it(tmp_path: Path) -> None:
+    # As `>>` of a shell opens its output.
+    path, link = tmp_path / "log", tmp_path / "link"
+    path.write_bytes(b"before")
+    with path.open("ab") as file:
+        place = f"/dev/fd/{file.fileno()}"
+        link.symlink_to(place)
+        for target in (place, f"/proc/self/fd/{file.fileno()}", link):
+            before = path.read_bytes()
+            inode = path.stat().st_ino
+            colkern.ipc.write_stream(target, BATCH)
+            after = path.read_bytes()
+            assert after.startswith(before)
+            assert path.stat().st_ino == inode
+            (batch,) = colkern.ipc.open_stream(after[len(before) :])
+            assert batch == BATCH
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="needs files in shared memory")
+def test_files_in_shared_memory_appear_when_they_are_whole() -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        path = Path(folder, "a.arrow")
+        with colkern.ipc.new_file(path, BATCH.schema) as writer:
+            writer.write(BATCH)
+            assert not path.exists()
+        check(path)
+
+
+class Full(io.BytesIO):
+    """Takes so many more chunks, then half of one and no more; then it has room again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left: int | None = None
+
+    def write(self, data: Any) -> int:
+        if self.left == 0:
+            self.left = None
+            super().write(bytes(data)[:50])
+            raise OSError(errno.ENOSPC, "no space left")
+        if self.left is not None:
+            self.left -= 1
+        return super().write(data)
+
+
+@pytest.mark.parametrize("new", WRITERS)
+@pytest.mark.parametrize("chunks", [0, 1, 2])
+def test_a_writer_whose_sink_failed_is_not_used_again(new: Any, chunks: int) -> None:
+    words = pa.array(["a", "b"]).dictionary_encode()
+    numbers = pa.array([1, 2]).dictionary_encode()
+    batch = batch_from_pyarrow(pa.record_batch({"a": words, "b": numbers}))
+    sink = Full()
+    writer = new(sink, batch.schema)
+    # Two dictionaries and a batch.
+    sink.left = chunks
+    with pytest.raises(OSError, match="no space left"):
+        writer.write(batch)
+    size = len(sink.getvalue())
+    with pytest.raises(ValueError, match="the writer is closed"):
+        writer.write(batch)
+    writer.close()
+    assert len(sink.getvalue()) == size
+
+
+def test_a_path_whose_write_failed_does_not_appear(tmp_path: Path) -> None:
+    path = tmp_path / "a.arrow"
+    writer = colkern.ipc.new_file(path, BATCH.schema)
+    assert writer._sink is not None
+    writer._sink._write = _refuse
+    with writer:
+        with pytest.raises(OSError, match="no space left"):
+            writer.write(BATCH)
+        assert os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path) == []
+
+
+def _refuse(_: Any) -> None:
+    raise OSError(errno.ENOSPC, "no space left")

@@ -330,3 +330,62 @@ def test_halves_and_indices_without_a_sign() -> None:
     for fmt in FORMATS:
         (batch,) = by_pyarrow(fmt, written(fmt, batch_from_pyarrow(theirs)))
         assert batch.equals(theirs)
+
+
+def test_one_batch_without_rows_is_one_batch() -> None:
+    theirs = pa.record_batch({"x": pa.array([], pa.int8())})
+    for fmt in FORMATS:
+        assert [found.num_rows for found in by_pyarrow(fmt, written(fmt, theirs))] == [0]
+    sink = io.BytesIO()
+    with colkern.ipc.new_stream(sink, Schema({"x": s.int8()})) as writer:
+        writer.write(theirs)
+    assert [found.num_rows for found in by_pyarrow("stream", sink.getvalue())] == [0]
+
+
+@pytest.mark.parametrize("data", ["abc", b"abc", ["abc"], {"x": 1}])
+def test_text_is_no_batches(data: Any) -> None:
+    with pytest.raises(TypeError, match=r"data: expected record batches .* got (str|bytes)"):
+        written("stream", data)
+
+
+def test_an_extension_type_of_an_extension_type_has_no_form() -> None:
+    nested = s.extension("outer", s.extension("inner", s.int8()))
+    sink = io.BytesIO()
+    for type_ in (nested, s.list_(nested)):
+        with pytest.raises(UnsupportedError, match=r"x.*: IPC has no form for an extension type"):
+            colkern.ipc.new_stream(sink, Schema({"x": type_}))
+    assert sink.getvalue() == b""
+
+
+@pytest.mark.parametrize("level", [1.0, "1"])
+def test_a_compression_level_is_a_whole_number(level: Any) -> None:
+    for codec in ("lz4", "zstd"):
+        with pytest.raises(TypeError, match="compression_level: expected an int"):
+            written(
+                "stream", one_column(sample("bool")), compression=codec, compression_level=level
+            )
+
+
+@pytest.mark.parametrize("metadata", [{b"a": 1}, {b"a": None}, {"a": b"b"}, {b"a": "b"}, [b"a"]])
+@pytest.mark.parametrize("owner", ["schema", "field", "batch", "footer"])
+def test_metadata_is_bytes_or_nothing_is_written(owner: str, metadata: Any) -> None:
+    type_ = s.dictionary(s.int8(), s.int8())
+    of = {owner: metadata}
+    schema = Schema([s.Field("x", type_, True, of.get("field"))], of.get("schema"))
+    ones = buffer([1], "i1")
+    values = Array(s.int8(), 2, [None, buffer([1, 2], "i1")])
+    column = Array(type_, 1, [None, ones], dictionary=values)
+    sink = io.BytesIO()
+    if owner == "batch":
+        with colkern.ipc.new_file(sink, schema) as writer:
+            before = sink.getvalue()
+            with pytest.raises(TypeError, match=r"data\.metadata: expected"):
+                writer.write(RecordBatch(schema, [column], metadata=metadata))
+            assert sink.getvalue() == before
+            writer.write(RecordBatch(schema, [column]))
+        assert pa.ipc.open_file(sink.getvalue()).read_all().to_pydict() == {"x": [2]}
+        return
+    name = {"schema": r"schema\.metadata", "field": "metadata of field 'x'", "footer": "metadata"}
+    with pytest.raises(TypeError, match=f"^{name[owner]}: expected"):
+        colkern.ipc.new_file(sink, schema, metadata=of.get("footer"))
+    assert sink.getvalue() == b""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +11,8 @@ import pytest
 from arrow_oracle import batch_from_pyarrow
 
 import colkern.ipc
-from colkern import RecordBatch
+import colkern.schema as s
+from colkern import Array, InvalidArrowError, RecordBatch, Schema
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.limits import DEFAULT_LIMITS
 from colkern.ipc.reading.messages import MessageStream
@@ -176,3 +178,115 @@ def test_a_dictionary_with_nulls_and_slices_of_one() -> None:
     data = stream(whole.slice(0, 2), whole.slice(2))
     assert messages(data) == ["schema", "0=3", "batch", "batch"]
     assert columns(data) == [["a", None], [None, "c"]]
+
+
+def test_fields_that_share_an_outer_dictionary_share_the_inner_ones() -> None:
+    a, b = nested([0], [[0], [1, 0]], ["a", "b"]), nested([1], [[0], [1, 0]], ["a", "b"])
+    data = stream(batch(a=a, b=b), dictionary_ids={"a": 0, "b": 0})
+    assert messages(data) == ["schema", "1=2", "0=2", "batch"]
+    ours = colkern.ipc.open(data).read_all()[0]
+    assert ours.to_pydict() == {"a": [["a"]], "b": [["b", "a"]]}
+    # The same places in other words.
+    other = nested([1], [[0], [1, 0]], ["x", "y"])
+    with pytest.raises(ValueError, match="columns that share it have different dictionaries"):
+        stream(batch(a=a, b=other), dictionary_ids={"a": 0, "b": 0})
+
+
+def test_ids_of_inner_dictionaries_must_agree_with_the_outer_ones() -> None:
+    a = nested([0], [[0]], ["a"])
+    ids = {"a": 0, "b": 0, "a.item": 4, "b.item": 4}
+    assert messages(stream(batch(a=a, b=a), dictionary_ids=ids))[1:3] == ["4=1", "0=1"]
+    with pytest.raises(ValueError, match=r"dictionary_ids: 'b\.item' .* 4, not 5"):
+        stream(batch(a=a, b=a), dictionary_ids={**ids, "b.item": 5})
+
+
+def test_fields_that_share_a_dictionary_keep_their_own_metadata() -> None:
+    def column(mark: bytes) -> s.Field:
+        inner = s.Field("x", s.dictionary(s.int8(), s.utf8()), True, {b"of": mark})
+        return s.field(mark.decode(), s.dictionary(s.int8(), s.struct([inner])))
+
+    sink = io.BytesIO()
+    schema = Schema([column(b"a"), column(b"b")])
+    colkern.ipc.new_stream(sink, schema, dictionary_ids={"a": 0, "b": 0}).close()
+    found = pa.ipc.open_stream(sink.getvalue()).schema
+    for name in ("a", "b"):
+        assert found.field(name).type.value_type.field(0).metadata == {b"of": name.encode()}
+
+
+@pytest.mark.parametrize(
+    ("ids", "error", "message"),
+    [
+        ({"d": 2**63}, ValueError, "dictionary_ids: 'd': .* 64 bits"),
+        ({"d": -(2**63) - 1}, ValueError, "dictionary_ids: 'd': .* 64 bits"),
+        ({"d": "1"}, TypeError, "dictionary_ids: 'd': expected an int, got str"),
+        ({"d": 1.0}, TypeError, "dictionary_ids: 'd': expected an int, got float"),
+        ([("d", 1)], TypeError, "dictionary_ids: expected a mapping, got list"),
+    ],
+)
+def test_ids_are_whole_numbers_of_64_bits(ids: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        stream(batch(d=encoded([0], ["x"])), dictionary_ids=ids)
+    for id_ in (2**63 - 1, -(2**63)):
+        data = stream(batch(d=encoded([0], ["x"])), dictionary_ids={"d": id_})
+        assert messages(data) == ["schema", f"{id_}=1", "batch"]
+
+
+def views(parts: list[bytes], slots: list[tuple[int, bytes, int, int]]) -> Array:
+    """Long strings by hand: length, the first bytes, data buffer and offset of each."""
+    packed = b"".join(struct.pack("<i4sii", *slot) for slot in slots)
+    buffers = [None, *(Buffer.from_object(part) for part in (packed, *parts))]
+    return Array(s.utf8_view(), len(slots), buffers)
+
+
+def test_dictionaries_of_views_are_compared_by_their_strings() -> None:
+    x, y = b"x" * 30, b"y" * 30
+    together = views([x + y], [(30, b"xxxx", 0, 0), (30, b"yyyy", 0, 30)])
+    apart = views([y, x], [(30, b"xxxx", 1, 0), (30, b"yyyy", 0, 0)])
+    grown = views([y, x], [(30, b"xxxx", 1, 0), (30, b"yyyy", 0, 0), (30, b"yyyy", 0, 0)])
+    other = views([x + y], [(30, b"yyyy", 0, 30), (30, b"xxxx", 0, 0)])
+    type_ = s.dictionary(s.int8(), s.utf8_view())
+
+    def of(values: Array) -> RecordBatch:
+        index = Buffer.from_object(bytes([1]))
+        column = Array(type_, 1, [None, index], dictionary=values)
+        return RecordBatch(Schema([("d", type_)]), [column])
+
+    data = file(of(together), of(apart), of(grown))
+    assert messages(data[8:]) == ["schema", "0=2", "batch", "batch", "0+1", "batch"]
+    assert [found.to_pydict() for found in colkern.ipc.open(data)] == [{"d": [y.decode()]}] * 3
+    with pytest.raises(ValueError, match="a file can only add"):
+        file(of(together), of(other))
+
+
+def test_a_batch_that_is_refused_leaves_its_dictionaries_unwritten() -> None:
+    good = batch(a=encoded([0], ["x"]), b=encoded([0], ["y"]))
+    damaged = Array(s.utf8(), 1, [None, Buffer.from_object(struct.pack("<ii", 0, 9)), None])
+    column = Array(good.column(1).type, 1, good.column(1).buffers, dictionary=damaged)
+    bad = RecordBatch(good.schema, [good.column(0), column])
+    sink = io.BytesIO()
+    with colkern.ipc.new_file(sink, good.schema) as writer:
+        before = sink.getvalue()
+        with pytest.raises(InvalidArrowError):
+            writer.write(bad)
+        assert sink.getvalue() == before
+        writer.write(good)
+    assert pa.ipc.open_file(sink.getvalue()).read_all().to_pydict() == {"a": ["x"], "b": ["y"]}
+
+
+def test_dictionaries_of_dense_unions_are_compared_by_the_slots_they_show() -> None:
+    def union(places: list[int], numbers: list[int], words: list[str]) -> pa.UnionArray:
+        codes, children = pa.array([0, 0, 1], pa.int8()), [pa.array(numbers), pa.array(words)]
+        return pa.UnionArray.from_dense(codes, pa.array(places, pa.int32()), children)
+
+    tight = union([0, 1, 0], [7, 8], ["a"])
+    loose = union([1, 3, 2], [0, 7, 0, 8], ["b", "c", "a"])
+    other = union([1, 3, 2], [0, 7, 0, 9], ["b", "c", "a"])
+
+    def of(values: pa.Array) -> RecordBatch:
+        return batch(d=pa.DictionaryArray.from_arrays(pa.array([2, 0], pa.int8()), values))
+
+    data = file(of(tight), of(loose))
+    assert messages(data[8:]) == ["schema", "0=3", "batch", "batch"]
+    assert [found.to_pydict() for found in colkern.ipc.open(data)] == [{"d": ["a", 7]}] * 2
+    with pytest.raises(ValueError, match="a file can only add"):
+        file(of(tight), of(other))

@@ -5,15 +5,17 @@ Columnar format 1.5: "Dictionary messages", "Dictionary replacement", "IPC file 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from colkern.arrays import Array
 from colkern.ipc.fields import WireField
-from colkern.memory import EMPTY
-from colkern.operations import trim
+from colkern.memory import EMPTY, Buffer
+from colkern.operations import take, trim, views_to_offsets
+from colkern.schema import int64
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +27,14 @@ class DictionaryBatch:
         field: A field that has it; its children are those of the values.
         values: The values, or those that come behind the ones before.
         is_delta: Whether they do.
+        whole: All values that a reader has then.
     """
 
     id: int
     field: WireField
     values: Array
     is_delta: bool
+    whole: Array
 
     def values_field(self) -> WireField:
         """The field of the values themselves."""
@@ -86,26 +90,24 @@ class WrittenDictionaries:
             batch.id for batch in before if not batch.is_delta and batch.id in self._written
         }
         if written is None:
-            return DictionaryBatch(id_, owner, values, is_delta=False)
+            return DictionaryBatch(id_, owner, values, is_delta=False, whole=values)
         # Values that point into a dictionary which has another order now must point anew.
         if not replaced.intersection(_ids(owner.children)):
             if _same(written, values):
                 return None
             if self._deltas and _is_start_of(written, values):
-                return DictionaryBatch(id_, owner, values.slice(written.length), is_delta=True)
+                rest = values.slice(written.length)
+                return DictionaryBatch(id_, owner, rest, is_delta=True, whole=values)
         if not self._may_replace:
             raise ValueError(
                 f"dictionary {id_} of {owner.field.name!r}: a file can only add to a dictionary, not "
                 f"replace it; unify the dictionaries of the batches, or write a stream"
             )
-        return DictionaryBatch(id_, owner, values, is_delta=False)
+        return DictionaryBatch(id_, owner, values, is_delta=False, whole=values)
 
-    def wrote(self, columns: Sequence[Array], fields: Sequence[WireField]) -> None:
-        """Remember the dictionaries of these columns as written."""
-        for column, field in zip(columns, fields, strict=True):
-            for owner, values in _dictionaries(column, field):
-                assert owner.dictionary is not None
-                self._written[owner.dictionary] = values
+    def wrote(self, batch: DictionaryBatch) -> None:
+        """Remember a dictionary as written."""
+        self._written[batch.id] = batch.whole
 
 
 def _is_start_of(start: Array, values: Array) -> bool:
@@ -113,7 +115,7 @@ def _is_start_of(start: Array, values: Array) -> bool:
 
 
 def _same(a: Array, b: Array) -> bool:
-    """Whether two arrays of one type are the same bytes: of equal values, -0.0 is not 0.0.
+    """Whether two arrays of one type hold the same bytes: of equal values, -0.0 is not 0.0.
 
     Dictionaries within are not looked at, they have ids of their own.
     """
@@ -121,12 +123,32 @@ def _same(a: Array, b: Array) -> bool:
 
 
 def _same_bytes(a: Array, b: Array) -> bool:
+    if _same_parts(a, b):
+        return True
+    one_way = _ONE_WAY.get(a.layout.name)
+    return one_way is not None and a.length == b.length and _same_parts(one_way(a), one_way(b))
+
+
+def _same_parts(a: Array, b: Array) -> bool:
     if len(a.buffers) != len(b.buffers) or a.length != b.length:
         return False
     pairs = zip(a.buffers, b.buffers, strict=True)
     if not all(np.array_equal((x or EMPTY).array, (y or EMPTY).array) for x, y in pairs):
         return False
     return all(_same_bytes(x, y) for x, y in zip(a.children, b.children, strict=True))
+
+
+def _all_slots(array: Array) -> Array:
+    """The slots in new memory; the children of a dense union hold nothing else then."""
+    slots = Buffer(np.arange(array.length, dtype=np.int64).view(np.uint8))
+    return take(array, Array(int64(), array.length, [None, slots]))
+
+
+# Trimmed arrays that hold one value after another in one way, where their layout has several.
+_ONE_WAY: dict[str, Callable[[Array], Array]] = {
+    "variable-size binary view": partial(views_to_offsets, large=True),
+    "dense union": _all_slots,
+}
 
 
 def _dictionaries(array: Array, field: WireField) -> Iterator[tuple[WireField, Array]]:

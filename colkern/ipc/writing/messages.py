@@ -6,14 +6,13 @@ Columnar format 1.5: "Encapsulated message format".
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import Record, encode
 from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.wire import MESSAGE
-from colkern.ipc.writing.schemas import pairs
 from colkern.ipc.writing.sinks import Sink
 
 _length = struct.Struct("<i").pack
@@ -54,7 +53,7 @@ def write_message(
     kind: int,
     header: Record,
     body: Body | None = None,
-    metadata: Mapping[bytes, bytes] | None = None,
+    metadata: list[Record] | None = None,
     alignment: int = 8,
 ) -> tuple[int, int, int]:
     """Write one message so that its body starts at a multiple of the alignment.
@@ -64,7 +63,7 @@ def write_message(
         kind: A `MessageHeader` value.
         header: The header's table.
         body: The body, or None.
-        metadata: Custom metadata.
+        metadata: Custom metadata, as `colkern.ipc.writing.schemas.pairs` gives it.
         alignment: Of the body's start, counted from where the sink started.
 
     Returns:
@@ -79,7 +78,7 @@ def write_message(
             "header_type": kind,
             "header": header,
             "bodyLength": size,
-            "custom_metadata": pairs(metadata),
+            "custom_metadata": metadata,
         },
     )
     start = sink.position

@@ -6,7 +6,7 @@ Columnar format 1.5: "Schema message", "Data Types".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import count
+from itertools import chain, count, repeat
 from typing import Any
 
 from colkern import schema as s
@@ -16,6 +16,8 @@ from colkern.ipc.flatbuf.DictionaryKind import DictionaryKind
 from colkern.ipc.flatbuf.Endianness import Endianness
 from colkern.ipc.flatbuf.Type import Type
 from colkern.ipc.flatbuffer import Record
+
+_ID_END = 1 << 63
 
 
 def wire_schema_of(schema: s.Schema, dictionary_ids: Mapping[str, int]) -> WireSchema:
@@ -27,64 +29,133 @@ def wire_schema_of(schema: s.Schema, dictionary_ids: Mapping[str, int]) -> WireS
             Fields with one id share a dictionary. The others get ids of their own.
 
     Raises:
-        ValueError: If a path leads to no dictionary field, or fields of one id have different values.
+        TypeError: If an id is no int.
+        ValueError: If a path leads to no dictionary field, an id has more than 64 bits, fields of one
+            id have different values, or dictionaries within the values have other ids in one of them.
         UnsupportedError: If IPC has no form for a type.
     """
-    numbering = _Numbering(dictionary_ids)
-    fields = tuple(numbering.field(field, field.name) for field in schema)
+    numbering = _Numbering(_checked_ids(dictionary_ids))
+    fields = tuple(numbering.field(field, field.name, None) for field in schema)
     unknown = sorted(dictionary_ids.keys() - numbering.seen)
     if unknown:
         raise ValueError(f"dictionary_ids: no dictionary field {unknown[0]!r}")
     return WireSchema(schema, fields, big_endian=False)
 
 
+def _checked_ids(ids: Mapping[str, int]) -> dict[str, int]:
+    if not isinstance(ids, Mapping):
+        raise TypeError(f"dictionary_ids: expected a mapping, got {type(ids).__name__}")
+    for path, id_ in ids.items():
+        if not isinstance(id_, int):
+            raise TypeError(f"dictionary_ids: {path!r}: expected an int, got {type(id_).__name__}")
+        if not -_ID_END <= id_ < _ID_END:
+            raise ValueError(f"dictionary_ids: {path!r}: {id_} does not fit 64 bits")
+    return dict(ids)
+
+
 class _Numbering:
-    """Gives each dictionary field its id."""
+    """Gives each dictionary field its id.
+
+    Args:
+        ids: The ids that were asked for, by path.
+    """
 
     def __init__(self, ids: Mapping[str, int]) -> None:
         self._ids = ids
         self._values: dict[int, s.DataType] = {}
-        self._fresh: Iterator[int] = (i for i in count() if i not in set(ids.values()))
+        self._first: dict[int, WireField] = {}
+        taken = set(ids.values())
+        self._fresh: Iterator[int] = (i for i in count() if i not in taken)
         self.seen: set[str] = set()
 
-    def field(self, field: s.Field, path: str) -> WireField:
+    def field(self, field: s.Field, path: str, twin: WireField | None) -> WireField:
+        """The field with its ids.
+
+        Args:
+            field: The field.
+            path: Its path.
+            twin: The same field of a dictionary that is shared, where another path leads to it: its
+                ids are the field's. None where there is no such field.
+        """
         type_ = s.field_to_wire(field).type
+        if isinstance(type_, s.Extension):
+            raise UnsupportedError(
+                f"{path}: IPC has no form for an extension type stored as {type_}"
+            )
         values, dictionary = type_, None
         if isinstance(type_, s.Dictionary):
-            values, dictionary = type_.value_type, self._id(path)
-            if isinstance(values, s.Extension | s.Dictionary):
-                raise UnsupportedError(
-                    f"{path}: IPC has no form for a dictionary whose values are {values}"
-                )
-            known = self._values.setdefault(dictionary, values)
-            if known != values:
-                raise ValueError(
-                    f"dictionary_ids: dictionary {dictionary} has values of {known} in one field "
-                    f"and of {values} in {path!r}"
-                )
-        children = tuple(self.field(child, f"{path}.{child.name}") for child in values.fields)
-        return WireField(field, children, dictionary, values)
+            values, dictionary = type_.value_type, self._id(path, twin)
+            self._check_values(values, dictionary, path)
+            twin = self._first.get(dictionary)
+        twins = repeat(None) if twin is None else twin.children
+        children = tuple(
+            self.field(child, f"{path}.{child.name}", below)
+            for child, below in zip(values.fields, twins, strict=False)
+        )
+        result = WireField(field, children, dictionary, values)
+        if dictionary is not None:
+            self._first.setdefault(dictionary, result)
+        return result
 
-    def _id(self, path: str) -> int:
+    def _check_values(self, values: s.DataType, dictionary: int, path: str) -> None:
+        if isinstance(values, s.Extension | s.Dictionary):
+            raise UnsupportedError(
+                f"{path}: IPC has no form for a dictionary whose values are {values}"
+            )
+        known = self._values.setdefault(dictionary, values)
+        if known != values:
+            raise ValueError(
+                f"dictionary_ids: dictionary {dictionary} has values of {known} in one field "
+                f"and of {values} in {path!r}"
+            )
+
+    def _id(self, path: str, twin: WireField | None) -> int:
         self.seen.add(path)
-        known = self._ids.get(path)
-        return next(self._fresh) if known is None else known
+        wanted = self._ids.get(path)
+        if twin is None:
+            return next(self._fresh) if wanted is None else wanted
+        assert twin.dictionary is not None
+        if wanted not in (None, twin.dictionary):
+            raise ValueError(
+                f"dictionary_ids: {path!r} lies in a shared dictionary where its id is "
+                f"{twin.dictionary}, not {wanted}"
+            )
+        return twin.dictionary
 
 
 def schema_to_wire(wire: WireSchema) -> Record:
-    """The `Schema` table of a schema."""
+    """The `Schema` table of a schema.
+
+    Raises:
+        TypeError: If metadata of the schema or a field is no mapping of bytes to bytes.
+    """
     return {
         "endianness": Endianness.Little,
         "fields": [_field(field) for field in wire.fields],
-        "custom_metadata": pairs(wire.schema.metadata),
+        "custom_metadata": pairs(wire.schema.metadata, "schema.metadata"),
     }
 
 
-def pairs(metadata: Mapping[bytes, bytes] | None) -> list[Record] | None:
-    """Custom metadata as `KeyValue` tables; None where there is none."""
-    if not metadata:
+def pairs(metadata: Mapping[bytes, bytes] | None, argument: str) -> list[Record] | None:
+    """Custom metadata as `KeyValue` tables; None where there is none.
+
+    Args:
+        metadata: The metadata.
+        argument: What to call it in messages.
+
+    Raises:
+        TypeError: If it is no mapping of bytes to bytes.
+    """
+    if metadata is None:
         return None
-    return [{"key": key, "value": value} for key, value in metadata.items()]
+    if not isinstance(metadata, Mapping):
+        raise TypeError(f"{argument}: expected a mapping, got {type(metadata).__name__}")
+    for part in chain.from_iterable(metadata.items()):
+        if not isinstance(part, bytes):
+            raise TypeError(
+                f"{argument}: expected keys and values of bytes, got {type(part).__name__}"
+            )
+    return [{"key": key, "value": value} for key, value in metadata.items()] or None
 
 
 def type_to_wire(type_: s.DataType) -> Record:
@@ -109,7 +180,7 @@ def _field(field: WireField) -> Record:
         **type_to_wire(field.values),
         "dictionary": encoding,
         "children": [_field(child) for child in field.children],
-        "custom_metadata": pairs(plain.metadata),
+        "custom_metadata": pairs(plain.metadata, f"metadata of field {plain.name!r}"),
     }
 
 

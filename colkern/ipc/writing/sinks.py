@@ -1,20 +1,32 @@
 """Where bytes are written to: paths, file objects, sockets.
 
 A file at a path appears under its name when it is whole, and not before: until then its bytes stand
-in a file beside it.
+in a file beside it. That holds for a process that fails, not for a power cut: nothing waits for the disk.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import os
+import secrets
 import stat
+import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 _JOINED_BYTES = 1 << 16
 """Chunks up to this size together are handed on as one: a system call costs more than a copy."""
+
+_STEM_CHARACTERS = 24
+"""How much of a file's name its partial file shows: up to 96 bytes, of the 255 that a name can have."""
+
+_DEVICE_ROOTS = ("/dev", "/proc")
+_FILE_ROOTS = ("/dev/shm",)
+_MOST_LINKS = 40
+"""As many as a system follows."""
 
 
 class Sink:
@@ -66,27 +78,46 @@ class _FileSink(Sink):
     def __init__(self, path: Path) -> None:
         # A link keeps leading to its file, and the file keeps its permissions.
         self._path = Path(os.path.realpath(path))
-        self._partial = self._path.with_name(f".{self._path.name}.{os.getpid()}-{id(self):x}.part")
+        name = f".{self._path.name[:_STEM_CHARACTERS]}.{secrets.token_hex(8)}.part"
+        self._partial = self._path.with_name(name)
         descriptor = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        self._file = os.fdopen(descriptor, "wb", buffering=0)
+        # A sink that is dropped, and one that is still open when the process ends, is abandoned.
+        self._discard = weakref.finalize(self, _discard, self._file, self._partial, os.getpid())
         with contextlib.suppress(FileNotFoundError):
             os.fchmod(descriptor, stat.S_IMODE(self._path.stat().st_mode))
-        self._file = os.fdopen(descriptor, "wb", buffering=0)
         super().__init__(_whole(self._file.write))
 
     def commit(self) -> None:
+        """The file gets its name.
+
+        Whoever looks sees nothing or all of it, also when this process fails. Nothing is flushed to
+        the disk: after a power cut the file may be there in part.
+        """
         self._file.close()
         os.replace(self._partial, self._path)
+        self._discard.detach()
 
     def abandon(self) -> None:
-        self._file.close()
-        self._partial.unlink(missing_ok=True)
+        self._discard()
+
+
+def _discard(file: io.FileIO, partial: Path, owner: int) -> None:
+    """Close and remove a partial file; a forked process only closes what it has of its owner's."""
+    try:
+        file.close()
+    finally:
+        if os.getpid() == owner:
+            partial.unlink(missing_ok=True)
 
 
 class _DirectSink(Sink):
-    """A path that is no regular file, such as a pipe or a terminal: nothing can be renamed to it."""
+    """A path to which nothing can be renamed, such as a pipe, a terminal or an open descriptor."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("wb", buffering=0)
+        # A descriptor's file may hold what others have written: that stays, and this comes behind it.
+        append = os.O_APPEND if path.is_file() else 0
+        self._file = os.fdopen(os.open(path, os.O_WRONLY | append), "wb", buffering=0)
         super().__init__(_whole(self._file.write))
 
     def commit(self) -> None:
@@ -96,18 +127,52 @@ class _DirectSink(Sink):
         self._file.close()
 
 
-def _whole(write: Callable[[Any], int | None]) -> Callable[[Any], None]:
-    """A `write` that goes on where a raw file took only a part."""
+def _whole(write: Callable[[Any], int | None], *, is_raw: bool = True) -> Callable[[Any], None]:
+    """A `write` that goes on where a raw file took only a part.
+
+    Args:
+        write: The `write` of a file object.
+        is_raw: Whether the file is a raw one, that answers None when it took nothing. Others that
+            answer None took all.
+    """
 
     def all_of(chunk: Any) -> None:
         view = memoryview(chunk).cast("B")
-        written = write(view)
-        # Not every file object returns a count; those that do not take all.
-        while written is not None and written < view.nbytes:
-            view = view[written:]
+        while view.nbytes:
             written = write(view)
+            if written is None:
+                if is_raw:
+                    raise BlockingIOError(
+                        errno.EAGAIN, "sink: does not block, and takes nothing now"
+                    )
+                return
+            if written <= 0:
+                raise OSError(f"sink: took none of {view.nbytes} bytes")
+            view = view[written:]
 
     return all_of
+
+
+def _is_rename_target(path: Path) -> bool:
+    """Whether a file can take its name by being renamed: a regular file, or none as yet."""
+    return not _is_device(path) and (path.is_file() or not path.exists())
+
+
+def _is_device(path: Path) -> bool:
+    """Whether a path or a link on its way lies where devices and open descriptors have names.
+
+    What stands there may look like a regular file, as /dev/stdout does after a shell's `>>`.
+    """
+    for _ in range(_MOST_LINKS):
+        place = Path(os.path.realpath(path.parent), path.name)
+        if any(place.is_relative_to(root) for root in _FILE_ROOTS):
+            return False
+        if any(place.is_relative_to(root) for root in _DEVICE_ROOTS):
+            return True
+        if not place.is_symlink():
+            return False
+        path = place.parent / place.readlink()
+    return False
 
 
 def sink_of(target: Any) -> Sink:
@@ -119,9 +184,9 @@ def sink_of(target: Any) -> Sink:
     """
     if isinstance(target, str | os.PathLike):
         path = Path(os.fsdecode(target))
-        return _FileSink(path) if path.is_file() or not path.exists() else _DirectSink(path)
+        return _FileSink(path) if _is_rename_target(path) else _DirectSink(path)
     if hasattr(target, "write"):
-        return Sink(_whole(target.write))
+        return Sink(_whole(target.write, is_raw=isinstance(target, io.RawIOBase)))
     if hasattr(target, "sendall"):
         return Sink(target.sendall)
     raise TypeError(

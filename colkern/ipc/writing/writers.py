@@ -18,7 +18,7 @@ from colkern.ipc.compression import Codec, codec_named
 from colkern.ipc.fields import WireSchema
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
-from colkern.ipc.flatbuffer import encode
+from colkern.ipc.flatbuffer import Record, encode
 from colkern.ipc.framing import FRONT_BYTES, MAGIC
 from colkern.ipc.wire import BLOCK, FOOTER
 from colkern.ipc.writing.batches import batch_to_wire
@@ -58,6 +58,9 @@ class WriteOptions:
     def __post_init__(self) -> None:
         if self.alignment not in (8, 64):
             raise ValueError(f"alignment: expected 8 or 64, got {self.alignment}")
+        level = self.compression_level
+        if level is not None and not isinstance(level, int):
+            raise TypeError(f"compression_level: expected an int, got {type(level).__name__}")
         self.codec()
 
     def codec(self) -> Codec | None:
@@ -75,69 +78,89 @@ class _Writer:
         self._options = options
         self._codec = options.codec()
         self._wire: WireSchema = wire_schema_of(schema, options.dictionary_ids)
+        header = schema_to_wire(self._wire)
         if options.dictionary_deltas is not None:
             deltas = options.dictionary_deltas
         self._dictionaries = WrittenDictionaries(deltas=deltas, may_replace=self._may_replace)
         self._sink: Sink | None = sink_of(sink)
         try:
-            self._begin()
+            self._begin(header)
         except BaseException:
             self.abandon()
             raise
 
-    def _begin(self) -> None:
-        self._message(MessageHeader.Schema, schema_to_wire(self._wire))
+    def _begin(self, header: Record) -> None:
+        self._message(MessageHeader.Schema, header)
 
     def __repr__(self) -> str:
         return f"<colkern.ipc.{type(self).__name__}: {len(self.schema)} columns>\n{self.schema}"
 
-    def _message(
-        self, kind: int, header: Any, body: Body | None = None, metadata: Any = None
-    ) -> Block:
+    def _require_open(self) -> Sink:
         if self._sink is None:
             raise ValueError("the writer is closed")
-        return write_message(self._sink, kind, header, body, metadata, self._options.alignment)
+        return self._sink
+
+    def _message(
+        self,
+        kind: int,
+        header: Record,
+        body: Body | None = None,
+        metadata: list[Record] | None = None,
+    ) -> Block:
+        sink = self._require_open()
+        return write_message(sink, kind, header, body, metadata, self._options.alignment)
 
     def write(self, data: Any) -> None:
         """Write record batches; their columns are written as they are, not copied where that can be.
+
+        A batch that is refused leaves the writer as it was. Where the sink itself fails, the writer is
+        abandoned: see `abandon`.
 
         Args:
             data: A `RecordBatch`, an iterable of them (a reader is one), or any object with Arrow's
                 PyCapsule interface: a batch or table of pyarrow, polars, DuckDB …
 
         Raises:
+            OSError: If the sink fails.
             ValueError: If a batch has another schema (names, types, nullability), the writer is closed,
                 columns are not in host memory, or a dictionary would have to be replaced in a file.
             InvalidArrowError: If an array points outside its own memory.
-            TypeError: If `data` is nothing of the kind.
+            TypeError: If `data` is nothing of the kind, or its metadata is not of bytes.
         """
         for batch in _batches_of(data):
             self._write_batch(batch)
 
     def _write_batch(self, batch: RecordBatch) -> None:
+        self._require_open()
         _check_schema(batch.schema, self.schema)
         columns, fields = batch.columns, self._wire.fields
         # All that can be refused is found before the first byte is written.
         due = self._dictionaries.due(columns, fields)
+        prepared = [self._dictionary_message(dictionary) for dictionary in due]
         body = Body(self._options.alignment)
         header = batch_to_wire(columns, fields, batch.num_rows, self._codec, body)
-        for dictionary in due:
-            self._write_dictionary(dictionary)
-        self._dictionaries.wrote(columns, fields)
-        self._wrote_batch(self._message(MessageHeader.RecordBatch, header, body, batch.metadata))
+        metadata = pairs(batch.metadata, "data.metadata")
+        try:
+            for dictionary, (its_header, its_body) in zip(due, prepared, strict=True):
+                self._write_dictionary(its_header, its_body)
+                self._dictionaries.wrote(dictionary)
+            self._write_rows(header, body, metadata)
+        except BaseException:
+            # Half a message may stand in the sink: nothing that comes behind it could be read.
+            self.abandon()
+            raise
 
-    def _write_dictionary(self, batch: DictionaryBatch) -> None:
+    def _dictionary_message(self, batch: DictionaryBatch) -> tuple[Record, Body]:
         body = Body(self._options.alignment)
         fields = [batch.values_field()]
         data = batch_to_wire([batch.values], fields, batch.values.length, self._codec, body)
-        header = {"id": batch.id, "data": data, "isDelta": batch.is_delta}
-        self._wrote_dictionary(self._message(MessageHeader.DictionaryBatch, header, body))
+        return {"id": batch.id, "data": data, "isDelta": batch.is_delta}, body
 
-    def _wrote_batch(self, block: Block) -> None:
-        """Called with the block of each batch."""
+    def _write_dictionary(self, header: Record, body: Body) -> Block:
+        return self._message(MessageHeader.DictionaryBatch, header, body)
 
-    def _wrote_dictionary(self, block: Block) -> None:
-        """Called with the block of each dictionary batch."""
+    def _write_rows(self, header: Record, body: Body, metadata: list[Record] | None) -> Block:
+        return self._message(MessageHeader.RecordBatch, header, body, metadata)
 
     def _end(self) -> None:
         """Write what stands behind the last message."""
@@ -145,7 +168,11 @@ class _Writer:
         self._sink.write([END_OF_STREAM])
 
     def close(self) -> None:
-        """Write the end. A file at a path gets its name now. Further calls do nothing."""
+        """Write the end. A file at a path gets its name now. Further calls do nothing.
+
+        The file is there whole or not at all, also when the process fails in between. Nothing is
+        flushed to the disk, so that does not hold for a power cut.
+        """
         if self._sink is None:
             return
         try:
@@ -161,9 +188,9 @@ class _Writer:
 
         A file at a path does not appear; a stream lacks its end, a file its footer.
         """
-        if self._sink is not None:
-            self._sink.abandon()
-            self._sink = None
+        sink, self._sink = self._sink, None
+        if sink is not None:
+            sink.abandon()
 
     def __enter__(self) -> Self:
         return self
@@ -201,21 +228,25 @@ class FileWriter(_Writer):
         options: WriteOptions,
         metadata: Mapping[bytes, bytes] | None = None,
     ) -> None:
-        self._metadata = metadata
+        self._metadata = pairs(metadata, "metadata")
         self._batch_blocks: list[Block] = []
         self._dictionary_blocks: list[Block] = []
         super().__init__(sink, schema, options, deltas=True)
 
-    def _begin(self) -> None:
+    def _begin(self, header: Record) -> None:
         assert self._sink is not None
         self._sink.write([MAGIC.ljust(FRONT_BYTES, b"\0")])
-        super()._begin()
+        super()._begin(header)
 
-    def _wrote_batch(self, block: Block) -> None:
-        self._batch_blocks.append(block)
-
-    def _wrote_dictionary(self, block: Block) -> None:
+    def _write_dictionary(self, header: Record, body: Body) -> Block:
+        block = super()._write_dictionary(header, body)
         self._dictionary_blocks.append(block)
+        return block
+
+    def _write_rows(self, header: Record, body: Body, metadata: list[Record] | None) -> Block:
+        block = super()._write_rows(header, body, metadata)
+        self._batch_blocks.append(block)
+        return block
 
     def _end(self) -> None:
         super()._end()
@@ -226,7 +257,7 @@ class FileWriter(_Writer):
                 "schema": schema_to_wire(self._wire),
                 "dictionaries": np.array(self._dictionary_blocks, BLOCK),
                 "recordBatches": np.array(self._batch_blocks, BLOCK),
-                "custom_metadata": pairs(self._metadata),
+                "custom_metadata": self._metadata,
             },
         )
         assert self._sink is not None
@@ -249,18 +280,20 @@ def _check_schema(found: Schema, expected: Schema) -> None:
 def _batches_of(data: Any) -> Iterator[RecordBatch]:
     if isinstance(data, RecordBatch):
         yield data
-    elif isinstance(data, RecordBatchStream | Sequence):
+    # A string's characters are strings again.
+    elif isinstance(data, RecordBatchStream | Sequence) and not isinstance(data, str | bytes):
         for item in data:
             yield from _batches_of(item)
-    elif hasattr(data, "__arrow_c_stream__"):
-        from colkern.interchange import import_stream
-
-        yield from import_stream(data)
+    # One batch first: as a stream a batch without rows may be none.
     elif hasattr(data, "__arrow_c_array__"):
         from colkern.interchange import import_batch
 
         yield import_batch(data)
-    elif isinstance(data, Iterable):
+    elif hasattr(data, "__arrow_c_stream__"):
+        from colkern.interchange import import_stream
+
+        yield from import_stream(data)
+    elif isinstance(data, Iterable) and not isinstance(data, str | bytes):
         for item in data:
             yield from _batches_of(item)
     else:
@@ -283,7 +316,8 @@ def new_stream(sink: Any, schema: Schema, **options: Any) -> StreamWriter:
         OSError: If the sink cannot be opened or written to.
         UnsupportedError: If IPC has no form for a type.
         ValueError: If an option is not right.
-        TypeError: If `sink` is none of these, or there is no such option.
+        TypeError: If `sink` is none of these, there is no such option, an option is of another type,
+            or metadata is not of bytes.
     """
     return StreamWriter(sink, schema, WriteOptions(**options))
 
@@ -329,7 +363,7 @@ def _with_schema(data: Any) -> tuple[Schema, Iterator[RecordBatch]]:
     """The schema of some batches, and the batches."""
     if isinstance(getattr(data, "schema", None), Schema):
         return data.schema, _batches_of(data)
-    if hasattr(data, "__arrow_c_stream__"):
+    if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
         from colkern.interchange import import_stream
 
         stream = import_stream(data)

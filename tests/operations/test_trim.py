@@ -205,6 +205,36 @@ def test_nothing_is_kept_that_no_value_shows(name: str) -> None:
     validate(trimmed, full=True)
 
 
+def values_below(array: Array) -> Iterator[bytes]:
+    """The buffers that hold values, here and below; not those that tell where values are."""
+    kept = (Role.VALIDITY, Role.OFFSETS, Role.SIZES, Role.TYPE_IDS)
+    for spec, found in zip(array.layout.buffers, array.buffers, strict=False):
+        if spec.role not in kept and found is not None:
+            yield found.tobytes()
+    yield from (found.tobytes() for found in array.data_buffers if found is not None)
+    first = 1 if array.layout.name == "run-end encoded" else 0
+    for child in array.children[first:]:
+        yield from values_below(child)
+
+
+@given(arrow_strategies.arrays())
+def test_below_null_structs_alone_there_are_zeros_only(theirs: pa.Array) -> None:
+    child = from_pyarrow(theirs)
+    size = (child.length + 7) // 8
+    kind = s.struct([("x", child.type)])
+    hidden = Array(kind, child.length, [buffer([0] * size, "u1")], [child])
+    trimmed = trim(hidden)
+    assert not any(any(found) for found in values_below(trimmed.children[0]))
+    assert trimmed.to_pylist() == [None] * child.length
+    validate(trimmed, full=True)
+
+
+@given(arrow_strategies.arrays())
+def test_trimming_again_changes_nothing(theirs: pa.Array) -> None:
+    once = trim(from_pyarrow(theirs))
+    assert list(every_byte(trim(once))) == list(every_byte(once))
+
+
 def test_the_prefix_of_a_long_view_is_its_value_s() -> None:
     for data in (LONG, LONG + b"more"):
         trimmed = trim(view_array([view(LONG, tail=b"SECR")], data))

@@ -57,13 +57,11 @@ class _Slots:
     Args:
         array: The array.
         target: Where its bytes are.
-        validity: Its bitmap from bit 0 on; None without nulls.
         visible: The slots that are valid here and above, from bit 0 on; or `ALL_VISIBLE`.
     """
 
     array: Array
     target: Any
-    validity: Buffer | None
     visible: Buffer | None
 
     def finds_hidden(self, kernel: Any, *args: Any) -> bool:
@@ -80,9 +78,9 @@ class _Slots:
     @property
     def bitmap(self) -> Any:
         """The visible slots as kernels take them: zero bytes if all are."""
-        return (
-            self.target.table([], np.uint8) if self.visible is ALL_VISIBLE else self.visible.array
-        )
+        if self.visible is ALL_VISIBLE:
+            return self.target.table([], np.uint8)
+        return self.visible.array
 
 
 Parts = tuple[Sequence[Buffer | None], Sequence[Array]]
@@ -107,7 +105,7 @@ def _trimmed(array: Array, above: Buffer | None) -> Array:
         validity, nulls = visible, array.length - count_set_bits(visible, 0, array.length)
     elif visible is not ALL_VISIBLE and count_set_bits(visible, 0, array.length) == array.length:
         visible = ALL_VISIBLE
-    parts = _TRIM[array.layout.name](_Slots(array, target, validity, visible))
+    parts = _TRIM[array.layout.name](_Slots(array, target, visible))
     buffers, children = parts
     if array.layout.has_validity:
         buffers = [validity, *buffers]

@@ -7,7 +7,7 @@ asked for again and again, kernels are compiled however few items there are.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,23 +18,30 @@ from colkern.kernels.kernel import Kernel
 FEW = 128
 """At most so many items, bytes or slots, are worth plain Python."""
 
-_ENOUGH = 4096
-"""So many items in one process are worth the compiler."""
+SHORT = 4096
+"""At most so long are the arrays that plain Python is given: a slot may stand for many elements."""
+
+_ENOUGH = 16384
+"""So many items of a kernel in one process are worth the compiler."""
 
 _spent: dict[Kernel, int] = {}
 
 
-def plain_loop(kernel: Kernel, count: int) -> Callable[..., Any] | None:
+def plain_loop(kernel: Kernel, count: int, args: Sequence[Any]) -> Callable[..., Any] | None:
     """The loop of a kernel in plain Python, called as a compiled one; None if it should be compiled.
 
     Args:
         kernel: The kernel.
         count: Over how many items it is to run.
+        args: The arguments it is to be given.
     """
     if count > FEW or "numba" in sys.modules:
         return None
-    spent = _spent.get(kernel, 0) + count + 1
-    if spent > _ENOUGH:
+    longest = max(
+        (len(a) for a, d in zip(args, kernel.arguments, strict=True) if d.array), default=0
+    )
+    spent = _spent.get(kernel, 0) + max(count, longest) + 1
+    if longest > SHORT or spent > _ENOUGH:
         return None
     _spent[kernel] = spent
     types = [None if a.array else np.dtype(a.item).type for a in kernel.arguments]

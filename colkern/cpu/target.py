@@ -22,8 +22,8 @@ from colkern.memory import HOST, Buffer
 _MOST = (1 << 63) - 1
 
 
-def _loop(kernel: Kernel, count: int) -> Callable[..., Any]:
-    loop = plain_loop(kernel, count)
+def _loop(kernel: Kernel, count: int, args: Sequence[Any]) -> Callable[..., Any]:
+    loop = plain_loop(kernel, count, args)
     if loop is not None:
         return loop
     # Imported late: it loads Numba.
@@ -41,7 +41,7 @@ class CpuTarget:
     def map(self, kernel: Kernel, count: int, *args: Any, grain: int = GRAIN) -> None:
         """Run a kernel that writes, over `count` items cut among the threads."""
         if count > 0:
-            run_ranges(_loop(kernel, count), count, args, grain)
+            run_ranges(_loop(kernel, count, args), count, args, grain)
 
     def reduce(
         self,
@@ -52,7 +52,7 @@ class CpuTarget:
         grain: int = GRAIN,
     ) -> int:
         """Run a kernel that returns partial results, and combine them (`add` or `min`)."""
-        parts = run_ranges(_loop(kernel, count), count, args, grain)
+        parts = run_ranges(_loop(kernel, count, args), count, args, grain)
         return int(parts[0] if len(parts) == 1 else fold(combine, parts))
 
     def scan(self, lengths: NDArray[Any], dtype: Any) -> NDArray[Any]:

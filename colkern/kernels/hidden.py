@@ -7,10 +7,15 @@ Columnar format 1.5: "Validity bitmaps" leaves open what stands under a null.
 
 from __future__ import annotations
 
-from numpy import int32, int64, uint8, uint64
+from typing import Any
+
+from numpy import int32, int64, uint8, uint32, uint64
 
 from colkern.kernels.bitmaps import get_bit, is_valid
-from colkern.kernels.kernel import kernel
+from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.primitives import load_item
+from colkern.kernels.runs import find_run
+from colkern.kernels.views import shifted_byte
 
 
 @kernel("items: T[], width: u8, visible: u1[], offset: u8", returns="u8", T="u1 u2 u4 u8")
@@ -96,31 +101,126 @@ def visible_long_lengths(start, stop, step, views, visible, offset, out):
         out[i] = length if seen and length > 12 else int64(0)
 
 
-@kernel("views: i4[], visible: u1[], offset: u8, starts: i8[], window_bits: u8, out: i4[w]")
-def repoint_views(start, stop, step, views, visible, offset, starts, window_bits, out):
-    """View i of `out` = view i, a long one pointing at starts[i] of the gathered bytes; zeros if hidden.
+@helper
+def inline_word(word: Any, length: Any, k: Any) -> Any:
+    """Word `k` (0 to 2) of an inline value's 12 bytes, with zeros behind `length` (int64) bytes."""
+    inside = uint64(min(max(length - (int64(k) << int64(2)), int64(0)), int64(4)))
+    kept = (uint64(1) << (inside << uint64(3))) - uint64(1)
+    return word & int32(uint32(kept))
 
-    Data buffer k begins at byte `k << window_bits` of the gathered bytes.
+
+@kernel("views: i4[], visible: u1[], offset: u8, addresses: u8[], out: i4[w]")
+def show_views(start, stop, step, views, visible, offset, addresses, out):
+    """View i of `out` = view i with zeros behind an inline value, the prefix taken from a long one.
+
+    Zeros in a hidden slot.
+
+    views: int32[4 n], in bounds where visible
+    visible: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    addresses: uint64[buffers], the address of each data buffer
+    out: int32[4 n]
+    """
+    for i in range(start, stop, step):
+        word = uint64(i) << uint64(2)
+        length = views[word] if is_valid(visible, offset, i) else int32(0)
+        out[word] = length
+        if length <= 12:
+            for k in range(uint64(0), uint64(3)):
+                place = word + uint64(1) + uint64(k)
+                out[place] = inline_word(views[place], int64(length), k)
+        else:
+            source = addresses[uint64(views[word + uint64(2)])] + uint64(views[word + uint64(3)])
+            prefix = int32(0)
+            for j in range(uint64(0), uint64(4)):
+                prefix |= shifted_byte(load_item(visible, source + uint64(j)), uint64(j))
+            out[word + uint64(1)] = prefix
+            out[word + uint64(2)] = views[word + uint64(2)]
+            out[word + uint64(3)] = views[word + uint64(3)]
+
+
+@kernel(
+    "views: i4[], visible: u1[], offset: u8, starts: i8[], data: u1[], window_bits: u8, out: i4[w]"
+)
+def repoint_views(start, stop, step, views, visible, offset, starts, data, window_bits, out):
+    """View i of `out` = view i, a long one pointing at starts[i] of `data`; zeros if hidden.
+
+    Zeros behind an inline value; the prefix of a long one is taken from `data`. Data buffer k begins
+    at byte `k << window_bits` of `data`.
 
     views: int32[4 n]
     visible: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     starts: int64[n + 1], where the bytes of each long value were put
+    data: uint8[starts[n]], the bytes of the long values
     window_bits: at most 30, so that offsets fit 31 bits
     out: int32[4 n]
     """
     for i in range(start, stop, step):
         word = uint64(i) << uint64(2)
-        seen = is_valid(visible, offset, i)
-        long = seen and views[word] > 12
-        begin = uint64(starts[i])
-        mask = (uint64(1) << window_bits) - uint64(1)
-        out[word] = views[word] if seen else int32(0)
-        out[word + uint64(1)] = views[word + uint64(1)] if seen else int32(0)
-        inline_2 = views[word + uint64(2)] if seen else int32(0)
-        inline_3 = views[word + uint64(3)] if seen else int32(0)
-        out[word + uint64(2)] = int32(begin >> window_bits) if long else inline_2
-        out[word + uint64(3)] = int32(begin & mask) if long else inline_3
+        length = views[word] if is_valid(visible, offset, i) else int32(0)
+        out[word] = length
+        if length <= 12:
+            for k in range(uint64(0), uint64(3)):
+                place = word + uint64(1) + uint64(k)
+                out[place] = inline_word(views[place], int64(length), k)
+        else:
+            begin = uint64(starts[i])
+            mask = (uint64(1) << window_bits) - uint64(1)
+            prefix = int32(0)
+            for j in range(uint64(0), uint64(4)):
+                prefix |= shifted_byte(data[begin + uint64(j)], uint64(j))
+            out[word + uint64(1)] = prefix
+            out[word + uint64(2)] = int32(begin >> window_bits)
+            out[word + uint64(3)] = int32(begin & mask)
+
+
+@kernel("starts: i8[], stops: i8[], length: u8, out: u1[w]")
+def covered_bits(start, stop, step, starts, stops, length, out):
+    """Bit i of `out` = whether i lies in one of some ranges: more have begun by then than have ended.
+
+    The range is over the bytes of `out`.
+
+    starts: int64[ranges], where they begin, in order of size
+    stops: int64[ranges], where they end, in order of size: not that of `starts`
+    length: the number of bits
+    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    """
+    begun = find_run(starts, uint64(start) << uint64(3))
+    ended = find_run(stops, uint64(start) << uint64(3))
+    count = uint64(len(starts))
+    for b in range(start, stop, step):
+        begin = uint64(b) << uint64(3)
+        packed = uint64(0)
+        for i in range(begin, min(begin + uint64(8), length)):
+            while begun < count and uint64(starts[begun]) <= uint64(i):
+                begun += uint64(1)
+            while ended < count and uint64(stops[ended]) <= uint64(i):
+                ended += uint64(1)
+            packed |= uint64(begun > ended) << (uint64(i) - begin)
+        out[b] = uint8(packed)
+
+
+@kernel("run_ends: R[], bits: u1[], out: u1[w]", R="i2 i4 i8")
+def runs_with_set_bits(start, stop, step, run_ends, bits, out):
+    """Bit r of `out` = whether a bit of run r is set; the range is over the bytes of `out`.
+
+    run_ends: int16/int32/int64[runs], increasing
+    bits: uint8[] bitmap with one bit a slot, from slot 0 on
+    out: uint8[ceil(runs / 8)]; bits past `runs` become zero
+    """
+    for b in range(start, stop, step):
+        begin = uint64(b) << uint64(3)
+        packed = uint64(0)
+        for r in range(begin, min(begin + uint64(8), uint64(len(run_ends)))):
+            i = uint64(0)
+            if r > 0:
+                i = uint64(run_ends[uint64(r) - uint64(1)])
+            end = uint64(run_ends[uint64(r)])
+            while i < end and not get_bit(bits, i):
+                i += uint64(1)
+            packed |= uint64(i < end) << (uint64(r) - begin)
+        out[b] = uint8(packed)
 
 
 @kernel("bits: u1[], size: u8, length: u8, out: u1[w]")

@@ -5,6 +5,7 @@ Columnar format 1.5: "Physical Memory Layout"; "Security Considerations" on what
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,13 +25,20 @@ from colkern.operations.validity import count_set_bits
 
 _WINDOW_BITS = views.WINDOW_BITS
 
+ALL_VISIBLE = None
+"""In place of a bitmap: no slot is hidden."""
+
 
 def trim(array: Array) -> Array:
     """The same values from slot 0 on, in buffers, children and data buffers no larger than needed.
 
-    Offsets start at 0, views point only at bytes that are in use, and there are zeros (or nothing)
-    under nulls, below null structs and lists, and behind the last bit of bitmaps. What is so already
-    is shared, not copied. Dictionaries stay as they are.
+    Offsets start at 0, and there are zeros (or nothing) wherever no value of the array shows what
+    stands: under nulls and below them, in the slots of a union's other children, between the elements
+    or bytes that views point at, behind inline values, and behind the last bit of bitmaps. Where a
+    child has a bitmap of its own, it is null there too. What is so already is shared, not copied.
+
+    Type ids, the offsets of dense unions, run ends and dictionaries stay what they are (offsets moved,
+    so that they start at 0), also where they are hidden.
 
     Args:
         array: Any array.
@@ -39,7 +47,7 @@ def trim(array: Array) -> Array:
         InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
-    return _trimmed(array, None)
+    return _trimmed(array, ALL_VISIBLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +57,20 @@ class _Slots:
     Args:
         array: The array.
         target: Where its bytes are.
-        validity: Its bitmap from bit 0 on; None without nulls.
-        visible: The slots that are valid here and above, from bit 0 on; None if all are.
+        visible: The slots that are valid here and above, from bit 0 on; or `ALL_VISIBLE`.
     """
 
     array: Array
     target: Any
-    validity: Buffer | None
     visible: Buffer | None
 
-    def reduce_hidden(self, kernel: Any, *args: Any) -> bool:
+    def finds_hidden(self, kernel: Any, *args: Any) -> bool:
         """Whether a kernel that looks for a hidden slot of some kind finds one."""
-        assert self.visible is not None
+        assert self.visible is not ALL_VISIBLE
         found = self.target.reduce(kernel, min, self.array.length, *args, self.visible.array, 0)
         return bool(found != NOWHERE)
 
-    @property
-    def nothing(self) -> Buffer:
+    def empty_buffer(self) -> Buffer:
         """A buffer without bytes, where the array's are."""
         made: Buffer = self.target.buffer(self.target.allocate(0, np.uint8))
         return made
@@ -73,26 +78,34 @@ class _Slots:
     @property
     def bitmap(self) -> Any:
         """The visible slots as kernels take them: zero bytes if all are."""
-        return self.target.table([], np.uint8) if self.visible is None else self.visible.array
+        if self.visible is ALL_VISIBLE:
+            return self.target.table([], np.uint8)
+        return self.visible.array
 
 
 Parts = tuple[Sequence[Buffer | None], Sequence[Array]]
 
 
 def _trimmed(array: Array, above: Buffer | None) -> Array:
-    """The array trimmed, where `above` (from bit 0 on) tells the slots that are visible from above."""
+    """The array trimmed, where `above` tells the slots that are visible from above.
+
+    Args:
+        array: A checked array.
+        above: A bitmap from bit 0 on, or `ALL_VISIBLE`.
+    """
     target = target_of(array.device)
-    validity = visible = None
-    nulls = array.null_count
+    validity, visible, nulls = None, above, array.null_count
     if array.layout.has_validity and nulls:
         bitmap = array.buffer(Role.VALIDITY)
         assert bitmap is not None
-        validity = visible = _own_bits(target, bitmap, array.offset, array.length)
-    if above is not None:
-        visible = above if visible is None else _both(target, visible, above, array.length)
-    if visible is not None and count_set_bits(visible, 0, array.length) == array.length:
-        visible = None
-    parts = _TRIM[array.layout.name](_Slots(array, target, validity, visible))
+        visible = _own_bits(target, bitmap, array.offset, array.length)
+        if above is not ALL_VISIBLE:
+            visible = _both(target, visible, above, array.length)
+        # A hidden slot is null: whether the value there was is not for the reader.
+        validity, nulls = visible, array.length - count_set_bits(visible, 0, array.length)
+    elif visible is not ALL_VISIBLE and count_set_bits(visible, 0, array.length) == array.length:
+        visible = ALL_VISIBLE
+    parts = _TRIM[array.layout.name](_Slots(array, target, visible))
     buffers, children = parts
     if array.layout.has_validity:
         buffers = [validity, *buffers]
@@ -132,11 +145,11 @@ def _fixed(slots: _Slots) -> Parts:
     if spec.extent is not Extent.BITS:
         return [_items(slots, Role.DATA)], []
     if array.length == 0:
-        return [slots.nothing], []
+        return [slots.empty_buffer()], []
     data = array.buffers[1]
     assert data is not None
     bits = _own_bits(slots.target, data, array.offset, array.length)
-    if slots.visible is not None:
+    if slots.visible is not ALL_VISIBLE:
         bits = _both(slots.target, bits, slots.visible, array.length)
     return [bits], []
 
@@ -146,8 +159,10 @@ def _items(slots: _Slots, role: Role) -> Buffer:
     target, items = slots.target, slots.array.items(role)
     words, width = words_of(items)
     if not len(words):
-        return slots.nothing
-    if slots.visible is not None and slots.reduce_hidden(hidden.first_hidden_value, words, width):
+        return slots.empty_buffer()
+    if slots.visible is not ALL_VISIBLE and slots.finds_hidden(
+        hidden.first_hidden_value, words, width
+    ):
         out = target.output(len(words), words.dtype)
         kernel = hidden.blank_hidden_values
         target.map(kernel, slots.array.length, words, width, slots.visible.array, 0, out)
@@ -169,7 +184,7 @@ def _rebased_offsets(slots: _Slots) -> tuple[Any, int, int]:
 
 def _hides_values(slots: _Slots) -> bool:
     """Whether a hidden slot has a value that is not empty."""
-    return slots.visible is not None and slots.reduce_hidden(
+    return slots.visible is not ALL_VISIBLE and slots.finds_hidden(
         hidden.first_hidden_length, slots.array.items(Role.OFFSETS)
     )
 
@@ -188,7 +203,7 @@ def _positions(slots: _Slots) -> Any:
 
 def _binary(slots: _Slots) -> Parts:
     array, target = slots.array, slots.target
-    source = array.buffer(Role.BYTES) or slots.nothing
+    source = array.buffer(Role.BYTES) or slots.empty_buffer()
     if not _hides_values(slots):
         rebased, first, last = _rebased_offsets(slots)
         return [target.buffer(rebased), source[first:last]], []
@@ -206,14 +221,14 @@ def _list(slots: _Slots) -> Parts:
     if not _hides_values(slots):
         rebased, first, last = _rebased_offsets(slots)
         elements = child.slice(first, last - first)
-        return [target.buffer(rebased)], [_trimmed(elements, None)]
+        return [target.buffer(rebased)], [_trimmed(elements, ALL_VISIBLE)]
     starts = _visible_offsets(slots)
     places = target.output(target.item(starts, array.length), np.int64)
     own = array.items(Role.OFFSETS)
     args = (_positions(slots), own, target.frozen(starts), places)
     target.map(selection.take_ranges, array.length, *args)
     elements = take_positions(child, target.frozen(places))
-    return [target.buffer(starts)], [_trimmed(elements, None)]
+    return [target.buffer(starts)], [_trimmed(elements, ALL_VISIBLE)]
 
 
 def _list_view(slots: _Slots) -> Parts:
@@ -224,13 +239,28 @@ def _list_view(slots: _Slots) -> Parts:
     used = sizes > 0
     if not used.any():
         nowhere = target.buffer(target.allocate(array.length, begins.dtype))
-        return [nowhere, sizes_buffer], [_trimmed(array.children[0].slice(0, 0), None)]
+        return [nowhere, sizes_buffer], [_trimmed(array.children[0].slice(0, 0), ALL_VISIBLE)]
     starts, lengths = begins[used].astype(np.int64), sizes[used].astype(np.int64)
     first, last = int(starts.min()), int((starts + lengths).max())
     moved = target.allocate(array.length, begins.dtype)
     moved[used] = starts - first
     child = array.children[0].slice(first, last - first)
-    return [target.buffer(moved), sizes_buffer], [_trimmed(child, None)]
+    reached = _reached(target, starts - first, starts - first + lengths, child.length)
+    return [target.buffer(moved), sizes_buffer], [_trimmed(child, reached)]
+
+
+def _reached(target: Any, starts: Any, stops: Any, length: int) -> Buffer | None:
+    """Which of `length` items lie in one of the ranges (int64[n], in bounds), or `ALL_VISIBLE`."""
+    if int((stops - starts).sum()) == length and bool((starts[1:] == stops[:-1]).all()):
+        return ALL_VISIBLE
+    starts.sort()
+    stops.sort()
+    size = (length + 7) // 8
+    bits = target.output(size, np.uint8)
+    ranges = (target.frozen(starts), target.frozen(stops))
+    target.map(hidden.covered_bits, size, *ranges, length, bits)
+    made: Buffer = target.buffer(bits)
+    return made
 
 
 def _fixed_list(slots: _Slots) -> Parts:
@@ -239,29 +269,41 @@ def _fixed_list(slots: _Slots) -> Parts:
     assert isinstance(storage, s.FixedSizeList)
     size = storage.list_size
     child = array.children[0].slice(array.offset * size, array.length * size)
-    if slots.visible is None or not child.length:
-        return [], [_trimmed(child, None)]
+    if slots.visible is ALL_VISIBLE or not child.length:
+        return [], [_trimmed(child, ALL_VISIBLE)]
     bits = target.output((child.length + 7) // 8, np.uint8)
     target.map(hidden.repeat_bits, len(bits), slots.visible.array, size, child.length, bits)
     return [], [_trimmed(child, target.buffer(bits))]
 
 
-def _own_children(slots: _Slots) -> list[Array]:
-    """The children of an array that has the same slots as they."""
-    array = slots.array
-    return [
-        _trimmed(child.slice(array.offset, array.length), slots.visible) for child in array.children
-    ]
-
-
 def _struct(slots: _Slots) -> Parts:
-    return [], _own_children(slots)
+    array = slots.array
+    cut = [child.slice(array.offset, array.length) for child in array.children]
+    return [], [_trimmed(child, slots.visible) for child in cut]
 
 
 def _sparse_union(slots: _Slots) -> Parts:
+    array, target = slots.array, slots.target
+    storage = array.type.storage
+    assert isinstance(storage, s.Union)
+    type_ids = array.items(Role.TYPE_IDS)
+    children = []
+    for code, child in zip(storage.type_codes, array.children, strict=True):
+        shown = _packed(target, type_ids == code)
+        if slots.visible is not ALL_VISIBLE:
+            shown = _both(target, shown, slots.visible, array.length)
+        children.append(_trimmed(child.slice(array.offset, array.length), shown))
     # A hidden slot of a union keeps its type id: zero need not be a child's.
-    type_ids = slots.target.buffer(slots.array.items(Role.TYPE_IDS))
-    return [type_ids], _own_children(slots)
+    return [target.buffer(type_ids)], children
+
+
+def _packed(target: Any, chosen: Any) -> Buffer:
+    """Booleans, a byte each, as a bitmap."""
+    size = (len(chosen) + 7) // 8
+    bits = target.output(size, np.uint8)
+    target.map(bitmaps.pack_bits, size, target.frozen(chosen.view(np.uint8)), len(chosen), bits)
+    made: Buffer = target.buffer(bits)
+    return made
 
 
 def _dense_union(slots: _Slots) -> Parts:
@@ -269,16 +311,31 @@ def _dense_union(slots: _Slots) -> Parts:
     storage = array.type.storage
     assert isinstance(storage, s.Union)
     type_ids, places = array.items(Role.TYPE_IDS), array.items(Role.OFFSETS)
+    seen = _expanded(slots)
     moved = target.output(array.length, np.int32)
     moved[:] = places
     children = []
     for code, child in zip(storage.type_codes, array.children, strict=True):
         own = type_ids == code
         chosen = places[own]
+        # A hidden slot keeps its place too: it must be one that the child has, in increasing order.
         first, last = (int(chosen.min()), int(chosen.max()) + 1) if len(chosen) else (0, 0)
         moved[own] -= first
-        children.append(_trimmed(child.slice(first, last - first), None))
+        shown = places[own & seen].astype(np.int64) - first
+        reached = _reached(target, shown, shown + 1, last - first)
+        children.append(_trimmed(child.slice(first, last - first), reached))
     return [target.buffer(type_ids), target.buffer(moved)], children
+
+
+def _expanded(slots: _Slots) -> Any:
+    """The visible slots as booleans."""
+    array, target = slots.array, slots.target
+    seen = target.output(array.length, np.uint8)
+    if slots.visible is ALL_VISIBLE:
+        seen[:] = 1
+    else:
+        target.map(bitmaps.expand_bits, array.length, slots.visible.array, 0, seen)
+    return seen.view(np.bool_)
 
 
 def _runs(slots: _Slots) -> Parts:
@@ -288,7 +345,13 @@ def _runs(slots: _Slots) -> Parts:
     last = target.item(run_ends.items(Role.DATA), runs - 1) if runs else 0
     if array.offset or last != array.length or values.length != runs:
         run_ends, values = join_arrays([array]).children
-    return [], [_trimmed(run_ends, None), _trimmed(values, None)]
+    shown = ALL_VISIBLE
+    if slots.visible is not ALL_VISIBLE:
+        ends = run_ends.items(Role.DATA)
+        bits = target.output((len(ends) + 7) // 8, np.uint8)
+        target.map(hidden.runs_with_set_bits, len(bits), ends, slots.visible.array, bits)
+        shown = target.buffer(bits)
+    return [], [_trimmed(run_ends, ALL_VISIBLE), _trimmed(values, shown)]
 
 
 def _views(slots: _Slots) -> Parts:
@@ -299,15 +362,68 @@ def _views(slots: _Slots) -> Parts:
     used, there = target.total(lengths), sum(b.size for b in array.data_buffers if b is not None)
     # More than is there: values share bytes, and would be written once each.
     if used >= there:
-        return [_items(slots, Role.VIEWS), *array.data_buffers], []
+        return [_shown_views(slots, words), *_shown_data(slots, words, lengths)], []
     starts = target.frozen(target.scan(lengths, np.int64))
     data = target.output(used, np.uint8)
     base, table = target.address(words), target.table(buffer_addresses(array), np.uint64)
     target.map(views.decode_views, array.length, words, base, table, starts, data)
     moved = target.output(4 * array.length, np.int32)
-    args = (words, slots.bitmap, 0, starts, _WINDOW_BITS, moved)
+    args = (words, slots.bitmap, 0, starts, target.frozen(data), _WINDOW_BITS, moved)
     target.map(hidden.repoint_views, array.length, *args)
     return [target.buffer(moved), *_windows(target.buffer(data), starts)], []
+
+
+def _shown_views(slots: _Slots, words: Any) -> Buffer:
+    """The views without anything that is not their value's; shared if they are so already."""
+    array, target = slots.array, slots.target
+    if not array.length:
+        return slots.empty_buffer()
+    args = (slots.bitmap, 0, target.table(buffer_addresses(array), np.uint64))
+    unlike = target.reduce(views.first_view_unlike_its_value, min, array.length, words, *args)
+    hides = slots.visible is not ALL_VISIBLE and slots.finds_hidden(
+        hidden.first_hidden_value, words.view(np.uint64), 2
+    )
+    if unlike != NOWHERE or hides:
+        out = target.output(4 * array.length, np.int32)
+        target.map(hidden.show_views, array.length, words, *args, out)
+        words = out
+    made: Buffer = target.buffer(words)
+    return made
+
+
+def _shown_data(slots: _Slots, words: Any, lengths: Any) -> list[Buffer | None]:
+    """The data buffers, with zeros where no view points.
+
+    Args:
+        slots: The slots.
+        words: Their views (int32[4 n]).
+        lengths: The bytes of each slot in the data buffers (int64[n]), 0 if it has none.
+    """
+    target, buffers = slots.target, slots.array.data_buffers
+    begins = [0, *itertools.accumulate(0 if b is None else b.size for b in buffers)]
+    if not begins[-1]:
+        return list(buffers)
+    long = lengths > 0
+    numbers, places = words[2::4][long], words[3::4][long].astype(np.int64)
+    starts = target.table(begins, np.int64)[numbers] + places
+    reached = _reached(target, starts, starts + lengths[long], begins[-1])
+    if reached is ALL_VISIBLE:
+        return list(buffers)
+    return [
+        b if b is None else _blanked(target, b, reached, begin)
+        for b, begin in zip(buffers, begins, strict=False)
+    ]
+
+
+def _blanked(target: Any, data: Buffer, reached: Buffer, offset: int) -> Buffer:
+    """The bytes with zeros where the bits from `offset` on are not set; shared if they are so already."""
+    args = (data.array, 1, reached.array, offset)
+    if target.reduce(hidden.first_hidden_value, min, data.size, *args) == NOWHERE:
+        return data
+    out = target.output(data.size, np.uint8)
+    target.map(hidden.blank_hidden_values, data.size, *args, out)
+    made: Buffer = target.buffer(out)
+    return made
 
 
 def _windows(data: Buffer, starts: Any) -> list[Buffer]:

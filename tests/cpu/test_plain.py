@@ -26,10 +26,20 @@ import colkern as ck
 
 values, indices = ck.array(list(range(100))), ck.array(list(range(100)))
 equal, loaded = set(), []
-for _ in range(100):
+for _ in range(200):
     equal.add(ck.take(values, indices).to_pylist() == list(range(100)))
     loaded.append("numba" in sys.modules)
 print(json.dumps([list(equal), loaded[0], loaded[-1]]))
+"""
+
+LONG = """
+import json, sys
+import colkern as ck
+
+lists = ck.array([list(range(5000)), []])
+before = "numba" in sys.modules
+taken = ck.take(lists, ck.array([1, 0]))
+print(json.dumps([taken.to_pylist() == [[], list(range(5000))], before, "numba" in sys.modules]))
 """
 
 
@@ -53,3 +63,7 @@ def test_a_kernel_that_is_asked_for_often_is_compiled() -> None:
     assert equal == [True]
     assert not at_first
     assert in_the_end
+
+
+def test_few_slots_of_many_elements_are_compiled() -> None:
+    assert printed(LONG) == [True, False, True]

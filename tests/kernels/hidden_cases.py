@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import random
+import struct
 from collections.abc import Iterator
 
 import numpy as np
 from kernels.case import (
     LENGTHS,
     NOWHERE,
+    Addresses,
     Case,
     bitmap,
     cases_of,
@@ -98,22 +101,87 @@ def visible_long_lengths(types: dict[str, str]) -> Iterator[Case]:
         yield Case(label, len(views), (words, bytes_, offset), expected)
 
 
+def view(value: bytes, buffer: int, begin: int) -> bytes:
+    """A view as the format has it."""
+    if len(value) <= 12:
+        return struct.pack("<i12s", len(value), value)
+    return struct.pack("<i4sii", len(value), value[:4], buffer, begin)
+
+
+def foreign(rng: random.Random, made: bytes) -> bytes:
+    """The view with other bytes behind an inline value, or as the prefix of a long one."""
+    length = int.from_bytes(made[:4], "little")
+    where = range(4 + length, 16) if length <= 12 else range(4, 8)
+    return bytes(rng.randrange(256) if i in where else byte for i, byte in enumerate(made))
+
+
+def words_in(made: list[bytes]) -> list[int]:
+    return np.frombuffer(b"".join(made), np.int32).tolist()
+
+
+def some_values(rng: random.Random, seen: list[bool]) -> list[bytes]:
+    return [rng.randbytes(rng.choice((0, 1, 4, 5, 8, 11, 12, 13, 30))) for _ in seen]
+
+
+@cases_of(hidden.show_views)
+def show_views(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("show views")
+    for count in LENGTHS:
+        for label, bytes_, offset, seen in validities(rng, count):
+            values, data = some_values(rng, seen), [b"begin", b""]
+            made = []
+            for value in values:
+                buffer = rng.randrange(2)
+                made.append(view(value, buffer, len(data[buffer])))
+                data[buffer] += value if len(value) > 12 else b""
+            expected = [v if ok else bytes(16) for v, ok in zip(made, seen, strict=True)]
+            words = words_in([foreign(rng, v) for v in made])
+            tables = Addresses([np.frombuffer(b, np.uint8) for b in data])
+            args = (words, bytes_, offset, tables)
+            yield Case(f"{count}, {label}", count, args, words_in(expected))
+
+
 @cases_of(hidden.repoint_views)
 def repoint_views(types: dict[str, str]) -> Iterator[Case]:
-    for label, views, bytes_, offset, seen in some_views("repoint"):
-        words = [word for view in views for word in view]
-        lengths = [v[0] if ok and v[0] > 12 else 0 for v, ok in zip(views, seen, strict=True)]
-        starts = list(itertools.accumulate(lengths, initial=0))
-        expected: list[int] = []
-        for view, ok, begin in zip(views, seen, starts, strict=False):
-            moved = [*view[:2], begin // 16, begin % 16] if view[0] > 12 else view
-            expected += moved if ok else [0, 0, 0, 0]
-        args = (words, bytes_, offset, starts, 4)
-        yield Case(label, len(views), args, expected)
-    far = (1 << 31) + 5
-    views_far = np.array([50, 1, 0, 0], np.int32)
-    args = (views_far, [], 0, [far, far + 50], 30)
-    yield Case("beyond the first buffer", 1, args, [50, 1, 2, 5])
+    rng = numbers("repoint")
+    for count in LENGTHS:
+        for label, bytes_, offset, seen in validities(rng, count):
+            data, starts, words, expected = b"", [0], [], []
+            for value, ok in zip(some_values(rng, seen), seen, strict=True):
+                words.append(foreign(rng, view(value, rng.randrange(9), rng.randrange(99))))
+                expected.append(view(value if ok else b"", len(data) // 16, len(data) % 16))
+                data += value if ok and len(value) > 12 else b""
+                starts.append(len(data))
+            bytes_of_all = np.frombuffer(data, np.uint8)
+            args = (words_in(words), bytes_, offset, starts, bytes_of_all, 4)
+            yield Case(f"{count}, {label}", count, args, words_in(expected))
+
+
+@cases_of(hidden.covered_bits)
+def covered_bits(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("covered")
+    for count in LENGTHS:
+        for ranges in (0, 1, 3, 20):
+            spans = []
+            for _ in range(ranges):
+                begin = rng.randint(0, count)
+                spans.append((begin, min(begin + rng.choice((0, 1, 5, 9)), count)))
+            expected = packed([any(low <= i < high for low, high in spans) for i in range(count)])
+            args = (sorted(low for low, _ in spans), sorted(high for _, high in spans), count)
+            yield Case(f"{count} bits, {ranges} ranges", len(expected), args, expected)
+
+
+@cases_of(hidden.runs_with_set_bits)
+def runs_with_set_bits(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("set runs")
+    for runs in LENGTHS:
+        for share in (0, 0.2, 1):
+            lengths = [rng.choice((1, 2, 9)) for _ in range(runs)]
+            ends = list(itertools.accumulate(lengths))
+            bits = [rng.random() < share for _ in range(sum(lengths))]
+            expected = packed([any(bits[e - n : e]) for e, n in zip(ends, lengths, strict=True)])
+            args = (ends, bitmap(bits, 0, rng))
+            yield Case(f"{runs} runs, {share}", len(expected), args, expected)
 
 
 @cases_of(hidden.repeat_bits)

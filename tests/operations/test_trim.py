@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
+from typing import Any
 
 import arrow_strategies
 import numpy as np
@@ -16,6 +18,7 @@ from operations.samples import buffer, sample, samples
 import colkern.schema as s
 from colkern.arrays import Array
 from colkern.layouts import Extent, Role
+from colkern.memory import Buffer
 from colkern.operations import trim, validate
 
 
@@ -85,6 +88,170 @@ def test_any_array_sliced_anywhere(theirs: pa.Array, data: st.DataObject) -> Non
     assert trimmed.to_pylist() == array.to_pylist()
     check_trimmed(trimmed)
     validate(trimmed, full=True)
+
+
+# What no value shows. A reader of the buffers must not find it: eight bytes, so that an int64 holds them.
+
+SECRET = b"SECRET!!"
+NUMBER = int.from_bytes(SECRET, "little")
+SECOND_IS_NULL = buffer([0b101], "u1")
+
+
+def numbers(*values: int) -> Array:
+    return Array(s.int64(), len(values), [None, buffer(values, "i8")])
+
+
+def in_structs(child: Array) -> Array:
+    """Three slots below structs of which the second is null."""
+    return Array(s.struct([("x", child.type)]), 3, [SECOND_IS_NULL], [child])
+
+
+def view(value: bytes, number: int = 0, begin: int = 0, *, tail: bytes = b"") -> bytes:
+    """A view, `tail` in place of the zeros behind an inline value or of the prefix of another."""
+    if len(value) <= 12:
+        return struct.pack("<i12s", len(value), value + tail)
+    return struct.pack("<i4sii", len(value), tail or value[:4], number, begin)
+
+
+def view_array(made: list[bytes], *data: bytes, validity: Buffer | None = None) -> Array:
+    buffers = [validity, *(buffer(list(part), "u1") for part in (b"".join(made), *data))]
+    return Array(s.utf8_view(), len(made), buffers)
+
+
+def run_ends(ends: list[int], values: Array, *, offset: int = 0) -> Array:
+    kind = s.run_end_encoded(s.int32(), values.type)
+    ends_array = Array(s.int32(), len(ends), [None, buffer(ends, "i4")])
+    return Array(kind, ends[-1] - offset, [], [ends_array, values], offset=offset)
+
+
+def list_views(begins: list[int], sizes: list[int], child: Array, validity: Any = None) -> Array:
+    buffers = [validity, buffer(begins, "i4"), buffer(sizes, "i4")]
+    return Array(s.list_view(child.type), len(begins), buffers, [child])
+
+
+def dense(type_ids: list[int], offsets: list[int], *children: Array) -> Array:
+    fields = [(f"f{i}", child.type) for i, child in enumerate(children)]
+    kind = s.dense_union(fields, type_codes=range(len(children)))
+    return Array(kind, len(type_ids), [buffer(type_ids, "i1"), buffer(offsets, "i4")], children)
+
+
+def sparse(type_ids: list[int], *children: Array) -> Array:
+    fields = [(f"f{i}", child.type) for i, child in enumerate(children)]
+    kind = s.sparse_union(fields, type_codes=range(len(children)))
+    return Array(kind, len(type_ids), [buffer(type_ids, "i1")], children)
+
+
+LONG = b"visible, visible"
+SEEN = numbers(1, NUMBER, 3)
+
+LEAKS = {
+    "list-view, below a null": list_views([0, 1, 2], [1, 1, 1], SEEN, SECOND_IS_NULL),
+    "list-view, between two": list_views([0, 2], [1, 1], SEEN),
+    "list-view, between two that overlap a third": list_views(
+        [0, 0, 4], [2, 2, 1], numbers(1, 2, NUMBER, NUMBER, 5)
+    ),
+    "list-view, below a null struct": in_structs(list_views([0, 1, 2], [1, 1, 1], SEEN)),
+    "list-view of text": list_views([2, 0], [1, 1], from_pyarrow(pa.array(["a", "SECRET!!", "b"]))),
+    "dense union, no offset": dense([0, 0], [0, 2], SEEN),
+    "dense union, below a null struct": in_structs(dense([0, 0, 0], [0, 1, 2], SEEN)),
+    "dense union, all of a child": in_structs(
+        dense([0, 1, 0], [0, 0, 1], numbers(1, 3), numbers(NUMBER))
+    ),
+    "run-end encoded, below a null struct": in_structs(run_ends([1, 2, 3], SEEN)),
+    "run-end encoded, sliced": in_structs(
+        run_ends([2, 4, 5, 6], numbers(NUMBER, 1, NUMBER, 3), offset=3)
+    ),
+    "sparse union, not chosen": sparse([1, 0, 1], numbers(NUMBER, 5, NUMBER), SEEN),
+    "sparse union, below a null struct": in_structs(sparse([0, 0, 0], SEEN)),
+    "fixed-size list, below a null struct": in_structs(
+        Array(s.fixed_size_list(s.int64(), 1), 3, [None], [SEEN])
+    ),
+    "list, below a null struct": in_structs(
+        Array(s.list_(s.int64()), 3, [None, buffer([0, 1, 2, 3], "i4")], [SEEN])
+    ),
+    "views that share bytes, beside them": view_array([view(LONG)] * 3, LONG + SECRET),
+    "views that share bytes, in another buffer": view_array(
+        [view(LONG, 1, 8)] * 9, SECRET, SECRET + LONG, SECRET
+    ),
+    "views that share bytes, below a null": view_array(
+        [view(LONG), view(SECRET * 2, 1), view(LONG), view(LONG)],
+        LONG,
+        SECRET * 2,
+        validity=buffer([0b1101], "u1"),
+    ),
+    "views, behind an inline value": view_array([view(b"a", tail=SECRET)]),
+    "views, behind an inline value beside a long one": view_array(
+        [view(b"a", tail=SECRET), view(LONG, 0, 8)], SECRET + LONG
+    ),
+    "views, below a null": view_array(
+        [view(b"a"), view(SECRET), view(b"b")], validity=SECOND_IS_NULL
+    ),
+}
+
+
+def every_byte(array: Array) -> Iterator[bytes]:
+    for part in parts(array):
+        yield from (found.tobytes() for found in part.buffers if found is not None)
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_nothing_is_kept_that_no_value_shows(name: str) -> None:
+    array = LEAKS[name]
+    assert any(SECRET in found for found in every_byte(array))
+    trimmed = trim(array)
+    assert not any(SECRET in found for found in every_byte(trimmed))
+    assert trimmed.to_pylist() == array.to_pylist()
+    check_trimmed(trimmed)
+    validate(trimmed, full=True)
+
+
+def values_below(array: Array) -> Iterator[bytes]:
+    """The buffers that hold values, here and below; not those that tell where values are."""
+    kept = (Role.VALIDITY, Role.OFFSETS, Role.SIZES, Role.TYPE_IDS)
+    for spec, found in zip(array.layout.buffers, array.buffers, strict=False):
+        if spec.role not in kept and found is not None:
+            yield found.tobytes()
+    yield from (found.tobytes() for found in array.data_buffers if found is not None)
+    first = 1 if array.layout.name == "run-end encoded" else 0
+    for child in array.children[first:]:
+        yield from values_below(child)
+
+
+@given(arrow_strategies.arrays())
+def test_below_null_structs_alone_there_are_zeros_only(theirs: pa.Array) -> None:
+    child = from_pyarrow(theirs)
+    size = (child.length + 7) // 8
+    kind = s.struct([("x", child.type)])
+    hidden = Array(kind, child.length, [buffer([0] * size, "u1")], [child])
+    trimmed = trim(hidden)
+    assert not any(any(found) for found in values_below(trimmed.children[0]))
+    assert trimmed.to_pylist() == [None] * child.length
+    validate(trimmed, full=True)
+
+
+@given(arrow_strategies.arrays())
+def test_trimming_again_changes_nothing(theirs: pa.Array) -> None:
+    once = trim(from_pyarrow(theirs))
+    assert list(every_byte(trim(once))) == list(every_byte(once))
+
+
+def test_the_prefix_of_a_long_view_is_its_value_s() -> None:
+    for data in (LONG, LONG + b"more"):
+        trimmed = trim(view_array([view(LONG, tail=b"SECR")], data))
+        assert trimmed.buffers[1] is not None
+        assert trimmed.buffers[1].tobytes() == view(LONG)
+
+
+def test_a_child_is_null_where_it_is_hidden() -> None:
+    bits = buffer([0b011], "u1")
+    child = Array(s.int64(), 3, [bits, buffer([1, NUMBER, NUMBER], "i8")])
+    (found,) = trim(in_structs(child)).children
+    assert found.to_pylist() == [1, None, None]
+    assert found.null_count == 2
+    # One without nulls goes on without a bitmap.
+    (found,) = trim(in_structs(SEEN)).children
+    assert found.to_pylist() == [1, 0, 3]
+    assert found.buffers[0] is None
 
 
 def test_what_is_trimmed_already_is_shared() -> None:

@@ -21,6 +21,7 @@ from colkern.operations import (
     run_end_decode,
     select_child,
     take,
+    trim,
     validate,
     views_to_offsets,
 )
@@ -33,6 +34,7 @@ EVERY: dict[str, Operation] = {
     "validate": lambda array, picks: validate(array, full=True),
     "compact_validity": lambda array, picks: compact_validity(array),
     "take": lambda array, picks: take(array, picks),
+    "trim": lambda array, picks: trim(array),
     "concat": lambda array, picks: concat([array, array.slice(2, 3), array.slice(0, 0), array]),
 }
 

@@ -34,6 +34,26 @@ class OffsetTimestamp(NamedTuple):
     """In UTC."""
     offset_minutes: int
 
+    def __str__(self) -> str:
+        """The local time and the offset, as RFC 3339 writes them."""
+        stamp = self.timestamp
+        if isinstance(stamp, datetime):
+            stamp = np.datetime64(stamp.replace(tzinfo=None), "us")
+        if not isinstance(stamp, np.datetime64):
+            return repr(self)
+        if np.isnat(stamp):
+            return "NaT"
+        per_second = s.PER_SECOND[np.datetime_data(stamp.dtype)[0]]
+        # Python's integers: near the ends of 64 bits an offset leads out of them.
+        seconds, part = divmod(int(stamp.astype(np.int64)), per_second)
+        seconds += self.offset_minutes * 60
+        if not -(2**63) < seconds < 2**63:
+            return repr(self)
+        digits = f".{part:0{len(str(per_second)) - 1}}" if per_second > 1 else ""
+        hours, minutes = divmod(abs(self.offset_minutes), 60)
+        sign = "-" if self.offset_minutes < 0 else "+"
+        return f"{np.datetime64(seconds, 's')}{digits}{sign}{hours:02}:{minutes:02}"
+
 
 def presenter_of(type_: s.Extension) -> Presenter | None:
     """What presents the values of a type otherwise than its storage's decoder does; None for nothing."""

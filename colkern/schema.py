@@ -20,6 +20,9 @@ TimeUnit = Literal["s", "ms", "us", "ns"]
 IntervalUnit = Literal["year_month", "day_time", "month_day_nano"]
 UnionMode = Literal["sparse", "dense"]
 
+PER_SECOND: dict[str, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+"""How many of each time unit a second has."""
+
 TIME_UNITS: tuple[TimeUnit, ...] = ("s", "ms", "us", "ns")
 
 MAX_DECIMAL_PRECISION = {32: 9, 64: 18, 128: 38, 256: 76}

@@ -7,7 +7,7 @@ import os
 from typing import Any, Literal
 
 from colkern.commands.failures import CommandError, UsageError
-from colkern.commands.files import STANDARD, target_of
+from colkern.commands.files import STANDARD, target_of, writing
 from colkern.commands.output import printable
 from colkern.commands.parser import positive
 from colkern.errors import ColkernError
@@ -64,10 +64,11 @@ def _run(options: argparse.Namespace) -> None:
     with opened_table(options.source, unify_dictionaries=format_ == "file") as table:
         if options.batch_rows:
             table.batches = rechunked(table.batches, options.batch_rows)
-        counts = Counts(table.batches)
+        counts = Counts(table.batches, options.source)
         table.batches = counts
         try:
-            WRITERS[format_](target, table, compression, level)
+            with writing(options.target, options.source):
+                WRITERS[format_](target, table, compression, level)
         except ColkernError:
             raise
         except ValueError as error:

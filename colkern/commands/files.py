@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from colkern.commands.failures import UsageError
-from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.commands.failures import CommandError, UsageError
+from colkern.errors import ColkernError
+from colkern.integration.places import placed
 
 if TYPE_CHECKING:
     from colkern.ipc import FileReader, StreamReader
@@ -45,14 +46,22 @@ def target_of(name: str) -> Any:
 
 
 @contextlib.contextmanager
-def placed(name: str) -> Iterator[None]:
-    """Errors say which file they are about."""
+def writing(target: str, source: str) -> Iterator[None]:
+    """What the system refuses is said under the target's name, as the user gave it.
+
+    Args:
+        target: The name of what is written; the reader of standard output may leave.
+        source: The name of what is read: an error with that name keeps it.
+    """
     try:
         yield
-    except InvalidArrowError as error:
-        raise error.at(name) from None
-    except (UnsupportedError, LimitExceededError) as error:
-        raise type(error)(f"{name}: {error}") from None
+    except ColkernError:
+        raise
+    except OSError as error:
+        is_left = isinstance(error, BrokenPipeError) and target == STANDARD
+        if is_left or (error.filename is not None and os.fsdecode(error.filename) == source):
+            raise
+        raise CommandError(f"{target}: {error.strerror or error}") from error
 
 
 @contextlib.contextmanager

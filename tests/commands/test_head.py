@@ -214,9 +214,7 @@ EXTENSIONS: dict[str, tuple[ck.Array, Any, str]] = {
         "[[1.5, nan]]",
     ),
     "timestamp_with_offset": (
-        ck.array(
-            [OffsetTimestamp(np.datetime64(1, "ns"), -90)], ck.timestamp_with_offset("ns")
-        ),
+        ck.array([OffsetTimestamp(np.datetime64(1, "ns"), -90)], ck.timestamp_with_offset("ns")),
         "1969-12-31T22:30:00.000000001-01:30",
         "1969-12-31T22:30:00.000000001-01:30",
     ),

@@ -153,7 +153,8 @@ def _shape_rows(shapes: Array, slots: Slots, dimensions: int) -> list[list[int |
     sizes = items_at(shapes.children[0], Role.DATA, places)
     valid = valid_at(shapes.children[0], places)
     if valid is not None:
-        sizes = np.where(valid, sizes.astype(np.object_), None)
+        sizes = sizes.astype(np.object_)
+        sizes[~valid] = None
     rows: list[list[int | None]] = sizes.reshape(slots.size, dimensions).tolist()
     return rows
 

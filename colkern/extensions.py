@@ -494,7 +494,7 @@ def _dimension_names(names: Any) -> list[str] | None:
     if names is None:
         return None
     is_sequence = isinstance(names, Iterable) and not isinstance(names, str | bytes)
-    listed = list(names) if is_sequence else [None]
+    listed: list[Any] = list(names) if is_sequence else [None]
     if not all(isinstance(name, str) for name in listed):
         raise TypeError(f"dim_names: expected a sequence of str, got {names!r:.60}")
     return listed

@@ -20,7 +20,17 @@ if TYPE_CHECKING:
 STANDARD = "-"
 """Stands for standard input or output."""
 
-ARROW_SUFFIXES = (".arrow", ".arrows", ".feather")
+FORMATS = {
+    ".arrow": "file",
+    ".feather": "file",
+    ".ipc": "file",
+    ".arrows": "stream",
+    ".stream": "stream",
+    ".parquet": "parquet",
+}
+"""What a file holds whose name ends so."""
+
+ARROW_SUFFIXES = tuple(suffix for suffix, format_ in FORMATS.items() if format_ != "parquet")
 """How the names of Arrow files and streams in a folder end."""
 
 
@@ -102,7 +112,7 @@ def with_files_of_folders(names: Iterable[str]) -> list[str]:
 
 def _arrow_files_in(folder: str) -> Iterator[str]:
     for parent, _, names in os.walk(folder, onerror=_raise):
-        yield from (os.path.join(parent, n) for n in names if n.endswith(ARROW_SUFFIXES))
+        yield from (os.path.join(parent, n) for n in names if n.lower().endswith(ARROW_SUFFIXES))
 
 
 def _raise(error: OSError) -> None:

@@ -71,7 +71,7 @@ def test_a_folder_stands_for_the_arrow_files_below_it(
 def test_a_folder_without_arrow_files_is_wrong_use(run: Run, tmp_path: Path) -> None:
     status, out, err = run("validate", tmp_path)
     assert (status, out) == (2, "")
-    assert err == f"colkern: {tmp_path}: no .arrow, .arrows, .feather files in this folder\n"
+    assert err == f"colkern: {tmp_path}: no .arrow, .feather, .ipc, .arrows, .stream files in this folder\n"
 
 
 def test_quick_looks_at_no_content(write: Write, run: Run, bad_text: Path) -> None:

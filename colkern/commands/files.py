@@ -94,20 +94,35 @@ def size_of(name: str) -> int | None:
 def with_files_of_folders(names: Iterable[str]) -> list[str]:
     """The names, in place of each folder the Arrow files in it and in the folders below.
 
+    A folder without any stands for itself: `require_files` says what is wrong with it.
+
     Raises:
-        UsageError: If there are none in a folder.
+        UsageError: If there are no files at all.
         OSError: If a folder cannot be listed.
     """
     found: list[str] = []
     for name in names:
-        if name == STANDARD or not os.path.isdir(name):
+        if not _is_folder(name):
             found.append(name)
             continue
-        inside = sorted(_arrow_files_in(name))
-        if not inside:
-            raise UsageError(f"{name}: no {', '.join(ARROW_SUFFIXES)} files in this folder")
-        found += inside
+        found += sorted(_arrow_files_in(name)) or [name]
+    if all(map(_is_folder, found)):
+        raise UsageError(_no_files_in(found[0]))
     return found
+
+
+def require_files(name: str) -> None:
+    """Raise `CommandError` for a folder, which `with_files_of_folders` leaves only without files."""
+    if _is_folder(name):
+        raise CommandError(_no_files_in(name))
+
+
+def _is_folder(name: str) -> bool:
+    return name != STANDARD and os.path.isdir(name)
+
+
+def _no_files_in(folder: str) -> str:
+    return f"{folder}: no {', '.join(ARROW_SUFFIXES)} files in this folder"
 
 
 def _arrow_files_in(folder: str) -> Iterator[str]:

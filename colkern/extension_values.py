@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.errors import InvalidArrowError
+from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.extensions import TensorParameters, known_parameters, tensor_fields
 from colkern.layouts import Role
 from colkern.slots import Slots, element_ranges, items_at, same_slots, valid_at
@@ -33,6 +33,26 @@ class OffsetTimestamp(NamedTuple):
     timestamp: Any
     """In UTC."""
     offset_minutes: int
+
+    def __str__(self) -> str:
+        """The local time and the offset, as RFC 3339 writes them."""
+        stamp = self.timestamp
+        if isinstance(stamp, datetime):
+            stamp = np.datetime64(stamp.replace(tzinfo=None), "us")
+        if not isinstance(stamp, np.datetime64):
+            return repr(self)
+        if np.isnat(stamp):
+            return "NaT"
+        per_second = s.PER_SECOND[np.datetime_data(stamp.dtype)[0]]
+        # Python's integers: near the ends of 64 bits an offset leads out of them.
+        seconds, part = divmod(int(stamp.astype(np.int64)), per_second)
+        seconds += self.offset_minutes * 60
+        if not -(2**63) < seconds < 2**63:
+            return repr(self)
+        digits = f".{part:0{len(str(per_second)) - 1}}" if per_second > 1 else ""
+        hours, minutes = divmod(abs(self.offset_minutes), 60)
+        sign = "-" if self.offset_minutes < 0 else "+"
+        return f"{np.datetime64(seconds, 's')}{digits}{sign}{hours:02}:{minutes:02}"
 
 
 def presenter_of(type_: s.Extension) -> Presenter | None:
@@ -117,18 +137,25 @@ def _variable_shape_tensors(
             found[position] = elements.tensor(start, size, shape, most)
         except InvalidArrowError as error:
             raise error.at(f"slot {slots[position]}") from None
+        except UnsupportedError as error:
+            raise UnsupportedError(f"slot {slots[position]}: {error}") from None
     return found
 
 
-def _shape_rows(shapes: Array, slots: Slots, dimensions: int) -> list[list[int]]:
-    """The shapes at those slots; nulls within a shape are taken for sizes that no tensor has."""
+def _shape_text(shape: Any) -> str:
+    return f"[{', '.join('null' if size is None else str(size) for size in shape)}]"
+
+
+def _shape_rows(shapes: Array, slots: Slots, dimensions: int) -> list[list[int | None]]:
+    """The shapes at those slots, None for nulls within a shape."""
     starts, _ = element_ranges(shapes, slots)
     places = (starts[:, None] + np.arange(dimensions)).reshape(-1)
     sizes = items_at(shapes.children[0], Role.DATA, places)
     valid = valid_at(shapes.children[0], places)
     if valid is not None:
-        sizes = np.where(valid, sizes, -1)
-    rows: list[list[int]] = sizes.reshape(slots.size, dimensions).tolist()
+        sizes = sizes.astype(np.object_)
+        sizes[~valid] = None
+    rows: list[list[int | None]] = sizes.reshape(slots.size, dimensions).tolist()
     return rows
 
 
@@ -152,8 +179,8 @@ class _Elements:
 
         To be shown (`most`): the first members of each dimension, as lists within lists.
         """
-        if min(shape, default=0) < 0 or prod(shape) != size:
-            raise InvalidArrowError(f"shape {list(shape)} of {size} elements")
+        if any(own is None or own < 0 for own in shape) or prod(shape) != size:
+            raise InvalidArrowError(f"shape {_shape_text(shape)} of {size} elements")
         if self.numbers is None:
             tensor = self._arranged(self._objects(start, size), shape, most)
         else:
@@ -170,7 +197,9 @@ class _Elements:
             tensor = elements.reshape(shape).transpose(self._order)
         except ValueError:
             # Without elements a shape may have any other sizes, and NumPy counts all bytes of those.
-            raise InvalidArrowError(f"shape {list(shape)} is larger than 64 bits count") from None
+            raise UnsupportedError(
+                f"a tensor of shape {_shape_text(shape)}; NumPy has none that large"
+            ) from None
         if most is None:
             return tensor
         return tensor[tuple(slice(max(most - level, 1)) for level in range(tensor.ndim))]

@@ -9,7 +9,8 @@ Format: "Canonical Extension Types".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -467,8 +468,36 @@ def _made(name: str, storage: s.DataType, metadata: bytes = b"") -> s.Extension:
     return made
 
 
-def _listed(values: Sequence[Any] | None) -> list[Any] | None:
-    return None if values is None else list(values)
+def _integers(values: Any, name: str) -> list[int]:
+    try:
+        return [operator.index(value) for value in values]
+    except TypeError:
+        raise TypeError(f"{name}: expected a sequence of integers, got {values!r:.60}") from None
+
+
+def _order(permutation: Any) -> list[int] | None:
+    return None if permutation is None else _integers(permutation, "permutation")
+
+
+def _uniform(shape: Any) -> list[int | None] | None:
+    if shape is None:
+        return None
+    try:
+        return [None if size is None else operator.index(size) for size in shape]
+    except TypeError:
+        raise TypeError(
+            f"uniform_shape: expected a sequence of integers and None, got {shape!r:.60}"
+        ) from None
+
+
+def _dimension_names(names: Any) -> list[str] | None:
+    if names is None:
+        return None
+    is_sequence = isinstance(names, Iterable) and not isinstance(names, str | bytes)
+    listed: list[Any] = list(names) if is_sequence else [None]
+    if not all(isinstance(name, str) for name in listed):
+        raise TypeError(f"dim_names: expected a sequence of str, got {names!r:.60}")
+    return listed
 
 
 def fixed_shape_tensor(
@@ -486,15 +515,19 @@ def fixed_shape_tensor(
         permutation: For each logical dimension, the physical one that it is.
 
     Raises:
-        ValueError: If names or permutation do not fit the shape, or a size is negative.
+        TypeError: If `shape` or `permutation` is no sequence of integers, `dim_names` none of text.
+        ValueError: If names or permutation do not fit the shape, a size is negative, or a tensor has
+            more than 2**31 - 1 elements.
         UnsupportedError: If there are more than 64 dimensions.
     """
-    sizes = [int(size) for size in shape]
+    sizes = _integers(shape, "shape")
     metadata = _serialized(
-        shape=sizes, permutation=_listed(permutation), dim_names=_listed(dim_names)
+        shape=sizes, permutation=_order(permutation), dim_names=_dimension_names(dim_names)
     )
     if any(size < 0 for size in sizes):
         raise ValueError(f"shape: {sizes} has a negative size")
+    if prod(sizes) > s.INT32_MAX:
+        raise ValueError(f"shape: {sizes!r:.100} has over {s.INT32_MAX} elements")
     return _made("fixed_shape_tensor", s.fixed_size_list(value_type, prod(sizes)), metadata)
 
 
@@ -515,17 +548,25 @@ def variable_shape_tensor(
         uniform_shape: The sizes that all tensors have in common, None where they differ.
 
     Raises:
-        ValueError: If names, permutation or uniform shape do not fit `ndim`.
+        TypeError: If `ndim` is no integer, `permutation` or `uniform_shape` no sequence of integers,
+            `dim_names` none of text.
+        ValueError: If names, permutation or uniform shape do not fit `ndim`, or it is negative.
         UnsupportedError: If there are more than 64 dimensions.
     """
+    try:
+        dimensions = operator.index(ndim)
+    except TypeError:
+        raise TypeError(f"ndim: expected an integer, got {ndim!r:.60}") from None
+    if dimensions < 0:
+        raise ValueError(f"ndim: must not be negative, got {dimensions}")
     # The format allows no metadata at all where nothing is said; Arrow C++ reads an object only.
     metadata = _serialized(
-        permutation=_listed(permutation),
-        dim_names=_listed(dim_names),
-        uniform_shape=_listed(uniform_shape),
+        permutation=_order(permutation),
+        dim_names=_dimension_names(dim_names),
+        uniform_shape=_uniform(uniform_shape),
     )
     storage = s.struct(
-        [("data", s.list_(value_type)), ("shape", s.fixed_size_list(s.int32(), ndim))]
+        [("data", s.list_(value_type)), ("shape", s.fixed_size_list(s.int32(), dimensions))]
     )
     return _made("variable_shape_tensor", storage, metadata)
 

@@ -20,7 +20,13 @@ TimeUnit = Literal["s", "ms", "us", "ns"]
 IntervalUnit = Literal["year_month", "day_time", "month_day_nano"]
 UnionMode = Literal["sparse", "dense"]
 
+PER_SECOND: dict[str, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+"""How many of each time unit a second has."""
+
 TIME_UNITS: tuple[TimeUnit, ...] = ("s", "ms", "us", "ns")
+
+INT32_MAX = 2**31 - 1
+"""What the format's metadata counts up to: byte widths, list sizes and scales have 32 bits there."""
 
 MAX_DECIMAL_PRECISION = {32: 9, 64: 18, 128: 38, 256: 76}
 
@@ -696,7 +702,11 @@ def float64() -> FloatingPoint:
 
 
 def decimal(bit_width: int, precision: int, scale: int = 0) -> Decimal:
-    """Decimals of `bit_width` bits; raises `ValueError` if the precision does not fit the width."""
+    """Decimals of `bit_width` bits.
+
+    Raises:
+        ValueError: If the precision does not fit the width, or the scale not 32 bits.
+    """
     if bit_width not in MAX_DECIMAL_PRECISION:
         raise ValueError(f"bit_width: decimals have 32, 64, 128 or 256 bits, not {bit_width}")
     if not 1 <= precision <= MAX_DECIMAL_PRECISION[bit_width]:
@@ -704,6 +714,8 @@ def decimal(bit_width: int, precision: int, scale: int = 0) -> Decimal:
             f"precision: decimal{bit_width} has 1 to {MAX_DECIMAL_PRECISION[bit_width]} digits, "
             f"not {precision}"
         )
+    if not -INT32_MAX - 1 <= scale <= INT32_MAX:
+        raise ValueError(f"scale: must fit 32 bits, got {scale}")
     return Decimal(bit_width, precision, scale)
 
 
@@ -779,10 +791,16 @@ def month_day_nano_interval() -> Interval:
     return Interval("month_day_nano")
 
 
+def _check_size(size: int, name: str) -> None:
+    if size < 0:
+        raise ValueError(f"{name}: must not be negative, got {size}")
+    if size > INT32_MAX:
+        raise ValueError(f"{name}: must not be over {INT32_MAX}, got {size}")
+
+
 def fixed_size_binary(byte_width: int) -> FixedSizeBinary:
-    """Byte strings of `byte_width` bytes each."""
-    if byte_width < 0:
-        raise ValueError(f"byte_width: must not be negative, got {byte_width}")
+    """Byte strings of `byte_width` bytes each; raises `ValueError` unless they are 0 to 2**31 - 1."""
+    _check_size(byte_width, "byte_width")
     return FixedSizeBinary(byte_width)
 
 
@@ -841,9 +859,8 @@ def large_list_view(value: DataType | Field) -> LargeListView:
 
 
 def fixed_size_list(value: DataType | Field, list_size: int) -> FixedSizeList:
-    """Lists of exactly `list_size` values."""
-    if list_size < 0:
-        raise ValueError(f"list_size: must not be negative, got {list_size}")
+    """Lists of exactly `list_size` values; raises `ValueError` unless they are 0 to 2**31 - 1."""
+    _check_size(list_size, "list_size")
     return FixedSizeList(_item_field(value), list_size)
 
 

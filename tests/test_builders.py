@@ -17,6 +17,7 @@ from hypothesis import assume, given
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import UnionValue, array, record_batch
+from colkern.errors import LimitExceededError
 from colkern.memory import ALIGNMENT
 from colkern.values import DayTime, MonthDayNano, Months
 
@@ -355,3 +356,13 @@ def test_columns_are_as_long_as_each_other_and_named() -> None:
         record_batch({"a": [1, "x"]}, s.Schema({"a": s.int8()}))
     with pytest.raises(TypeError, match="name of a column"):
         record_batch({1: [1]})  # type: ignore[dict-item]
+
+
+def test_only_nulls_need_values_under_them() -> None:
+    """A size is a number in a type: it costs nothing until a value has it."""
+    lists, binary = s.fixed_size_list(s.int8(), 2**31 - 1), s.fixed_size_binary(2**31 - 1)
+    assert len(array([], lists)) == len(array([], binary)) == 0
+    for type_ in (lists, binary, s.fixed_size_list(s.fixed_size_list(s.int8(), 2**15), 2**15)):
+        with pytest.raises(LimitExceededError, match="over the limit"):
+            array([None], type_)
+    assert array([None], s.fixed_size_list(s.int8(), 2)).children[0].to_pylist() == [None] * 2

@@ -7,6 +7,7 @@ import datetime as dt
 import io
 import json
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -293,6 +294,40 @@ def test_wrong_use_is_a_value_error() -> None:
         assert not isinstance(caught.value, InvalidArrowError)
 
 
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ck.fixed_shape_tensor(ck.int8(), "ab"), "shape: expected a sequence of integers"),
+        (lambda: ck.fixed_shape_tensor(ck.int8(), [2.7]), "shape: expected a sequence"),
+        (lambda: ck.fixed_shape_tensor(ck.int8(), 2), "shape: expected a sequence"),
+        (lambda: ck.fixed_shape_tensor(ck.int8(), [1, 2], "ab"), "dim_names: expected a sequence"),
+        (lambda: ck.fixed_shape_tensor(ck.int8(), [1], [b"a"]), "dim_names: expected a sequence"),
+        (lambda: ck.fixed_shape_tensor(ck.int8(), [1], permutation=[0.0]), "permutation: expected"),
+        (lambda: ck.variable_shape_tensor(ck.int8(), 2.0), "ndim: expected an integer"),
+        (lambda: ck.variable_shape_tensor(ck.int8(), 2, "ab"), "dim_names: expected a sequence"),
+        (lambda: ck.variable_shape_tensor(ck.int8(), 1, uniform_shape=[1.5]), "uniform_shape: exp"),
+    ],
+)
+def test_sequences_of_another_class_are_named(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        make()
+
+
+def test_sequences_of_numpys_are_sequences() -> None:
+    order = np.array([1, 0])
+    assert ck.fixed_shape_tensor(ck.int8(), np.array([2, 3]), permutation=order) == (
+        ck.fixed_shape_tensor(ck.int8(), [2, 3], permutation=[1, 0])
+    )
+    assert ck.variable_shape_tensor(
+        ck.int8(), np.int64(2), np.array(["a", "b"]), order, np.array([1, 2])
+    ) == ck.variable_shape_tensor(ck.int8(), 2, ["a", "b"], [1, 0], [1, 2])
+
+
+def test_shapes_of_more_elements_than_a_list_holds_are_named() -> None:
+    with pytest.raises(ValueError, match=r"shape: \[65536, 65536\] has over 2147483647 elements"):
+        ck.fixed_shape_tensor(ck.int8(), [2**16, 2**16])
+
+
 # Values
 
 
@@ -522,9 +557,10 @@ def test_a_shape_without_elements_may_be_too_large_for_numpy() -> None:
     huge = json.dumps({"shape": [0, 2**62, 2**62]}).encode()
     type_ = ck.extension("arrow.fixed_shape_tensor", ck.fixed_size_list(ck.int8(), 0), huge)
     array = Array(type_, 1, [None], [ck.array([], ck.int8())])
-    with pytest.raises(InvalidArrowError, match="larger than 64 bits count"):
+    message = r"shape \[0, 4611686018427387904, 4611686018427387904\]; NumPy has none that large"
+    with pytest.raises(UnsupportedError, match=message):
         array.to_pylist()
-    assert "InvalidArrowError" in repr(array)
+    assert "UnsupportedError" in repr(array)
 
 
 # Tensors with shapes of their own
@@ -587,6 +623,18 @@ def test_variable_shapes_are_checked_slot_by_slot(row: Any, uniform: Any, messag
     if uniform is None:
         with pytest.raises(InvalidArrowError, match="slot 1"):
             ours.to_pylist()
+
+
+def test_a_shape_of_its_own_may_be_too_large_for_numpy_too() -> None:
+    ours = variable([([1], [1] * 4), ([], [0, *[2**31 - 1] * 3])], dimensions=4)
+    ours.validate(full=True)
+    with pytest.raises(UnsupportedError, match=r"slot 1: a tensor of shape \[0, 2147483647, "):
+        ours.to_pylist()
+
+
+def test_a_null_within_a_shape_is_shown_as_null() -> None:
+    with pytest.raises(InvalidArrowError, match=r"slot 0: shape \[2, null\] of 2 elements"):
+        variable([([1, 2], [2, None])]).to_pylist()
 
 
 def test_null_data_or_shapes_are_null_tensors() -> None:

@@ -15,6 +15,7 @@ from colkern.builders.parts import (
     BadValue,
     each,
     filled,
+    filler,
     first_where,
     joined,
     offsets,
@@ -26,6 +27,9 @@ from colkern.builders.parts import (
 from colkern.layouts import VIEW_INLINE_BYTES, Role, layout
 
 Values = list[Any]
+
+MOST_BYTES_UNDER_NULLS = 1 << 30
+"""How many bytes of fixed-size binary `array` makes where the values are null."""
 
 _NANOS = {
     "W": 604_800_000_000_000,
@@ -310,7 +314,8 @@ def build_fixed_size_binary(type_: s.FixedSizeBinary, values: Values) -> Array:
         return piece
 
     valid, nulls = validity(values)
-    data = joined(each(values, convert, bytes(width)))
+    under_null = bytes(filler(values, width, MOST_BYTES_UNDER_NULLS, "bytes"))
+    data = joined(each(values, convert, under_null))
     return Array(type_, len(values), [valid, data], null_count=nulls)
 
 

@@ -15,6 +15,7 @@ from colkern.builders.parts import (
     BadValue,
     each,
     filled,
+    filler,
     offsets,
     starts_of,
     validity,
@@ -26,6 +27,9 @@ from colkern.builders.parts import (
 from colkern.layouts import Role, layout
 
 Values = list[Any]
+
+MOST_ELEMENTS_UNDER_NULLS = 1 << 27
+"""How many elements of fixed-size lists `array` makes where the lists are null."""
 
 
 class UnionValue(NamedTuple):
@@ -87,7 +91,8 @@ def build_fixed_size_list(type_: s.FixedSizeList, values: Values) -> Array:
             raise ValueError(f"expected {type_.list_size} elements, got {len(elements)}")
         return elements
 
-    child, _ = _elements(type_, each(values, convert, [None] * type_.list_size))
+    under_null = [None] * filler(values, type_.list_size, MOST_ELEMENTS_UNDER_NULLS, "elements")
+    child, _ = _elements(type_, each(values, convert, under_null))
     valid, nulls = validity(values)
     return Array(type_, len(values), [valid], [child], null_count=nulls)
 

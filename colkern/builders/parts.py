@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from colkern.errors import LimitExceededError
 from colkern.memory import Buffer, allocate
 
 T = TypeVar("T")
@@ -88,6 +89,27 @@ def each(
         except (ValueError, OverflowError) as error:
             raise BadValue(ValueError, str(error), len(converted)) from None
     return converted
+
+
+def filler(values: list[Any], size: int, limit: int, what: str) -> int:
+    """How large what stands under one null must be: `size`, or 0 if there are no nulls.
+
+    Args:
+        values: The values, None for nulls.
+        size: How large a value is.
+        limit: How large what stands under all nulls may be.
+        what: The unit of both, for the error.
+
+    Raises:
+        LimitExceededError: If it would be larger.
+    """
+    nulls = sum(value is None for value in values)
+    if nulls * size > limit:
+        raise LimitExceededError(
+            f"{nulls} nulls take up {nulls * size} {what}, over the limit of {limit}, which cannot be "
+            "raised"
+        )
+    return size if nulls else 0
 
 
 def wrong(expected: str, value: object) -> TypeError:

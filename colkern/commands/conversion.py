@@ -9,8 +9,10 @@ from typing import Any
 
 from colkern import ipc
 from colkern.arrays import RecordBatch
+from colkern.commands.failures import CommandError
 from colkern.commands.files import opened, source_of
 from colkern.commands.parquet import is_parquet, opened_parquet, write_parquet
+from colkern.errors import ColkernError
 from colkern.operations import concat
 from colkern.schema import Schema
 
@@ -56,15 +58,26 @@ def opened_table(name: str, *, unify_dictionaries: bool) -> Iterator[Table]:
 
 
 class Counts(Iterator[RecordBatch]):
-    """Hands on batches, and counts them and their rows."""
+    """Hands on batches, and counts them and their rows.
 
-    def __init__(self, batches: Iterator[RecordBatch]) -> None:
+    Args:
+        batches: The batches.
+        source: The name of what they are read from, for errors of the system.
+    """
+
+    def __init__(self, batches: Iterator[RecordBatch], source: str) -> None:
         self._counted = batches
+        self._source = source
         self.batches = 0
         self.rows = 0
 
     def __next__(self) -> RecordBatch:
-        batch = next(self._counted)
+        try:
+            batch = next(self._counted)
+        except ColkernError:
+            raise
+        except OSError as error:
+            raise CommandError(f"{self._source}: {error.strerror or error}") from error
         self.batches += 1
         self.rows += batch.num_rows
         return batch

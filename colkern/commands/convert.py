@@ -7,19 +7,10 @@ import os
 from typing import Any, Literal
 
 from colkern.commands.failures import CommandError, UsageError
-from colkern.commands.files import STANDARD, target_of
+from colkern.commands.files import FORMATS, STANDARD, target_of, writing
 from colkern.commands.output import printable
 from colkern.commands.parser import positive
 from colkern.errors import ColkernError
-
-_SUFFIXES = {
-    ".arrow": "file",
-    ".feather": "file",
-    ".ipc": "file",
-    ".arrows": "stream",
-    ".stream": "stream",
-    ".parquet": "parquet",
-}
 
 _CODECS: dict[str, Literal["lz4", "zstd"] | None] = {"none": None, "lz4": "lz4", "zstd": "zstd"}
 
@@ -38,7 +29,7 @@ def add_command(commands: Any) -> None:
         "--to",
         choices=("file", "stream", "parquet"),
         help="what to write; else told by the target's suffix: "
-        + ", ".join(f"{suffix} {format_}" for suffix, format_ in _SUFFIXES.items()),
+        + ", ".join(f"{suffix} {format_}" for suffix, format_ in FORMATS.items()),
     )
     parser.add_argument(
         "--compression",
@@ -64,10 +55,11 @@ def _run(options: argparse.Namespace) -> None:
     with opened_table(options.source, unify_dictionaries=format_ == "file") as table:
         if options.batch_rows:
             table.batches = rechunked(table.batches, options.batch_rows)
-        counts = Counts(table.batches)
+        counts = Counts(table.batches, options.source)
         table.batches = counts
         try:
-            WRITERS[format_](target, table, compression, level)
+            with writing(options.target, options.source):
+                WRITERS[format_](target, table, compression, level)
         except ColkernError:
             raise
         except ValueError as error:
@@ -83,11 +75,11 @@ def _format_of(target: str) -> str:
     if target == STANDARD:
         return "stream"
     suffix = os.path.splitext(target)[1].lower()
-    if suffix not in _SUFFIXES:
+    if suffix not in FORMATS:
         raise UsageError(
-            f"{target}: the suffix is none of {', '.join(_SUFFIXES)}; say what to write by --to"
+            f"{target}: the suffix is none of {', '.join(FORMATS)}; say what to write by --to"
         )
-    return _SUFFIXES[suffix]
+    return FORMATS[suffix]
 
 
 def _compression(words: str | None) -> tuple[str | None, int | None]:

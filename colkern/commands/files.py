@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from colkern.commands.failures import UsageError
-from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.commands.failures import CommandError, UsageError
+from colkern.errors import ColkernError
+from colkern.integration.places import placed
 
 if TYPE_CHECKING:
     from colkern.ipc import FileReader, StreamReader
@@ -19,7 +20,17 @@ if TYPE_CHECKING:
 STANDARD = "-"
 """Stands for standard input or output."""
 
-ARROW_SUFFIXES = (".arrow", ".arrows", ".feather")
+FORMATS = {
+    ".arrow": "file",
+    ".feather": "file",
+    ".ipc": "file",
+    ".arrows": "stream",
+    ".stream": "stream",
+    ".parquet": "parquet",
+}
+"""What a file holds whose name ends so."""
+
+ARROW_SUFFIXES = tuple(suffix for suffix, format_ in FORMATS.items() if format_ != "parquet")
 """How the names of Arrow files and streams in a folder end."""
 
 
@@ -45,14 +56,22 @@ def target_of(name: str) -> Any:
 
 
 @contextlib.contextmanager
-def placed(name: str) -> Iterator[None]:
-    """Errors say which file they are about."""
+def writing(target: str, source: str) -> Iterator[None]:
+    """What the system refuses is said under the target's name, as the user gave it.
+
+    Args:
+        target: The name of what is written; the reader of standard output may leave.
+        source: The name of what is read: an error with that name keeps it.
+    """
     try:
         yield
-    except InvalidArrowError as error:
-        raise error.at(name) from None
-    except (UnsupportedError, LimitExceededError) as error:
-        raise type(error)(f"{name}: {error}") from None
+    except ColkernError:
+        raise
+    except OSError as error:
+        is_left = isinstance(error, BrokenPipeError) and target == STANDARD
+        if is_left or (error.filename is not None and os.fsdecode(error.filename) == source):
+            raise
+        raise CommandError(f"{target}: {error.strerror or error}") from error
 
 
 @contextlib.contextmanager
@@ -75,25 +94,40 @@ def size_of(name: str) -> int | None:
 def with_files_of_folders(names: Iterable[str]) -> list[str]:
     """The names, in place of each folder the Arrow files in it and in the folders below.
 
+    A folder without any stands for itself: `require_files` says what is wrong with it.
+
     Raises:
-        UsageError: If there are none in a folder.
+        UsageError: If there are no files at all.
         OSError: If a folder cannot be listed.
     """
     found: list[str] = []
     for name in names:
-        if name == STANDARD or not os.path.isdir(name):
+        if not _is_folder(name):
             found.append(name)
             continue
-        inside = sorted(_arrow_files_in(name))
-        if not inside:
-            raise UsageError(f"{name}: no {', '.join(ARROW_SUFFIXES)} files in this folder")
-        found += inside
+        found += sorted(_arrow_files_in(name)) or [name]
+    if all(map(_is_folder, found)):
+        raise UsageError(_no_files_in(found[0]))
     return found
+
+
+def require_files(name: str) -> None:
+    """Raise `CommandError` for a folder, which `with_files_of_folders` leaves only without files."""
+    if _is_folder(name):
+        raise CommandError(_no_files_in(name))
+
+
+def _is_folder(name: str) -> bool:
+    return name != STANDARD and os.path.isdir(name)
+
+
+def _no_files_in(folder: str) -> str:
+    return f"{folder}: no {', '.join(ARROW_SUFFIXES)} files in this folder"
 
 
 def _arrow_files_in(folder: str) -> Iterator[str]:
     for parent, _, names in os.walk(folder, onerror=_raise):
-        yield from (os.path.join(parent, n) for n in names if n.endswith(ARROW_SUFFIXES))
+        yield from (os.path.join(parent, n) for n in names if n.lower().endswith(ARROW_SUFFIXES))
 
 
 def _raise(error: OSError) -> None:

@@ -77,7 +77,8 @@ def _first_rows(reader: StreamReader | FileReader, rows: int) -> Iterator[Record
 
 
 def _print_objects(rows: Iterator[RecordBatch], schema: Schema, positions: list[int]) -> None:
-    from colkern.commands.json_values import json_value
+    from colkern.commands.printed_values import json_value
+    from colkern.commands.utc_stamps import marked
 
     names = [schema.fields[position].name for position in positions]
     if len(set(names)) < len(names):
@@ -86,7 +87,10 @@ def _print_objects(rows: Iterator[RecordBatch], schema: Schema, positions: list[
             f"--json: {names.count(twice)} columns named {twice!r}; choose others by --columns"
         )
     for batch in rows:
-        columns = [batch.column(position).to_pylist() for position in positions]
+        columns = [
+            marked(batch.column(position).to_pylist(), schema.fields[position].type)
+            for position in positions
+        ]
         for i in range(batch.num_rows):
             values = (json_value(column[i]) for column in columns)
             print_json(dict(zip(names, values, strict=True)))
@@ -118,12 +122,14 @@ def _cells(batches: list[RecordBatch], position: int) -> list[Text]:
     """The values of a column, cut."""
     from rich.text import Text
 
+    from colkern.commands.utc_stamps import marked
     from colkern.display import MOST_MEMBERS, cell_text
     from colkern.values import preview
 
     values: list[Any] = []
     for batch in batches:
-        values += preview(batch.column(position), MOST_MEMBERS + 1)
+        column = batch.column(position)
+        values += marked(preview(column, MOST_MEMBERS + 1), column.type)
     # A null is dim: a text may well be `null`.
     return [
         Text(printable(cell_text(value)), style="dim" if value is None else "") for value in values

@@ -6,12 +6,12 @@ Integration testing: "Running integration tests".
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-_QUIRKS = ("no_decimal_validate", "no_date64_validate", "no_times_validate")
+from colkern.commands.files import STANDARD, source_of, target_of, writing
 
+_QUIRKS = ("no_decimal_validate", "no_date64_validate", "no_times_validate")
 
 _NEED_JSON = ("validate", "json-to-arrow")
 _TAKE_JSON = (*_NEED_JSON, "arrow-to-json")
@@ -26,13 +26,14 @@ def add_command(commands: Any) -> None:
     parser.add_argument("--mode", choices=_MODES, required=True)
     parser.add_argument(
         "--arrow",
-        type=Path,
         metavar="PATH",
         help="the Arrow file (for validate and arrow-to-json, or stream); "
-        "without it, standard input or output",
+        "without it or with -, standard input or output",
     )
     parser.add_argument(
-        "--json", type=Path, metavar="PATH", help="the integration JSON file, or one with .gz"
+        "--json",
+        metavar="PATH",
+        help="the integration JSON file, or one with .gz; - for standard input or output",
     )
     parser.add_argument(
         "--quirk",
@@ -49,18 +50,23 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     # Imported late, as the parser is made for every command.
     from colkern.integration import conversions
 
-    json, arrow = options.json, options.arrow
+    json, arrow = options.json or STANDARD, options.arrow or STANDARD
     match options.mode:
         case "validate":
-            conversions.validate(json, arrow or _input(parser), options.quirk)
+            conversions.validate(source_of(json), source_of(arrow), options.quirk)
         case "json-to-arrow":
-            conversions.json_to_file(json, arrow or _output(parser))
+            _convert(conversions.json_to_file, json, arrow)
         case "arrow-to-json":
-            conversions.arrow_to_json(arrow or _input(parser), json or _output(parser))
+            _convert(conversions.arrow_to_json, arrow, json)
         case "stream-to-file":
-            conversions.stream_to_file(_input(parser), arrow or _output(parser))
+            _convert(conversions.stream_to_file, STANDARD, arrow)
         case "file-to-stream":
-            conversions.file_to_stream(arrow or _input(parser), _output(parser))
+            _convert(conversions.file_to_stream, arrow, STANDARD)
+
+
+def _convert(convert: Callable[[Any, Any], None], source: str, target: str) -> None:
+    with writing(target, source):
+        convert(source_of(source), target_of(target))
 
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -70,16 +76,5 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
         parser.error(f"--mode {options.mode} takes no --json")
     if options.quirk and options.mode != "validate":
         parser.error("--quirk goes with --mode validate")
-
-
-def _input(parser: argparse.ArgumentParser) -> Any:
-    # None where the process was started without one.
-    if sys.stdin is None:
-        parser.error("standard input is closed")
-    return sys.stdin.buffer
-
-
-def _output(parser: argparse.ArgumentParser) -> Any:
-    if sys.stdout is None:
-        parser.error("standard output is closed")
-    return sys.stdout.buffer
+    if options.mode == "validate" and options.json == STANDARD == (options.arrow or STANDARD):
+        parser.error("--json and --arrow: only one of them can be standard input")

@@ -9,7 +9,13 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from colkern.commands.failures import BAD_DATA, DATA_ERRORS, UsageError, error_text, report
-from colkern.commands.files import ARROW_SUFFIXES, opened, size_of, with_files_of_folders
+from colkern.commands.files import (
+    ARROW_SUFFIXES,
+    opened,
+    require_files,
+    size_of,
+    with_files_of_folders,
+)
 from colkern.commands.output import print_json, printable
 from colkern.errors import ColkernError, InvalidArrowError
 
@@ -111,6 +117,7 @@ def _check(
     """Validate one file; `result` counts what has been found valid."""
     from colkern.ipc import FileReader
 
+    require_files(name)
     size = size_of(name)
     with opened(name) as reader:
         result["format"] = "file" if isinstance(reader, FileReader) else "stream"

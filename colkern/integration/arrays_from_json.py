@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.arrays import Array
-from colkern.errors import InvalidArrowError
+from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.integration.entries import Entry
 from colkern.integration.json_values import HEX, flag, integer_codec, read_all, value_codec
 from colkern.integration.positions import check_positions
@@ -25,6 +25,12 @@ from colkern.layouts import VIEW_INLINE_BYTES, BufferSpec, ChildLength, Extent, 
 from colkern.layouts import layout as layout_of
 from colkern.memory import Buffer, allocate
 from colkern.schema import DataType, Field
+
+MAX_UNSPELLED_BYTES = 1 << 20
+"""How many bytes of a column's buffer may stand for nulls that DATA has no digits for."""
+
+_BYTES_A_CHARACTER = 64
+"""How many more bytes each character of DATA allows: many short nulls beside long values."""
 
 _MAX_COUNT = 2**63 - 1
 _LONG_VIEW = struct.Struct("<i4sii")
@@ -166,11 +172,24 @@ def _validity(
     return None if valid.all() else _bitmap(valid)
 
 
+def _check_size(size: int, values: list[Any]) -> None:
+    """Raise `LimitExceededError` where nulls that nothing spells would make a buffer far too large."""
+    if size <= MAX_UNSPELLED_BYTES:
+        return
+    spelled = sum(len(value) if isinstance(value, str) else 1 for value in values)
+    if size > MAX_UNSPELLED_BYTES + _BYTES_A_CHARACTER * spelled:
+        raise LimitExceededError(
+            f"a buffer of {size} bytes for {spelled} characters of DATA; "
+            "colkern.integration.arrays_from_json.MAX_UNSPELLED_BYTES sets the limit"
+        )
+
+
 def _data(type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any) -> Buffer:
     values = _items(column, "DATA", count)
     places = np.flatnonzero(valid)
     chosen = [values[place] for place in places.tolist()]
     made = read_all(chosen, value_codec(type_).read, "valid DATA value")
+    _check_size(count * spec.dtype.itemsize, values)
     if spec.extent is Extent.BITS:
         bits = np.zeros(count, np.bool_)
         bits[places] = made

@@ -6,8 +6,8 @@ Integration testing: "Strategy".
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from colkern import ipc
@@ -20,6 +20,7 @@ from colkern.errors import (
 )
 from colkern.integration.comparison import require_equal_batches, require_equal_schemas
 from colkern.integration.documents import read_json, write_json
+from colkern.integration.places import placed
 from colkern.operations import TypeRule
 
 QUIRKS: dict[str, TypeRule] = {
@@ -133,12 +134,6 @@ def _compare(expected: RecordBatch, found: RecordBatch, place: str) -> None:
         raise error.at(place) from None
 
 
-@contextmanager
-def _placed(source: Source) -> Iterator[None]:
-    """Errors say which file they are about."""
-    try:
-        yield
-    except InvalidArrowError as error:
-        is_path = isinstance(source, str | os.PathLike)
-        name = os.fspath(source) if is_path else getattr(source, "name", "input")
-        raise error.at(str(name)) from None
+def _placed(source: Source) -> AbstractContextManager[None]:
+    is_path = isinstance(source, str | os.PathLike)
+    return placed(str(os.fspath(source) if is_path else getattr(source, "name", "input")))

@@ -55,8 +55,14 @@ class Entry:
         return value
 
     def text(self, key: str, default: Any = _MISSING) -> str:
-        """A string."""
+        """A string that UTF-8 can spell."""
         text: str = self._take(key, str, "a string", default)
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidArrowError(
+                f"{self._what}: {key!r}: {shown(text)}: {error.reason}"
+            ) from None
         return text
 
     def integer(self, key: str, default: Any = _MISSING) -> int:

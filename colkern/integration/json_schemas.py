@@ -46,8 +46,9 @@ def _fields(entry: Entry, key: str, depth_left: int) -> tuple[WireField, ...]:
 
 
 def _field(entry: Entry, position: int, depth_left: int) -> WireField:
-    name = entry.text("name", "")
+    name = ""
     try:
+        name = entry.text("name", "")
         children = _fields(entry, "children", depth_left - 1)
         values = type_from_json(entry.entry("type"), tuple(node.field for node in children))
         data_type: DataType = values
@@ -57,6 +58,8 @@ def _field(entry: Entry, position: int, depth_left: int) -> WireField:
             index_type = index_type_from_json(encoding.entry("indexType"))
             data_type = Dictionary(index_type, values, encoding.flag("isOrdered", False))
             dictionary = encoding.integer("id")
+            if not -(2**63) <= dictionary < 2**63:
+                raise InvalidArrowError(f"dictionary id {shown(dictionary)}; it has 64 bits")
         nullable = entry.flag("nullable", True)
         field = field_from_wire(name, data_type, nullable, _metadata_from_json(entry))
     except InvalidArrowError as error:
@@ -66,10 +69,7 @@ def _field(entry: Entry, position: int, depth_left: int) -> WireField:
 
 def _metadata_from_json(entry: Entry) -> dict[bytes, bytes] | None:
     pairs = entry.entries("metadata", [])
-    try:
-        return {p.text("key").encode(): p.text("value").encode() for p in pairs} or None
-    except UnicodeEncodeError as error:
-        raise InvalidArrowError(f"metadata {shown(error.object)}: {error.reason}") from None
+    return {p.text("key").encode(): p.text("value").encode() for p in pairs} or None
 
 
 # Writing

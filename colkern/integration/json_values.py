@@ -69,7 +69,8 @@ def integer_codec(dtype: np.dtype[Any]) -> Codec:
 def _integer(value: Any) -> int:
     if isinstance(value, str) and _INTEGER.fullmatch(value):
         return int(value)
-    if isinstance(value, int):
+    # Python's booleans are integers, JSON's are not.
+    if type(value) is int:
         return value
     raise TypeError("expected an integer")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -350,3 +352,59 @@ def test_a_target_that_cannot_be_made(write: Write, run: Run, tmp_path: Path) ->
         status, _, err = run("convert", path, made)
         assert status == 1
         assert "No such file or directory" in err
+
+
+def test_a_missing_folder_is_said_of_the_target(write: Write, run: Run, tmp_path: Path) -> None:
+    path, target = write("t.arrow", TABLE), tmp_path / "no" / "to.arrow"
+    assert run("convert", path, target) == (
+        1,
+        "",
+        f"colkern: {target}: No such file or directory\n",
+    )
+    missing = tmp_path / "missing.arrow"
+    assert run("convert", missing, target)[2] == f"colkern: {missing}: No such file or directory\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_a_full_disk_is_said_of_the_target(write: Write, run: Run) -> None:
+    path = write("t.arrow", TABLE)
+    assert run("convert", path, "/dev/full", "--to", "stream") == (
+        1,
+        "",
+        "colkern: /dev/full: No space left on device\n",
+    )
+
+
+def test_a_read_error_is_said_of_the_source(
+    write: Write, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from colkern import ipc
+
+    def fail(reader: Any) -> Any:
+        raise OSError(5, "Input/output error")
+
+    path = write("t.arrow", TABLE)
+    monkeypatch.setattr(ipc.FileReader, "__iter__", lambda reader: iter(lambda: fail(reader), None))
+    said = run("convert", path, tmp_path / "to.arrow")[2]
+    assert said == f"colkern: {path}: Input/output error\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_reader_of_a_named_pipe_that_leaves(write: Write, run: Run, tmp_path: Path) -> None:
+    """Of standard output a reader may leave: `| head`. A target that was named is not whole."""
+    path = write("t.arrow", pa.table({"x": range(1_000_000)}))
+    target = tmp_path / "pipe"
+    os.mkfifo(target)
+
+    def leave() -> None:
+        with target.open("rb") as pipe:
+            pipe.read(1)
+
+    reader = threading.Thread(target=leave)
+    reader.start()
+    assert run("convert", path, target, "--to", "stream") == (
+        1,
+        "",
+        f"colkern: {target}: Broken pipe\n",
+    )
+    reader.join()

@@ -8,9 +8,15 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
+import numpy as np
 import pyarrow as pa
 import pytest
+
+import colkern as ck
+from colkern.extension_values import OffsetTimestamp
+from colkern.extensions import CANONICAL
 
 Run = Callable[..., tuple[int, str, str]]
 Documents = Callable[..., list[Any]]
@@ -179,3 +185,148 @@ def test_json_is_ascii(write: Write, run: Run) -> None:
     """Neither the encoding of the output nor a terminal can change what it says."""
     _, out, _ = run("head", "--json", write("t.arrow", pa.table({"ü": ["\x9b"]})))
     assert out == '{"\\u00fc": "\\u009b"}\n'
+
+
+# Extension types
+
+EXTENSIONS: dict[str, tuple[ck.Array, Any, str]] = {
+    "uuid": (
+        ck.array([UUID(int=1)], ck.uuid()),
+        "00000000-0000-0000-0000-000000000001",
+        "00000000-0000-0000-0000-000000000001",
+    ),
+    "bool8": (ck.array([True], ck.bool8()), True, "True"),
+    "json": (ck.array(["{}"], ck.json_()), "{}", "{}"),
+    "opaque": (ck.array([7], ck.opaque(ck.int32(), "t", "v")), 7, "7"),
+    "variant": (
+        ck.array([{"metadata": b"\1", "value": b"\0"}], ck.variant()),
+        {"metadata": "01", "value": "00"},
+        r"{'metadata': b'\x01', 'value': b'\x00'}",
+    ),
+    "fixed_shape_tensor": (
+        ck.array([[1, None, 3, 4]], ck.fixed_shape_tensor(ck.int8(), [2, 2])),
+        [[1, None], [3, 4]],
+        "[[1, null], [3, 4]]",
+    ),
+    "variable_shape_tensor": (
+        ck.array([np.array([[1.5, np.nan]])], ck.variable_shape_tensor(ck.float32(), 2)),
+        [[1.5, "NaN"]],
+        "[[1.5, nan]]",
+    ),
+    "timestamp_with_offset": (
+        ck.array([OffsetTimestamp(np.datetime64(1, "ns"), -90)], ck.timestamp_with_offset("ns")),
+        "1969-12-31T22:30:00.000000001-01:30",
+        "1969-12-31T22:30:00.000000001-01:30",
+    ),
+}
+
+
+def test_every_canonical_extension_type_has_a_case() -> None:
+    assert {array.type.extension_name for array, *_ in EXTENSIONS.values()} == set(CANONICAL)
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_extension_values_in_json_and_in_a_table(
+    name: str, tmp_path: Path, run: Run, documents: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    array, expected, cell = EXTENSIONS[name]
+    path = tmp_path / "t.arrow"
+    ck.ipc.write_file(path, ck.record_batch({"x": array}))
+    assert documents("head", "--json", path) == [{"x": expected}]
+    status, out, _ = run("head", path)
+    assert status == 0
+    assert f"│ {cell} " in out
+
+
+@pytest.mark.parametrize(
+    ("stamp", "minutes", "text"),
+    [
+        (np.datetime64(-(2**63) + 1, "ns"), -60, "1677-09-20T23:12:43.145224193-01:00"),
+        (np.datetime64(0, "s"), 60, "1970-01-01T01:00:00+01:00"),
+        (np.datetime64(10**15, "ms"), 780, "33658-09-27T14:46:40.000+13:00"),
+        (
+            dt.datetime(9999, 12, 31, 23, 59, tzinfo=dt.UTC),
+            1,
+            "10000-01-01T00:00:00.000000+00:01",
+        ),
+        (np.datetime64("NaT"), 1, "NaT"),
+    ],
+)
+def test_offset_timestamps_as_rfc_3339(stamp: Any, minutes: int, text: str) -> None:
+    assert str(OffsetTimestamp(stamp, minutes)) == text
+
+
+# Time zones
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (lambda a: a, "1970-01-01T00:00:00.000000001Z"),
+        (lambda a: pa.array([a.to_pylist()], pa.list_(a.type)), ["1970-01-01T00:00:00.000000001Z"]),
+        (
+            lambda a: pa.StructArray.from_arrays([a], ["s"]),
+            {"s": "1970-01-01T00:00:00.000000001Z"},
+        ),
+        (
+            lambda a: pa.StructArray.from_arrays([a, a], ["s", "s"]),
+            [["s", "1970-01-01T00:00:00.000000001Z"]] * 2,
+        ),
+        (
+            lambda a: pa.MapArray.from_arrays(pa.array([0, 1], pa.int32()), a, a),
+            [["1970-01-01T00:00:00.000000001Z"] * 2],
+        ),
+        (lambda a: a.dictionary_encode(), "1970-01-01T00:00:00.000000001Z"),
+        (
+            lambda a: pa.RunEndEncodedArray.from_arrays(pa.array([1], pa.int32()), a),
+            "1970-01-01T00:00:00.000000001Z",
+        ),
+        (
+            lambda a: pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [a, pa.array([1])]),
+            "1970-01-01T00:00:00.000000001Z",
+        ),
+        (
+            lambda a: pa.UnionArray.from_sparse(
+                pa.array([0], pa.int8()), [a, pa.array([1], pa.timestamp("ns"))]
+            ),
+            "1970-01-01T00:00:00.000000001",
+        ),
+        (
+            lambda a: pa.FixedShapeTensorArray.from_storage(
+                pa.fixed_shape_tensor(a.type, [1, 1]), pa.FixedSizeListArray.from_arrays(a, 1)
+            ),
+            [["1970-01-01T00:00:00.000000001Z"]],
+        ),
+    ],
+)
+def test_instants_that_datetime_cannot_hold_say_that_they_are_in_utc(
+    build: Callable[[Any], Any],
+    expected: Any,
+    write: Write,
+    run: Run,
+    documents: Documents,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "150")
+    stamps = pa.array([1], pa.timestamp("ns", "Europe/Berlin"))
+    path = write("t.arrow", pa.table({"x": build(stamps)}))
+    assert documents("head", "--json", path) == [{"x": expected}]
+    assert ("000000001Z" in run("head", path)[1]) == ("000000001Z" in str(expected))
+
+
+def test_far_years_and_not_a_time(write: Write, documents: Documents) -> None:
+    columns = {
+        "far": pa.array([10**14], pa.timestamp("s", "UTC")),
+        "nat": pa.array([-(2**63)], pa.timestamp("ns", "UTC")),
+        "naive": pa.array([10**14], pa.timestamp("s")),
+        "soon": pa.array([0], pa.timestamp("s", "UTC")),
+    }
+    assert documents("head", "--json", write("t.arrow", pa.table(columns))) == [
+        {
+            "far": "3170843-11-07T09:46:40Z",
+            "nat": "NaT",
+            "naive": "3170843-11-07T09:46:40",
+            "soon": "1970-01-01T00:00:00+00:00",
+        }
+    ]

@@ -18,6 +18,7 @@ from integration.oracle import values_in_arrow, values_in_json
 
 from colkern.cli import main
 from colkern.commands.failures import BAD_DATA, BAD_USE
+from colkern.commands.integration import _QUIRKS as command_quirks
 from colkern.commands.integration import add_command
 from colkern.integration.conversions import QUIRKS, json_to_file
 
@@ -91,6 +92,9 @@ class Standard:
 
     def __init__(self, data: bytes = b"") -> None:
         self.buffer = io.BytesIO(data)
+
+    def isatty(self) -> bool:
+        return False
 
 
 def test_the_path_is_that_of_the_file(
@@ -256,3 +260,62 @@ def test_reading_either_side_compiles_nothing(arrow_path: Path, tmp_path: Path) 
         check=True,
     )
     assert done.stdout == "0 []\n"
+
+
+# Files and standard streams as of the other commands
+
+
+def test_a_dash_stands_for_the_standard_streams(
+    json_path: Path, arrow_path: Path, document: dict[str, Any]
+) -> None:
+    expected = values_in_json(document)
+    raw = json_path.read_bytes()
+    file = run("--mode", "json-to-arrow", "--json", "-", "--arrow", "-", stdin=raw).stdout
+    assert values_of(batches_of(pa.ipc.open_file(io.BytesIO(file)))) == expected
+    written = run("--mode", "arrow-to-json", "--arrow", arrow_path, "--json", "-").stdout
+    assert values_in_json(json.loads(written)) == expected
+    words = ["--mode", "validate", "--json", "-", "--arrow", arrow_path]
+    assert run(*words, stdin=raw).returncode == 0
+    done = run("--mode", "validate", "--json", "-", stdin=raw)
+    assert done.returncode == BAD_USE
+    assert b"only one of them can be standard input" in done.stderr
+
+
+def test_no_bytes_for_a_terminal(json_path: Path) -> None:
+    import os
+    import pty
+
+    ours, theirs = pty.openpty()
+    words = ["integration", "--mode", "json-to-arrow", "--json", str(json_path)]
+    done = subprocess.run(
+        [sys.executable, "-m", "colkern.cli", *words],
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        timeout=120,
+        check=False,
+    )
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == BAD_USE
+    assert b"standard output is a terminal" in done.stderr
+
+
+def test_errors_name_what_the_user_named(
+    json_path: Path, arrow_path: Path, tmp_path: Path, capsys: Output
+) -> None:
+    target = tmp_path / "no" / "to.arrow"
+    words = ["--mode", "json-to-arrow", "--json", json_path, "--arrow", target]
+    assert integration(*words) == BAD_DATA
+    assert capsys.readouterr().err == f"colkern: {target}: No such file or directory\n"
+    target = tmp_path / "no" / "to.json"
+    words = ["--mode", "arrow-to-json", "--arrow", arrow_path, "--json", target]
+    assert integration(*words) == BAD_DATA
+    assert capsys.readouterr().err == f"colkern: {target}: No such file or directory\n"
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 100_000)
+    assert integration("--mode", "json-to-arrow", "--json", deep, "--arrow", "no") == BAD_DATA
+    assert capsys.readouterr().err.startswith(f"colkern: {deep}: the JSON nests deeper")
+
+
+def test_the_quirks_of_the_command_are_those_of_the_conversions() -> None:
+    assert set(command_quirks) == set(QUIRKS)

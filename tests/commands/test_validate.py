@@ -71,7 +71,25 @@ def test_a_folder_stands_for_the_arrow_files_below_it(
 def test_a_folder_without_arrow_files_is_wrong_use(run: Run, tmp_path: Path) -> None:
     status, out, err = run("validate", tmp_path)
     assert (status, out) == (2, "")
-    assert err == f"colkern: {tmp_path}: no .arrow, .arrows, .feather files in this folder\n"
+    assert (
+        err
+        == f"colkern: {tmp_path}: no .arrow, .feather, .ipc, .arrows, .stream files in this folder\n"
+    )
+
+
+def test_an_empty_folder_among_others_is_one_that_cannot_be_read(
+    write: Write, run: Run, documents: Documents, tmp_path: Path
+) -> None:
+    path, empty = write("folder/a.arrow", TABLE), tmp_path / "empty"
+    empty.mkdir()
+    status, out, err = run("validate", empty, path)
+    assert (status, out.partition(": ")[0]) == (1, str(path))
+    assert (
+        err
+        == f"colkern: {empty}: no .arrow, .feather, .ipc, .arrows, .stream files in this folder\n"
+    )
+    read = documents("validate", "--json", empty, path, status=1)
+    assert [each["status"] for each in read] == ["unreadable", "valid"]
 
 
 def test_quick_looks_at_no_content(write: Write, run: Run, bad_text: Path) -> None:

@@ -81,6 +81,34 @@ MALFORMED: dict[str, tuple[Json, str]] = {
         "field 'c': decimal: precision: decimal128 has 1 to 38 digits",
     ),
     "unit": (column({"name": "duration", "unit": "HOUR"}, VALID), "'HOUR'; there are SECOND"),
+    "byte width": (
+        column({"name": "fixedsizebinary", "byteWidth": 2**31}, VALID),
+        "field 'c': fixedsizebinary: byte_width: must not be over 2147483647",
+    ),
+    "list size": (
+        column({"name": "fixedsizelist", "listSize": 2**31}, VALID, [ITEM]),
+        "field 'c': fixedsizelist: list_size: must not be over 2147483647",
+    ),
+    "scale": (
+        column({"name": "decimal", "precision": 5, "scale": 2**31}, VALID),
+        "field 'c': decimal: scale: must fit 32 bits",
+    ),
+    "half a character in a name": (
+        {"schema": {"fields": [ITEM, ITEM | {"name": "\ud800"}]}, "batches": []},
+        r"schema, field 1: fields: 'name': '\ud800': surrogates not allowed",
+    ),
+    "half a character in a time zone": (
+        column({"name": "timestamp", "unit": "SECOND", "timezone": "\ud800"}, VALID),
+        r"schema, field 'c': type: 'timezone': '\ud800': surrogates not allowed",
+    ),
+    "dictionary id": (
+        column(TEXT, VALID, dictionary=INDEX | {"id": 2**63}),
+        "field 'c': dictionary id 9223372036854775808; it has 64 bits",
+    ),
+    "a boolean for a number": (
+        column(INT8, VALID | {"DATA": [1, True]}),
+        "DATA value 1: True: expected an integer",
+    ),
     "children of a leaf": (column(INT8, VALID, [ITEM]), "int: 1 children"),
     "list without child": (column(LIST, VALID), "list: |0 children; there is one"),
     "union codes": (column(UNION | {"typeIds": [5, 5]}, {}, [ITEM, ITEM]), "distinct codes"),
@@ -327,3 +355,18 @@ def test_text_that_is_not_utf8_is_an_error_with_its_slot() -> None:
     text = pa.Array.from_buffers(pa.utf8(), 2, raw.buffers())
     with pytest.raises(InvalidArrowError, match=r"batch 0, column 't', slot 1: not UTF-8"):
         written(pa.record_batch({"t": text}))
+
+
+def test_nulls_that_nothing_spells_have_a_limit() -> None:
+    """A width of two thousand million costs ten digits, and a null nothing at all."""
+    type_ = {"name": "fixedsizebinary", "byteWidth": 2**31 - 1}
+    document = JsonDocument(column(type_, {"VALIDITY": [0, 0], "DATA": ["", ""]}))
+    with pytest.raises(LimitExceededError, match="MAX_UNSPELLED_BYTES"):
+        document[0]
+    type_["byteWidth"] = 2**19
+    nulls = JsonDocument(column(type_, {"VALIDITY": [0, 0], "DATA": ["", ""]}))
+    assert nulls[0]["c"].to_pylist() == [None, None]
+    # What is spelled has none but that of the document.
+    type_["byteWidth"] = 2**20
+    members = {"VALIDITY": [0, 1], "DATA": ["", "00" * 2**20]}
+    assert JsonDocument(column(type_, members))[0]["c"].null_count == 1

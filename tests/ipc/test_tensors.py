@@ -267,3 +267,33 @@ def test_wrong_use() -> None:
 def test_the_fuzzers_finds_end_cleanly(path: Path) -> None:
     with pytest.raises((InvalidArrowError, UnsupportedError)):
         list(read_tensors(path))
+
+
+def test_tensors_of_different_kinds_are_not_equal() -> None:
+    values = np.eye(2)
+    dense, sparse = Tensor(values), colkern.ipc.SparseCOOTensor.from_dense(values)
+    assert not dense.equals(sparse)
+    assert not sparse.equals(dense)
+    assert not dense.equals(values)
+    assert not sparse.equals(None)
+
+
+@pytest.mark.parametrize(
+    "kind", ["SparseCOOTensor", "SparseCSRMatrix", "SparseCSCMatrix", "SparseCSFTensor"]
+)
+def test_classes_of_arguments_are_checked(kind: str) -> None:
+    make = getattr(colkern.ipc, kind).from_dense
+    with pytest.raises(TypeError, match="values: expected a NumPy array, got list"):
+        make([[1, 0]])
+    for names in ("ab", [b"a", b"b"], 2):
+        with pytest.raises(TypeError, match="dim_names: expected a sequence of str"):
+            make(np.eye(2), names)
+        with pytest.raises(TypeError, match="dim_names: expected a sequence of str"):
+            Tensor(np.eye(2), names)
+    assert make(np.eye(2), np.array(["a", "b"])).dim_names == ("a", "b")
+
+
+def test_sizes_are_integers() -> None:
+    index = np.zeros((0, 2), np.int64)
+    with pytest.raises(TypeError, match="shape: expected integers"):
+        colkern.ipc.SparseCOOTensor(np.zeros(0), index, (2.5, 2))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError
+from colkern.ipc.tensors.numeric import require_array
 from colkern.ipc.tensors.scipy_sparse import from_scipy, scipy_sparse
 from colkern.ipc.tensors.sparse import (
     Sparse,
@@ -66,8 +67,10 @@ class CompressedMatrix(Sparse):
         """The values of a matrix that are not zero.
 
         Raises:
+            TypeError: If `values` is no NumPy array.
             ValueError: If `values` has not two dimensions.
         """
+        require_array(values, "values")
         if values.ndim != 2:
             raise ValueError(f"values: expected two dimensions, got shape {values.shape}")
         lines = values if cls.axis == 0 else values.T

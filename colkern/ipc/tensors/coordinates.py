@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError
+from colkern.ipc.tensors.numeric import require_array
 from colkern.ipc.tensors.scipy_sparse import from_scipy, scipy_sparse
 from colkern.ipc.tensors.sparse import Sparse, check_positions
 
@@ -58,6 +59,7 @@ class SparseCOOTensor(Sparse):
     @classmethod
     def from_dense(cls, values: NDArray[Any], dim_names: tuple[str, ...] | None = None) -> Self:
         """The values of an array that are not zero; canonical."""
+        require_array(values, "values")
         coords = np.argwhere(values).astype(np.int64, copy=False)
         return cls(values[tuple(coords.T)], coords, values.shape, dim_names, True)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.ipc.tensors.numeric import check_names, type_of
+from colkern.ipc.tensors.numeric import names_of, require_array, type_of
 from colkern.schema import DataType
 
 
@@ -24,7 +24,7 @@ class Tensor:
         dim_names: A name for each dimension, or None for no names.
 
     Raises:
-        TypeError: If `values` is not an array of integers or floats.
+        TypeError: If `values` is not an array of integers or floats, `dim_names` no sequence of text.
         ValueError: If there is not one name for each dimension.
     """
 
@@ -32,12 +32,9 @@ class Tensor:
     dim_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.values, np.ndarray):
-            raise TypeError(f"values: expected a NumPy array, got {type(self.values).__name__}")
+        require_array(self.values, "values")
         type_of(self.values)
-        if self.dim_names is not None:
-            object.__setattr__(self, "dim_names", tuple(self.dim_names))
-        check_names(self.dim_names, self.values.ndim)
+        object.__setattr__(self, "dim_names", names_of(self.dim_names, self.values.ndim))
 
     @property
     def type(self) -> DataType:
@@ -71,10 +68,11 @@ class Tensor:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype, copy=copy)
 
-    def equals(self, other: Tensor) -> bool:
-        """Whether both have the same type, names, shape and numbers; NaN equals nothing."""
+    def equals(self, other: object) -> bool:
+        """Whether both are dense, with the same type, names, shape and numbers; NaN equals nothing."""
         return (
-            self.type == other.type
+            isinstance(other, Tensor)
+            and self.type == other.type
             and self.dim_names == other.dim_names
             and bool(np.array_equal(self.values, other.values))
         )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError
+from colkern.ipc.tensors.numeric import require_array
 from colkern.ipc.tensors.sparse import (
     Sparse,
     check_index,
@@ -70,8 +71,10 @@ class SparseCSFTensor(Sparse):
         """The values of an array that are not zero; the shortest dimension is the root's.
 
         Raises:
+            TypeError: If `values` is no NumPy array.
             ValueError: If `values` has no dimensions.
         """
+        require_array(values, "values")
         if values.ndim == 0:
             raise ValueError("values: expected at least one dimension")
         axis_order = tuple(np.argsort(values.shape, kind="stable").tolist())

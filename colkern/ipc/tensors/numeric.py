@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 from typing import Any
 
@@ -88,7 +89,25 @@ def row_major(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(itemsize * prod(shape[d + 1 :]) for d in range(len(shape)))
 
 
-def check_names(dim_names: tuple[str, ...] | None, dimensions: int) -> None:
-    """Raise `ValueError` unless there is a name for each dimension, or none at all."""
-    if dim_names is not None and len(dim_names) != dimensions:
-        raise ValueError(f"dim_names: {len(dim_names)} names for {dimensions} dimensions")
+def names_of(dim_names: Any, dimensions: int) -> tuple[str, ...] | None:
+    """A name for each dimension, or None.
+
+    Raises:
+        TypeError: If that is no sequence of text.
+        ValueError: If there are more or fewer than dimensions.
+    """
+    if dim_names is None:
+        return None
+    is_sequence = isinstance(dim_names, Iterable) and not isinstance(dim_names, str | bytes)
+    names = tuple(dim_names) if is_sequence else (None,)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"dim_names: expected a sequence of str, got {dim_names!r:.60}")
+    if len(names) != dimensions:
+        raise ValueError(f"dim_names: {len(names)} names for {dimensions} dimensions")
+    return names
+
+
+def require_array(values: Any, name: str) -> None:
+    """Raise `TypeError` unless that is a NumPy array."""
+    if not isinstance(values, np.ndarray):
+        raise TypeError(f"{name}: expected a NumPy array, got {type(values).__name__}")

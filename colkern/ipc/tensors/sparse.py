@@ -6,6 +6,7 @@ together are held to the same rules, and nothing behind them has to look again.
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import fields
@@ -17,9 +18,9 @@ from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.ipc.tensors.numeric import (
-    check_names,
     check_shape,
     is_addressable,
+    names_of,
     row_major,
     type_of,
 )
@@ -41,16 +42,18 @@ class Sparse(ABC):
 
     def _check_values(self) -> None:
         """Raise unless data, shape and names are well-formed."""
-        object.__setattr__(self, "shape", tuple(int(size) for size in self.shape))
-        if self.dim_names is not None:
-            object.__setattr__(self, "dim_names", tuple(self.dim_names))
+        try:
+            shape = tuple(operator.index(size) for size in self.shape)
+        except TypeError:
+            raise TypeError(f"shape: expected integers, got {self.shape!r:.60}") from None
+        object.__setattr__(self, "shape", shape)
         if not isinstance(self.data, np.ndarray) or self.data.ndim != 1:
             raise TypeError("data: expected a one-dimensional NumPy array")
         type_of(self.data)
         check_shape(self.shape)
         if not self.shape:
             raise InvalidArrowError("a sparse tensor without dimensions")
-        check_names(self.dim_names, len(self.shape))
+        object.__setattr__(self, "dim_names", names_of(self.dim_names, len(self.shape)))
 
     @property
     def type(self) -> DataType:
@@ -108,9 +111,9 @@ class Sparse(ABC):
             np.add.at(dense, places, self.data)
         return dense.reshape(self.shape)
 
-    def equals(self, other: Sparse) -> bool:
+    def equals(self, other: object) -> bool:
         """Whether both are of one class and agree in type, shape, names, values and index."""
-        if type(self) is not type(other) or self.type != other.type:
+        if not isinstance(other, type(self)) or self.type != other.type:
             return False
         return all(
             _same(getattr(self, field.name), getattr(other, field.name))

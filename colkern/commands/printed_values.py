@@ -1,4 +1,4 @@
-"""The values of columns, as `to_pylist` gives them, in JSON."""
+"""How commands print the values of columns, as `to_pylist` gives them, in JSON."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
+from colkern.commands.utc_stamps import UtcStamp
+from colkern.extension_values import OffsetTimestamp
+from colkern.schema import PER_SECOND
 from colkern.values import DayTime, MonthDayNano, Months
-
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def json_value(value: Any) -> Any:
@@ -21,7 +23,8 @@ def json_value(value: Any) -> Any:
     Numbers, text, booleans and nulls are themselves; NaN and infinities the text `NaN`, `Infinity`,
     `-Infinity`; decimals their digits as text; bytes hexadecimal text; dates, times and timestamps ISO
     8601; durations, and times in nanoseconds, seconds as text (`1.5s`); intervals objects; lists
-    arrays; maps arrays of `[key, value]`; structs objects (or pairs, where fields share a name).
+    arrays; maps arrays of `[key, value]`; structs objects (or pairs, where fields share a name);
+    UUIDs text; tensors arrays in arrays.
     """
     convert = _CONVERSIONS.get(type(value))
     return value if convert is None else convert(value)
@@ -53,7 +56,7 @@ def _seconds(count: int, per_second: int) -> str:
 def _numpy_duration(value: Any) -> str | None:
     if np.isnat(value):
         return "NaT"
-    return _seconds(int(value.astype(np.int64)), _PER_SECOND[np.datetime_data(value.dtype)[0]])
+    return _seconds(int(value.astype(np.int64)), PER_SECOND[np.datetime_data(value.dtype)[0]])
 
 
 _CONVERSIONS: dict[type, Callable[[Any], Any]] = {
@@ -65,6 +68,10 @@ _CONVERSIONS: dict[type, Callable[[Any], Any]] = {
     time: time.isoformat,
     timedelta: lambda value: _seconds(value // timedelta(microseconds=1), 10**6),
     np.datetime64: str,
+    UtcStamp: str,
+    OffsetTimestamp: str,
+    UUID: str,
+    np.ndarray: lambda value: json_value(value.tolist()),
     np.timedelta64: _numpy_duration,
     Months: Months._asdict,
     DayTime: DayTime._asdict,

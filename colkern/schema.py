@@ -23,6 +23,8 @@ UnionMode = Literal["sparse", "dense"]
 PER_SECOND: dict[str, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """How many of each time unit a second has."""
 
+SECONDS_A_DAY = 86_400
+
 TIME_UNITS: tuple[TimeUnit, ...] = ("s", "ms", "us", "ns")
 
 INT32_MAX = 2**31 - 1

@@ -198,8 +198,6 @@ def _wide_integers(items: NDArray[Any]) -> list[int]:
 # Dates and times
 
 _PYTHON_DATETIMES = ("0001-01-01T00:00:00.000000", "9999-12-31T23:59:59.999999")
-_SECONDS_A_DAY = 86_400
-_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 def _or_scalars(stamps: NDArray[Any], fits: NDArray[np.bool_], values: list[Any]) -> list[Any]:
@@ -234,8 +232,8 @@ def _times(array: Array, slots: Slots, most: int | None) -> list[Any]:
     stamps = items.view(f"<m8[{type_.unit}]")
     if type_.unit == "ns":
         return list(stamps)
-    per_second = _PER_SECOND[type_.unit]
-    fits = (items >= 0) & (items < _SECONDS_A_DAY * per_second)
+    per_second = s.PER_SECOND[type_.unit]
+    fits = (items >= 0) & (items < s.SECONDS_A_DAY * per_second)
     seconds, parts = np.divmod(np.where(fits, items, 0), per_second)
     minutes, second = np.divmod(seconds, 60)
     hour, minute = np.divmod(minutes, 60)
@@ -294,7 +292,7 @@ def _durations(array: Array, slots: Slots, most: int | None) -> list[Any]:
     if type_.unit == "ns":
         return list(stamps)
     # Python's timedelta ends at 999,999,999 days, more than 64 bits of microseconds reach.
-    furthest = min(999_999_999 * _SECONDS_A_DAY * _PER_SECOND[type_.unit], 2**63 - 1)
+    furthest = min(999_999_999 * s.SECONDS_A_DAY * s.PER_SECOND[type_.unit], 2**63 - 1)
     end = np.timedelta64(furthest, type_.unit)
     return _or_scalars(stamps, (stamps >= -end) & (stamps <= end), stamps.tolist())
 

@@ -42,7 +42,7 @@ def add_command(commands: Any) -> None:
     )
     demo.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE")
     demo.add_argument(
-        "--repeat", type=positive, default=3, metavar="N", help="time everything N times (3)"
+        "--repeat", type=positive, default=5, metavar="N", help="time everything N times (5)"
     )
     demo.set_defaults(run=_run)
 

@@ -32,9 +32,6 @@ TypeRule = Literal["dates", "decimals", "times", "utf8"]
 - `utf8`: strings are UTF-8.
 """
 
-_DAY_SECONDS = 86_400
-_UNITS_A_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
-
 
 def skipped_rules(skip: Collection[TypeRule]) -> frozenset[str]:
     """The rules in `skip`.
@@ -183,7 +180,7 @@ def _check_dates(array: Array, place: str) -> None:
 def _check_times(array: Array, place: str) -> None:
     storage = array.type.storage
     assert isinstance(storage, s.Time)
-    limit = _DAY_SECONDS * _UNITS_A_SECOND[storage.unit]
+    limit = s.SECONDS_A_DAY * s.PER_SECOND[storage.unit]
     slot, value = _first_number(array, numbers.first_number_out_of_range, limit)
     if slot != NOWHERE:
         raise InvalidArrowError(

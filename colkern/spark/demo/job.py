@@ -55,7 +55,7 @@ class Options:
     rows: int | None = None
     inputs: Sequence[Path] = ()
     master: str = "local[*]"
-    repeat: int = 3
+    repeat: int = 5
 
 
 @dataclass(slots=True)

@@ -22,14 +22,20 @@ from colkern.memory import HOST, Buffer
 _MOST = (1 << 63) - 1
 
 
+_compiled: dict[Kernel, Callable[..., Any]] = {}
+
+
 def _loop(kernel: Kernel, count: int, args: Sequence[Any]) -> Callable[..., Any]:
+    compiled = _compiled.get(kernel)
+    if compiled is not None:
+        return compiled
     loop = plain_loop(kernel, count, args)
     if loop is not None:
         return loop
     # Imported late: it loads Numba.
     from colkern.cpu.compiler import compile_kernel
 
-    compiled: Callable[..., Any] = compile_kernel(kernel)
+    compiled = _compiled[kernel] = compile_kernel(kernel)
     return compiled
 
 

@@ -35,8 +35,9 @@ def _loop(kernel: Kernel, count: int, args: Sequence[Any]) -> Callable[..., Any]
     # Imported late: it loads Numba.
     from colkern.cpu.compiler import compile_kernel
 
-    compiled = _compiled[kernel] = compile_kernel(kernel)
-    return compiled
+    made: Callable[..., Any] = compile_kernel(kernel)
+    _compiled[kernel] = made
+    return made
 
 
 class CpuTarget:

@@ -1,14 +1,16 @@
 """colkern beside its peers, in one process, taking turns: `python -m benchmarks.compare`.
 
-One thread each unless told otherwise, on the same buffers. The ratio is the peer's median time over
-colkern's: above 1, colkern is faster. The share is of the bandwidth at which one thread copies memory,
-measured first.
+One thread each unless told otherwise, on the same buffers. The ratio is the fastest peer's median time
+over colkern's: above 1, colkern is faster. The share is of the bandwidth at which one thread copies
+memory, measured first.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,25 +19,38 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import machine
-from benchmarks.case import Case
-from benchmarks.cases import cases
+from benchmarks.case import Case, Comparison, Shape, label
 from benchmarks.timing import medians
 from colkern.cpu.threads import set_num_threads
 
+QUICK_ROWS = 1_000_000
+LARGE = 10_000_000
+"""From so many rows on, only the usual shape is measured, in fewer rounds."""
+
 
 def measure(case: Case, rounds: int, bandwidth: float) -> dict[str, Any]:
-    """One row: seconds of each, ratio to the fastest peer, bytes a second, share of the bandwidth."""
+    """Seconds of each, the fastest peer and the ratio to it, bytes a second, share of the bandwidth."""
     seconds = medians(case.contestants, rounds)
-    peer = min(value for name, value in seconds.items() if name != "colkern")
+    peers = {name: value for name, value in seconds.items() if name != "colkern"}
+    best = min(peers, key=peers.__getitem__, default="")
     rate = case.nbytes / seconds["colkern"]
     return {
-        "case": case.name,
         "seconds": seconds,
-        "ratio": peer / seconds["colkern"],
-        "target": case.target,
+        "best_peer": best,
+        "ratio": peers[best] / seconds["colkern"] if best else None,
         "bytes_per_second": rate,
         "bandwidth_share": rate / bandwidth,
     }
+
+
+def shapes(comparison: Comparison, rows: list[int], quick: bool) -> Iterator[tuple[Shape, int]]:
+    """The shapes to measure, each with its number of rounds."""
+    chosen = [size for size in comparison.rows if size in rows or size not in (1_000, 100_000_000)]
+    for size in [size for size in chosen if not quick or size <= QUICK_ROWS]:
+        if quick or size >= LARGE:
+            yield comparison.usual(size), 3 if quick else 5
+        else:
+            yield from ((shape, 15) for shape in comparison.shapes(size))
 
 
 def table(rows: list[dict[str, Any]], bandwidth: float, threads: int) -> Table:
@@ -45,13 +60,13 @@ def table(rows: list[dict[str, Any]], bandwidth: float, threads: int) -> Table:
     for name in columns:
         made.add_column(name, justify="left" if name == "case" else "right")
     for row in rows:
-        peer = row["ratio"] * row["seconds"]["colkern"]
+        peer = row["best_peer"]
         made.add_row(
-            row["case"],
+            f"{row['comparison']}, {label(row['shape'])}",
             f"{row['seconds']['colkern'] * 1e6:,.1f} µs",
-            f"{peer * 1e6:,.1f} µs",
-            f"{row['ratio']:.2f}×",
-            f"{row['target']:.1f}×",
+            f"{row['seconds'][peer] * 1e6:,.1f} µs {peer}" if peer else "",
+            f"{row['ratio']:.2f}×" if peer else "",
+            f"{row['target']:.1f}×" if peer else "",
             f"{row['bytes_per_second'] / 1e9:.1f}",
             f"{row['bandwidth_share']:.0%}",
         )
@@ -62,21 +77,35 @@ def main() -> None:
     """Run the cases, print the table, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="write all figures to this file")
-    parser.add_argument("--case", default="", help="only cases whose name contains this")
+    parser.add_argument("--case", default="", help="only comparisons whose name contains this")
     parser.add_argument("--quick", action="store_true", help="small data and few rounds")
     parser.add_argument("--threads", type=int, default=1, help="for colkern and each peer (1)")
+    parser.add_argument(
+        "--rows",
+        type=int,
+        nargs="+",
+        default=[1_000_000, 100_000_000],
+        help="which of 1,000, 1,000,000 and 100,000,000 (the last two)",
+    )
     options = parser.parse_args()
     # As wide as the table, also where the output is no terminal.
-    console = Console(width=130)
+    console = Console(width=150)
     set_num_threads(options.threads)
     pa.set_cpu_count(options.threads)
+    os.environ["POLARS_MAX_THREADS"] = str(options.threads)
+    # Imported late: polars reads the number of threads only then.
+    from benchmarks.cases import COMPARISONS
+
     bandwidth = machine.memory_bandwidth()
     rows = []
-    for make in cases(options.quick):
-        case = make()
-        if options.case in case.name:
-            with console.status(case.name):
-                rows.append(measure(case, 5 if options.quick else 21, bandwidth))
+    for comparison in COMPARISONS.values():
+        if options.case not in comparison.name:
+            continue
+        for shape, rounds in shapes(comparison, options.rows, options.quick):
+            with console.status(f"{comparison.name}, {label(shape)}"):
+                measured = measure(comparison.make(**shape), rounds, bandwidth)
+            head = {"comparison": comparison.name, "shape": shape, "target": comparison.target}
+            rows.append(head | measured)
     console.print(table(rows, bandwidth, options.threads))
     if options.json:
         result = {

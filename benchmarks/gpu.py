@@ -127,7 +127,7 @@ def _views(target: CudaTarget, library: Any, size: int) -> Iterator[Case]:
     yield (
         "first_view_out_of_bounds",
         words.nbytes,
-        lambda: target.reduce(views.first_view_out_of_bounds, min, count, words, none, 0, sizes),
+        lambda: target.reduce(views.first_view_out_of_bounds, count, words, none, 0, sizes),
     )
     yield (
         f"decode_views, {length} bytes each",

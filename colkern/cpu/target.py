@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce as fold
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from colkern.kernels.kernel import Kernel
 from colkern.memory import HOST, Buffer
 
 _MOST = (1 << 63) - 1
+
+_COMBINE: dict[str, Callable[[Any, Any], Any]] = {"add": add, "min": min, "max": max}
 
 
 _compiled: dict[Kernel, Callable[..., Any]] = {}
@@ -45,22 +48,34 @@ class CpuTarget:
 
     device = HOST
 
-    def map(self, kernel: Kernel, count: int, *args: Any, grain: int = GRAIN) -> None:
-        """Run a kernel that writes, over `count` items cut among the threads."""
-        if count > 0:
-            run_ranges(_loop(kernel, count, args), count, args, grain)
-
-    def reduce(
+    def map(
         self,
         kernel: Kernel,
-        combine: Callable[[int, int], int],
         count: int,
         *args: Any,
         grain: int = GRAIN,
-    ) -> int:
-        """Run a kernel that returns partial results, and combine them (`add` or `min`)."""
+        balance: NDArray[Any] | None = None,
+    ) -> None:
+        """Run a kernel that writes, over `count` items cut among the threads.
+
+        Args:
+            kernel: The kernel.
+            count: The number of items.
+            args: The kernel's arguments.
+            grain: The least number of items that a thread is worth waking for.
+            balance: The running sum of the work for each item, [count + 1], where that differs much:
+                each thread then gets as much work, not as many items.
+        """
+        if count > 0:
+            grain = count if kernel.sequential else grain
+            run_ranges(_loop(kernel, count, args), count, args, grain, balance)
+
+    def reduce(self, kernel: Kernel, count: int, *args: Any, grain: int = GRAIN) -> Any:
+        """Run a kernel that returns partial results, and combine them as it says: a Python number."""
+        grain = max(count, 1) if kernel.sequential else grain
         parts = run_ranges(_loop(kernel, count, args), count, args, grain)
-        return int(parts[0] if len(parts) == 1 else fold(combine, parts))
+        whole = parts[0] if len(parts) == 1 else fold(_COMBINE[kernel.combine], parts)
+        return float(whole) if kernel.returns[0] == "f" else int(whole)
 
     def scan(self, lengths: NDArray[Any], dtype: Any) -> NDArray[Any]:
         """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]).

@@ -13,6 +13,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 GRAIN = 1 << 17
 """The least number of items that a thread is worth waking for."""
 
@@ -47,19 +50,35 @@ def set_num_threads(count: int) -> None:
 
 
 def run_ranges(
-    loop: Callable[..., Any], count: int, args: tuple[Any, ...], grain: int = GRAIN
+    loop: Callable[..., Any],
+    count: int,
+    args: tuple[Any, ...],
+    grain: int = GRAIN,
+    balance: NDArray[Any] | None = None,
 ) -> list[Any]:
     """`loop(start, stop, *args)` over ranges that cover `count` items; the results in order.
 
-    One call in this thread where `count` is below twice the grain. An exception of any call is raised
-    once all have ended.
+    One call in this thread where there is less work than twice the grain. An exception of any call is
+    raised once all have ended.
+
+    Args:
+        loop: The work.
+        count: The number of items.
+        args: What the loop takes after its range.
+        grain: The least work that a thread is worth waking for.
+        balance: The running sum of the work for each item, [count + 1]; None if each is one.
     """
-    workers = count // grain
+    work = count if balance is None else int(balance[count] - balance[0])
+    workers = max(count, work) // grain
     if workers > 1:
         workers = min(workers, num_threads())
     if workers <= 1:
         return [loop(0, count, *args)]
-    first, *others = itertools.pairwise(count * i // workers for i in range(workers + 1))
+    if balance is None:
+        cuts = [count * i // workers for i in range(workers + 1)]
+    else:
+        cuts = _balanced_cuts(count, workers, balance)
+    first, *others = itertools.pairwise(cuts)
     futures: list[Future[Any]] = []
     try:
         _submit(futures, loop, [(*part, *args) for part in others])
@@ -67,6 +86,13 @@ def run_ranges(
     finally:
         _wait_for_all(futures)
     return [done[0], *(future.result() for future in futures), *done[1:]]
+
+
+def _balanced_cuts(count: int, workers: int, balance: NDArray[Any]) -> list[int]:
+    """Where to cut the items so that each of the workers has about as much to do."""
+    begin, end = int(balance[0]), int(balance[count])
+    shares = [begin + (end - begin) * i // workers for i in range(1, workers)]
+    return [0, *np.searchsorted(balance[: count + 1], shares).tolist(), count]
 
 
 def map_items(function: Callable[[Any], Any], items: Sequence[Any], total: int) -> list[Any]:

@@ -2,7 +2,8 @@
 
 A grid is cut into tiles of `TILE` items, one a block. A thread gets the items of its tile from its
 own place on, a block's width apart: neighbouring threads read neighbouring items, and a thread still
-carries its state from one item to the next.
+carries its state from one item to the next. A `grouped` kernel has a group of neighbouring threads in
+the place of each thread: its lanes, which share the bytes to be copied.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from colkern.cuda import adapter
 from colkern.kernels.kernel import HELPERS, Argument, Kernel
 from colkern.kernels.primitives import PRIMITIVES
 
-_START = "block * tile + u8(cuda.threadIdx.x)"
-_RANGE = f"{_START}, min((block + u8(1)) * tile, count), u8(cuda.blockDim.x)"
+_START = "block * tile + u8(cuda.threadIdx.x // lanes)"
+_RANGE = f"{_START}, min((block + u8(1)) * tile, count), u8(cuda.blockDim.x // lanes)"
 
 _MAP = """
 def {name}(count, tile, {names}):
@@ -31,7 +32,7 @@ def {name}(count, tile, {names}):
 _REDUCE = """
 def {name}(count, tile, {names}, partials):
     block = u8(cuda.blockIdx.x)
-    shared = cuda.shared.array(threads, u8)
+    shared = cuda.shared.array(threads, partial)
     me = cuda.threadIdx.x
     shared[me] = body({range}, {passed})
     cuda.syncthreads()
@@ -48,31 +49,35 @@ def {name}(count, tile, {names}, partials):
 COMBINE = {
     "add": "shared[me] + shared[me + half]",
     "min": "min(shared[me], shared[me + half])",
+    "max": "max(shared[me], shared[me + half])",
 }
 
 
-def grid_function(kernel: Kernel, combine: str, threads: int) -> types.FunctionType:
+def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionType:
     """The function of one thread: called with `count, tile` and the kernel's arguments.
+
+    If the kernel returns partial results, the function takes the array of one for each block, too.
 
     Args:
         kernel: The kernel.
-        combine: Empty for a kernel that writes; else how partial results combine, a key of `COMBINE`.
-            The function then takes the array of one partial result a block, uint64[blocks], too.
-        threads: The threads of a block, for kernels that return partial results.
+        threads: The threads of a block.
+        lanes: How many of them work on one item.
     """
     arguments = kernel.arguments
-    source = (_REDUCE if combine else _MAP).format(
+    source = (_REDUCE if kernel.returns else _MAP).format(
         name=kernel.name,
         names=", ".join(argument.name for argument in arguments),
         passed=", ".join(a.name if a.array else f"{a.item}({a.name})" for a in arguments),
         range=_RANGE,
-        combine=COMBINE.get(combine, ""),
+        combine=COMBINE[kernel.combine],
     )
     namespace: dict[str, Any] = {
         "__name__": __name__,
         "cuda": adapter.compiler(),
-        "body": _device_function(kernel.body),
+        "body": _device_function(kernel.body, lanes),
         "threads": threads,
+        "lanes": np.uint32(lanes),
+        "partial": np.dtype(kernel.returns or "u8").type,
         "u8": np.uint64,
         **{a.item: np.dtype(a.item).type for a in arguments if not a.array},
     }
@@ -82,16 +87,13 @@ def grid_function(kernel: Kernel, combine: str, threads: int) -> types.FunctionT
 
 
 @cache
-def compile_kernel(kernel: Kernel, combine: str, threads: int) -> Any:
+def compile_kernel(kernel: Kernel, threads: int, lanes: int) -> Any:
     """The kernel for launching."""
-    return adapter.kernel(grid_function(kernel, combine, threads))
+    return adapter.kernel(grid_function(kernel, threads, lanes))
 
 
 def ptx(
-    kernel: Kernel,
-    variant: tuple[Argument, ...],
-    capability: tuple[int, int],
-    combine: str = "add",
+    kernel: Kernel, variant: tuple[Argument, ...], capability: tuple[int, int], lanes: int = 8
 ) -> str:
     """The PTX of a kernel for one variant of its types; needs the compiler but no GPU.
 
@@ -99,7 +101,7 @@ def ptx(
         kernel: The kernel.
         variant: One of `kernel.variants()`.
         capability: The compute capability, such as (9, 0).
-        combine: How partial results combine, a key of `COMBINE`; for kernels that return some.
+        lanes: How many threads work on one item, if the kernel is grouped.
     """
     from numba import types as numba_types
     from numba.np.numpy_support import from_dtype
@@ -108,42 +110,52 @@ def ptx(
         item = from_dtype(np.dtype(argument.item))
         return numba_types.Array(item, 1, "C") if argument.array else item
 
-    combine = combine if kernel.returns else ""
-    partials = (numba_types.Array(numba_types.uint64, 1, "C"),) if combine else ()
+    partials: tuple[Any, ...] = ()
+    if kernel.returns:
+        partials = (numba_types.Array(from_dtype(np.dtype(kernel.returns)), 1, "C"),)
     declared = tuple(numba_type(argument) for argument in variant)
     counts = (numba_types.uint64, numba_types.uint64)
-    function = grid_function(kernel, combine, 256)
+    threads = 1 if kernel.sequential else 256
+    function = grid_function(kernel, threads, lanes if kernel.grouped else 1)
     return adapter.ptx(function, (*counts, *declared, *partials), capability)
 
 
 @cache
-def _device_function(function: Callable[..., Any]) -> Any:
-    """A body or a helper, compiled into whoever calls it."""
+def _device_function(function: Callable[..., Any], lanes: int) -> Any:
+    """A body or a helper, compiled into whoever calls it.
+
+    In the simulator the function itself: every lane then copies all the bytes, which are the same.
+    """
     if adapter.is_simulated():
         return function
-    made = types.FunctionType(function.__code__, _target_globals(function), function.__name__)
+    made = types.FunctionType(
+        function.__code__, _target_globals(function, lanes), function.__name__
+    )
     return adapter.device_function(made)
 
 
-def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:
+def _target_globals(function: Callable[..., Any], lanes: int) -> dict[str, Any]:
     """The globals that a function uses, as this target has them."""
-    found: dict[str, Any] = {"__name__": __name__}
+    # What primitives know of their thread; see `colkern.cuda.primitives`.
+    found = {"__name__": __name__, "cuda": adapter.compiler(), "LANES": np.uint64(lanes)}
     for name in function.__code__.co_names:
-        if name in function.__globals__:
+        if name in function.__globals__ and name not in found:
             value = function.__globals__[name]
             if isinstance(value, types.FunctionType):
-                value = _device_value(value)
+                value = _device_value(value, lanes)
             found[name] = value
     return found
 
 
-def _device_value(function: types.FunctionType) -> Any:
-    if function in HELPERS:
-        return _device_function(function)
-    if function not in PRIMITIVES:
+def _device_value(function: types.FunctionType, lanes: int) -> Any:
+    if function not in HELPERS and function not in PRIMITIVES:
         return function
+    if function in HELPERS:
+        return _device_function(function, lanes)
     from colkern.cuda import primitives
 
     primitive = getattr(primitives, function.__name__)
     # A primitive written in terms of others is a function like any helper.
-    return _device_function(primitive) if isinstance(primitive, types.FunctionType) else primitive
+    if isinstance(primitive, types.FunctionType):
+        return _device_function(primitive, lanes)
+    return primitive

@@ -2,6 +2,9 @@
 
 A GPU loads a word only from an address that is a multiple of its size, so `load_word` loads the one
 or two aligned words around it; they lie in the same allocation.
+
+A primitive written in Python is compiled with two names bound to what its thread is in: `cuda`, the
+compiler's module, and `LANES`, how many threads work on one item.
 """
 
 from __future__ import annotations
@@ -15,6 +18,9 @@ from numba.extending import intrinsic
 from numpy import uint64
 
 _WORD = ir.IntType(64)
+
+cuda: Any = None
+LANES = uint64(1)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -72,6 +78,6 @@ def load_item(typingctx: Any, like: Any, address: Any) -> Any:
 
 
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
-    """A loop over bytes, as neither end need be aligned."""
-    for k in range(uint64(0), count):
+    """A loop over bytes, as neither end need be aligned; of a group, each lane copies its share."""
+    for k in range(uint64(cuda.threadIdx.x) % LANES, count, LANES):
         out[position + uint64(k)] = load_item(out, address + uint64(k))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,19 @@ from colkern.memory import Buffer, Device
 THREADS = 256
 TILE = 4096
 
+LANES = 8
+"""How many threads work together on an item of a `grouped` kernel."""
+
 _MOST = (1 << 63) - 1
+
+
+class _Cut(NamedTuple):
+    """How a range becomes a grid: its blocks, their threads, how many work on one item, a block's items."""
+
+    blocks: int
+    threads: int
+    lanes: int
+    tile: int
 
 
 class CudaTarget:
@@ -34,38 +46,41 @@ class CudaTarget:
         # The simulator runs a Python thread for each of a block's.
         self._threads = 4 if adapter.is_simulated() else THREADS
         self._tile = 16 if adapter.is_simulated() else TILE
+        self._lanes = 2 if adapter.is_simulated() else LANES
 
-    def map(self, kernel: Kernel, count: int, *args: Any, grain: int = 0) -> None:
-        """Start a kernel that writes; returns before it has ended."""
+    def map(
+        self, kernel: Kernel, count: int, *args: Any, grain: int = 0, balance: Any = None
+    ) -> None:
+        """Start a kernel that writes; returns before it has ended.
+
+        Tiles are small enough to even out items of unequal work, so `balance` is not needed here.
+        """
         if count > 0:
-            made = compile_kernel(kernel, "", self._threads)
-            self._launch(made, count, self._blocks(count), args)
+            self._launch(kernel, count, self._cut(kernel, count), args)
 
-    def reduce(
-        self,
-        kernel: Kernel,
-        combine: Callable[[int, int], int],
-        count: int,
-        *args: Any,
-        grain: int = 0,
-    ) -> int:
-        """Run a kernel that returns partial results, and combine them (`add` or `min`); waits."""
-        how = combine.__name__
-        blocks = self._blocks(count)
-        partials = self.allocate(blocks, np.uint64)
-        made = compile_kernel(kernel, how, self._threads)
-        self._launch(made, count, blocks, (*args, partials))
-        return int(partials.sum() if how == "add" else partials.min())
+    def reduce(self, kernel: Kernel, count: int, *args: Any, grain: int = 0) -> Any:
+        """Run a kernel that returns partial results, and combine them as it says; waits."""
+        cut = self._cut(kernel, count)
+        partials = self.allocate(cut.blocks, np.dtype(kernel.returns))
+        self._launch(kernel, count, cut, (*args, partials))
+        with memory.current(self.device):
+            whole = getattr(partials, "sum" if kernel.combine == "add" else kernel.combine)()
+        return float(whole) if kernel.returns[0] == "f" else int(whole)
 
-    def _blocks(self, count: int) -> int:
-        return max(-(-count // self._tile), 1)
+    def _cut(self, kernel: Kernel, count: int) -> _Cut:
+        if kernel.sequential:
+            return _Cut(1, 1, 1, max(count, 1))
+        lanes = self._lanes if kernel.grouped else 1
+        tile = self._tile // lanes
+        return _Cut(max(-(-count // tile), 1), self._threads, lanes, tile)
 
-    def _launch(self, kernel: Any, count: int, blocks: int, args: tuple[Any, ...]) -> None:
-        counts = (np.uint64(count), np.uint64(self._tile))
+    def _launch(self, kernel: Kernel, count: int, cut: _Cut, args: tuple[Any, ...]) -> None:
+        made = compile_kernel(kernel, cut.threads, cut.lanes)
+        counts = (np.uint64(count), np.uint64(cut.tile))
         plain = tuple(np.int64(a) if isinstance(a, int) and a < 1 << 63 else a for a in args)
         with memory.current(self.device):
             stream = memory.current_stream()
-            adapter.launch(kernel, blocks, self._threads, stream, (*counts, *plain))
+            adapter.launch(made, cut.blocks, cut.threads, stream, (*counts, *plain))
 
     def scan(self, lengths: Any, dtype: Any) -> Any:
         """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]).

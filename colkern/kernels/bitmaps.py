@@ -36,7 +36,7 @@ def count_few_bits(bitmap: Any, begin: Any, end: Any) -> Any:
     return total
 
 
-@kernel("bitmap: u1[], begin: u8, end: u8", returns="u8")
+@kernel("bitmap: u1[], begin: u8, end: u8", returns="u8", combine="add")
 def count_set_bits(start, stop, step, bitmap, begin, end):
     """The number of set bits in `[begin, end)`; the range is over the whole words in between.
 

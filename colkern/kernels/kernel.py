@@ -5,6 +5,7 @@
 
 The declaration says what the targets compile: `T[]` an array that is read, `T[w]` one that is written,
 `T` a number; capitals stand for the types listed after it. `T` names are NumPy's (`u8` is uint64).
+What a body returns is its share of a result; `combine` says how shares become one.
 A body may use NumPy scalar types, `colkern.kernels.primitives`, other functions marked `@helper`, and
 what else Numba compiles for both targets. Indices are unsigned: a signed one makes Numba wrap
 negative indices around in every access, which stops vectorisation.
@@ -50,12 +51,20 @@ class Kernel:
         generics: What each capital stands for.
         returns: The type code of what the body returns: a partial result that a target combines.
             Empty for a body that only writes.
+        combine: How partial results become one: `add`, `min` or `max`.
+        sequential: Whether one thread runs the whole range, as each item builds on those before.
+        grouped: Whether, on a GPU, a group of threads works on each item together: all of them run
+            the body, and `copy_bytes` has each of them copy a part. Such a body only writes, and
+            what it writes does not depend on what it wrote.
     """
 
     body: Callable[..., Any]
     arguments: tuple[Argument, ...]
     generics: dict[str, tuple[str, ...]]
     returns: str = ""
+    combine: str = "min"
+    sequential: bool = False
+    grouped: bool = False
 
     @property
     def name(self) -> str:
@@ -82,9 +91,15 @@ HELPERS: set[Callable[..., Any]] = set()
 
 
 def kernel(
-    declaration: str, returns: str = "", **generics: str
+    declaration: str,
+    returns: str = "",
+    combine: str = "min",
+    *,
+    sequential: bool = False,
+    grouped: bool = False,
+    **generics: str,
 ) -> Callable[[Callable[..., Any]], Kernel]:
-    """Register a body; see the module's text for the declaration.
+    """Register a body; see the module's text for the declaration, and `Kernel` for the rest.
 
     Raises:
         TypeError: If the declaration and the parameters differ.
@@ -96,7 +111,7 @@ def kernel(
         if declared != tuple(inspect.signature(body).parameters):
             raise TypeError(f"{body.__name__}: declared {declared}")
         choices = {capital: tuple(types.split()) for capital, types in generics.items()}
-        made = Kernel(body, arguments, choices, returns)
+        made = Kernel(body, arguments, choices, returns, combine, sequential, grouped)
         KERNELS[made.name] = made
         return made
 

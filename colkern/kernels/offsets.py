@@ -10,7 +10,7 @@ from numpy import uint64
 from colkern.kernels.kernel import kernel
 
 
-@kernel("offsets: O[]", returns="u8", O="i4 i8")
+@kernel("offsets: O[]", returns="u8", combine="add", O="i4 i8")
 def count_descents(start, stop, step, offsets):
     """How many values of the range end before they begin; 0 for valid offsets.
 

@@ -91,7 +91,12 @@ def take_lengths(start, stop, step, indices, offsets, out):
         out[i] = offsets[index + uint64(1)] - offsets[index]
 
 
-@kernel("indices: i8[], offsets: O[], base: u8, starts: P[], out: u1[w]", O="i4 i8", P="i4 i8")
+@kernel(
+    "indices: i8[], offsets: O[], base: u8, starts: P[], out: u1[w]",
+    grouped=True,
+    O="i4 i8",
+    P="i4 i8",
+)
 def take_bytes(start, stop, step, indices, offsets, base, starts, out):
     """The bytes of `out` from starts[i] on = the bytes of value indices[i].
 

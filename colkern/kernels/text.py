@@ -174,7 +174,7 @@ def first_slot_not_utf8(start, stop, step, offsets, base, validity, offset):
     return ~uint64(0)
 
 
-@kernel("views: i4[], validity: u1[], offset: u8", returns="u8")
+@kernel("views: i4[], validity: u1[], offset: u8", returns="u8", combine="add")
 def count_bytes_in_buffers(start, stop, step, views, validity, offset):
     """How many bytes the valid slots of the range have in data buffers, shared ones counted again.
 

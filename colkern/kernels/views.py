@@ -99,7 +99,7 @@ def view_lengths(start, stop, step, views, validity, offset, out):
         out[i] = int64(views[uint64(i) << uint64(2)]) if valid else int64(0)
 
 
-@kernel("views: i4[], base: u8, addresses: u8[], offsets: O[], out: u1[w]", O="i4 i8")
+@kernel("views: i4[], base: u8, addresses: u8[], offsets: O[], out: u1[w]", grouped=True, O="i4 i8")
 def decode_views(start, stop, step, views, base, addresses, offsets, out):
     """out[offsets[i] : offsets[i + 1]] = the bytes of value i, as many as the offsets leave room for.
 

@@ -52,7 +52,7 @@ def _beside(array: Array, field: s.Field) -> Array:
 
 
 def _first(array: Array, kernel: Any, *args: Any) -> int:
-    return int(target_of(array.device).reduce(kernel, min, array.length, *args))
+    return int(target_of(array.device).reduce(kernel, array.length, *args))
 
 
 def _validity(target: Any, *arrays: Array) -> tuple[Any, int]:

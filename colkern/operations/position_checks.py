@@ -8,7 +8,6 @@ Columnar format 1.5: the rules under each layout.
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ _GRAIN = 1 << 20
 
 def first_slot(array: Array, kernel: Kernel, count: int, *args: Any) -> int:
     """The first slot that a kernel objects to, or `NOWHERE`."""
-    return int(target_of(array.device).reduce(kernel, min, count, *args)) if count else NOWHERE
+    return int(target_of(array.device).reduce(kernel, count, *args)) if count else NOWHERE
 
 
 def _check_offsets(array: Array, limit: int, place: str) -> None:
@@ -40,7 +39,7 @@ def _check_offsets(array: Array, limit: int, place: str) -> None:
     if first < 0:
         raise InvalidArrowError(f"slot 0: the first offset is {first}", place=place)
     count = array.length
-    if count and target.reduce(offsets.count_descents, add, count, items, grain=_GRAIN):
+    if count and target.reduce(offsets.count_descents, count, items, grain=_GRAIN):
         slot = first_slot(array, offsets.first_descent, count, items)
         begin, end = target.item(items, slot), target.item(items, slot + 1)
         raise InvalidArrowError(f"slot {slot}: begins at {begin} and ends at {end}", place=place)

@@ -44,7 +44,7 @@ def find_runs(array: Array, positions: Array) -> Array:
     items = positions.items(Role.DATA)
     check = selection.first_index_out_of_bounds
     validity = validity_of(positions, target)
-    slot = target.reduce(check, min, positions.length, items, *validity, array.length)
+    slot = target.reduce(check, positions.length, items, *validity, array.length)
     if slot != NOWHERE:
         raise IndexError(f"positions: slot {slot} has {target.item(items, slot)} of {array.length}")
     out = target.output(positions.length, np.int64)

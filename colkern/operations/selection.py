@@ -44,7 +44,7 @@ def take(array: Array, indices: Array) -> Array:
     items = indices.items(Role.DATA)
     validity = validity_of(indices, target)
     kernel = selection.first_index_out_of_bounds
-    slot = target.reduce(kernel, min, indices.length, items, *validity, array.length)
+    slot = target.reduce(kernel, indices.length, items, *validity, array.length)
     if slot != NOWHERE:
         raise IndexError(
             f"indices: slot {slot} has {target.item(items, slot)}, there are {array.length} values"

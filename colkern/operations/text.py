@@ -9,7 +9,6 @@ Columnar format 1.5: `Utf8`, `LargeUtf8`, `Utf8View`.
 
 from __future__ import annotations
 
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,7 @@ def describe_invalid_utf8(array: Array, slot: int) -> str:
     """What a slot has that is not UTF-8, in words."""
     target = target_of(array.device)
     value = _value(array, slot, target)
-    place = int(target.reduce(text.first_misplaced_byte, min, len(value) + 3, value))
+    place = int(target.reduce(text.first_misplaced_byte, len(value) + 3, value))
     if place >= len(value):
         return f"the last of its {len(value)} bytes is within a character"
     return f"byte {target.item(value, place):#04x} at {place}"
@@ -62,18 +61,18 @@ def _first_invalid_slot(array: Array, target: Any) -> int:
     if encoding == text.UTF8:
         kernel = text.first_begin_within_a_character
         begins = (offsets, buffer.array, last)
-        if target.reduce(kernel, min, array.length, *begins) == NOWHERE:
+        if target.reduce(kernel, array.length, *begins) == NOWHERE:
             return NOWHERE
     kernel = text.first_slot_not_utf8
     validity = validity_of(array, target)
-    return int(target.reduce(kernel, min, array.length, offsets, buffer.address, *validity))
+    return int(target.reduce(kernel, array.length, offsets, buffer.address, *validity))
 
 
 def _first_invalid_view(array: Array, target: Any) -> int:
     words = array.items(Role.VIEWS).view(np.int32)
     validity = validity_of(array, target)
     sizes = [0 if b is None else b.size for b in array.data_buffers]
-    shown = target.reduce(text.count_bytes_in_buffers, add, array.length, words, *validity)
+    shown = target.reduce(text.count_bytes_in_buffers, array.length, words, *validity)
     known = [text.NEITHER] * len(sizes)
     if sum(sizes) <= _WASTE * shown:
         known = [
@@ -86,13 +85,13 @@ def _first_invalid_view(array: Array, target: Any) -> int:
     )
     base = target.address(words)
     kernel = text.first_view_not_utf8
-    return int(target.reduce(kernel, min, array.length, words, base, *validity, *tables))
+    return int(target.reduce(kernel, array.length, words, base, *validity, *tables))
 
 
 def _encoding(data: Any, target: Any) -> int:
     """What all of `data` (uint8[]) is: `ASCII`, `UTF8` or `NEITHER`."""
     count = max(len(data) - 3, 0)
-    return int(target.reduce(text.encoding_of, min, count, data, grain=_GRAIN))
+    return int(target.reduce(text.encoding_of, count, data, grain=_GRAIN))
 
 
 def _value(array: Array, slot: int, target: Any) -> Any:

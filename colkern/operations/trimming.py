@@ -67,7 +67,7 @@ class _Slots:
     def finds_hidden(self, kernel: Any, *args: Any) -> bool:
         """Whether a kernel that looks for a hidden slot of some kind finds one."""
         assert self.visible is not ALL_VISIBLE
-        found = self.target.reduce(kernel, min, self.array.length, *args, self.visible.array, 0)
+        found = self.target.reduce(kernel, self.array.length, *args, self.visible.array, 0)
         return bool(found != NOWHERE)
 
     def empty_buffer(self) -> Buffer:
@@ -379,7 +379,7 @@ def _shown_views(slots: _Slots, words: Any) -> Buffer:
     if not array.length:
         return slots.empty_buffer()
     args = (slots.bitmap, 0, target.table(buffer_addresses(array), np.uint64))
-    unlike = target.reduce(views.first_view_unlike_its_value, min, array.length, words, *args)
+    unlike = target.reduce(views.first_view_unlike_its_value, array.length, words, *args)
     hides = slots.visible is not ALL_VISIBLE and slots.finds_hidden(
         hidden.first_hidden_value, words.view(np.uint64), 2
     )
@@ -418,7 +418,7 @@ def _shown_data(slots: _Slots, words: Any, lengths: Any) -> list[Buffer | None]:
 def _blanked(target: Any, data: Buffer, reached: Buffer, offset: int) -> Buffer:
     """The bytes with zeros where the bits from `offset` on are not set; shared if they are so already."""
     args = (data.array, 1, reached.array, offset)
-    if target.reduce(hidden.first_hidden_value, min, data.size, *args) == NOWHERE:
+    if target.reduce(hidden.first_hidden_value, data.size, *args) == NOWHERE:
         return data
     out = target.output(data.size, np.uint8)
     target.map(hidden.blank_hidden_values, data.size, *args, out)

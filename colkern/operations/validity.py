@@ -6,7 +6,6 @@ Columnar format 1.5: "Null count", "Validity bitmaps".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ def count_set_bits(bitmap: Buffer, offset: int, length: int) -> int:
     end = offset + length
     words = bitmaps.whole_words(offset, end)
     target = target_of(bitmap.device)
-    return int(target.reduce(bitmaps.count_set_bits, add, words, bitmap.array, offset, end))
+    return int(target.reduce(bitmaps.count_set_bits, words, bitmap.array, offset, end))
 
 
 def null_count(array: Array) -> int:

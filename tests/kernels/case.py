@@ -48,7 +48,8 @@ class Case:
         label: What is special about it.
         count: The range.
         args: The arguments in order, without the output: lists and arrays, numbers, `At`, `Addresses`.
-        expected: The partial results combined, or the items of the output.
+        expected: The partial results combined, or the items of the output; a pair of both if the
+            kernel returns and writes.
         before: The output before; None for poison in every byte.
     """
 
@@ -97,9 +98,9 @@ def cases(name: str) -> Iterator[Case]:
     yield from _MAKERS[kernel.name]({a.name: a.item for a in variant})
 
 
-def combine(kernel: Kernel) -> Callable[[int, int], int]:
+def combine(kernel: Kernel) -> Callable[[Any, Any], Any]:
     """How the partial results of a kernel become one."""
-    return add if kernel.name.startswith("count_") else min
+    return {"add": add, "min": min, "max": max}[kernel.combine]
 
 
 def arguments(

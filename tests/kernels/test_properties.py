@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import operator
 from typing import Any
 
 import numpy as np
@@ -62,7 +61,7 @@ def test_count_set_bits(target: Any, values: list[bool], before: int, after: int
     words = bitmaps.whole_words(begin, end)
     plain = bitmaps.count_set_bits(0, words, 1, whole, np.uint64(begin), np.uint64(end))
     there = put(target, whole)
-    compiled = target.reduce(bitmaps.count_set_bits, operator.add, words, there, begin, end)
+    compiled = target.reduce(bitmaps.count_set_bits, words, there, begin, end)
     assert plain == compiled == sum(values)
 
 
@@ -103,7 +102,7 @@ def test_descents(target: Any, items: list[int]) -> None:
         assert offsets.count_descents(0, count, 1, array) == len(slots)
         first = slots[0] if slots else 2**64 - 1
         assert offsets.first_descent(0, count, 1, array) == first
-        assert target.reduce(offsets.first_descent, min, count, there) == first
+        assert target.reduce(offsets.first_descent, count, there) == first
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=30), st.data())

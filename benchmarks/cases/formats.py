@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 import colkern as ck
-from benchmarks.case import Case
+from benchmarks.case import Case, compared
 
 
-def ipc_cases(quick: bool) -> Iterator[Callable[[], Case]]:
-    """The cases, each made when its turn comes; `quick` makes them smaller."""
-    columns, batches = (1_000, 100) if quick else (10_000, 1_000)
-    yield lambda: one_of_many_columns(columns)
-    yield lambda: all_columns(columns, 10, 2)
-    yield lambda: all_columns(10, batches, 2)
-    for codec in ("lz4", "zstd"):
-        for work in (compressed_read, compressed_write):
-            rows = 100_000 if quick else 2_000_000
-            yield lambda work=work, codec=codec, rows=rows: work(codec, rows)  # type: ignore[misc]
-
-
-def _int_file(columns: int, batches: int) -> pa.Buffer:
-    """A file with columns of eight int64 values."""
-    arrays = [pa.array(np.arange(8) + i) for i in range(columns)]
+def _int_file(columns: int, batches: int, rows: int) -> pa.Buffer:
+    """A file with columns of int64 values."""
+    arrays = [pa.array(np.arange(rows) + i) for i in range(columns)]
     batch = pa.record_batch(arrays, [f"column_{i}" for i in range(columns)])
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, batch.schema) as writer:
@@ -36,9 +23,10 @@ def _int_file(columns: int, batches: int) -> pa.Buffer:
     return sink.getvalue()
 
 
-def one_of_many_columns(columns: int) -> Case:
+@compared(target=1.5, rows=(8,), columns=(10_000,))
+def read_one_column(rows: int, columns: int) -> Case:
     """Open a file of ten batches, and read one column of each."""
-    data = _int_file(columns, 10)
+    data = _int_file(columns, 10, rows)
     chosen = columns // 2
 
     def ours() -> list[ck.Array]:
@@ -51,12 +39,13 @@ def one_of_many_columns(columns: int) -> Case:
         return [reader.get_batch(i).column(0) for i in range(reader.num_record_batches)]
 
     work = {"colkern": ours, "pyarrow": theirs}
-    return Case(f"open, {columns:,} columns, 10 batches, read one", data.size, work, 1.5)
+    return Case(data.size, work)
 
 
-def all_columns(columns: int, batches: int, most: float) -> Case:
-    """Open a file, and take every column of every batch; in at most `most` times the peer's time."""
-    data = _int_file(columns, batches)
+@compared(target=0.5, rows=(8,), shape=((10_000, 10), (10, 1_000)))
+def read_all_columns(rows: int, shape: tuple[int, int]) -> Case:
+    """Open a file, and take every column of every batch."""
+    data = _int_file(*shape, rows)
 
     def ours() -> list[list[ck.Array]]:
         return [batch.columns for batch in ck.ipc.open_file(data)]
@@ -66,8 +55,7 @@ def all_columns(columns: int, batches: int, most: float) -> Case:
         return [reader.get_batch(i).columns for i in range(reader.num_record_batches)]
 
     work = {"colkern": ours, "pyarrow": theirs}
-    name = f"open, {columns:,} columns, {batches:,} batches, touch all"
-    return Case(name, data.size, work, 1 / most)
+    return Case(data.size, work)
 
 
 def _table(rows: int) -> pa.RecordBatch:
@@ -93,7 +81,8 @@ def _write_theirs(path: Path, batch: pa.RecordBatch, codec: str) -> None:
         w.write_batch(batch)
 
 
-def compressed_read(codec: str, rows: int) -> Case:
+@compared(target=0.9, rows=(1_000, 2_000_000), codec=("lz4", "zstd"))
+def compressed_read(rows: int, codec: str) -> Case:
     """All columns of one batch, in a file that pyarrow has written."""
     batch = _table(rows)
     with tempfile.TemporaryDirectory() as folder:
@@ -106,10 +95,11 @@ def compressed_read(codec: str, rows: int) -> Case:
         return pa.ipc.open_file(data, options=options).get_batch(0)
 
     work = {"colkern": lambda: ck.ipc.open_file(data)[0].columns, "pyarrow": theirs}
-    return Case(f"read {codec}, {batch.nbytes >> 20} MiB", batch.nbytes, work, 0.9)
+    return Case(batch.nbytes, work)
 
 
-def compressed_write(codec: str, rows: int) -> Case:
+@compared(target=0.9, rows=(1_000, 2_000_000), codec=("lz4", "zstd"))
+def compressed_write(rows: int, codec: str) -> Case:
     """One batch into a file."""
     batch = _table(rows)
     ours = ck.record_batch(batch)
@@ -123,4 +113,4 @@ def compressed_write(codec: str, rows: int) -> Case:
         "colkern": write_ours,
         "pyarrow": lambda: _write_theirs(path / "theirs.arrow", batch, codec),
     }
-    return Case(f"write {codec}, {batch.nbytes >> 20} MiB", batch.nbytes, work, 0.9, folder)
+    return Case(batch.nbytes, work, folder)

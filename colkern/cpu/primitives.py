@@ -61,6 +61,26 @@ def load_item(typingctx: Any, like: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def word_at(typingctx: Any, address: Any) -> Any:
+    """A 64-bit load that needs no alignment."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(builder.inttoptr(args[0], _WORD.as_pointer()), align=1)
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def multiply(typingctx: Any, left: Any, right: Any) -> Any:
+    """One instruction."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.mul(*args)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def copy_bytes(typingctx: Any, out: Any, position: Any, address: Any, count: Any) -> Any:
     """Up to 64 bytes as two pieces that overlap, more by `memcpy`: a call costs more than they do."""
 

@@ -111,6 +111,12 @@ class CpuTarget:
         """The numbers from 0 on (int64[count])."""
         return np.arange(count, dtype=np.int64)
 
+    def sort_positions(self, keys: NDArray[Any], positions: NDArray[Any] | None = None) -> Any:
+        """The positions (uint64[]; all, if None) in the order of their keys (uint64[n]); stable."""
+        from colkern.cpu.radix import sorted_positions
+
+        return sorted_positions(self, keys, positions)
+
     def item(self, array: NDArray[Any], position: int) -> int:
         """One number of an array."""
         return int(array[position])

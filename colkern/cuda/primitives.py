@@ -115,6 +115,16 @@ def word_at(typingctx: Any, address: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def multiply(typingctx: Any, left: Any, right: Any) -> Any:
+    """One instruction."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.mul(*args)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     """Words where `out` has whole ones, and the bytes around them; of a group, each lane has a share.
 

@@ -118,6 +118,14 @@ class CudaTarget:
         with memory.current(self.device):
             return memory.array_library().arange(count, dtype=np.int64)
 
+    def sort_positions(self, keys: Any, positions: Any = None) -> Any:
+        """The positions (uint64[]; all, if None) in the order of their keys (uint64[n]); stable."""
+        with memory.current(self.device):
+            chosen = keys if positions is None else keys[positions]
+            # CuPy's sort is stable, and takes no other name for it.
+            order = memory.array_library().argsort(chosen, kind="stable")
+            return order.astype(np.uint64) if positions is None else positions[order]
+
     def item(self, array: Any, position: int) -> int:
         """One number of an array; waits."""
         return int(array[position])

@@ -37,6 +37,17 @@ def load_item(like: Any, address: Any) -> Any:
     return np.frombuffer((ctypes.c_uint8 * size).from_address(int(address)), like.dtype)[0]
 
 
+def word_at(address: Any) -> Any:
+    """The eight bytes at an address, which need not be aligned, as a uint64."""
+    source = (ctypes.c_uint8 * 8).from_address(int(address))
+    return uint64(int.from_bytes(source, "little"))
+
+
+def multiply(left: Any, right: Any) -> Any:
+    """The lowest 64 bits of the product of two uint64; for hashes, where more bits are expected."""
+    return uint64((int(left) * int(right)) & 0xFFFF_FFFF_FFFF_FFFF)
+
+
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     """`out[position : position + count]` (uint8[]) = the `count` bytes at an address."""
     if count:
@@ -44,4 +55,12 @@ def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
         out[int(position) : int(position) + int(count)] = source
 
 
-PRIMITIVES = (popcount, trailing_zeros, load_word, load_item, copy_bytes)
+PRIMITIVES = (
+    popcount,
+    trailing_zeros,
+    load_word,
+    load_item,
+    word_at,
+    multiply,
+    copy_bytes,
+)

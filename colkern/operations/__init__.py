@@ -7,8 +7,15 @@ Importing this package does not import Numba; the first kernel does.
 from colkern.operations.concatenation import concat
 from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.creation import nulls
+from colkern.operations.dictionaries import (
+    dictionary_decode,
+    dictionary_encode,
+    unify_dictionaries,
+)
+from colkern.operations.hashing import hash_columns, partition_indices
 from colkern.operations.runs import find_runs, run_end_decode
 from colkern.operations.selection import take
+from colkern.operations.sorting import sort_indices
 from colkern.operations.trimming import trim
 from colkern.operations.unions import gather_union, select_child
 from colkern.operations.validation import require_valid, validate
@@ -26,16 +33,22 @@ __all__ = [
     "compact_validity",
     "concat",
     "count_set_bits",
+    "dictionary_decode",
+    "dictionary_encode",
     "find_runs",
     "gather_union",
+    "hash_columns",
     "null_count",
     "nulls",
     "offsets_to_views",
+    "partition_indices",
     "require_valid",
     "run_end_decode",
     "select_child",
+    "sort_indices",
     "take",
     "trim",
+    "unify_dictionaries",
     "validate",
     "views_to_offsets",
 ]

@@ -1,0 +1,137 @@
+"""Sorting on the CPU: the schedule of the kernels in `colkern.kernels.sorting`.
+
+A radix sort of words that hold 32 bits of the key and the position. Keys that differ in more bits are
+sorted by their upper ones, and the few that are equal there put in order after that; where many are,
+by the lower ones first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.cpu.threads import GRAIN, num_threads
+from colkern.kernels import sorting
+
+_MOST = 1 << 32
+_POSITION = np.uint64(_MOST - 1)
+_ALL = np.uint64(2**64 - 1)
+_DIGIT_BITS = 8
+"""More bits are fewer passes over the data, and more places that each pass writes to."""
+
+_FEW_BITS = 11
+"""Keys of so many bits are counted, not packed and sorted by digits."""
+
+_LONG = 16
+"""So many keys with equal upper bits cost more to put in order one by one than another sort."""
+
+
+def sorted_positions(
+    target: Any, keys: NDArray[np.uint64], positions: NDArray[np.uint64] | None
+) -> Any:
+    """`positions` (all, in their order, if None) in the order of their keys; stable (uint64[]).
+
+    Args:
+        target: The CPU's.
+        keys: One for each position.
+        positions: Those to sort, which may be fewer than there are keys.
+    """
+    if len(keys) > _MOST:
+        chosen = keys if positions is None else keys[positions]
+        order = np.argsort(chosen, kind="stable").astype(np.uint64)
+        return order if positions is None else positions[order]
+    low = int(keys.min()) if len(keys) else 0
+    bits = (int(keys.max()) - low).bit_length() if len(keys) else 0
+    if bits <= _FEW_BITS and positions is None:
+        return _counted(target, keys, low, bits)
+    if bits <= 32:
+        return _sorted(target, _packed(target, keys, positions, low, 0), bits, _POSITION)
+    upper = bits - 32
+    words = _sorted(target, _packed(target, keys, positions, low, upper), 32, _ALL)
+    if _has_long_ties(target, words):
+        lower = _sorted(target, _packed(target, keys, positions, low, 0), upper, _POSITION)
+        return _sorted(target, _packed(target, keys, lower, low, upper), 32, _POSITION)
+    out = target.output(len(words), np.uint64)
+    target.map(sorting.settle_ties, len(words), words, keys, out)
+    return out
+
+
+def _packed(target: Any, keys: Any, positions: Any, low: int, shift: int) -> Any:
+    chosen = target.table([], np.uint64) if positions is None else target.frozen(positions)
+    count = len(keys) if positions is None else len(positions)
+    packed = target.output(count, np.uint64)
+    target.map(sorting.pack_keys, count, target.frozen(keys), chosen, np.uint64(low), shift, packed)
+    return target.frozen(packed)
+
+
+def _has_long_ties(target: Any, words: Any) -> bool:
+    count = len(words) - _LONG
+    return count > 0 and bool(target.reduce(sorting.count_long_ties, count, words, _LONG))
+
+
+def _sorted(target: Any, words: Any, bits: int, kept: np.uint64) -> Any:
+    """Packed words by the lowest `bits` of their keys; of each, the bits `kept`."""
+    count = len(words)
+    passes = max(-(-bits // _DIGIT_BITS), 1)
+    digit = max(-(-bits // passes), 1)
+    chunks, chunk = _chunks(count)
+    # The last pass leaves its result in one of them; the other one is for the passes before.
+    spare = [target.output(count + (chunks << digit), np.uint64) for _ in range(min(passes, 2))]
+    # Which words are in a chunk changes with every pass, if there are several.
+    counts = _counts(target, words, 0, chunk, chunks, 32, passes, digit) if chunks == 1 else None
+    for number in range(passes):
+        first = 32 + number * digit
+        if counts is None:
+            own = _counts(target, words, 0, chunk, chunks, first, 1, digit)[:, 0]
+        else:
+            own = counts[:, number]
+        out = spare[number % 2]
+        out[count:] = _next_places(own)
+        last = number == passes - 1
+        arguments = (words, chunk, first, digit, kept if last else _ALL)
+        target.map(sorting.scatter_digits, chunks, *arguments, out, grain=1)
+        words = target.frozen(out[:count])
+    return words
+
+
+def _counted(target: Any, keys: Any, low: int, bits: int) -> Any:
+    """The positions in the order of keys that differ in few bits."""
+    keys = target.frozen(keys)
+    chunks, chunk = _chunks(len(keys))
+    counts = _counts(target, keys, low, chunk, chunks, 0, 1, bits)[:, 0]
+    out = target.output(len(keys) + (chunks << bits), np.uint64)
+    out[len(keys) :] = _next_places(counts)
+    arguments = (np.uint64(low), chunk, bits)
+    target.map(sorting.scatter_positions, chunks, keys, *arguments, out, grain=1)
+    return out[: len(keys)]
+
+
+def _chunks(count: int) -> tuple[int, int]:
+    """How many chunks there are, and how long they are: one a thread that has enough to do."""
+    chunks = max(min(num_threads(), count // GRAIN), 1)
+    return chunks, -(-count // chunks)
+
+
+def _counts(
+    target: Any,
+    words: Any,
+    low: int,
+    chunk: int,
+    chunks: int,
+    first: int,
+    digits: int,
+    bits: int,
+) -> Any:
+    counts = target.allocate((chunks * digits) << bits, np.int64)
+    arguments = (np.uint64(low), chunk, first, digits, bits)
+    target.map(sorting.count_digits, chunks, words, *arguments, counts, grain=1)
+    return counts.reshape(chunks, digits, 1 << bits)
+
+
+def _next_places(counts: Any) -> Any:
+    """Where the first word of each chunk goes by its digit: after lower digits, and chunks before."""
+    by_digit = counts.T.reshape(-1)
+    places = np.cumsum(by_digit) - by_digit
+    return places.reshape(counts.shape[1], counts.shape[0]).T.reshape(-1).view(np.uint64)

@@ -1,0 +1,353 @@
+"""Hashes: a uint64 a slot, the same for the same value in every process, machine and layout.
+
+With `avalanche` as the finalizer of XXH64, and all arithmetic modulo 2^64:
+
+- a number is `avalanche(state ^ x)`, `x` its value as 64 bits;
+- a run of bytes is its length and its bytes, filled with zeros to a multiple of 16 (at least 16),
+  folded word by word (little-endian) into the state with the round of XXH64, then `avalanche`;
+- a list or struct is `combine` over the hashes of its parts, from `avalanche(state ^ mixed length)`;
+- a null is `avalanche(state ^ NULL)`.
+
+`state` follows from the user's seed. `colkern.operations.hashing` says what is a number to whom.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import uint64
+
+from colkern.kernels.bitmaps import get_bit, is_valid
+from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.primitives import load_item, multiply, word_at
+
+# The primes of XXH64.
+P1 = uint64(0x9E37_79B1_85EB_CA87)
+P2 = uint64(0xC2B2_AE3D_27D4_EB4F)
+P3 = uint64(0x1656_67B1_9E37_79F9)
+P4 = uint64(0x85EB_CA77_C2B2_AE63)
+P5 = uint64(0x27D4_EB2F_1656_67C5)
+
+NULL = P5
+NAN = ~uint64(0)
+
+
+@helper
+def avalanche(h: Any) -> Any:
+    """Every bit of the result depends on every bit of `h`."""
+    h = multiply(h ^ (h >> uint64(33)), P2)
+    h = multiply(h ^ (h >> uint64(29)), P3)
+    return h ^ (h >> uint64(32))
+
+
+@helper
+def combine(h: Any, following: Any) -> Any:
+    """The hash of a sequence that has hash `h` so far, and then a part with hash `following`."""
+    return avalanche(((h << uint64(27)) | (h >> uint64(37))) ^ following)
+
+
+@helper
+def sequence_start(state: Any, length: Any) -> Any:
+    """The hash of a sequence of so many parts, before the first."""
+    return avalanche(state ^ multiply(length + uint64(1), P4))
+
+
+@helper
+def fold_word(h: Any, word: Any) -> Any:
+    """The round of XXH64: eight more bytes in the state."""
+    word = multiply(word, P2)
+    h ^= multiply((word << uint64(31)) | (word >> uint64(33)), P1)
+    return multiply((h << uint64(27)) | (h >> uint64(37)), P1) ^ P4
+
+
+@helper
+def hash_pair(h: Any, low: Any, high: Any) -> Any:
+    """The last 16 bytes in the state, and the hash that follows."""
+    return avalanche(fold_word(fold_word(h, low), high))
+
+
+@helper
+def first_bytes(word: Any, count: Any) -> Any:
+    """A word with zeros behind its first `count` bytes (all of them, if there are more)."""
+    kept = (uint64(1) << (min(count, uint64(7)) << uint64(3))) - uint64(1)
+    return word if count >= uint64(8) else word & kept
+
+
+@helper
+def word_of_few(like: Any, address: Any, count: Any) -> Any:
+    """The `count` bytes at an address (at most eight of them), one by one, as a word."""
+    word = uint64(0)
+    for k in range(uint64(0), min(count, uint64(8))):
+        word |= uint64(load_item(like, address + uint64(k))) << (uint64(k) << uint64(3))
+    return word
+
+
+@helper
+def hash_run(like: Any, address: Any, length: Any, room: Any, state: Any) -> Any:
+    """The hash of `length` bytes at an address, from which on `room` bytes may be read.
+
+    like: uint8[], of which nothing is read
+    """
+    h = state ^ multiply(length, P3)
+    left = length
+    while left > uint64(16):
+        h = fold_word(fold_word(h, word_at(address)), word_at(address + uint64(8)))
+        address += uint64(16)
+        left -= uint64(16)
+    behind = max(left, uint64(8)) - uint64(8)
+    if room >= length - left + uint64(16):
+        low = first_bytes(word_at(address), left)
+        high = first_bytes(word_at(address + uint64(8)), behind)
+    else:
+        low = word_of_few(like, address, left)
+        high = word_of_few(like, address + uint64(8), behind)
+    return hash_pair(h, low, high)
+
+
+@kernel(
+    "words: T[], minus: u8, above: u8, validity: u1[], offset: u8, state: u8, out: u8[w]",
+    T="u1 u2 u4 u8",
+)
+def hash_integers(start, stop, step, words, minus, above, validity, offset, state, out):
+    """out[i] = the hash of an integer, the same for every width and signedness that holds it.
+
+    words: T[n]
+    minus: the sign bit; 0 for unsigned integers
+    above: the bits above those of T
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    state: of the seed
+    out: uint64[n]
+    """
+    null = avalanche(state ^ NULL)
+    for i in range(start, stop, step):
+        word = uint64(words[i])
+        if word & minus != 0:
+            word |= above
+        h = avalanche(state ^ word)
+        out[i] = h if is_valid(validity, offset, i) else null
+
+
+@kernel(
+    "words: T[], minus: u8, infinity: u8, validity: u1[], offset: u8, state: u8, out: u8[w]",
+    T="u2 u4 u8",
+)
+def hash_floats(start, stop, step, words, minus, infinity, validity, offset, state, out):
+    """out[i] = the hash of a float's bits; one for both zeros, one for all NaNs.
+
+    words: T[n]
+    minus: the sign bit
+    infinity: the bits of infinity
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    state: of the seed
+    out: uint64[n]
+    """
+    null = avalanche(state ^ NULL)
+    for i in range(start, stop, step):
+        word = uint64(words[i])
+        magnitude = word & ~minus
+        word = uint64(0) if magnitude == 0 else word
+        word = NAN if magnitude > infinity else word
+        h = avalanche(state ^ word)
+        out[i] = h if is_valid(validity, offset, i) else null
+
+
+@kernel(
+    "base: u8, width: u8, size: u8, validity: u1[], offset: u8, state: u8, out: u8[w]",
+)
+def hash_fixed_bytes(start, stop, step, base, width, size, validity, offset, state, out):
+    """out[i] = the hash of bytes [i width, (i + 1) width).
+
+    base: the address of the bytes
+    width: the bytes of a value
+    size: how many bytes there are
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    state: of the seed
+    out: uint64[n]
+    """
+    for i in range(start, stop, step):
+        h = avalanche(state ^ NULL)
+        if is_valid(validity, offset, i):
+            begin = uint64(i) * width
+            h = hash_run(validity, base + begin, width, size - begin, state)
+        out[i] = h
+
+
+@kernel(
+    "offsets: O[], base: u8, size: u8, validity: u1[], offset: u8, state: u8, out: u8[w]",
+    O="i4 i8",
+)
+def hash_strings(start, stop, step, offsets, base, size, validity, offset, state, out):
+    """out[i] = the hash of bytes [offsets[i], offsets[i + 1]).
+
+    offsets: int32/int64[n + 1], checked
+    base: the address of the bytes
+    size: how many bytes there are
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    state: of the seed
+    out: uint64[n]
+    """
+    for i in range(start, stop, step):
+        h = avalanche(state ^ NULL)
+        if is_valid(validity, offset, i):
+            begin = uint64(offsets[i])
+            length = uint64(offsets[i + uint64(1)]) - begin
+            h = hash_run(validity, base + begin, length, size - begin, state)
+        out[i] = h
+
+
+@kernel(
+    "views: u8[], addresses: u8[], sizes: i8[], validity: u1[], offset: u8, state: u8, out: u8[w]"
+)
+def hash_views(start, stop, step, views, addresses, sizes, validity, offset, state, out):
+    """out[i] = the hash of the bytes of view i.
+
+    views: uint64[2 n], in bounds
+    addresses: uint64[buffers], the address of each data buffer
+    sizes: int64[buffers], the size of each
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    state: of the seed
+    out: uint64[n]
+    """
+    for i in range(start, stop, step):
+        h = avalanche(state ^ NULL)
+        if is_valid(validity, offset, i):
+            head = views[uint64(i) << uint64(1)]
+            tail = views[(uint64(i) << uint64(1)) + uint64(1)]
+            length = head & uint64(0xFFFF_FFFF)
+            if length <= 12:
+                low = first_bytes((head >> uint64(32)) | (tail << uint64(32)), length)
+                high = first_bytes(tail >> uint64(32), max(length, uint64(8)) - uint64(8))
+                h = hash_pair(state ^ multiply(length, P3), low, high)
+            else:
+                buffer, begin = tail & uint64(0xFFFF_FFFF), tail >> uint64(32)
+                room = uint64(sizes[buffer]) - begin
+                h = hash_run(validity, addresses[buffer] + begin, length, room, state)
+        out[i] = h
+
+
+@kernel(
+    "begins: O[], sizes: O[], width: u8, first: u8, hashes: u8[], validity: u1[], offset: u8, "
+    "state: u8, out: u8[w]",
+    O="i4 i8",
+)
+def hash_lists(
+    start, stop, step, begins, sizes, width, first, hashes, validity, offset, state, out
+):
+    """out[i] = the hash of a list: of its length, and of its elements in order.
+
+    begins: int32/int64[n + 1], the offsets; [n] for views of lists; empty for lists of one length
+    sizes: int32/int64[n] for views of lists, else empty
+    width: the length of each list, if they have one length
+    first: the element that `hashes` begins with
+    hashes: uint64[], the hashes of the elements
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    state: of the seed
+    out: uint64[n]
+    """
+    for i in range(start, stop, step):
+        h = avalanche(state ^ NULL)
+        if is_valid(validity, offset, i):
+            begin = uint64(i) * width if len(begins) == 0 else uint64(begins[i]) - first
+            length = width
+            if len(sizes) != 0:
+                length = uint64(sizes[i])
+            elif len(begins) != 0:
+                length = uint64(begins[i + uint64(1)]) - first - begin
+            h = sequence_start(state, length)
+            for k in range(begin, begin + length):
+                h = combine(h, hashes[uint64(k)])
+        out[i] = h
+
+
+@kernel("count: u8, state: u8, out: u8[w]")
+def start_structs(start, stop, step, count, state, out):
+    """out[i] = the hash of a sequence of `count` parts before its first: of a struct's fields.
+
+    count: how many fields there are
+    state: of the seed
+    out: uint64[n]
+    """
+    for i in range(start, stop, step):
+        out[i] = sequence_start(state, count)
+
+
+@kernel("hashes: u8[], out: u8[w]")
+def combine_hashes(start, stop, step, hashes, out):
+    """out[i] = the hash of a sequence with hash out[i] so far, and then hashes[i].
+
+    hashes: uint64[n]
+    out: uint64[n], the hashes so far
+    """
+    for i in range(start, stop, step):
+        out[i] = combine(out[i], hashes[i])
+
+
+@kernel("validity: u1[], offset: u8, state: u8, out: u8[w]")
+def hash_nulls(start, stop, step, validity, offset, state, out):
+    """out[i] = the hash of a null where slot i is one.
+
+    validity: uint8[] bitmap
+    offset: the bit of slot 0 in it
+    state: of the seed
+    out: uint64[n], the hashes of what stands there
+    """
+    null = avalanche(state ^ NULL)
+    for i in range(start, stop, step):
+        if not get_bit(validity, offset + uint64(i)):
+            out[i] = null
+
+
+@kernel("type_ids: u1[], offsets: i4[], code: u1, hashes: u8[], out: u8[w]")
+def pick_hashes(start, stop, step, type_ids, offsets, code, hashes, out):
+    """out[i] = the hash of the slot of this child that slot i of a union shows, if it shows this child.
+
+    type_ids: uint8[n]
+    offsets: int32[n], the slots of a dense union's child; empty for a sparse one
+    code: the type id of the child
+    hashes: uint64[], of the child's slots
+    out: uint64[n]
+    """
+    for i in range(start, stop, step):
+        if type_ids[i] == code:
+            slot = uint64(i) if len(offsets) == 0 else uint64(offsets[i])
+            out[i] = hashes[slot]
+
+
+@kernel(
+    "indices: I[], hashes: u8[], validity: u1[], offset: u8, state: u8, out: u8[w]",
+    I="u1 u2 u4 u8",
+)
+def hash_indices(start, stop, step, indices, hashes, validity, offset, state, out):
+    """out[i] = hashes[indices[i]], or the hash of a null.
+
+    indices: I[n], of a dictionary; in bounds where valid
+    hashes: uint64[], of the values of the dictionary
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    state: of the seed
+    out: uint64[n]
+    """
+    null = avalanche(state ^ NULL)
+    for i in range(start, stop, step):
+        h = null
+        if is_valid(validity, offset, i):
+            h = hashes[uint64(indices[i])]
+        out[i] = h
+
+
+@kernel("hashes: u8[], partitions: u8, out: u8[w]")
+def number_partitions(start, stop, step, hashes, partitions, out):
+    """out[i] = the partition of hash i: its upper 32 bits as a share of all, in partitions.
+
+    hashes: uint64[n]
+    partitions: how many there are, below 2^32
+    out: uint64[n]
+    """
+    for i in range(start, stop, step):
+        out[i] = ((hashes[i] >> uint64(32)) * partitions) >> uint64(32)

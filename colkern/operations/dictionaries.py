@@ -1,0 +1,316 @@
+"""Dictionary-encoded arrays: values to indices and back, and one dictionary for several arrays.
+
+Columnar format 1.5: "Dictionary-encoded Layout".
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import LimitExceededError, UnsupportedError
+from colkern.kernels import dictionaries as kernels
+from colkern.layouts import Extent, Role
+from colkern.memory import EMPTY, HOST, Buffer
+from colkern.operations.concatenation import concat
+from colkern.operations.creation import nulls
+from colkern.operations.dictionary_groups import numbers_by_sorting
+from colkern.operations.dictionary_tables import numbers_by_table
+from colkern.operations.selection import take, take_positions, words_of
+from colkern.operations.targets import target_of, validity_of
+from colkern.operations.validation import require_valid
+from colkern.operations.validity import compact_validity, null_count
+
+NullEncoding = Literal["mask", "encode"]
+
+
+# Decoding
+
+
+def dictionary_decode(array: Array) -> Array:
+    """The values of a dictionary-encoded array, one a slot; copied (views: the views alone).
+
+    A slot is null if its index is, or the value that it points at.
+
+    Raises:
+        TypeError: If the array is not dictionary-encoded.
+        LimitExceededError: If the values do not fit the offsets of their type.
+        UnsupportedError: If an index is null and the values are of a type without nulls of its own.
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    if not isinstance(array.type.storage, s.Dictionary) or array.dictionary is None:
+        raise TypeError(f"array: expected a dictionary-encoded array, got {array.type}")
+    require_valid(array)
+    values = array.dictionary
+    if values.length == 0:
+        return nulls(array.length, values.type, array.device)
+    made = _DECODE.get(values.layout.name, _decode_any)(array, values)
+    made._checked = True
+    return made
+
+
+def _index_words(array: Array) -> Any:
+    items = array.items(Role.DATA)
+    return items.view(f"u{items.dtype.itemsize}")
+
+
+def _decoded_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
+    """Which slots are valid, and how many are null: those of indices, and of values."""
+    if values.null_count == 0:
+        return compact_validity(array), array.null_count
+    bitmap = values.buffer(Role.VALIDITY)
+    assert bitmap is not None
+    made = _decoded_bits(array, values, bitmap)
+    return made, null_count(Array(s.bool_(), array.length, [made, made]))
+
+
+def _decoded_bits(array: Array, values: Array, bits: Buffer) -> Buffer:
+    """The bit of each slot's value; 0 for a null."""
+    target = target_of(array.device)
+    size = (array.length + 7) // 8
+    out = target.output(size, np.uint8)
+    source = (bits.array, values.offset, *validity_of(array, target))
+    target.map(kernels.decode_bits, size, _index_words(array), values.length, *source, out)
+    made: Buffer = target.buffer(out)
+    return made
+
+
+def _decode_fixed(array: Array, values: Array) -> Array:
+    target = target_of(array.device)
+    validity, count = _decoded_validity(array, values)
+    spec = values.layout.buffers[1]
+    if spec.extent is Extent.BITS:
+        data = _decoded_bits(array, values, values.buffers[1] or EMPTY)
+    else:
+        words, width = words_of(values.items(spec.role))
+        out = target.output(array.length * width, words.dtype)
+        arguments = (_index_words(array), values.length, words, width)
+        target.map(kernels.decode_items, array.length if width else 0, *arguments, out)
+        data = target.buffer(out)
+    buffers = [validity, data, *values.data_buffers]
+    dictionary = values.dictionary
+    return Array(values.type, array.length, buffers, dictionary=dictionary, null_count=count)
+
+
+def _decode_binary(array: Array, values: Array) -> Array:
+    target = target_of(array.device)
+    validity, count = _decoded_validity(array, values)
+    offsets = values.items(Role.OFFSETS)
+    indices = (_index_words(array), values.length)
+    starts = _decoded_offsets(array, indices, offsets)
+    data = target.output(target.item(starts, array.length), np.uint8)
+    source = values.buffer(Role.BYTES)
+    if source is not None and len(data):
+        strings = (*indices, offsets, source.address, starts)
+        target.map(kernels.decode_strings, array.length, *strings, data, balance=starts)
+    buffers = [validity, target.buffer(starts), target.buffer(data)]
+    return Array(values.type, array.length, buffers, null_count=count)
+
+
+def _decoded_offsets(array: Array, indices: tuple[Any, int], offsets: Any) -> Any:
+    target = target_of(array.device)
+    if array.length == 0:
+        return target.frozen(target.allocate(1, offsets.dtype))
+    blocks = -(-array.length // kernels.BLOCK)
+    slots = (*indices, offsets, *validity_of(array, target))
+    sizes = target.output(blocks, np.int64)
+    grain = 256
+    target.map(kernels.decoded_block_bytes, blocks, *slots, sizes, grain=grain)
+    total = target.total(sizes)
+    if total > np.iinfo(offsets.dtype).max:
+        raise LimitExceededError(
+            f"{total} bytes do not fit offsets of {offsets.dtype}; "
+            f"use the large form of the values' type"
+        )
+    block_starts = target.frozen(target.scan(sizes, np.int64))
+    out = target.output(array.length + 1, offsets.dtype)
+    target.map(kernels.decoded_offsets, blocks, *slots, block_starts, out, grain=grain)
+    return target.frozen(out)
+
+
+def _decode_null(array: Array, values: Array) -> Array:
+    return nulls(array.length, values.type, array.device)
+
+
+def _decode_any(array: Array, values: Array) -> Array:
+    assert isinstance(array.type.storage, s.Dictionary)
+    known = array.known_null_count
+    index_type = array.type.storage.index_type
+    indices = Array(index_type, array.length, array.buffers, offset=array.offset, null_count=known)
+    return take(values, indices)
+
+
+_DECODE: dict[str, Callable[[Array, Array], Array]] = {
+    "null": _decode_null,
+    "fixed-size primitive": _decode_fixed,
+    "dictionary-encoded": _decode_fixed,
+    "variable-size binary view": _decode_fixed,
+    "variable-size binary": _decode_binary,
+}
+
+
+# Encoding
+
+
+def dictionary_encode(
+    array: Array, *, index_type: s.Int | None = None, null_encoding: NullEncoding = "mask"
+) -> Array:
+    """The array as indices into a dictionary of its distinct values, in the order of their first slots.
+
+    Values are the same if their bytes are: 0.0 and -0.0 are two values, and a NaN is the same as one
+    with the same bits. Dictionary-encoded arrays are returned as they are. The values are copied.
+
+    Args:
+        array: Numbers, booleans, dates, times, decimals, intervals, text or bytes of any layout.
+        index_type: The type of the indices; int32 if None.
+        null_encoding: "mask" leaves nulls out of the dictionary, as null indices; "encode" makes null
+            one of its values.
+
+    Raises:
+        ValueError: If `null_encoding` is another word.
+        TypeError: If `index_type` is no integer type.
+        UnsupportedError: If the values are nested or run-end encoded.
+        LimitExceededError: If there are more distinct values than `index_type` can number, or more
+            than 2^32 slots.
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    if null_encoding not in ("mask", "encode"):
+        raise ValueError(f"null_encoding: expected 'mask' or 'encode', got {null_encoding!r}")
+    if isinstance(array.type.storage, s.Dictionary):
+        return array
+    require_valid(array)
+    type_ = s.dictionary(s.int32() if index_type is None else index_type, array.type)
+    counted = null_encoding == "encode"
+    if array.layout.name == "null":
+        return _encode_nulls(array, type_, counted)
+    target = target_of(array.device)
+    numbers, firsts = _numbered(array, counted, f"u{type_.index_type.bit_width // 8}")
+    _require_fit(len(firsts), type_.index_type)
+    dictionary = take_positions(array, target.frozen(firsts))
+    validity = None if counted else compact_validity(array)
+    count = 0 if counted else array.null_count
+    buffers = [validity, target.buffer(numbers)]
+    made = Array(type_, array.length, buffers, (), dictionary, null_count=count)
+    made._checked = True
+    return made
+
+
+def _numbered(array: Array, counted: bool, dtype: Any) -> tuple[Any, Any]:
+    """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value."""
+    if array.layout.name not in _ENCODED:
+        raise UnsupportedError(
+            f"values of {array.type} ({array.layout.name}) are not looked up, only flat ones: "
+            f"encode the children, or decode it first"
+        )
+    if array.length >= 1 << 32:
+        raise LimitExceededError(f"{array.length} slots: at most 2**32 - 1 can be encoded at once")
+    find = numbers_by_table if array.device == HOST else numbers_by_sorting
+    return find(array, counted, dtype)
+
+
+_ENCODED = ("fixed-size primitive", "variable-size binary", "variable-size binary view")
+
+
+def _require_fit(count: int, index_type: s.Int) -> None:
+    limit = 1 << (index_type.bit_width - index_type.signed)
+    if count > limit:
+        raise LimitExceededError(
+            f"{count} distinct values do not fit indices of {index_type}; choose a wider index_type"
+        )
+
+
+def _encode_nulls(array: Array, type_: s.Dictionary, counted: bool) -> Array:
+    target = target_of(array.device)
+    zeros = target.buffer(target.allocate(array.length, f"u{type_.index_type.bit_width // 8}"))
+    bitmap = None
+    if array.length and not counted:
+        bitmap = target.buffer(target.allocate((array.length + 7) // 8, np.uint8))
+    values = array.slice(0, int(counted and array.length > 0))
+    count = 0 if counted else array.length
+    return Array(type_, array.length, [bitmap, zeros], (), values, null_count=count)
+
+
+# One dictionary for several arrays
+
+
+def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = None) -> list[Array]:
+    """The same arrays over one common dictionary: the first one's values, then what others add.
+
+    Equal values become one, as `dictionary_encode` has it, a null among the values too. The indices are
+    copied; arrays that have one dictionary already are returned as they are.
+
+    Args:
+        arrays: Dictionary-encoded arrays with values of one type, on one device.
+        index_type: The type of all indices; that of the arrays if None. It is not widened unasked,
+            so that the type of the result does not hang on the data.
+
+    Raises:
+        TypeError: If an array is not dictionary-encoded, or the types differ (of the indices too, if
+            `index_type` is not given).
+        LimitExceededError: If the common dictionary is too long for the indices.
+        UnsupportedError: If the values are nested or run-end encoded, and the dictionaries differ.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    if not arrays:
+        return []
+    type_ = _common_type(arrays, index_type)
+    for array in arrays:
+        require_valid(array)
+    # By what they are, not what they hold: most often it is the same object.
+    distinct = list({id(_values(array)): _values(array) for array in arrays}.values())
+    if len(distinct) == 1 and all(array.type == type_ for array in arrays):
+        return list(arrays)
+    target = target_of(arrays[0].device)
+    common = concat(distinct)
+    moved = target.positions(common.length).astype(np.uint32)
+    if len(distinct) > 1 and common.length:
+        moved, firsts = _numbered(common, True, np.uint32)
+        common = take_positions(common, target.frozen(firsts))
+    _require_fit(common.length, type_.index_type)
+    ends = itertools.accumulate([values.length for values in distinct], initial=0)
+    bases = dict(zip(map(id, distinct), ends, strict=False))
+    moved = target.frozen(moved)
+    return [_transposed(a, type_, common, moved, bases[id(_values(a))]) for a in arrays]
+
+
+def _values(array: Array) -> Array:
+    assert array.dictionary is not None
+    return array.dictionary
+
+
+def _common_type(arrays: Sequence[Array], index_type: s.Int | None) -> s.Dictionary:
+    first = arrays[0].type.storage
+    for position, array in enumerate(arrays):
+        type_ = array.type.storage
+        if not isinstance(type_, s.Dictionary) or not isinstance(first, s.Dictionary):
+            raise TypeError(f"arrays: number {position} is not dictionary-encoded: {array.type}")
+        if not s.same_type(type_.value_type, first.value_type):
+            raise TypeError(f"arrays: number {position} is {array.type}, not {arrays[0].type}")
+        if index_type is None and type_.index_type != first.index_type:
+            raise TypeError(
+                f"arrays: number {position} has indices of {type_.index_type}, "
+                f"not {first.index_type}; pass an index_type for all"
+            )
+    assert isinstance(first, s.Dictionary)
+    return s.dictionary(index_type or first.index_type, first.value_type, first.ordered)
+
+
+def _transposed(array: Array, type_: s.Dictionary, common: Array, moved: Any, base: int) -> Array:
+    target = target_of(array.device)
+    dtype = np.dtype(f"u{type_.index_type.bit_width // 8}")
+    limit = _values(array).length
+    if limit:
+        out = target.output(array.length, dtype)
+        indices = (_index_words(array), limit, moved, base)
+        target.map(kernels.transpose_indices, array.length, *indices, out)
+    else:
+        out = target.allocate(array.length, dtype)
+    buffers = [compact_validity(array), target.buffer(out)]
+    made = Array(type_, array.length, buffers, (), common, null_count=array.null_count)
+    made._checked = True
+    return made

@@ -1,0 +1,83 @@
+"""Distinct values by sorting, as devices do it: equal keys are neighbours, and groups get numbers.
+
+The keys are the values, or hashes of their bytes. Should two hashes ever be equal where the bytes are
+not, other hashes are taken.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from colkern.arrays import Array
+from colkern.kernels import dictionaries as kernels
+from colkern.kernels import hashing, sorting
+from colkern.operations.dictionary_tables import byte_values
+from colkern.operations.hashing import hashes_of
+from colkern.operations.number_words import number_words
+from colkern.operations.sorting import split_nulls
+from colkern.operations.targets import target_of
+
+
+def numbers_by_sorting(array: Array, counted: bool, dtype: Any) -> tuple[Any, Any]:
+    """As `colkern.operations.dictionary_tables.numbers_by_table`, on any device."""
+    target = target_of(array.device)
+    nulls = array.null_count
+    split = split_nulls(array) if nulls else None
+    chosen = None if split is None else split[: array.length - nulls]
+    positions, groups = _grouped(array, chosen)
+    count = target.item(groups, len(positions))
+    firsts = target.output(count + 1, np.uint64)
+    target.map(kernels.group_firsts, len(positions), positions, groups, firsts)
+    if split is None or not counted:
+        firsts = firsts[:count]
+    else:
+        firsts[count:] = split[array.length - nulls :][:1]
+    order = target.sort_positions(target.frozen(firsts))
+    ranks = target.output(len(order), np.uint64)
+    target.map(kernels.rank, len(order), target.frozen(order), ranks)
+    numbers = target.allocate(array.length, np.uint64)
+    target.map(
+        kernels.number_groups, len(positions), positions, groups, target.frozen(ranks), numbers
+    )
+    if split is not None and counted:
+        numbers[split[array.length - nulls :]] = ranks[count:]
+    return numbers.astype(dtype), firsts[order].view(np.int64)
+
+
+def _grouped(array: Array, chosen: Any) -> tuple[Any, Any]:
+    """Positions by value, and how many values there are before each of them (one more than those)."""
+    numbers = number_words(array)
+    if numbers is not None and numbers.width == 1:
+        target = target_of(array.device)
+        keys = target.output(array.length, np.uint64)
+        none = np.uint64(0)
+        words = (numbers.words, 1, 0, none, none)
+        target.map(sorting.order_integers, array.length, *words, keys)
+        return _grouped_by(target, target.frozen(keys), chosen)
+    found = (_grouped_bytes(array, chosen, seed) for seed in itertools.count())
+    return next(grouped for grouped in found if grouped is not None)
+
+
+def _grouped_bytes(array: Array, chosen: Any, seed: int) -> tuple[Any, Any] | None:
+    """As `_grouped`; None if different bytes have the same hash."""
+    target = target_of(array.device)
+    state = hashing.avalanche(np.uint64(seed) ^ hashing.P1)
+    hashes = target.frozen(hashes_of(array, state))
+    positions, groups = _grouped_by(target, hashes, chosen)
+    kind, values = byte_values(array)
+    kernel = kernels.count_unlike_views if kind == "views" else kernels.count_unlike_strings
+    pairs = max(len(positions) - 1, 0)
+    like = target.table([], np.uint8)
+    if pairs and target.reduce(kernel, pairs, positions, groups, *values, like):
+        return None
+    return positions, groups
+
+
+def _grouped_by(target: Any, keys: Any, chosen: Any) -> tuple[Any, Any]:
+    positions = target.frozen(target.sort_positions(keys, chosen))
+    marks = target.output(len(positions), np.int64)
+    target.map(kernels.mark_groups, len(positions), keys, positions, marks)
+    return positions, target.frozen(target.scan(marks, np.int64))

@@ -1,0 +1,242 @@
+"""`hash_columns`: one number a row that follows from its values alone; and rows by partition.
+
+Columnar format 1.5: "Physical Memory Layout", every layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.kernels import hashing, runs, sorting
+from colkern.layouts import Role
+from colkern.operations.number_words import number_words
+from colkern.operations.targets import buffer_addresses, target_of, validity_of
+from colkern.operations.validation import require_valid
+
+_MOST_PARTITIONS = 1 << 32
+
+
+def hash_columns(arrays: Sequence[Array], *, seed: int = 0) -> Array:
+    """One hash (uint64) for each row of one or several columns of one length.
+
+    The same values have the same hash in every process, on every machine and device, and in every
+    layout: integers of any width and sign, booleans (0 and 1), dates, times and decimals of up to 64
+    bits by the integer that they hold; text and bytes by their bytes, be they strings, views or of
+    fixed size; dictionary and run-end encoded values by the value; lists by their elements. Both
+    zeros are one value, so are all NaNs; otherwise a float is its bits, other ones in each width.
+    Decimals of 128 and 256 bits are their bytes. Units, scales and time zones are not looked at.
+    Nulls have a hash of their own. What is computed is written down in `colkern.kernels.hashing`.
+
+    Args:
+        arrays: The columns, on one device. The hash of one column is that of its values.
+        seed: Another seed gives other hashes; from 0 to 2^64 - 1.
+
+    Raises:
+        ValueError: If there is no column, their lengths differ, or the seed is out of its range.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    if not arrays:
+        raise ValueError("arrays: need at least one")
+    if not 0 <= seed < 1 << 64:
+        raise ValueError(f"seed: expected 0 to 2**64 - 1, got {seed}")
+    for position, array in enumerate(arrays):
+        if array.length != arrays[0].length:
+            raise ValueError(
+                f"arrays: number {position} has {array.length} values, not {arrays[0].length}"
+            )
+        require_valid(array)
+    state = hashing.avalanche(np.uint64(seed) ^ hashing.P1)
+    first, *others = arrays
+    hashes = hashes_of(first, state)
+    target = target_of(first.device)
+    for array in others:
+        _combine(array, state, hashes)
+    return Array(s.uint64(), first.length, [None, target.buffer(hashes)], null_count=0)
+
+
+def partition_indices(hashes: Array, partitions: int) -> tuple[Array, Array]:
+    """The positions (uint64) of rows by partition, and where each partition's begin (int64).
+
+    Partition `p` has the rows at `positions[offsets[p] : offsets[p + 1]]`, in their order; they are
+    those with `(hash >> 32) * partitions >> 32 == p`.
+
+    Args:
+        hashes: uint64 without nulls, such as `hash_columns` makes them.
+        partitions: How many there are to be, from 1 to 2^32.
+
+    Raises:
+        TypeError: If `hashes` are of another type.
+        ValueError: If they have nulls, or `partitions` is out of its range.
+    """
+    if hashes.type != s.uint64():
+        raise TypeError(f"hashes: expected uint64, got {hashes.type}")
+    if hashes.null_count:
+        raise ValueError("hashes: must not be null")
+    if not 0 < partitions <= _MOST_PARTITIONS:
+        raise ValueError(f"partitions: expected 1 to 2**32, got {partitions}")
+    target = target_of(hashes.device)
+    numbers = target.output(hashes.length, np.uint64)
+    items = hashes.items(Role.DATA)
+    target.map(hashing.number_partitions, hashes.length, items, partitions, numbers)
+    keys = target.frozen(numbers)
+    positions = target.sort_positions(keys)
+    starts = target.output(partitions + 1, np.int64)
+    target.map(sorting.group_starts, partitions + 1, keys, target.frozen(positions), starts)
+    return (
+        Array(s.uint64(), hashes.length, [None, target.buffer(positions)], null_count=0),
+        Array(s.int64(), partitions + 1, [None, target.buffer(starts)], null_count=0),
+    )
+
+
+def hashes_of(array: Array, state: np.uint64) -> Any:
+    """The hash of each slot of a checked array (uint64[n], which may be written)."""
+    target = target_of(array.device)
+    out = target.output(array.length, np.uint64)
+    if array.length:
+        _HASH[array.layout.name](array, state, out)
+    return out
+
+
+def _combine(array: Array, state: np.uint64, hashes: Any) -> None:
+    """Let an array follow in each row."""
+    target = target_of(array.device)
+    own = target.frozen(hashes_of(array, state))
+    target.map(hashing.combine_hashes, array.length, own, hashes)
+
+
+def _hash_null(array: Array, state: np.uint64, out: Any) -> None:
+    target = target_of(array.device)
+    none = target.table([0] * -(-array.length // 8), np.uint8)
+    target.map(hashing.hash_nulls, array.length, none, 0, state, out)
+
+
+def _hash_fixed(array: Array, state: np.uint64, out: Any) -> None:
+    target = target_of(array.device)
+    validity = validity_of(array, target)
+    numbers = number_words(array)
+    if numbers is None or numbers.width > 1:
+        data = array.buffer(Role.DATA)
+        width = array.layout.spec(Role.DATA).dtype.itemsize
+        begin = array.offset * width
+        base = data.address + begin if data is not None else 0
+        size = data.size - begin if data is not None else 0
+        fixed = (base, width, size)
+        target.map(hashing.hash_fixed_bytes, array.length, *fixed, *validity, state, out)
+    elif numbers.infinity:
+        floats = (numbers.words, numbers.minus, numbers.infinity)
+        target.map(hashing.hash_floats, array.length, *floats, *validity, state, out)
+    else:
+        above = np.uint64((1 << 64) - (1 << numbers.bits))
+        integers = (numbers.words, numbers.minus, above)
+        target.map(hashing.hash_integers, array.length, *integers, *validity, state, out)
+
+
+def _hash_binary(array: Array, state: np.uint64, out: Any) -> None:
+    target = target_of(array.device)
+    data = array.buffer(Role.BYTES)
+    base, size = (data.address, data.size) if data is not None and data.size else (0, 0)
+    runs_of_bytes = (array.items(Role.OFFSETS), base, size, *validity_of(array, target))
+    target.map(hashing.hash_strings, array.length, *runs_of_bytes, state, out)
+
+
+def _hash_views(array: Array, state: np.uint64, out: Any) -> None:
+    target = target_of(array.device)
+    addresses = target.table(buffer_addresses(array), np.uint64)
+    sizes = target.table([0 if b is None else b.size for b in array.data_buffers], np.int64)
+    views = array.items(Role.VIEWS).view(np.uint64)
+    validity = validity_of(array, target)
+    target.map(hashing.hash_views, array.length, views, addresses, sizes, *validity, state, out)
+
+
+def _hash_dictionary(array: Array, state: np.uint64, out: Any) -> None:
+    assert array.dictionary is not None
+    target = target_of(array.device)
+    hashes = target.frozen(hashes_of(array.dictionary, state))
+    items = array.items(Role.DATA)
+    words = items.view(f"u{items.dtype.itemsize}")
+    validity = validity_of(array, target)
+    target.map(hashing.hash_indices, array.length, words, hashes, *validity, state, out)
+
+
+def _hash_runs(array: Array, state: np.uint64, out: Any) -> None:
+    target = target_of(array.device)
+    ends, values = array.children
+    hashes = target.frozen(hashes_of(values, state))
+    items = ends.items(Role.DATA)
+    target.map(runs.decode_runs, array.length, items, hashes, array.offset, out)
+
+
+def _hash_list(array: Array, state: np.uint64, out: Any) -> None:
+    target = target_of(array.device)
+    offsets = array.items(Role.OFFSETS)
+    first, last = target.item(offsets, 0), target.item(offsets, array.length)
+    child = array.children[0].slice(first, last - first)
+    sizes = target.table([], offsets.dtype)
+    _hash_elements(array, state, (offsets, sizes, 0, first), child, out)
+
+
+def _hash_list_view(array: Array, state: np.uint64, out: Any) -> None:
+    lists = (array.items(Role.OFFSETS), array.items(Role.SIZES), 0, 0)
+    _hash_elements(array, state, lists, array.children[0], out)
+
+
+def _hash_fixed_list(array: Array, state: np.uint64, out: Any) -> None:
+    storage = array.type.storage
+    assert isinstance(storage, s.FixedSizeList)
+    size = storage.list_size
+    child = array.children[0].slice(array.offset * size, array.length * size)
+    none = target_of(array.device).table([], np.int32)
+    _hash_elements(array, state, (none, none, size, 0), child, out)
+
+
+def _hash_elements(
+    array: Array, state: np.uint64, lists: tuple[Any, ...], child: Array, out: Any
+) -> None:
+    target = target_of(array.device)
+    hashes = target.frozen(hashes_of(child, state))
+    validity = validity_of(array, target)
+    target.map(hashing.hash_lists, array.length, *lists, hashes, *validity, state, out)
+
+
+def _hash_struct(array: Array, state: np.uint64, out: Any) -> None:
+    target = target_of(array.device)
+    target.map(hashing.start_structs, array.length, len(array.children), state, out)
+    for child in array.children:
+        _combine(child.slice(array.offset, array.length), state, out)
+    bitmap, offset = validity_of(array, target)
+    if len(bitmap):
+        target.map(hashing.hash_nulls, array.length, bitmap, offset, state, out)
+
+
+def _hash_union(array: Array, state: np.uint64, out: Any) -> None:
+    storage = array.type.storage
+    assert isinstance(storage, s.Union)
+    target = target_of(array.device)
+    ids = array.items(Role.TYPE_IDS).view(np.uint8)
+    sparse = storage.mode == "sparse"
+    offsets = target.table([], np.int32) if sparse else array.items(Role.OFFSETS)
+    for code, child in zip(storage.type_codes, array.children, strict=True):
+        shown = child.slice(array.offset, array.length) if sparse else child
+        hashes = target.frozen(hashes_of(shown, state))
+        target.map(hashing.pick_hashes, array.length, ids, offsets, code, hashes, out)
+
+
+_HASH: dict[str, Callable[[Array, np.uint64, Any], None]] = {
+    "null": _hash_null,
+    "fixed-size primitive": _hash_fixed,
+    "dictionary-encoded": _hash_dictionary,
+    "variable-size binary": _hash_binary,
+    "variable-size binary view": _hash_views,
+    "variable-size list": _hash_list,
+    "variable-size list-view": _hash_list_view,
+    "fixed-size list": _hash_fixed_list,
+    "struct": _hash_struct,
+    "sparse union": _hash_union,
+    "dense union": _hash_union,
+    "run-end encoded": _hash_runs,
+}

@@ -1,0 +1,67 @@
+"""Numbers as unsigned words: one kernel for all types of one width, told what the bits mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.kernels import bitmaps
+from colkern.layouts import Extent, Role
+from colkern.operations.targets import target_of
+
+_NONE = np.uint64(0)
+_MANTISSA_BITS = {16: 10, 32: 23, 64: 52}
+
+
+@dataclass(frozen=True)
+class NumberWords:
+    """The numbers of an array's slots, lowest word first.
+
+    Args:
+        words: Unsigned words of up to 8 bytes, `width` for each slot.
+        width: How many words make a number.
+        bits: The bits of a word.
+        minus: The sign bit of the last word; 0 for numbers without sign.
+        infinity: The bits of infinity for floating-point numbers, else 0.
+    """
+
+    words: Any
+    width: int
+    bits: int
+    minus: np.uint64
+    infinity: np.uint64 = _NONE
+
+
+def number_words(array: Array) -> NumberWords | None:
+    """The words of an array of numbers, dates, times or booleans (0 and 1); None for other types."""
+    storage = array.type.storage
+    if isinstance(storage, s.Bool):
+        return NumberWords(_expanded_bits(array), 1, 8, _NONE)
+    if array.layout.name != "fixed-size primitive" or isinstance(storage, s.FixedSizeBinary):
+        return None
+    if isinstance(storage, s.Interval) and storage.unit != "year_month":
+        return None
+    items = array.items(Role.DATA)
+    bits = min(items.dtype.itemsize * 8, 64)
+    words = items.view(f"u{bits // 8}")
+    minus = 1 << (bits - 1)
+    if isinstance(storage, s.FloatingPoint):
+        infinity = (minus - 1) >> _MANTISSA_BITS[bits] << _MANTISSA_BITS[bits]
+        return NumberWords(words, 1, bits, np.uint64(minus), np.uint64(infinity))
+    if isinstance(storage, s.Int) and not storage.signed:
+        minus = 0
+    return NumberWords(words, items.dtype.itemsize * 8 // bits, bits, np.uint64(minus))
+
+
+def _expanded_bits(array: Array) -> Any:
+    target = target_of(array.device)
+    out = target.output(array.length, np.uint8)
+    data = array.buffers[1]
+    assert array.layout.buffers[1].extent is Extent.BITS
+    if data is not None:
+        target.map(bitmaps.expand_bits, array.length, data.array, array.offset, out)
+    return target.frozen(out)

@@ -1,0 +1,115 @@
+"""`sort_indices`: the positions of an array's values in their order.
+
+Columnar format 1.5: "Fixed-Size Primitive Layout".
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.kernels import sorting
+from colkern.operations.number_words import number_words
+from colkern.operations.targets import target_of, validity_of
+from colkern.operations.validation import require_valid
+
+Order = Literal["ascending", "descending"]
+Placement = Literal["at_end", "at_start"]
+
+
+def sort_indices(
+    array: Array, *, order: Order = "ascending", null_placement: Placement = "at_end"
+) -> Array:
+    """The positions (uint64) that put `array` in order, for `take`; equal values keep their order.
+
+    NaNs stand between the numbers and the nulls in either order, and both zeros are equal, as
+    pyarrow has it. Booleans, numbers, decimals, dates, times, timestamps and durations are sorted;
+    the values stay where they are.
+
+    Args:
+        array: The values.
+        order: "ascending" or "descending".
+        null_placement: Whether nulls (and NaNs) come first or last: "at_start" or "at_end".
+
+    Raises:
+        ValueError: If `order` or `null_placement` is another word.
+        UnsupportedError: If the type has another order than that of numbers, or none.
+    """
+    if order not in ("ascending", "descending"):
+        raise ValueError(f"order: expected 'ascending' or 'descending', got {order!r}")
+    if null_placement not in ("at_end", "at_start"):
+        raise ValueError(f"null_placement: expected 'at_end' or 'at_start', got {null_placement!r}")
+    require_valid(array)
+    target = target_of(array.device)
+    first = null_placement == "at_start"
+    if isinstance(array.type.storage, s.Null):
+        made = target.positions(array.length).view(np.uint64)
+    else:
+        made = _sorted(array, order == "descending", first)
+    return Array(s.uint64(), array.length, [None, target.buffer(made)], null_count=0)
+
+
+def _sorted(array: Array, descending: bool, nulls_first: bool) -> Any:
+    rounds = _keys(array, descending, nulls_first)
+    target = target_of(array.device)
+    nulls = array.null_count
+    if nulls == 0:
+        positions = None
+        for keys in rounds:
+            positions = target.sort_positions(keys, positions)
+        return positions
+    split = split_nulls(array)
+    valid = array.length - nulls
+    positions = split[:valid]
+    for keys in rounds:
+        positions = target.sort_positions(keys, positions)
+    made = target.output(array.length, np.uint64)
+    place = nulls if nulls_first else 0
+    made[place : place + valid] = positions
+    made[0 if nulls_first else valid :][:nulls] = split[valid:]
+    return made
+
+
+def split_nulls(array: Array) -> Any:
+    """The positions of the valid slots, then those of nulls."""
+    target = target_of(array.device)
+    blocks = -(-array.length // sorting.NULL_BLOCK)
+    counts = target.output(blocks, np.int64)
+    slots = (*validity_of(array, target), array.length)
+    target.map(sorting.count_valid, blocks, *slots, counts, grain=64)
+    starts = target.frozen(target.scan(counts, np.int64))
+    out = target.output(array.length, np.uint64)
+    valid = array.length - array.null_count
+    target.map(sorting.split_nulls, blocks, *slots, starts, valid, out, grain=64)
+    return out
+
+
+def _keys(array: Array, descending: bool, nulls_first: bool) -> list[Any]:
+    """The keys to sort by, one after the other: the last is the one that counts most."""
+    target = target_of(array.device)
+    numbers = number_words(array)
+    if numbers is None:
+        raise UnsupportedError(
+            f"sort_indices: {array.type} has no order that is sorted here; "
+            f"numbers, booleans, decimals, dates, times and durations have one"
+        )
+    every_bit = np.uint64((1 << numbers.bits) - 1)
+    none = np.uint64(0)
+    flip = every_bit if descending else none
+    made = []
+    for part in range(numbers.width):
+        keys = target.output(array.length, np.uint64)
+        minus = numbers.minus if part == numbers.width - 1 else none
+        if numbers.infinity:
+            nan = none if nulls_first else every_bit
+            floats = (numbers.words, minus, numbers.infinity, nan, flip)
+            target.map(sorting.order_floats, array.length, *floats, keys)
+        else:
+            integers = (numbers.words, numbers.width, part, minus, flip)
+            target.map(sorting.order_integers, array.length, *integers, keys)
+        made.append(target.frozen(keys))
+    return made

@@ -57,7 +57,7 @@ def bound(function: Callable[..., Any], namespace: dict[str, Any]) -> types.Func
 @cache
 def _compiled(function: Callable[..., Any]) -> Any:
     """A body or a helper, compiled into whoever calls it."""
-    return numba.njit(forceinline=True, **_OPTIONS)(bound(function, _target_globals(function)))
+    return numba.njit(forceinline=True, _nrt=False, **_OPTIONS)(bound(function, _target_globals(function)))
 
 
 def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:
@@ -91,4 +91,4 @@ def compile_kernel(kernel: Kernel) -> Any:
     # Loading from the cache imports the module that a function says it is from.
     namespace = {"__name__": __name__, "body": _compiled(kernel.body), "u8": np.uint64, **scalars}
     exec(compile(source, f"<colkern kernel {kernel.name}>", "exec"), namespace)
-    return jit(namespace[kernel.name])
+    return jit(namespace[kernel.name], _nrt=False)

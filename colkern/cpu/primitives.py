@@ -81,6 +81,19 @@ def multiply(typingctx: Any, left: Any, right: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def fold(typingctx: Any, left: Any, right: Any) -> Any:
+    """A multiplication that gives both halves."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(arg, wide) for arg in args))
+        high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
+        return builder.xor(builder.trunc(product, _WORD), high)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def copy_bytes(typingctx: Any, out: Any, position: Any, address: Any, count: Any) -> Any:
     """Up to 64 bytes as two pieces that overlap, more by `memcpy`: a call costs more than they do."""
 

@@ -125,6 +125,19 @@ def multiply(typingctx: Any, left: Any, right: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def fold(typingctx: Any, left: Any, right: Any) -> Any:
+    """`mul.lo` and `mul.hi`."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(arg, wide) for arg in args))
+        high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
+        return builder.xor(builder.trunc(product, _WORD), high)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     """Words where `out` has whole ones, and the bytes around them; of a group, each lane has a share.
 

@@ -3,8 +3,8 @@
 With `avalanche` as the finalizer of XXH64, and all arithmetic modulo 2^64:
 
 - a number is `avalanche(state ^ x)`, `x` its value as 64 bits;
-- a run of bytes is its length and its bytes, filled with zeros to a multiple of 16 (at least 16),
-  folded word by word (little-endian) into the state with the round of XXH64, then `avalanche`;
+- of a run of bytes, filled with zeros to a multiple of 16 (at least 16), each two words (little-endian)
+  are taken into the state by `fold_pair`, and then the length by `finish_run`, as in wyhash;
 - a list or struct is `combine` over the hashes of its parts, from `avalanche(state ^ mixed length)`;
 - a null is `avalanche(state ^ NULL)`.
 
@@ -19,7 +19,7 @@ from numpy import uint64
 
 from colkern.kernels.bitmaps import get_bit, is_valid
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import load_item, multiply, word_at
+from colkern.kernels.primitives import fold, load_item, multiply, word_at
 
 # The primes of XXH64.
 P1 = uint64(0x9E37_79B1_85EB_CA87)
@@ -53,17 +53,15 @@ def sequence_start(state: Any, length: Any) -> Any:
 
 
 @helper
-def fold_word(h: Any, word: Any) -> Any:
-    """The round of XXH64: eight more bytes in the state."""
-    word = multiply(word, P2)
-    h ^= multiply((word << uint64(31)) | (word >> uint64(33)), P1)
-    return multiply((h << uint64(27)) | (h >> uint64(37)), P1) ^ P4
+def fold_pair(h: Any, low: Any, high: Any) -> Any:
+    """16 more bytes, as two words, in the state."""
+    return fold(low ^ P1, high ^ h)
 
 
 @helper
-def hash_pair(h: Any, low: Any, high: Any) -> Any:
-    """The last 16 bytes in the state, and the hash that follows."""
-    return avalanche(fold_word(fold_word(h, low), high))
+def finish_run(h: Any, length: Any) -> Any:
+    """The hash of a run of bytes, all of which are in the state."""
+    return fold(h ^ P2, length ^ P3)
 
 
 @helper
@@ -88,10 +86,10 @@ def hash_run(like: Any, address: Any, length: Any, room: Any, state: Any) -> Any
 
     like: uint8[], of which nothing is read
     """
-    h = state ^ multiply(length, P3)
+    h = state
     left = length
     while left > uint64(16):
-        h = fold_word(fold_word(h, word_at(address)), word_at(address + uint64(8)))
+        h = fold_pair(h, word_at(address), word_at(address + uint64(8)))
         address += uint64(16)
         left -= uint64(16)
     behind = max(left, uint64(8)) - uint64(8)
@@ -101,7 +99,7 @@ def hash_run(like: Any, address: Any, length: Any, room: Any, state: Any) -> Any
     else:
         low = word_of_few(like, address, left)
         high = word_of_few(like, address + uint64(8), behind)
-    return hash_pair(h, low, high)
+    return finish_run(fold_pair(h, low, high), length)
 
 
 @kernel(
@@ -222,7 +220,7 @@ def hash_views(start, stop, step, views, addresses, sizes, validity, offset, sta
             if length <= 12:
                 low = first_bytes((head >> uint64(32)) | (tail << uint64(32)), length)
                 high = first_bytes(tail >> uint64(32), max(length, uint64(8)) - uint64(8))
-                h = hash_pair(state ^ multiply(length, P3), low, high)
+                h = finish_run(fold_pair(state, low, high), length)
             else:
                 buffer, begin = tail & uint64(0xFFFF_FFFF), tail >> uint64(32)
                 room = uint64(sizes[buffer]) - begin

@@ -48,6 +48,12 @@ def multiply(left: Any, right: Any) -> Any:
     return uint64((int(left) * int(right)) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
+def fold(left: Any, right: Any) -> Any:
+    """Both halves of the 128-bit product of two uint64 as one: combined by exclusive or."""
+    product = int(left) * int(right)
+    return uint64((product ^ (product >> 64)) & 0xFFFF_FFFF_FFFF_FFFF)
+
+
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     """`out[position : position + count]` (uint8[]) = the `count` bytes at an address."""
     if count:
@@ -62,5 +68,6 @@ PRIMITIVES = (
     load_item,
     word_at,
     multiply,
+    fold,
     copy_bytes,
 )

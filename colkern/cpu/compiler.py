@@ -57,7 +57,9 @@ def bound(function: Callable[..., Any], namespace: dict[str, Any]) -> types.Func
 @cache
 def _compiled(function: Callable[..., Any]) -> Any:
     """A body or a helper, compiled into whoever calls it."""
-    return numba.njit(forceinline=True, _nrt=False, **_OPTIONS)(bound(function, _target_globals(function)))
+    return numba.njit(forceinline=True, _nrt=False, **_OPTIONS)(
+        bound(function, _target_globals(function))
+    )
 
 
 def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:

@@ -7,21 +7,28 @@ from typing import Any
 
 from operations.samples import ints, sample, samples
 
+import colkern.schema as s
 from colkern.arrays import Array
 from colkern.cuda.memory import to_device, to_host
 from colkern.errors import InvalidArrowError
 from colkern.operations import (
     compact_validity,
     concat,
+    dictionary_decode,
+    dictionary_encode,
     find_runs,
     gather_union,
+    hash_columns,
     null_count,
     offsets_to_views,
+    partition_indices,
     require_valid,
     run_end_decode,
     select_child,
+    sort_indices,
     take,
     trim,
+    unify_dictionaries,
     validate,
     views_to_offsets,
 )
@@ -36,7 +43,44 @@ EVERY: dict[str, Operation] = {
     "take": lambda array, picks: take(array, picks),
     "trim": lambda array, picks: trim(array),
     "concat": lambda array, picks: concat([array, array.slice(2, 3), array.slice(0, 0), array]),
+    "hash_columns": lambda array, picks: hash_columns([array, array], seed=3),
 }
+
+
+def over(values: Array, picks: Array) -> Array:
+    """A dictionary-encoded array."""
+    assert isinstance(picks.type, s.Int)
+    kind = s.dictionary(picks.type, values.type)
+    return Array(kind, picks.length, picks.buffers, dictionary=values)
+
+
+def encoded(array: Array, picks: Array) -> list[Array]:
+    """Dictionary-encoded in both ways, and what the dictionaries are."""
+    ways = [dictionary_encode(array), dictionary_encode(array, null_encoding="encode")]
+    return [part for way in ways for part in (way, way.dictionary)]
+
+
+def decoded(array: Array, picks: Array) -> Array:
+    return dictionary_decode(over(array, picks))
+
+
+def unified(array: Array, picks: Array) -> list[Array]:
+    parts = unify_dictionaries([over(concat([array, array]), picks), over(array, picks)])
+    return [*parts, parts[0].dictionary]
+
+
+def sorted_both_ways(array: Array, picks: Array) -> list[Array]:
+    return [
+        sort_indices(array),
+        sort_indices(array, order="descending", null_placement="at_start"),
+    ]
+
+
+def partitioned(array: Array, picks: Array) -> tuple[Array, Array]:
+    return partition_indices(hash_columns([array]), 3)
+
+
+FLAT = ("bool", "int8", "float16", "decimal128", "fixed_size_binary", "utf8", "utf8_view")
 
 SOME: dict[str, tuple[str, Operation]] = {
     "run_end_decode": ("run-end encoded", lambda array, picks: run_end_decode(array)),
@@ -45,6 +89,7 @@ SOME: dict[str, tuple[str, Operation]] = {
         lambda array, picks: run_end_decode(array),
     ),
     "find_runs": ("run-end encoded", find_runs),
+    "partition_indices": ("utf8", partitioned),
     "select_child of a dense union": ("dense union", lambda array, picks: select_child(array, 1)),
     "select_child of a sparse union": ("sparse union", lambda array, picks: select_child(array, 0)),
     "offsets_to_views": ("utf8", lambda array, picks: offsets_to_views(array)),
@@ -60,7 +105,10 @@ SOME: dict[str, tuple[str, Operation]] = {
 def operations() -> dict[str, tuple[str, Operation]]:
     """What is done, and to which sample."""
     every = {f"{op} of {name}": (name, run) for op, run in EVERY.items() for name in samples()}
-    return every | SOME
+    flat: dict[str, Operation] = {"encode": encoded, "decode": decoded, "unify": unified}
+    of_flat = {f"{op} {name}": (name, run) for op, run in flat.items() for name in FLAT}
+    of_numbers = {f"sort_indices of {name}": (name, sorted_both_ways) for name in FLAT[:4]}
+    return every | of_flat | of_numbers | SOME
 
 
 def failures(what: str) -> Iterator[str]:
@@ -81,7 +129,7 @@ def plain(value: Any) -> Any:
     """A result as Python objects, wherever it is."""
     if isinstance(value, Array):
         return to_host(value).to_pylist()
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):
         return [plain(part) for part in value]
     if hasattr(value, "array"):
         return list(bytes(value.array.get() if hasattr(value.array, "get") else value.array))

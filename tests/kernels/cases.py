@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from kernels import (
     bitmap_cases,
+    dictionary_cases,
     extension_cases,
+    hashing_cases,
     hidden_cases,
     number_cases,
     run_cases,
     selection_cases,
+    sorting_cases,
     text_cases,
     union_cases,
     value_cases,
@@ -29,11 +32,14 @@ from kernels.case import (
 
 FILES = (
     bitmap_cases,
+    dictionary_cases,
     extension_cases,
+    hashing_cases,
     hidden_cases,
     number_cases,
     run_cases,
     selection_cases,
+    sorting_cases,
     text_cases,
     union_cases,
     value_cases,

@@ -1,0 +1,398 @@
+"""Cases of `colkern.kernels.dictionaries`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from kernels.case import (
+    LENGTHS,
+    Addresses,
+    At,
+    Case,
+    bitmap,
+    cases_of,
+    limits,
+    numbers,
+    packed,
+    random_bits,
+    validities,
+)
+from kernels.value_cases import some_values, with_buffers
+
+from colkern.kernels import dictionaries
+
+GOLDEN = 0x9E3779B185EBCA87
+LOW = 2**32 - 1
+
+
+def slots_of(valid: list[bool], limit: int, high: int, seed: object) -> list[int]:
+    """Indices below `limit` where valid; under a null may stand anything."""
+    rng = numbers(("slots", seed))
+    return [rng.randrange(limit) if ok else rng.choice((high, 0, limit)) for ok in valid]
+
+
+@cases_of(dictionaries.decode_items)
+def decode_items(types: dict[str, str]) -> Iterator[Case]:
+    low, high = limits(types["values"])
+    most = limits(types["indices"])[1]
+    rng = numbers("decode items")
+    for width in (1, 2, 3):
+        values = [rng.choice((low, high, rng.randint(low, high))) for _ in range(20 * width)]
+        for count in LENGTHS:
+            indices = slots_of(random_bits(rng, count), 20, most, count)
+            picked = [min(i, 19) for i in indices]
+            expected = [values[p * width + k] for p in picked for k in range(width)]
+            yield Case(f"{count} of {width}", count, (indices, 20, values, width), expected)
+
+
+@cases_of(dictionaries.decode_bits)
+def decode_bits(types: dict[str, str]) -> Iterator[Case]:
+    most = limits(types["indices"])[1]
+    rng = numbers("decode bits")
+    bits = random_bits(rng, 20)
+    for count in LENGTHS:
+        for label, validity, offset, valid in validities(rng, count):
+            indices = slots_of(valid, 20, most, count)
+            expected = packed(
+                [ok and bits[min(i, 19)] for i, ok in zip(indices, valid, strict=True)]
+            )
+            args = (indices, 20, bitmap(bits, 3, rng), 3, validity, offset)
+            yield Case(f"{count}, {label}", len(expected), args, expected)
+
+
+BLOCKS = (0, 1, 9, dictionaries.BLOCK, 2 * dictionaries.BLOCK + 5)
+
+
+def some_strings(
+    types: dict[str, str],
+) -> Iterator[tuple[str, tuple[Any, ...], list[int], list[int]]]:
+    """Indices into five strings with their validity, the lengths picked, and the strings' offsets."""
+    most = limits(types["indices"])[1]
+    rng = numbers("strings")
+    offsets = [3, 3, 4, 20, 22, 40]
+    for count in BLOCKS:
+        for label, validity, offset, valid in validities(rng, count):
+            indices = slots_of(valid, 5, most, count)
+            lengths = [
+                offsets[i + 1] - offsets[i] if ok else 0
+                for i, ok in zip(indices, valid, strict=True)
+            ]
+            yield f"{count}, {label}", (indices, 5, offsets, validity, offset), lengths, offsets
+
+
+@cases_of(dictionaries.decoded_block_bytes)
+def decoded_block_bytes(types: dict[str, str]) -> Iterator[Case]:
+    for label, args, lengths, _ in some_strings(types):
+        size = dictionaries.BLOCK
+        expected = [sum(lengths[b : b + size]) for b in range(0, len(lengths), size)]
+        yield Case(label, len(expected), args, expected)
+
+
+@cases_of(dictionaries.decoded_offsets)
+def decoded_offsets(types: dict[str, str]) -> Iterator[Case]:
+    size = dictionaries.BLOCK
+    for label, args, lengths, _ in some_strings(types):
+        expected = list(itertools.accumulate(lengths, initial=0))
+        if lengths:
+            starts = [*expected[:-1:size], expected[-1]]
+            yield Case(label, len(starts) - 1, (*args, starts), expected)
+        else:
+            yield Case(label, 0, (*args, [0]), [3], [3])
+
+
+@cases_of(dictionaries.decode_strings)
+def decode_strings(types: dict[str, str]) -> Iterator[Case]:
+    data = numbers("data").randbytes(40)
+    for label, args, lengths, offsets in some_strings(types):
+        starts = list(itertools.accumulate(lengths, initial=0))
+        pieces = [
+            data[offsets[i] : offsets[i] + n] if n else b""
+            for i, n in zip((min(i, 4) for i in args[0]), lengths, strict=True)
+        ]
+        given = (*args[:3], At(np.frombuffer(data, np.uint8)), starts)
+        yield Case(label, len(lengths), given, list(b"".join(pieces)))
+
+
+@cases_of(dictionaries.transpose_indices)
+def transpose_indices(types: dict[str, str]) -> Iterator[Case]:
+    most = limits(types["indices"])[1]
+    rng = numbers("transpose")
+    moved = [rng.randrange(100) for _ in range(12)]
+    for count in LENGTHS:
+        indices = slots_of(random_bits(rng, count), 5, most, count)
+        expected = [moved[7 + min(i, 4)] for i in indices]
+        yield Case(f"{count}", count, (indices, 5, moved, 7), expected)
+
+
+# Tables
+
+
+class Numbers:
+    """Values numbered in the order of their first slots, and a kernel's output before and after."""
+
+    def __init__(
+        self, values: Sequence[Hashable], valid: list[bool], counted: int, first: int
+    ) -> None:
+        self.entries: dict[Hashable, int] = {}
+        self.numbers = []
+        self.null = 0
+        for i, (value, ok) in enumerate(zip(values, valid, strict=True)):
+            if ok or counted:
+                key = value if ok else None
+                if key not in self.entries:
+                    self.entries[key] = (first + i) << 32 | len(self.entries) + 1
+                self.numbers.append((self.entries[key] & LOW) - 1)
+            else:
+                self.numbers.append(0)
+        self.count = len(self.entries)
+        self.null = self.entries.pop(None, 0)
+
+    def output(self, codes: int, table: list[int]) -> list[int]:
+        rest = [7] * (codes - len(self.numbers))
+        return [self.count, self.null, *self.numbers, *rest, *table]
+
+    def before(self, codes: int, table: int) -> list[int]:
+        return [0, 0, *[7] * codes, *[0] * table]
+
+
+def pairs(entries: list[tuple[int, int]], bits: int) -> list[int]:
+    """A table of 2^bits pairs, filled in that order."""
+    table: list[int] = [0] * (2 << bits)
+    for key, entry in entries:
+        slot = ((key ^ key >> 32) * GOLDEN & 2**64 - 1) >> (64 - bits)
+        while table[2 * slot + 1]:
+            slot = (slot + 1) % (1 << bits)
+        table[2 * slot : 2 * slot + 2] = [key, entry]
+    return table
+
+
+@cases_of(dictionaries.number_small_values)
+def number_small_values(types: dict[str, str]) -> Iterator[Case]:
+    code = types["words"]
+    bits = np.dtype(code).itemsize * 8
+    rng = numbers(("small", code))
+    for count, counted, minus in itertools.product((0, 1, 65), (0, 1), (0, 1 << (bits - 1))):
+        for label, validity, offset, valid in validities(rng, count):
+            low = (1 << (bits - 1)) - 5
+            shifted = [low + rng.randrange(11) for _ in valid]
+            found = Numbers(shifted, valid, counted, 100)
+            table = [found.entries.get(low + k, 0) for k in range(11)]
+            words = [value ^ minus for value in shifted]
+            args = (
+                words,
+                np.uint64(minus),
+                np.uint64(low),
+                validity,
+                offset,
+                counted,
+                100,
+                count + 3,
+            )
+            yield Case(
+                f"{count}, {label}, {counted}, {minus}",
+                count,
+                args,
+                found.output(count + 3, table),
+                found.before(count + 3, 11),
+            )
+
+
+@cases_of(dictionaries.number_words)
+def number_words(types: dict[str, str]) -> Iterator[Case]:
+    _, high = limits(types["words"])
+    rng = numbers(("words", types["words"]))
+    for count, counted in itertools.product((0, 1, 65), (0, 1)):
+        for label, validity, offset, valid in validities(rng, count):
+            words = [rng.choice((0, 1, high, high - 1, 77)) for _ in valid]
+            found = Numbers(words, valid, counted, 100)
+            table = pairs([(word, e) for word, e in found.entries.items()], 4)  # type: ignore[misc]
+            args = (words, validity, offset, counted, 100, count + 3, 60)
+            expected = (count, found.output(count + 3, table))
+            before = found.before(count + 3, 32)
+            yield Case(f"{count}, {label}, {counted}", count, args, expected, before)
+    words = list(range(9))
+    found = Numbers(words[:4], [True] * 4, 0, 0)
+    table = pairs(list(found.entries.items()), 3)  # type: ignore[arg-type]
+    args = (words, [], 0, 0, 0, 9, 61)
+    yield Case("full", 9, args, (4, found.output(9, table)), found.before(9, 16))
+
+
+def _hashes(values: list[bytes]) -> list[int]:
+    """Hashes of which some are equal though the values are not."""
+    return [len(value) % 3 << 62 | len(value) // 2 for value in values]
+
+
+def _byte_tables(
+    rng: Any, values: list[bytes], arguments: tuple[Any, ...], slot: int
+) -> Iterator[Case]:
+    """Cases for values at slots from `slot` on."""
+    count = len(values)
+    hashes = _hashes(values)
+    for counted in (0, 1):
+        for label, validity, offset, valid in validities(rng, count):
+            found = Numbers(values, valid, counted, slot)
+            keys = dict(zip(values, hashes, strict=True))
+            table = pairs([(keys[v], e) for v, e in found.entries.items()], 8)  # type: ignore[index]
+            args = (hashes, *arguments, validity, offset, counted, slot, count + 3, 56)
+            expected = (count, found.output(count + 3, table))
+            before = found.before(count + 3, 512)
+            yield Case(f"{count}, {label}, {counted}", count, args, expected, before)
+    distinct = list(dict.fromkeys(values))
+    if len(distinct) > 2 and values[:2] == distinct[:2]:
+        found = Numbers(
+            values[: values.index(distinct[2])], [True] * values.index(distinct[2]), 0, slot
+        )
+        table = pairs([(_hashes([v])[0], e) for v, e in found.entries.items()], 2)  # type: ignore[list-item]
+        args = (hashes, *arguments, [], 0, 0, slot, count, 62)
+        done = len(found.numbers)
+        yield Case("full", count, args, (done, found.output(count, table)), found.before(count, 8))
+
+
+@cases_of(dictionaries.number_strings)
+def number_strings(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("number strings")
+    for count in (0, 1, 65):
+        distinct = [*some_values(rng, 12), b"12345678x", b"12345678y", b"1234567", bytes(7)]
+        values = [rng.choice(distinct) for _ in range(count)]
+        offsets = list(itertools.accumulate([5, *map(len, values)]))
+        data = np.frombuffer(b"12345" + b"".join(values), np.uint8)
+        # One slot before those that are looked at.
+        yield from _byte_tables(rng, values, ([0, *offsets], At(data), 0), 1)
+        for width in (0, 3, 20):
+            fixed = [value.ljust(20, b".")[:width] for value in values]
+            data = np.frombuffer(b"?" * width + b"".join(fixed), np.uint8)
+            yield from _byte_tables(rng, fixed, ([], At(data), width), 1)
+
+
+@cases_of(dictionaries.number_views)
+def number_views(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("number views")
+    for count in (0, 1, 65):
+        distinct = [*some_values(rng, 12), b"12345678x", b"12345678y", b"1234567", bytes(7)]
+        values = [rng.choice(distinct) for _ in range(count)]
+        made, buffers = with_buffers(rng, values)
+        dirty = [
+            view[: 4 + len(v)] + rng.randbytes(12 - len(v)) if len(v) <= 12 else view
+            for view, v in zip(made, values, strict=True)
+        ]
+        words = np.frombuffer(b"".join([bytes(16), *dirty]), np.uint64)
+        addresses = Addresses([np.frombuffer(b, np.uint8) for b in buffers])
+        yield from _byte_tables(rng, values, (words, addresses), 1)
+
+
+@cases_of(dictionaries.grow_table)
+def grow_table(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("grow")
+    yield Case("nothing", 0, ([], 3, 58), [5] * 131, [5] * 131)
+    for count in (0, 1, 8):
+        entries = [(rng.randrange(2**64), k + 1) for k in range(count)]
+        old = pairs(entries, 4)
+        in_order = [(old[2 * k], old[2 * k + 1]) for k in range(16) if old[2 * k + 1]]
+        expected = [9, 9, 9, *pairs(in_order, 6)]
+        yield Case(f"{count}", 16, (old, 3, 58), expected, [9, 9, 9, *[0] * 128])
+
+
+@cases_of(dictionaries.first_slots)
+def first_slots(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("first slots")
+    yield Case("nothing", 0, ([], 1), [], [])
+    for width, count in itertools.product((1, 2), (0, 1, 20)):
+        firsts = [rng.randrange(2**32) for _ in range(count)]
+        slots = [[5] * (width - 1) + [0] for _ in range(32)]
+        for number, first in enumerate(firsts):
+            free = rng.choice([s for s in slots if not s[-1]])
+            free[-1] = first << 32 | number + 1
+        yield Case(f"{count} by {width}", 32, (list(itertools.chain(*slots)), width), firsts)
+
+
+# Groups
+
+
+def _groups(count: int) -> tuple[list[int], list[int], list[int], list[int]]:
+    """Keys, their positions in order, marks of the first of each group, and the marks' running sum."""
+    rng = numbers(("groups", count))
+    keys = [rng.choice((0, 5, 2**64 - 1)) for _ in range(count)]
+    positions = sorted(range(count), key=lambda i: keys[i])
+    marks = [int(i == 0 or keys[p] != keys[positions[i - 1]]) for i, p in enumerate(positions)]
+    return keys, positions, marks, list(itertools.accumulate(marks, initial=0))
+
+
+@cases_of(dictionaries.mark_groups)
+def mark_groups(types: dict[str, str]) -> Iterator[Case]:
+    for count in LENGTHS:
+        keys, positions, marks, _ = _groups(count)
+        yield Case(f"{count}", count, (keys, positions), marks)
+
+
+@cases_of(dictionaries.group_firsts)
+def group_firsts(types: dict[str, str]) -> Iterator[Case]:
+    for count in LENGTHS:
+        _, positions, marks, groups = _groups(count)
+        expected = [p for p, mark in zip(positions, marks, strict=True) if mark]
+        yield Case(f"{count}", count, (positions, groups), expected)
+
+
+@cases_of(dictionaries.rank)
+def rank(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("rank")
+    for count in LENGTHS:
+        order = rng.sample(range(count), count)
+        yield Case(f"{count}", count, (order,), [order.index(i) for i in range(count)])
+
+
+@cases_of(dictionaries.number_groups)
+def number_groups(types: dict[str, str]) -> Iterator[Case]:
+    for count in LENGTHS:
+        keys, positions, _, groups = _groups(count)
+        ranks = [7, 3, 9]
+        distinct = sorted(set(keys))
+        expected = [ranks[distinct.index(key)] for key in keys]
+        yield Case(f"{count}", count, (positions, groups, ranks), expected)
+
+
+def _grouped(values: list[bytes], seed: object) -> tuple[list[int], list[int], int]:
+    """Groups of values by their length: positions, running sum, and how many are unlike the one before."""
+    positions = sorted(range(len(values)), key=lambda i: len(values[i]))
+    neighbours = [(values[a], values[b]) for a, b in itertools.pairwise(positions)]
+    marks = [1, *(int(len(a) != len(b)) for a, b in neighbours)]
+    groups = list(itertools.accumulate(marks, initial=0))
+    return positions, groups, sum(len(a) == len(b) and a != b for a, b in neighbours)
+
+
+@cases_of(dictionaries.count_unlike_strings)
+def count_unlike_strings(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("unlike strings")
+    for count in (1, 9, 65):
+        distinct = some_values(rng, 12)
+        values = [rng.choice(distinct) for _ in range(count)]
+        positions, groups, expected = _grouped(values, count)
+        offsets = list(itertools.accumulate(map(len, values), initial=0))
+        data = At(np.frombuffer(b"".join(values), np.uint8))
+        args = (positions, groups, offsets, data, 0, [])
+        yield Case(f"{count}", count - 1, args, expected)
+        fixed = [value.ljust(9, b".")[:9] for value in values]
+        order = sorted(range(count), key=lambda i: fixed[i][:1])
+        marks = [1, *(int(fixed[a][:1] != fixed[b][:1]) for a, b in itertools.pairwise(order))]
+        unlike = sum(
+            fixed[a][:1] == fixed[b][:1] and fixed[a] != fixed[b]
+            for a, b in itertools.pairwise(order)
+        )
+        running = list(itertools.accumulate(marks, initial=0))
+        data = At(np.frombuffer(b"".join(fixed), np.uint8))
+        yield Case(f"{count} of 9", count - 1, (order, running, [], data, 9, []), unlike)
+
+
+@cases_of(dictionaries.count_unlike_views)
+def count_unlike_views(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("unlike views")
+    for count in (1, 9, 65):
+        distinct = some_values(rng, 12)
+        values = [rng.choice(distinct) for _ in range(count)]
+        made, buffers = with_buffers(rng, values)
+        positions, groups, expected = _grouped(values, count)
+        words = np.frombuffer(b"".join(made), np.uint64)
+        addresses = Addresses([np.frombuffer(b, np.uint8) for b in buffers])
+        yield Case(f"{count}", count - 1, (positions, groups, words, addresses, []), expected)

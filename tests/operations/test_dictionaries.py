@@ -1,0 +1,353 @@
+"""Dictionaries: decoding, encoding, one for several arrays."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from arrow_oracle import from_pyarrow
+from hypothesis import given
+from hypothesis import strategies as st
+from operations.samples import ints, sample, samples
+
+import colkern as ck
+import colkern.schema as s
+from colkern.arrays import Array
+from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.operations import dictionary_tables
+from colkern.operations.dictionary_groups import numbers_by_sorting
+from colkern.operations.dictionary_tables import numbers_by_table
+
+UNMARKED = ("dense union", "sparse union", "run-end encoded", "run-end encoded, int64 ends")
+NESTED = ("list", "struct", "map", "union", "run-end")
+FLAT = [name for name in samples() if not any(word in name for word in NESTED)]
+ENCODED = [name for name in FLAT if name not in ("null", "dictionary")]
+PICKS = [0, None, 3, 11, 3, 2, None, 7, 1]
+
+
+def over(values: Array, picks: list[int | None], type_: pa.DataType | None = None) -> Array:
+    """A dictionary-encoded array."""
+    indices = from_pyarrow(pa.array(picks, type_ or pa.int8()))
+    assert isinstance(indices.type, s.Int)
+    kind = s.dictionary(indices.type, values.type)
+    return Array(kind, len(picks), indices.buffers, dictionary=values)
+
+
+@pytest.mark.parametrize("name", samples())
+@pytest.mark.parametrize("cut", [(0, 12), (3, 7)])
+def test_decode_is_looking_up(name: str, cut: tuple[int, int]) -> None:
+    values = sample(name).slice(*cut)
+    known = values.to_pylist()
+    picks = [p if p is None else p % cut[1] for p in PICKS]
+    if name in UNMARKED:
+        picks = [p for p in picks if p is not None]
+    array = over(values, picks)
+    for part in (array, array.slice(1), array.slice(2, 3), array.slice(4, 0)):
+        decoded = ck.dictionary_decode(part)
+        assert decoded.to_pylist() == part.to_pylist()
+        assert decoded.type == values.type
+        decoded.validate(full=True)
+    expected = [None if p is None else known[p] for p in picks]
+    assert ck.dictionary_decode(array).to_pylist() == expected
+
+
+@pytest.mark.parametrize("name", UNMARKED)
+def test_null_indices_into_values_without_nulls_of_their_own(name: str) -> None:
+    with pytest.raises(UnsupportedError, match="null indices"):
+        ck.dictionary_decode(over(sample(name), [0, None]))
+
+
+@pytest.mark.parametrize(
+    "type_", [pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.uint32(), pa.int64(), pa.uint64()]
+)
+@pytest.mark.parametrize("name", ["utf8", "large_binary", "int8", "decimal128", "bool"])
+def test_indices_of_any_type(type_: pa.DataType, name: str) -> None:
+    values = sample(name)
+    array = over(values, [2, None, 5, 0], type_)
+    known = values.to_pylist()
+    assert ck.dictionary_decode(array).to_pylist() == [known[2], None, known[5], known[0]]
+
+
+def test_what_stands_under_a_null_index_is_not_followed() -> None:
+    indices = np.array([-100, 1, 99], np.int8)
+    validity = ck.Buffer.from_object(b"\x02")
+    for values in (sample("utf8"), sample("int8"), sample("bool"), sample("utf8_view")):
+        type_ = s.dictionary(s.int8(), values.type)
+        array = Array(type_, 3, [validity, ck.Buffer.from_object(indices)], dictionary=values)
+        assert ck.dictionary_decode(array).to_pylist() == [None, values.to_pylist()[1], None]
+
+
+def test_decode_with_an_empty_dictionary() -> None:
+    array = over(sample("utf8").slice(0, 0), [None, None])
+    assert ck.dictionary_decode(array).to_pylist() == [None, None]
+
+
+def test_decode_strings_of_many_blocks() -> None:
+    rng = np.random.default_rng(3)
+    words = ["", "a", "twelve bytes", None, "x" * 40, "ü" * 9]
+    picks = [None if p == 6 else int(p) for p in rng.integers(0, 7, 3000)]
+    theirs = pa.DictionaryArray.from_arrays(pa.array(picks, pa.int32()), pa.array(words))
+    for part in (theirs, theirs.slice(5, 2000)):
+        decoded = ck.dictionary_decode(from_pyarrow(part))
+        assert decoded.to_pylist() == part.to_pylist()
+        decoded.validate(full=True)
+
+
+def test_decoded_strings_that_do_not_fit_their_offsets() -> None:
+    array = over(from_pyarrow(pa.array(["x" * (1 << 24)])), [0] * 128)
+    with pytest.raises(LimitExceededError, match="offsets of int32"):
+        ck.dictionary_decode(array)
+
+
+def test_decode_needs_a_dictionary() -> None:
+    with pytest.raises(TypeError, match="expected a dictionary-encoded array, got int64"):
+        ck.dictionary_decode(ints([1]))
+
+
+def test_indices_are_looked_at_before_they_are_followed() -> None:
+    with pytest.raises(InvalidArrowError):
+        ck.dictionary_decode(over(sample("utf8").slice(0, 3), [1, 3]))
+
+
+# Encoding
+
+
+@pytest.mark.parametrize("name", ENCODED)
+@pytest.mark.parametrize("nulls", ["mask", "encode"])
+def test_encode_and_decode(name: str, nulls: Any) -> None:
+    whole = sample(name)
+    for array in (whole, whole.slice(3, 7), whole.slice(5, 0), ck.concat([whole, whole.slice(1)])):
+        encoded = ck.dictionary_encode(array, null_encoding=nulls)
+        encoded.validate(full=True)
+        assert encoded.type == s.dictionary(s.int32(), array.type)
+        assert encoded.to_pylist() == array.to_pylist()
+        assert ck.dictionary_decode(encoded).to_pylist() == array.to_pylist()
+        values = encoded.dictionary.to_pylist()
+        distinct = list(dict.fromkeys(array.to_pylist()))
+        assert values == [v for v in distinct if nulls == "encode" or v is not None]
+        assert encoded.null_count == (array.null_count if nulls == "mask" else 0)
+
+
+@pytest.mark.parametrize("name", sorted(set(ENCODED) - {"utf8_view", "binary_view", "extension"}))
+@pytest.mark.parametrize("nulls", ["mask", "encode"])
+def test_encode_agrees_with_pyarrow(name: str, nulls: Any) -> None:
+    theirs = samples()[name]
+    try:
+        expected = theirs.dictionary_encode(nulls)
+    except pa.ArrowNotImplementedError:
+        pytest.skip("pyarrow does not")
+    encoded = ck.dictionary_encode(from_pyarrow(theirs), null_encoding=nulls)
+    assert encoded.dictionary.to_pylist() == expected.dictionary.to_pylist()
+    plain = Array(s.int32(), 12, encoded.buffers, offset=encoded.offset)
+    assert plain.to_pylist() == expected.indices.to_pylist()
+
+
+def test_encode_nulls() -> None:
+    array = sample("null")
+    masked = ck.dictionary_encode(array)
+    assert (masked.to_pylist(), len(masked.dictionary)) == ([None] * 12, 0)
+    counted = ck.dictionary_encode(array, null_encoding="encode")
+    assert (counted.to_pylist(), len(counted.dictionary)) == ([None] * 12, 1)
+    assert counted.null_count == 0
+    for made in (masked, counted, ck.dictionary_encode(array.slice(0, 0), null_encoding="encode")):
+        made.validate(full=True)
+
+
+def test_encoded_arrays_are_returned() -> None:
+    array = sample("dictionary")
+    assert ck.dictionary_encode(array) is array
+
+
+@pytest.mark.parametrize("name", sorted(set(samples()) - set(FLAT)))
+def test_nested_values_are_not_encoded(name: str) -> None:
+    with pytest.raises(UnsupportedError, match="not looked up, only flat ones"):
+        ck.dictionary_encode(sample(name))
+
+
+def test_floats_are_their_bits() -> None:
+    array = from_pyarrow(pa.array([0.0, -0.0, float("nan"), 0.0, float("nan"), -0.0]))
+    encoded = ck.dictionary_encode(array)
+    assert Array(s.int32(), 6, encoded.buffers).to_pylist() == [0, 1, 2, 0, 2, 1]
+
+
+def test_index_types() -> None:
+    array = ints(list(range(129)))
+    assert ck.dictionary_encode(array, index_type=s.uint8()).type.index_type == s.uint8()
+    with pytest.raises(LimitExceededError, match="129 distinct values do not fit indices of int8"):
+        ck.dictionary_encode(array, index_type=s.int8())
+    assert len(ck.dictionary_encode(array.slice(1), index_type=s.int8()).dictionary) == 128
+    with pytest.raises(TypeError, match="index_type"):
+        ck.dictionary_encode(array, index_type=s.utf8())  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="null_encoding: expected 'mask' or 'encode', got 'drop'"):
+        ck.dictionary_encode(array, null_encoding="drop")  # type: ignore[arg-type]
+
+
+@cache
+def many() -> dict[str, pa.Array]:
+    """Arrays whose tables grow, several chunks long."""
+    rng = np.random.default_rng(9)
+    few = rng.integers(0, 40, 100_000)
+    some = rng.integers(0, 20_000, 100_000)
+    wide = some * 0x1_0001_0001
+    nulls = rng.random(100_000) < 0.1
+    return {
+        "few": pa.array(few, mask=nulls),
+        "negative": pa.array(few - 20, pa.int16()),
+        "many": pa.array(some, pa.int32(), mask=nulls),
+        "far apart": pa.array(wide, mask=nulls),
+        "all different": pa.array(rng.permutation(100_000) * 0x1_0001_0001),
+        "all different, late": pa.array(np.maximum(np.arange(100_000) - 50_000, 0) * 0x1_0001_0001),
+        "floats": pa.array(wide / 7.0),
+        "strings": pa.array([f"text {k:o}" * (k % 4) for k in some.tolist()], mask=nulls),
+        "views": pa.array([f"text {k:o}" * (k % 4) for k in some.tolist()], pa.string_view()),
+        "decimals": pa.array([Decimal(int(k)) for k in some[:40_000]], pa.decimal128(30)),
+    }
+
+
+@pytest.mark.parametrize("name", many())
+def test_encode_many(name: str) -> None:
+    theirs = many()[name]
+    for part in (theirs, theirs.slice(7, 70_001)):
+        array = from_pyarrow(part)
+        values = part.to_pylist()
+        for counted in (False, True):
+            numbers, firsts = numbers_by_table(array, counted, np.uint32)
+            seen: dict[Any, int] = {}
+            expected = [
+                0 if v is None and not counted else seen.setdefault(v, len(seen)) for v in values
+            ]
+            assert numbers.tolist() == expected
+            assert [values[i] for i in firsts.tolist()] == list(seen)
+            again = numbers_by_sorting(array, counted, np.uint32)
+            assert again[0].tolist() == expected
+            assert again[1].tolist() == firsts.tolist()
+
+
+def test_equal_hashes_of_other_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Both ways compare the bytes; the one that sorts takes other hashes.
+    from colkern.operations import dictionary_groups
+
+    plain = dictionary_groups.hashes_of
+    tried = []
+
+    def poor(array: Array, state: np.uint64) -> Any:
+        tried.append(state)
+        return plain(array, state) >> np.uint64(62 if len(tried) < 3 else 0)
+
+    monkeypatch.setattr(dictionary_groups, "hashes_of", poor)
+    monkeypatch.setattr(dictionary_tables, "hashes_of", lambda a, s: plain(a, s) & np.uint64(3))
+    for name in ("utf8", "utf8_view", "fixed_size_binary", "decimal256"):
+        tried.clear()
+        array = ck.concat([sample(name), sample(name)])
+        values = array.to_pylist()
+        seen: dict[Any, int] = {}
+        expected = [seen.setdefault(v, len(seen)) for v in values]
+        assert numbers_by_table(array, True, np.uint8)[0].tolist() == expected
+        assert numbers_by_sorting(array, True, np.uint8)[0].tolist() == expected
+        assert len(set(tried)) == 3
+
+
+@given(
+    st.lists(st.none() | st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3), max_size=200),
+    st.booleans(),
+)
+def test_encode_any_integers(values: list[int | None], counted: bool) -> None:
+    array = from_pyarrow(pa.array(values, pa.int64()))
+    encoded = ck.dictionary_encode(array, null_encoding="encode" if counted else "mask")
+    assert encoded.to_pylist() == values
+    distinct = [v for v in dict.fromkeys(values) if counted or v is not None]
+    assert encoded.dictionary.to_pylist() == distinct
+
+
+@given(st.lists(st.none() | st.text(max_size=20) | st.sampled_from("abc"), max_size=200))
+def test_encode_any_text(values: list[str | None]) -> None:
+    for type_ in (pa.string(), pa.large_string(), pa.string_view()):
+        encoded = ck.dictionary_encode(from_pyarrow(pa.array(values, type_)))
+        assert encoded.to_pylist() == values
+        assert encoded.dictionary.to_pylist() == [v for v in dict.fromkeys(values) if v is not None]
+
+
+# One dictionary for several arrays
+
+
+def words(picks: list[int | None], values: list[str | None], type_: pa.DataType) -> Array:
+    return over(from_pyarrow(pa.array(values, pa.string())), picks, type_)
+
+
+def test_unify_agrees_with_pyarrow() -> None:
+    parts = [
+        pa.DictionaryArray.from_arrays(pa.array(picks, pa.int8()), pa.array(values))
+        for picks, values in (
+            ([0, 1, None, 2], ["a", "b", "c"]),
+            ([2, 2, 0], ["c", "x", "a"]),
+            ([], ["z"]),
+            ([None], ["b"]),
+        )
+    ]
+    theirs = pa.chunked_array(parts).unify_dictionaries()
+    ours = ck.unify_dictionaries([from_pyarrow(part) for part in parts])
+    for mine, chunk in zip(ours, theirs.chunks, strict=True):
+        assert mine.to_pylist() == chunk.to_pylist()
+        assert mine.dictionary.to_pylist() == chunk.dictionary.to_pylist()
+        assert mine.dictionary is ours[0].dictionary
+        mine.validate(full=True)
+    assert ck.concat(ours).dictionary is ours[0].dictionary
+    assert ck.concat(ours).to_pylist() == theirs.to_pylist()
+
+
+@pytest.mark.parametrize("name", ENCODED)
+def test_unify_values_of_any_type(name: str) -> None:
+    values = sample(name)
+    parts = [over(values.slice(3, 7), [0, None, 6, 2]), over(values, PICKS).slice(2, 4)]
+    unified = ck.unify_dictionaries(parts)
+    assert [part.to_pylist() for part in unified] == [part.to_pylist() for part in parts]
+    common = unified[0].dictionary.to_pylist()
+    assert common == list(dict.fromkeys([*values.slice(3, 7).to_pylist(), *values.to_pylist()]))
+    for part in unified:
+        part.validate(full=True)
+
+
+def test_unified_arrays_are_returned() -> None:
+    whole = sample("dictionary")
+    parts = [whole, whole.slice(3)]
+    unified = ck.unify_dictionaries(parts)
+    assert all(a is b for a, b in zip(unified, parts, strict=True))
+    assert ck.unify_dictionaries([]) == []
+
+
+def test_one_dictionary_for_nested_values() -> None:
+    values = sample("list")
+    parts = [over(values, [0, 5]), over(values, [1], pa.int16())]
+    unified = ck.unify_dictionaries(parts, index_type=s.int32())
+    assert [part.to_pylist() for part in unified] == [part.to_pylist() for part in parts]
+    assert {part.type.index_type for part in unified} == {s.int32()}
+    with pytest.raises(UnsupportedError, match="only flat ones"):
+        ck.unify_dictionaries([over(values, [0]), over(sample("list"), [0])])
+
+
+def test_unify_empty_dictionaries() -> None:
+    parts = [words([None], [], pa.int8()), words([], [], pa.int8())]
+    assert [part.to_pylist() for part in ck.unify_dictionaries(parts)] == [[None], []]
+
+
+def test_a_common_dictionary_that_is_too_long() -> None:
+    texts = [str(k) for k in range(129)]
+    parts = [words([0, 127], texts[:128], pa.int8()), words([1], texts[127:], pa.int8())]
+    with pytest.raises(LimitExceededError, match="129 distinct values do not fit indices of int8"):
+        ck.unify_dictionaries(parts)
+    wider = ck.unify_dictionaries(parts, index_type=s.int16())
+    assert [part.to_pylist() for part in wider] == [["0", "127"], ["128"]]
+
+
+def test_what_cannot_be_unified() -> None:
+    one = words([0], ["a"], pa.int8())
+    with pytest.raises(TypeError, match="number 1 is not dictionary-encoded: int64"):
+        ck.unify_dictionaries([one, ints([1])])
+    with pytest.raises(TypeError, match="number 1 is dictionary<values=int64"):
+        ck.unify_dictionaries([one, over(ints([1]), [0])])
+    with pytest.raises(TypeError, match="indices of int16, not int8; pass an index_type"):
+        ck.unify_dictionaries([one, words([0], ["a"], pa.int16())])

@@ -263,16 +263,16 @@ def hash_lists(
         out[i] = h
 
 
-@kernel("count: u8, state: u8, out: u8[w]")
-def start_structs(start, stop, step, count, state, out):
-    """out[i] = the hash of a sequence of `count` parts before its first: of a struct's fields.
+@kernel("fields: u8, state: u8, out: u8[w]")
+def start_structs(start, stop, step, fields, state, out):
+    """out[i] = the hash of a sequence of `fields` parts before its first: of a struct's fields.
 
-    count: how many fields there are
+    fields: how many fields there are
     state: of the seed
     out: uint64[n]
     """
     for i in range(start, stop, step):
-        out[i] = sequence_start(state, count)
+        out[i] = sequence_start(state, fields)
 
 
 @kernel("hashes: u8[], out: u8[w]")

@@ -65,7 +65,7 @@ def _grouped_bytes(array: Array, chosen: Any, seed: int) -> tuple[Any, Any] | No
     """As `_grouped`; None if different bytes have the same hash."""
     target = target_of(array.device)
     state = hashing.avalanche(np.uint64(seed) ^ hashing.P1)
-    hashes = target.frozen(hashes_of(array, state))
+    hashes = target.frozen(hashes_of(target, array, state))
     positions, groups = _grouped_by(target, hashes, chosen)
     kind, values = byte_values(array)
     kernel = kernels.count_unlike_views if kind == "views" else kernels.count_unlike_strings

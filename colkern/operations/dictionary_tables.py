@@ -96,7 +96,7 @@ def _lookup(array: Array, numbers: NumberWords | None) -> tuple[Kernel, Lookup]:
     target = target_of(array.device)
 
     def hashes(begin: int, end: int) -> Any:
-        return target.frozen(hashes_of(array.slice(begin, end - begin), state))
+        return target.frozen(hashes_of(target, array.slice(begin, end - begin), state))
 
     kernel, values = byte_values(array)
     found = kernels.number_views if kernel == "views" else kernels.number_strings

@@ -14,6 +14,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import hashing, runs, sorting
 from colkern.layouts import Role
+from colkern.memory import HOST
 from colkern.operations.number_words import number_words
 from colkern.operations.targets import buffer_addresses, target_of, validity_of
 from colkern.operations.validation import require_valid
@@ -52,10 +53,12 @@ def hash_columns(arrays: Sequence[Array], *, seed: int = 0) -> Array:
         require_valid(array)
     state = hashing.avalanche(np.uint64(seed) ^ hashing.P1)
     first, *others = arrays
-    hashes = hashes_of(first, state)
-    target = target_of(first.device)
+    # Nulls without a bitmap lie nowhere; they are hashed where the others are.
+    device = next((array.device for array in arrays if array.device != HOST), HOST)
+    target = target_of(device)
+    hashes = hashes_of(target, first, state)
     for array in others:
-        _combine(array, state, hashes)
+        _combine(target, array, state, hashes)
     return Array(s.uint64(), first.length, [None, target.buffer(hashes)], null_count=0)
 
 
@@ -93,30 +96,26 @@ def partition_indices(hashes: Array, partitions: int) -> tuple[Array, Array]:
     )
 
 
-def hashes_of(array: Array, state: np.uint64) -> Any:
+def hashes_of(target: Any, array: Array, state: np.uint64) -> Any:
     """The hash of each slot of a checked array (uint64[n], which may be written)."""
-    target = target_of(array.device)
     out = target.output(array.length, np.uint64)
     if array.length:
-        _HASH[array.layout.name](array, state, out)
+        _HASH[array.layout.name](target, array, state, out)
     return out
 
 
-def _combine(array: Array, state: np.uint64, hashes: Any) -> None:
+def _combine(target: Any, array: Array, state: np.uint64, hashes: Any) -> None:
     """Let an array follow in each row."""
-    target = target_of(array.device)
-    own = target.frozen(hashes_of(array, state))
+    own = target.frozen(hashes_of(target, array, state))
     target.map(hashing.combine_hashes, array.length, own, hashes)
 
 
-def _hash_null(array: Array, state: np.uint64, out: Any) -> None:
-    target = target_of(array.device)
+def _hash_null(target: Any, array: Array, state: np.uint64, out: Any) -> None:
     none = target.table([0] * -(-array.length // 8), np.uint8)
     target.map(hashing.hash_nulls, array.length, none, 0, state, out)
 
 
-def _hash_fixed(array: Array, state: np.uint64, out: Any) -> None:
-    target = target_of(array.device)
+def _hash_fixed(target: Any, array: Array, state: np.uint64, out: Any) -> None:
     validity = validity_of(array, target)
     numbers = number_words(array)
     if numbers is None or numbers.width > 1:
@@ -136,16 +135,14 @@ def _hash_fixed(array: Array, state: np.uint64, out: Any) -> None:
         target.map(hashing.hash_integers, array.length, *integers, *validity, state, out)
 
 
-def _hash_binary(array: Array, state: np.uint64, out: Any) -> None:
-    target = target_of(array.device)
+def _hash_binary(target: Any, array: Array, state: np.uint64, out: Any) -> None:
     data = array.buffer(Role.BYTES)
     base, size = (data.address, data.size) if data is not None and data.size else (0, 0)
     runs_of_bytes = (array.items(Role.OFFSETS), base, size, *validity_of(array, target))
     target.map(hashing.hash_strings, array.length, *runs_of_bytes, state, out)
 
 
-def _hash_views(array: Array, state: np.uint64, out: Any) -> None:
-    target = target_of(array.device)
+def _hash_views(target: Any, array: Array, state: np.uint64, out: Any) -> None:
     addresses = target.table(buffer_addresses(array), np.uint64)
     sizes = target.table([0 if b is None else b.size for b in array.data_buffers], np.int64)
     views = array.items(Role.VIEWS).view(np.uint64)
@@ -153,80 +150,74 @@ def _hash_views(array: Array, state: np.uint64, out: Any) -> None:
     target.map(hashing.hash_views, array.length, views, addresses, sizes, *validity, state, out)
 
 
-def _hash_dictionary(array: Array, state: np.uint64, out: Any) -> None:
+def _hash_dictionary(target: Any, array: Array, state: np.uint64, out: Any) -> None:
     assert array.dictionary is not None
-    target = target_of(array.device)
-    hashes = target.frozen(hashes_of(array.dictionary, state))
+    hashes = target.frozen(hashes_of(target, array.dictionary, state))
     items = array.items(Role.DATA)
     words = items.view(f"u{items.dtype.itemsize}")
     validity = validity_of(array, target)
     target.map(hashing.hash_indices, array.length, words, hashes, *validity, state, out)
 
 
-def _hash_runs(array: Array, state: np.uint64, out: Any) -> None:
-    target = target_of(array.device)
+def _hash_runs(target: Any, array: Array, state: np.uint64, out: Any) -> None:
     ends, values = array.children
-    hashes = target.frozen(hashes_of(values, state))
+    hashes = target.frozen(hashes_of(target, values, state))
     items = ends.items(Role.DATA)
     target.map(runs.decode_runs, array.length, items, hashes, array.offset, out)
 
 
-def _hash_list(array: Array, state: np.uint64, out: Any) -> None:
-    target = target_of(array.device)
+def _hash_list(target: Any, array: Array, state: np.uint64, out: Any) -> None:
     offsets = array.items(Role.OFFSETS)
     first, last = target.item(offsets, 0), target.item(offsets, array.length)
     child = array.children[0].slice(first, last - first)
     sizes = target.table([], offsets.dtype)
-    _hash_elements(array, state, (offsets, sizes, 0, first), child, out)
+    _hash_elements(target, array, state, (offsets, sizes, 0, first), child, out)
 
 
-def _hash_list_view(array: Array, state: np.uint64, out: Any) -> None:
+def _hash_list_view(target: Any, array: Array, state: np.uint64, out: Any) -> None:
     lists = (array.items(Role.OFFSETS), array.items(Role.SIZES), 0, 0)
-    _hash_elements(array, state, lists, array.children[0], out)
+    _hash_elements(target, array, state, lists, array.children[0], out)
 
 
-def _hash_fixed_list(array: Array, state: np.uint64, out: Any) -> None:
+def _hash_fixed_list(target: Any, array: Array, state: np.uint64, out: Any) -> None:
     storage = array.type.storage
     assert isinstance(storage, s.FixedSizeList)
     size = storage.list_size
     child = array.children[0].slice(array.offset * size, array.length * size)
-    none = target_of(array.device).table([], np.int32)
-    _hash_elements(array, state, (none, none, size, 0), child, out)
+    none = target.table([], np.int32)
+    _hash_elements(target, array, state, (none, none, size, 0), child, out)
 
 
 def _hash_elements(
-    array: Array, state: np.uint64, lists: tuple[Any, ...], child: Array, out: Any
+    target: Any, array: Array, state: np.uint64, lists: tuple[Any, ...], child: Array, out: Any
 ) -> None:
-    target = target_of(array.device)
-    hashes = target.frozen(hashes_of(child, state))
+    hashes = target.frozen(hashes_of(target, child, state))
     validity = validity_of(array, target)
     target.map(hashing.hash_lists, array.length, *lists, hashes, *validity, state, out)
 
 
-def _hash_struct(array: Array, state: np.uint64, out: Any) -> None:
-    target = target_of(array.device)
+def _hash_struct(target: Any, array: Array, state: np.uint64, out: Any) -> None:
     target.map(hashing.start_structs, array.length, len(array.children), state, out)
     for child in array.children:
-        _combine(child.slice(array.offset, array.length), state, out)
+        _combine(target, child.slice(array.offset, array.length), state, out)
     bitmap, offset = validity_of(array, target)
     if len(bitmap):
         target.map(hashing.hash_nulls, array.length, bitmap, offset, state, out)
 
 
-def _hash_union(array: Array, state: np.uint64, out: Any) -> None:
+def _hash_union(target: Any, array: Array, state: np.uint64, out: Any) -> None:
     storage = array.type.storage
     assert isinstance(storage, s.Union)
-    target = target_of(array.device)
     ids = array.items(Role.TYPE_IDS).view(np.uint8)
     sparse = storage.mode == "sparse"
     offsets = target.table([], np.int32) if sparse else array.items(Role.OFFSETS)
     for code, child in zip(storage.type_codes, array.children, strict=True):
         shown = child.slice(array.offset, array.length) if sparse else child
-        hashes = target.frozen(hashes_of(shown, state))
+        hashes = target.frozen(hashes_of(target, shown, state))
         target.map(hashing.pick_hashes, array.length, ids, offsets, code, hashes, out)
 
 
-_HASH: dict[str, Callable[[Array, np.uint64, Any], None]] = {
+_HASH: dict[str, Callable[[Any, Array, np.uint64, Any], None]] = {
     "null": _hash_null,
     "fixed-size primitive": _hash_fixed,
     "dictionary-encoded": _hash_dictionary,

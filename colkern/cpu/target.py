@@ -45,7 +45,10 @@ def _loop(
         from colkern.cpu.compiler import compile_kernel
 
         compiled = _compiled[kernel] = compile_kernel(kernel)
-    return compiled, tuple([a if type(a) is not int or a <= _MOST else a - _WRAP for a in args])
+    for place in kernel.unsigned:
+        if args[place] > _MOST:
+            args = (*args[:place], args[place] - _WRAP, *args[place + 1 :])
+    return compiled, args
 
 
 class CpuTarget:
@@ -78,10 +81,11 @@ class CpuTarget:
 
     def reduce(self, kernel: Kernel, count: int, *args: Any, grain: int = GRAIN) -> Any:
         """Run a kernel that returns partial results, and combine them as it says: a Python number."""
-        grain = max(count, 1) if kernel.sequential else grain
         loop, args = _loop(kernel, count, args)
-        parts = run_ranges(loop, count, args, grain)
-        whole = parts[0] if len(parts) == 1 else fold(_COMBINE[kernel.combine], parts)
+        if count < 2 * grain or kernel.sequential:
+            whole = loop(0, count, *args)
+        else:
+            whole = fold(_COMBINE[kernel.combine], run_ranges(loop, count, args, grain))
         return float(whole) if kernel.returns[0] == "f" else int(whole)
 
     def scan(self, lengths: NDArray[Any], dtype: Any) -> NDArray[Any]:

@@ -2,8 +2,8 @@
 #
 # PYTHON=...  an interpreter that has the packages already: no set-up, no package index is asked
 #             (all targets but run).
-# ARGS=...    passed on to `colkern demo` (run), pytest (test, test-gpu), the harness (fuzz) or the
-#             benchmark (bench).
+# ARGS=...    passed on to `colkern demo` (run), pytest (test, test-gpu), the harness (fuzz), the
+#             benchmark (bench) or asv (track).
 
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
@@ -37,7 +37,11 @@ WORKERS := 2
 SECONDS := 600
 SEED := 0
 
-.PHONY: help run test lint types unit fuzz test-gpu bench-gpu docs bench wheel clean
+# asv keeps what it knows of the machine in the home directory, which need not be there; compiled
+# kernels stay where they are.
+ASV := mkdir -p .asv; XDG_CACHE_HOME=$${XDG_CACHE_HOME:-$$HOME/.cache} HOME=$(CURDIR)/.asv $(PY) -m asv
+
+.PHONY: help run test lint types unit suite fuzz test-gpu bench-gpu docs bench track wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 14
@@ -45,7 +49,7 @@ help:  ## this list
 run: $(DEMO)  ## the main job: `colkern demo` on TPC-H data in a local Spark
 	$(ENV)/bin/colkern demo $(ARGS)
 
-test: lint types unit  ## lint, types and every test that needs no GPU
+test: lint types unit suite  ## lint, types, every test that needs no GPU, and the asv suite once
 
 lint: $(DEV)  ## ruff
 	$(PY) -m ruff check .
@@ -57,6 +61,11 @@ types: $(DEV)  ## mypy, strict
 unit: $(DEV)  ## the tests alone
 	$(PYTEST) -n $(WORKERS) --dist loadgroup $(ARGS)
 	$(PYTEST) --nbmake notebooks
+
+suite: $(DEV)  ## the asv suite: checked, and run once over a thousand rows each
+	$(ASV) machine --yes > /dev/null
+	$(ASV) check --python=same
+	$(ASV) run --python=same --quick --show-stderr --bench '\(1000[,)]'
 
 fuzz: $(DEV)  ## damaged files and streams, read in guarded processes: SECONDS=600 SEED=0
 	PYTHONPATH=tests $(PY) -m fuzz --seconds $(SECONDS) --seed $(SEED) --out .fuzz $(ARGS)
@@ -79,11 +88,17 @@ docs: $(DEV)  ## the documentation site, in docs/_build/html
 bench: $(DEV)  ## colkern beside its peers, in one process
 	$(PY) -m benchmarks.compare $(ARGS)
 
+track: $(DEV)  ## every case of the asv suite on this commit, and the site of all commits measured
+	$(ASV) machine --yes > /dev/null
+	$(ASV) run --python=same --set-commit-hash=$$(git rev-parse HEAD) $(ARGS)
+	$(ASV) publish
+	@echo ".asv/html/index.html"
+
 wheel: $(DEV)  ## dist/colkern-*.whl
 	$(PY) -m hatchling build -t wheel -d dist
 
 clean:  ## removes all that make has made, the environments too
-	rm -rf $(ENV) $(GPU_ENV) .cache .fuzz build dist docs/_build docs/api
+	rm -rf $(ENV) $(GPU_ENV) .cache .asv .fuzz build dist docs/_build docs/api
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
 	find . -name __pycache__ -prune -exec rm -rf {} +
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -73,10 +74,23 @@ def table(rows: list[dict[str, Any]], bandwidth: float, threads: int) -> Table:
     return made
 
 
+def summary(rows: list[dict[str, Any]]) -> str:
+    """How many cases there are, the median ratio, and how many are slower than a peer."""
+    ratios = [row["ratio"] for row in rows if row["ratio"]]
+    if not ratios:
+        return ""
+    slower = sum(ratio < 1 for ratio in ratios)
+    return (
+        f"{len(ratios)} cases with a peer: median ratio {statistics.median(ratios):.2f}×, "
+        f"{slower} below 1×"
+    )
+
+
 def main() -> None:
     """Run the cases, print the table, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="write all figures to this file")
+    parser.add_argument("--chart", type=Path, help="draw the ratios to this file (.svg, .png)")
     parser.add_argument("--case", default="", help="only comparisons whose name contains this")
     parser.add_argument("--quick", action="store_true", help="small data and few rounds")
     parser.add_argument("--threads", type=int, default=1, help="for colkern and each peer (1)")
@@ -106,13 +120,18 @@ def main() -> None:
                 measured = measure(comparison.make(**shape), rounds, bandwidth)
             head = {"comparison": comparison.name, "shape": shape, "target": comparison.target}
             rows.append(head | measured)
-    console.print(table(rows, bandwidth, options.threads))
+    console.print(table(rows, bandwidth, options.threads), summary(rows))
+    result = {
+        **machine.facts(threads=options.threads),
+        "copy_bytes_per_second": bandwidth,
+        "rows": rows,
+    }
+    if options.chart:
+        # Imported late: it takes longer than many a case.
+        from benchmarks.chart import draw
+
+        draw(result, options.chart)
     if options.json:
-        result = {
-            **machine.facts(threads=options.threads),
-            "copy_bytes_per_second": bandwidth,
-            "rows": rows,
-        }
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 

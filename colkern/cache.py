@@ -16,8 +16,9 @@ from pathlib import Path
 def cache_dir(name: str = "") -> Path:
     """A private, writable directory; the first that works of
 
-    `$COLKERN_CACHE_DIR`, `$XDG_CACHE_HOME/colkern`, `~/.cache/colkern`, and `colkern-<uid>` in the
-    directory for temporary files (for executors without a home, or with a read-only one).
+    `$COLKERN_CACHE_DIR`, `$NUMBA_CACHE_DIR/colkern`, `$XDG_CACHE_HOME/colkern`, `~/.cache/colkern`, and
+    `colkern-<uid>` in the directory for temporary files (for executors without a home, or with a
+    read-only one). Nothing is ever written where colkern is installed.
 
     Args:
         name: A sub-directory of it, made as well.
@@ -50,6 +51,8 @@ def cache_dir(name: str = "") -> Path:
 def _candidates() -> Iterator[Path]:
     if chosen := os.environ.get("COLKERN_CACHE_DIR"):
         yield Path(chosen).absolute()
+    if numba := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(numba).absolute() / "colkern"
     if xdg := os.environ.get("XDG_CACHE_HOME"):
         yield Path(xdg).absolute() / "colkern"
     home = os.path.expanduser("~")

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from colkern.commands import convert, demo, head, info, integration, schema, validate
+from colkern.commands import convert, demo, head, info, integration, schema, validate, warm
 from colkern.commands.failures import (
     BAD_DATA,
     BAD_USE,
@@ -28,6 +28,7 @@ COMMANDS = (
     validate.add_command,
     convert.add_command,
     demo.add_command,
+    warm.add_command,
     integration.add_command,
 )
 """In the order of the help."""

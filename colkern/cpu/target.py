@@ -22,25 +22,33 @@ from colkern.memory import HOST, Buffer
 
 _MOST = (1 << 63) - 1
 
+# A number past int64 goes as the negative one of the same bits: Numba would compile another variant
+# for it, and the loop makes it uint64 again.
+_WRAP = 1 << 64
+
 _COMBINE: dict[str, Callable[[Any, Any], Any]] = {"add": add, "min": min, "max": max}
 
 
 _compiled: dict[Kernel, Callable[..., Any]] = {}
 
 
-def _loop(kernel: Kernel, count: int, args: Sequence[Any]) -> Callable[..., Any]:
+def _loop(
+    kernel: Kernel, count: int, args: tuple[Any, ...]
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """What to call over a range, and the kernel's arguments as it takes them."""
     compiled = _compiled.get(kernel)
-    if compiled is not None:
-        return compiled
-    loop = plain_loop(kernel, count, args)
-    if loop is not None:
-        return loop
-    # Imported late: it loads Numba.
-    from colkern.cpu.compiler import compile_kernel
+    if compiled is None:
+        loop = plain_loop(kernel, count, args)
+        if loop is not None:
+            return loop, args
+        # Imported late: it loads Numba.
+        from colkern.cpu.compiler import compile_kernel
 
-    made: Callable[..., Any] = compile_kernel(kernel)
-    _compiled[kernel] = made
-    return made
+        compiled = _compiled[kernel] = compile_kernel(kernel)
+    for place in kernel.unsigned:
+        if args[place] > _MOST:
+            args = (*args[:place], args[place] - _WRAP, *args[place + 1 :])
+    return compiled, args
 
 
 class CpuTarget:
@@ -68,13 +76,16 @@ class CpuTarget:
         """
         if count > 0:
             grain = count if kernel.sequential else grain
-            run_ranges(_loop(kernel, count, args), count, args, grain, balance)
+            loop, args = _loop(kernel, count, args)
+            run_ranges(loop, count, args, grain, balance)
 
     def reduce(self, kernel: Kernel, count: int, *args: Any, grain: int = GRAIN) -> Any:
         """Run a kernel that returns partial results, and combine them as it says: a Python number."""
-        grain = max(count, 1) if kernel.sequential else grain
-        parts = run_ranges(_loop(kernel, count, args), count, args, grain)
-        whole = parts[0] if len(parts) == 1 else fold(_COMBINE[kernel.combine], parts)
+        loop, args = _loop(kernel, count, args)
+        if count < 2 * grain or kernel.sequential:
+            whole = loop(0, count, *args)
+        else:
+            whole = fold(_COMBINE[kernel.combine], run_ranges(loop, count, args, grain))
         return float(whole) if kernel.returns[0] == "f" else int(whole)
 
     def scan(self, lengths: NDArray[Any], dtype: Any) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 RANGE = ("start", "stop", "step")
@@ -56,6 +56,7 @@ class Kernel:
         grouped: Whether, on a GPU, a group of threads works on each item together: all of them run
             the body, and `copy_bytes` has each of them copy a part. Such a body only writes, and
             what it writes does not depend on what it wrote.
+        unsigned: Which arguments are numbers that may be larger than int64; found by itself.
     """
 
     body: Callable[..., Any]
@@ -65,6 +66,12 @@ class Kernel:
     combine: str = "min"
     sequential: bool = False
     grouped: bool = False
+    unsigned: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        numbers = [a.item in ("u8", *self.generics) and not a.array for a in self.arguments]
+        places = tuple(place for place, found in enumerate(numbers) if found)
+        object.__setattr__(self, "unsigned", places)
 
     @property
     def name(self) -> str:

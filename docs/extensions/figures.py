@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,13 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks" / "results"
+
+sys.path.insert(0, str(ROOT))
+from benchmarks.case import label  # noqa: E402
+from benchmarks.chart import draw  # noqa: E402
+from benchmarks.compare import summary  # noqa: E402
 
 Rows = list[list[str]]
 
@@ -20,19 +28,23 @@ def compare(result: dict[str, Any]) -> Rows:
     """Kernels beside their peers."""
     rows = [["case", "colkern", "fastest peer", "ratio", "promised", "GB/s", "share of bandwidth"]]
     for row in result["rows"]:
-        ours = row["seconds"]["colkern"]
+        ours, peer = row["seconds"]["colkern"], row["best_peer"]
         rows.append(
             [
-                row["case"],
-                f"{ours * 1e6:,.1f} µs",
-                f"{row['ratio'] * ours * 1e6:,.1f} µs",
-                f"{row['ratio']:.2f}×",
-                f"{row['target']:.1f}×",
+                f"{row['comparison']}, {label(row['shape'])}",
+                _time(ours),
+                f"{_time(row['seconds'][peer])} {peer}" if peer else "",
+                f"{row['ratio']:.2f}×" if peer else "",
+                f"{row['target']:.1f}×" if peer else "",
                 f"{row['bytes_per_second'] / 1e9:.1f}",
                 f"{row['bandwidth_share']:.0%}",
             ]
         )
     return rows
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e6:,.1f} µs" if seconds < 1e-3 else f"{seconds * 1e3:,.1f} ms"
 
 
 def startup(result: dict[str, Any]) -> Rows:
@@ -75,6 +87,31 @@ def demo(result: dict[str, Any]) -> Rows:
     return rows
 
 
+def scaling(result: dict[str, Any]) -> Rows:
+    """Time and memory over sizes."""
+    rows = [["operation", "slots", "ms", "ns a slot", "memory beside the input"]]
+    for row in result["rows"]:
+        rows.append(
+            [
+                row["operation"],
+                f"{row['slots']:,}",
+                f"{row['seconds'] * 1e3:,.3f}",
+                f"{row['seconds'] / row['slots'] * 1e9:.3f}",
+                f"{row['peak_bytes'] / 2**20:.1f} MiB",
+            ]
+        )
+    return rows
+
+
+def threads(result: dict[str, Any]) -> Rows:
+    """One thread and two."""
+    rows = [["operation", "one thread", "two threads", "times as fast"]]
+    for row in result["rows"]:
+        one, two = row["seconds"]["1"], row["seconds"]["2"]
+        rows.append([row["operation"], _time(one), _time(two), f"{one / two:.2f}×"])
+    return rows
+
+
 def gpu(result: dict[str, Any]) -> Rows:
     """Kernels on a GPU."""
     rows = [["case", "ms", "GB/s", "share of a copy's bandwidth"]]
@@ -92,6 +129,9 @@ def gpu(result: dict[str, Any]) -> Rows:
 
 TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "compare": compare,
+    "compare-two-threads": compare,
+    "scaling": scaling,
+    "threads": threads,
     "startup": startup,
     "demo": demo,
 }
@@ -115,8 +155,20 @@ class Figures(SphinxDirective):
         for path in paths:
             result = json.loads(path.read_text())
             found.append(nodes.paragraph(text=_where(result)))
+            if path.stem.startswith("compare"):
+                found.append(nodes.paragraph(text=f"{summary(result['rows'])}."))
+                found.append(nodes.raw("", _chart(result), format="html"))
             found.append(_table(TABLES.get(path.stem, gpu)(result)))
         return found or [nodes.paragraph(text="Not measured yet.")]
+
+
+def _chart(result: dict[str, Any]) -> str:
+    """The chart as an element of the page."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "chart.svg"
+        draw(result, path)
+        text = path.read_text()
+    return text[text.index("<svg") :]
 
 
 def _where(result: dict[str, Any]) -> str:

@@ -30,7 +30,11 @@ print(json.dumps({"out": out.tolist(), **compilations()}))
 
 
 def start(**environment: str) -> subprocess.Popen[str]:
-    kept = {k: v for k, v in os.environ.items() if k not in ("HOME", "XDG_CACHE_HOME")}
+    kept = {
+        k: v
+        for k, v in os.environ.items()
+        if k not in ("HOME", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
+    }
     return subprocess.Popen(
         [sys.executable, "-c", RUN],
         env={**kept, **environment},
@@ -168,6 +172,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("home", "xdg", "tmp"):
         (tmp_path / name).mkdir()
     monkeypatch.delenv("COLKERN_CACHE_DIR", raising=False)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
@@ -178,6 +183,8 @@ def test_order_of_directories(places: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert cache_dir() == places / "home" / ".cache" / "colkern"
     monkeypatch.setenv("XDG_CACHE_HOME", str(places / "xdg"))
     assert cache_dir("kernels") == places / "xdg" / "colkern" / "kernels"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(places / "numba"))
+    assert cache_dir("kernels") == places / "numba" / "colkern" / "kernels"
     monkeypatch.setenv("COLKERN_CACHE_DIR", str(places / "chosen"))
     assert cache_dir() == places / "chosen"
 

@@ -8,12 +8,20 @@ import pytest
 from kernels.cases import variants
 from kernels.running import target_failures
 
+from colkern.cpu.compiler import compile_kernel
 from colkern.cpu.threads import set_num_threads
+from colkern.cpu.warming import signature
 
 
 @pytest.mark.parametrize("name", variants())
 def test_compiled(name: str, target: Any) -> None:
     assert list(target_failures(name, target)) == []
+    if target.device.kind == "cpu":
+        # `colkern warm` compiles what calls ask for, and nothing else is ever asked for.
+        kernel, variant = variants()[name]
+        compiled = set(compile_kernel(kernel).signatures)
+        assert signature(variant) in compiled
+        assert compiled <= {signature(each) for each in kernel.variants()}
 
 
 @pytest.mark.parametrize("name", variants())

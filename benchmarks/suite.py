@@ -1,0 +1,47 @@
+"""The comparisons as asv's benchmarks: colkern alone, over every combination of their parameters.
+
+    asv check --python=same
+    asv run --python=same --quick --bench '\\(1000[,)]'
+
+asv finds the classes by looking through this module; there is one for each comparison.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.case import Comparison
+from benchmarks.cases import COMPARISONS
+
+
+class _Suite:
+    """What the classes have in common."""
+
+    comparison: Comparison
+    timeout = 600
+
+    def setup(self, *shape: Any) -> None:
+        names = ("rows", *self.comparison.parameters)
+        self.case = self.comparison.make(**dict(zip(names, shape, strict=True)))
+        # Compiled, or loaded from the cache, before the clock runs.
+        self.case.contestants["colkern"]()
+
+    def time_colkern(self, *_shape: Any) -> None:
+        self.case.contestants["colkern"]()
+
+    def teardown(self, *_shape: Any) -> None:
+        del self.case
+
+
+def _class_of(comparison: Comparison) -> type:
+    attributes = {
+        "comparison": comparison,
+        "params": [comparison.rows, *comparison.parameters.values()],
+        "param_names": ["rows", *comparison.parameters],
+        "__module__": __name__,
+        "__doc__": comparison.make.__doc__,
+    }
+    return type(comparison.name, (_Suite,), attributes)
+
+
+globals().update({name: _class_of(comparison) for name, comparison in COMPARISONS.items()})

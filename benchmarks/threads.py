@@ -1,0 +1,56 @@
+"""Two threads beside one: `python -m benchmarks.threads --json FILE`.
+
+The same operation on the same data, in turn, in one process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from benchmarks import machine
+from benchmarks.case import Comparison
+from benchmarks.cases import COMPARISONS
+from benchmarks.timing import Work, medians
+from colkern.cpu.threads import set_num_threads
+
+ROWS = 10_000_000
+"""Enough that waking threads costs nothing beside the work."""
+
+
+def contestants(comparison: Comparison) -> dict[str, Work]:
+    """The usual case with one thread and with two."""
+    case = comparison.make(**comparison.usual(ROWS))
+    work = case.contestants["colkern"]
+
+    def with_threads(count: int) -> None:
+        set_num_threads(count)
+        work()
+
+    return {"1": lambda: with_threads(1), "2": lambda: with_threads(2)}
+
+
+def main() -> None:
+    """Measure, print, write the JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", type=Path, help="write all figures to this file")
+    parser.add_argument("--case", default="", help="only comparisons whose name contains this")
+    parser.add_argument("--rounds", type=int, default=9)
+    options = parser.parse_args()
+    rows = []
+    for name, comparison in COMPARISONS.items():
+        # Formats have sizes of their own.
+        if options.case not in name or max(comparison.rows) < ROWS:
+            continue
+        seconds = medians(contestants(comparison), options.rounds)
+        rows.append({"operation": name, "seconds": seconds})
+        print(f"{name:32}{seconds['1'] * 1e3:10.2f} ms{seconds['1'] / seconds['2']:8.2f}×")
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        result = {**machine.facts(threads=2), "slots": ROWS, "rows": rows}
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

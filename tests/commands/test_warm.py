@@ -1,0 +1,52 @@
+"""`colkern warm`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from colkern import cli, kernels
+from colkern.kernels import lists, offsets
+
+
+@pytest.fixture(autouse=True)
+def two_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty cache, and few kernels to fill it with."""
+    monkeypatch.setenv("COLKERN_CACHE_DIR", str(tmp_path / "cache"))
+    few = {k.name: k for k in (offsets.lengths_of, lists.take_fixed_ranges)}
+    monkeypatch.setattr(kernels, "KERNELS", few)
+
+
+def test_compiles_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert cli.main(["warm", "--jobs", "1"]) == 0
+    cache = tmp_path / "cache" / "kernels"
+    said = f"2 kernels, 3 variants: 3 compiled, 0 found in {cache}\n"
+    assert capsys.readouterr().out == said
+    assert len(list(cache.iterdir())) == 3
+    assert cli.main(["warm", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found == {
+        "kernels": 2,
+        "variants": 3,
+        "compiled": 0,
+        "loaded": 3,
+        "cache": str(cache),
+    }
+
+
+def test_without_a_directory(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(name: str = "") -> Path:
+        raise PermissionError("no private directory for cached files; set COLKERN_CACHE_DIR")
+
+    monkeypatch.setattr("colkern.cache.cache_dir", none)
+    assert cli.main(["warm"]) == 1
+    assert "set COLKERN_CACHE_DIR" in capsys.readouterr().err
+
+
+def test_jobs_must_be_positive(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["warm", "--jobs", "0"]) == 2
+    assert "--jobs" in capsys.readouterr().err

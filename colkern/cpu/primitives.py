@@ -12,6 +12,9 @@ from numba.extending import intrinsic
 _WORD = ir.IntType(64)
 _BYTE = ir.IntType(8)
 
+_PIECE = 32
+"""The bytes that `copy_bytes_loosely` moves at once."""
+
 
 @intrinsic  # type: ignore[untyped-decorator]
 def popcount(typingctx: Any, word: Any) -> Any:
@@ -72,6 +75,45 @@ def copy_bytes(typingctx: Any, out: Any, position: Any, address: Any, count: Any
         return context.get_dummy_value()
 
     return types.none(out, types.uint64, types.uint64, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def copy_bytes_loosely(
+    typingctx: Any, out: Any, position: Any, address: Any, count: Any, room: Any
+) -> Any:
+    """Pieces of 32 bytes where there is room for whole ones, else `copy_bytes`."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        target = builder.gep(array.data, [args[1]])
+        source = builder.inttoptr(args[2], _BYTE.as_pointer())
+        count, room = args[3:]
+        needed = builder.add(count, ir.Constant(_WORD, _PIECE))
+        roomy = builder.icmp_unsigned("<=", needed, room)
+        with builder.if_else(roomy, likely=True) as (loosely, exactly):
+            with loosely:
+                _copy_whole_pieces(builder, target, source, count)
+            with exactly:
+                _copy(builder, target, source, count)
+        return context.get_dummy_value()
+
+    return types.none(out, types.uint64, types.uint64, types.uint64, types.uint64), generate
+
+
+def _copy_whole_pieces(builder: Any, target: Any, source: Any, count: Any) -> None:
+    """At least one piece, and as many as have any of the `count` bytes."""
+    before = builder.block
+    loop = builder.append_basic_block("piece")
+    after = builder.append_basic_block("copied")
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    place = builder.phi(_WORD)
+    place.add_incoming(ir.Constant(_WORD, 0), before)
+    _copy_pieces(builder, target, source, (place,), ir.VectorType(_BYTE, _PIECE))
+    following = builder.add(place, ir.Constant(_WORD, _PIECE))
+    place.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_unsigned("<", following, count), loop, after)
+    builder.position_at_end(after)
 
 
 def _copy(builder: Any, target: Any, source: Any, count: Any) -> None:

@@ -17,6 +17,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy import uint64
 
+# What primitives here name is looked up as in kernels: this target's way of it.
+from colkern.kernels.primitives import copy_bytes as this_copy_bytes
+
 _WORD = ir.IntType(64)
 
 cuda: Any = None
@@ -131,3 +134,8 @@ def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
         store_word(out, position + begin, word_at(address + begin))
     for k in range(tail + lane, count, LANES):
         out[position + uint64(k)] = load_item(out, address + uint64(k))
+
+
+def copy_bytes_loosely(out: Any, position: Any, address: Any, count: Any, room: Any) -> None:
+    """Exact, as threads write neighbouring values at the same time."""
+    this_copy_bytes(out, position, address, count)

@@ -18,6 +18,7 @@ from colkern.kernels import bitmaps, hidden, offsets, selection, views
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.concatenation import join_arrays
+from colkern.operations.convert import gather_views
 from colkern.operations.selection import take_positions, words_of
 from colkern.operations.targets import NOWHERE, buffer_addresses, target_of
 from colkern.operations.validation import require_valid
@@ -364,9 +365,7 @@ def _views(slots: _Slots) -> Parts:
     if used >= there:
         return [_shown_views(slots, words), *_shown_data(slots, words, lengths)], []
     starts = target.frozen(target.scan(lengths, np.int64))
-    data = target.output(used, np.uint8)
-    base, table = target.address(words), target.table(buffer_addresses(array), np.uint64)
-    target.map(views.decode_views, array.length, words, base, table, starts, data)
+    data = gather_views(array, target, starts, used)
     moved = target.output(4 * array.length, np.int32)
     args = (words, slots.bitmap, 0, starts, target.frozen(data), _WINDOW_BITS, moved)
     target.map(hidden.repoint_views, array.length, *args)

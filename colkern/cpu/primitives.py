@@ -11,6 +11,7 @@ from numba.extending import intrinsic
 
 _WORD = ir.IntType(64)
 _BYTE = ir.IntType(8)
+_INDEX = ir.IntType(32)
 
 _PIECE = 32
 """The bytes that `copy_bytes_loosely` moves at once."""
@@ -61,6 +62,55 @@ def load_item(typingctx: Any, like: Any, address: Any) -> Any:
         return builder.load(place, align=1)
 
     return like.dtype(like, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def word_at(typingctx: Any, address: Any) -> Any:
+    """A 64-bit load that needs no alignment."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(builder.inttoptr(args[0], _WORD.as_pointer()), align=1)
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def equal_eight(typingctx: Any, left: Any, i: Any, right: Any, j: Any) -> Any:
+    """A comparison of vectors, whose outcome is a mask of bits."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        eight = [_load_eight(context, builder, signature.args[k], *args[k : k + 2]) for k in (0, 2)]
+        return _equal_mask(builder, left.dtype, *eight)
+
+    return types.uint64(left, types.uint64, right, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def equal_eight_to(typingctx: Any, left: Any, i: Any, value: Any) -> Any:
+    """A comparison of a vector with one of the same value everywhere."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        eight = _load_eight(context, builder, signature.args[0], *args[:2])
+        first = builder.insert_element(
+            ir.Constant(eight.type, ir.Undefined), args[2], ir.Constant(_INDEX, 0)
+        )
+        everywhere = ir.Constant(ir.VectorType(_INDEX, 8), [0] * 8)
+        same = builder.shuffle_vector(first, ir.Constant(eight.type, ir.Undefined), everywhere)
+        return _equal_mask(builder, left.dtype, eight, same)
+
+    return types.uint64(left, types.uint64, left.dtype), generate
+
+
+def _load_eight(context: Any, builder: Any, type_: Any, array: Any, position: Any) -> Any:
+    data = context.make_array(type_)(context, builder, array).data
+    eight = ir.VectorType(data.type.pointee, 8).as_pointer()
+    return builder.load(builder.bitcast(builder.gep(data, [position]), eight), align=1)
+
+
+def _equal_mask(builder: Any, item: Any, left: Any, right: Any) -> Any:
+    is_float = isinstance(item, types.Float)
+    compare = builder.fcmp_ordered if is_float else builder.icmp_unsigned
+    return builder.zext(builder.bitcast(compare("==", left, right), _BYTE), _WORD)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -118,6 +118,22 @@ def word_at(typingctx: Any, address: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
+def equal_eight(left: Any, i: Any, right: Any, j: Any) -> Any:
+    """One after the other."""
+    bits = uint64(0)
+    for k in range(uint64(0), uint64(8)):
+        bits |= uint64(left[i + uint64(k)] == right[j + uint64(k)]) << uint64(k)
+    return bits
+
+
+def equal_eight_to(left: Any, i: Any, value: Any) -> Any:
+    """One after the other."""
+    bits = uint64(0)
+    for k in range(uint64(0), uint64(8)):
+        bits |= uint64(left[i + uint64(k)] == value) << uint64(k)
+    return bits
+
+
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     """Words where `out` has whole ones, and the bytes around them; of a group, each lane has a share.
 

@@ -6,6 +6,7 @@ Importing this package imports neither Numba nor anything of CUDA.
 
 from colkern.kernels import (
     bitmaps,
+    comparison,
     extensions,
     hidden,
     lists,
@@ -13,6 +14,7 @@ from colkern.kernels import (
     offsets,
     runs,
     selection,
+    strings,
     text,
     unions,
     views,
@@ -25,6 +27,7 @@ __all__ = [
     "Argument",
     "Kernel",
     "bitmaps",
+    "comparison",
     "extensions",
     "helper",
     "hidden",
@@ -34,6 +37,7 @@ __all__ = [
     "offsets",
     "runs",
     "selection",
+    "strings",
     "text",
     "unions",
     "views",

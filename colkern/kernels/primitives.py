@@ -37,6 +37,21 @@ def load_item(like: Any, address: Any) -> Any:
     return np.frombuffer((ctypes.c_uint8 * size).from_address(int(address)), like.dtype)[0]
 
 
+def word_at(address: Any) -> Any:
+    """The 8 bytes at an address, which need not be aligned, as a uint64."""
+    return uint64(int.from_bytes((ctypes.c_uint8 * 8).from_address(int(address)), "little"))
+
+
+def equal_eight(left: Any, i: Any, right: Any, j: Any) -> Any:
+    """Bit `k` (uint64) = whether left[i + k] equals right[j + k], for `k` up to 7; of one type."""
+    return uint64(sum(int(left[i + uint64(k)] == right[j + uint64(k)]) << k for k in range(8)))
+
+
+def equal_eight_to(left: Any, i: Any, value: Any) -> Any:
+    """Bit `k` (uint64) = whether left[i + k] equals `value`, for `k` up to 7; of one type."""
+    return uint64(sum(int(left[i + uint64(k)] == value) << k for k in range(8)))
+
+
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     """`out[position : position + count]` (uint8[]) = the `count` bytes at an address."""
     if count:
@@ -54,4 +69,14 @@ def copy_bytes_loosely(out: Any, position: Any, address: Any, count: Any, room: 
     copy_bytes(out, position, address, count)
 
 
-PRIMITIVES = (popcount, trailing_zeros, load_word, load_item, copy_bytes, copy_bytes_loosely)
+PRIMITIVES = (
+    popcount,
+    trailing_zeros,
+    load_word,
+    load_item,
+    word_at,
+    equal_eight,
+    equal_eight_to,
+    copy_bytes,
+    copy_bytes_loosely,
+)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from kernels import (
     bitmap_cases,
+    comparison_cases,
     extension_cases,
     hidden_cases,
     number_cases,
     run_cases,
     selection_cases,
+    string_cases,
     text_cases,
     union_cases,
     value_cases,
@@ -29,11 +31,13 @@ from kernels.case import (
 
 FILES = (
     bitmap_cases,
+    comparison_cases,
     extension_cases,
     hidden_cases,
     number_cases,
     run_cases,
     selection_cases,
+    string_cases,
     text_cases,
     union_cases,
     value_cases,

@@ -115,14 +115,15 @@ def _views(target: CudaTarget, library: Any, size: int) -> Iterator[Case]:
     data = library.full(count * length, 97, np.uint8)
     starts = library.arange(count + 1, dtype=np.int32) * np.int32(length)
     none = target.table([], np.uint8)
-    words = target.allocate(4 * count, np.int32)
+    words = target.output(4 * count, np.int32)
+    masks = target.table(views.inline_masks(), np.uint64)
     encode: Work = lambda: target.map(  # noqa: E731
-        views.encode_views, count, starts, data, none, 0, words
+        views.encode_views, count, starts, data, none, 0, masks, words.view(np.uint64)
     )
     encode()
     out = target.allocate(count * length, np.uint8)
-    sizes = target.table([data.nbytes], np.int64)
-    addresses = target.table([target.address(data)], np.uint64)
+    sizes = target.table([data.nbytes, words.nbytes], np.int64)
+    addresses = target.table([target.address(data), target.address(words)], np.uint64)
     yield f"encode_views, {length} bytes each", count * (16 + 4 + 4), encode
     yield (
         "first_view_out_of_bounds",
@@ -132,9 +133,7 @@ def _views(target: CudaTarget, library: Any, size: int) -> Iterator[Case]:
     yield (
         f"decode_views, {length} bytes each",
         count * (16 + 4 + 2 * length),
-        lambda: target.map(
-            views.decode_views, count, words, target.address(words), addresses, starts, out
-        ),
+        lambda: target.map(views.decode_views, count, words, addresses, sizes, starts, out),
     )
 
 

@@ -35,7 +35,7 @@ LAYERS = [
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 
 # Methods of these open doors to the layers above, imported when they are called, never before.
-DOORS = {"schema", "arrays", "__init__"}
+DOORS = {"schema", "arrays", "operations", "__init__"}
 
 HEAVY = ("numba", "pyarrow", "pandas", "pyspark", "cupy", "matplotlib", "rich")
 

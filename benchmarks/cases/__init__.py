@@ -11,7 +11,9 @@ from benchmarks.cases import (
     hashing,
     runs,
     sorting,
+    strings,
     validation,
+    views,
 )
 
 __all__ = [
@@ -22,5 +24,7 @@ __all__ = [
     "hashing",
     "runs",
     "sorting",
+    "strings",
     "validation",
+    "views",
 ]

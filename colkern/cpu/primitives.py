@@ -11,6 +11,10 @@ from numba.extending import intrinsic
 
 _WORD = ir.IntType(64)
 _BYTE = ir.IntType(8)
+_INDEX = ir.IntType(32)
+
+_PIECE = 32
+"""The bytes that `copy_bytes_loosely` moves at once."""
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -94,6 +98,45 @@ def fold(typingctx: Any, left: Any, right: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def equal_eight(typingctx: Any, left: Any, i: Any, right: Any, j: Any) -> Any:
+    """A comparison of vectors, whose outcome is a mask of bits."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        eight = [_load_eight(context, builder, signature.args[k], *args[k : k + 2]) for k in (0, 2)]
+        return _equal_mask(builder, left.dtype, *eight)
+
+    return types.uint64(left, types.uint64, right, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def equal_eight_to(typingctx: Any, left: Any, i: Any, value: Any) -> Any:
+    """A comparison of a vector with one of the same value everywhere."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        eight = _load_eight(context, builder, signature.args[0], *args[:2])
+        first = builder.insert_element(
+            ir.Constant(eight.type, ir.Undefined), args[2], ir.Constant(_INDEX, 0)
+        )
+        everywhere = ir.Constant(ir.VectorType(_INDEX, 8), [0] * 8)
+        same = builder.shuffle_vector(first, ir.Constant(eight.type, ir.Undefined), everywhere)
+        return _equal_mask(builder, left.dtype, eight, same)
+
+    return types.uint64(left, types.uint64, left.dtype), generate
+
+
+def _load_eight(context: Any, builder: Any, type_: Any, array: Any, position: Any) -> Any:
+    data = context.make_array(type_)(context, builder, array).data
+    eight = ir.VectorType(data.type.pointee, 8).as_pointer()
+    return builder.load(builder.bitcast(builder.gep(data, [position]), eight), align=1)
+
+
+def _equal_mask(builder: Any, item: Any, left: Any, right: Any) -> Any:
+    is_float = isinstance(item, types.Float)
+    compare = builder.fcmp_ordered if is_float else builder.icmp_unsigned
+    return builder.zext(builder.bitcast(compare("==", left, right), _BYTE), _WORD)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def copy_bytes(typingctx: Any, out: Any, position: Any, address: Any, count: Any) -> Any:
     """Up to 64 bytes as two pieces that overlap, more by `memcpy`: a call costs more than they do."""
 
@@ -105,6 +148,45 @@ def copy_bytes(typingctx: Any, out: Any, position: Any, address: Any, count: Any
         return context.get_dummy_value()
 
     return types.none(out, types.uint64, types.uint64, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def copy_bytes_loosely(
+    typingctx: Any, out: Any, position: Any, address: Any, count: Any, room: Any
+) -> Any:
+    """Pieces of 32 bytes where there is room for whole ones, else `copy_bytes`."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        target = builder.gep(array.data, [args[1]])
+        source = builder.inttoptr(args[2], _BYTE.as_pointer())
+        count, room = args[3:]
+        needed = builder.add(count, ir.Constant(_WORD, _PIECE))
+        roomy = builder.icmp_unsigned("<=", needed, room)
+        with builder.if_else(roomy, likely=True) as (loosely, exactly):
+            with loosely:
+                _copy_whole_pieces(builder, target, source, count)
+            with exactly:
+                _copy(builder, target, source, count)
+        return context.get_dummy_value()
+
+    return types.none(out, types.uint64, types.uint64, types.uint64, types.uint64), generate
+
+
+def _copy_whole_pieces(builder: Any, target: Any, source: Any, count: Any) -> None:
+    """At least one piece, and as many as have any of the `count` bytes."""
+    before = builder.block
+    loop = builder.append_basic_block("piece")
+    after = builder.append_basic_block("copied")
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    place = builder.phi(_WORD)
+    place.add_incoming(ir.Constant(_WORD, 0), before)
+    _copy_pieces(builder, target, source, (place,), ir.VectorType(_BYTE, _PIECE))
+    following = builder.add(place, ir.Constant(_WORD, _PIECE))
+    place.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_unsigned("<", following, count), loop, after)
+    builder.position_at_end(after)
 
 
 def _copy(builder: Any, target: Any, source: Any, count: Any) -> None:

@@ -16,8 +16,8 @@ from colkern.cpu.threads import GRAIN, num_threads
 from colkern.kernels import sorting
 
 _MOST = 1 << 32
-_POSITION = np.uint64(_MOST - 1)
-_ALL = np.uint64(2**64 - 1)
+_POSITION = _MOST - 1
+_ALL = 2**64 - 1
 _DIGIT_BITS = 8
 """More bits are fewer passes over the data, and more places that each pass writes to."""
 
@@ -62,7 +62,7 @@ def _packed(target: Any, keys: Any, positions: Any, low: int, shift: int) -> Any
     chosen = target.table([], np.uint64) if positions is None else target.frozen(positions)
     count = len(keys) if positions is None else len(positions)
     packed = target.output(count, np.uint64)
-    target.map(sorting.pack_keys, count, target.frozen(keys), chosen, np.uint64(low), shift, packed)
+    target.map(sorting.pack_keys, count, target.frozen(keys), chosen, low, shift, packed)
     return target.frozen(packed)
 
 
@@ -71,7 +71,7 @@ def _has_long_ties(target: Any, words: Any) -> bool:
     return count > 0 and bool(target.reduce(sorting.count_long_ties, count, words, _LONG))
 
 
-def _sorted(target: Any, words: Any, bits: int, kept: np.uint64) -> Any:
+def _sorted(target: Any, words: Any, bits: int, kept: int) -> Any:
     """Packed words by the lowest `bits` of their keys; of each, the bits `kept`."""
     count = len(words)
     passes = max(-(-bits // _DIGIT_BITS), 1)
@@ -103,7 +103,7 @@ def _counted(target: Any, keys: Any, low: int, bits: int) -> Any:
     counts = _counts(target, keys, low, chunk, chunks, 0, 1, bits)[:, 0]
     out = target.output(len(keys) + (chunks << bits), np.uint64)
     out[len(keys) :] = _next_places(counts)
-    arguments = (np.uint64(low), chunk, bits)
+    arguments = (low, chunk, bits)
     target.map(sorting.scatter_positions, chunks, keys, *arguments, out, grain=1)
     return out[: len(keys)]
 
@@ -125,7 +125,7 @@ def _counts(
     bits: int,
 ) -> Any:
     counts = target.allocate((chunks * digits) << bits, np.int64)
-    arguments = (np.uint64(low), chunk, first, digits, bits)
+    arguments = (low, chunk, first, digits, bits)
     target.map(sorting.count_digits, chunks, words, *arguments, counts, grain=1)
     return counts.reshape(chunks, digits, 1 << bits)
 

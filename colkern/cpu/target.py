@@ -98,6 +98,14 @@ class CpuTarget:
         np.cumsum(lengths, out=offsets[1:])
         return offsets
 
+    def accumulate(self, offsets: NDArray[Any]) -> None:
+        """Lengths behind one item of anything become offsets `[0, l0, l0 + l1, …]`, in place.
+
+        The caller has made sure that the sum fits.
+        """
+        offsets[0] = 0
+        np.cumsum(offsets, out=offsets)
+
     def total(self, lengths: NDArray[Any]) -> int:
         """The sum of an int64 array, none of them negative; exact, also past 64 bits."""
         if len(lengths) and int(lengths.max()) > _MOST // len(lengths):

@@ -17,6 +17,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy import uint64
 
+# What primitives here name is looked up as in kernels: this target's way of it.
+from colkern.kernels.primitives import copy_bytes as this_copy_bytes
+
 _WORD = ir.IntType(64)
 
 cuda: Any = None
@@ -138,6 +141,22 @@ def fold(typingctx: Any, left: Any, right: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), generate
 
 
+def equal_eight(left: Any, i: Any, right: Any, j: Any) -> Any:
+    """One after the other."""
+    bits = uint64(0)
+    for k in range(uint64(0), uint64(8)):
+        bits |= uint64(left[i + uint64(k)] == right[j + uint64(k)]) << uint64(k)
+    return bits
+
+
+def equal_eight_to(left: Any, i: Any, value: Any) -> Any:
+    """One after the other."""
+    bits = uint64(0)
+    for k in range(uint64(0), uint64(8)):
+        bits |= uint64(left[i + uint64(k)] == value) << uint64(k)
+    return bits
+
+
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     """Words where `out` has whole ones, and the bytes around them; of a group, each lane has a share.
 
@@ -154,3 +173,13 @@ def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
         store_word(out, position + begin, word_at(address + begin))
     for k in range(tail + lane, count, LANES):
         out[position + uint64(k)] = load_item(out, address + uint64(k))
+    for k in range(lane, words, LANES):
+        begin = head + (uint64(k) << uint64(3))
+        store_word(out, position + begin, word_at(address + begin))
+    for k in range(tail + lane, count, LANES):
+        out[position + uint64(k)] = load_item(out, address + uint64(k))
+
+
+def copy_bytes_loosely(out: Any, position: Any, address: Any, count: Any, room: Any) -> None:
+    """Exact, as threads write neighbouring values at the same time."""
+    this_copy_bytes(out, position, address, count)

@@ -92,6 +92,15 @@ class CudaTarget:
             memory.array_library().cumsum(lengths, out=offsets[1:])
         return offsets
 
+    def accumulate(self, offsets: Any) -> None:
+        """Lengths behind one item of anything become offsets `[0, l0, l0 + l1, …]`, in place.
+
+        The caller has made sure that the sum fits.
+        """
+        with memory.current(self.device):
+            offsets[:1] = 0
+            offsets[:] = memory.array_library().cumsum(offsets, dtype=offsets.dtype)
+
     def total(self, lengths: Any) -> int:
         """The sum of an int64 array, none of them negative; exact, also past 64 bits; waits."""
         if len(lengths) and int(lengths.max()) > _MOST // len(lengths):

@@ -6,6 +6,7 @@ Importing this package imports neither Numba nor anything of CUDA.
 
 from colkern.kernels import (
     bitmaps,
+    comparison,
     dictionaries,
     extensions,
     hashing,
@@ -16,6 +17,7 @@ from colkern.kernels import (
     runs,
     selection,
     sorting,
+    strings,
     text,
     unions,
     views,
@@ -28,6 +30,7 @@ __all__ = [
     "Argument",
     "Kernel",
     "bitmaps",
+    "comparison",
     "dictionaries",
     "extensions",
     "hashing",
@@ -40,6 +43,7 @@ __all__ = [
     "runs",
     "selection",
     "sorting",
+    "strings",
     "text",
     "unions",
     "views",

@@ -40,6 +40,11 @@ def avalanche(h: Any) -> Any:
     return h ^ (h >> uint64(32))
 
 
+def state_of(seed: int) -> int:
+    """What a user's seed is to the kernels."""
+    return int(avalanche(uint64(seed) ^ P1))
+
+
 @helper
 def combine(h: Any, following: Any) -> Any:
     """The hash of a sequence that has hash `h` so far, and then a part with hash `following`."""

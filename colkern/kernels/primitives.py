@@ -38,9 +38,8 @@ def load_item(like: Any, address: Any) -> Any:
 
 
 def word_at(address: Any) -> Any:
-    """The eight bytes at an address, which need not be aligned, as a uint64."""
-    source = (ctypes.c_uint8 * 8).from_address(int(address))
-    return uint64(int.from_bytes(source, "little"))
+    """The 8 bytes at an address, which need not be aligned, as a uint64."""
+    return uint64(int.from_bytes((ctypes.c_uint8 * 8).from_address(int(address)), "little"))
 
 
 def multiply(left: Any, right: Any) -> Any:
@@ -54,11 +53,31 @@ def fold(left: Any, right: Any) -> Any:
     return uint64((product ^ (product >> 64)) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
+def equal_eight(left: Any, i: Any, right: Any, j: Any) -> Any:
+    """Bit `k` (uint64) = whether left[i + k] equals right[j + k], for `k` up to 7; of one type."""
+    return uint64(sum(int(left[i + uint64(k)] == right[j + uint64(k)]) << k for k in range(8)))
+
+
+def equal_eight_to(left: Any, i: Any, value: Any) -> Any:
+    """Bit `k` (uint64) = whether left[i + k] equals `value`, for `k` up to 7; of one type."""
+    return uint64(sum(int(left[i + uint64(k)] == value) << k for k in range(8)))
+
+
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     """`out[position : position + count]` (uint8[]) = the `count` bytes at an address."""
     if count:
         source = (ctypes.c_uint8 * int(count)).from_address(int(address))
         out[int(position) : int(position) + int(count)] = source
+
+
+def copy_bytes_loosely(out: Any, position: Any, address: Any, count: Any, room: Any) -> None:
+    """As `copy_bytes`, but what follows the `count` bytes in `out` may hold anything afterwards.
+
+    Up to byte `room` (at least `count`) both `out` and the source may be touched. For bodies that
+    write one value after the other, each over what the one before has spilt: a copy of a fixed size
+    is several times faster than one of as many bytes as there are.
+    """
+    copy_bytes(out, position, address, count)
 
 
 PRIMITIVES = (
@@ -69,5 +88,8 @@ PRIMITIVES = (
     word_at,
     multiply,
     fold,
+    equal_eight,
+    equal_eight_to,
     copy_bytes,
+    copy_bytes_loosely,
 )

@@ -13,9 +13,9 @@ from typing import Any
 
 from numpy import int32, int64, uint32, uint64
 
-from colkern.kernels.bitmaps import is_valid
+from colkern.kernels.bitmaps import is_valid, valid_mask
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes, load_item
+from colkern.kernels.primitives import copy_bytes_loosely, load_item, load_word
 
 WINDOW_BITS = 30
 
@@ -85,47 +85,75 @@ def first_view_unlike_its_value(start, stop, step, views, validity, offset, addr
     return ~uint64(0)
 
 
-@kernel("views: i4[], validity: u1[], offset: u8, out: i8[w]")
+@kernel(
+    "views: i4[], validity: u1[], offset: u8, out: O[w]", returns="u8", combine="add", O="i4 i8"
+)
 def view_lengths(start, stop, step, views, validity, offset, out):
-    """out[i] = the length of value i, 0 under a null.
+    """out[i] = the length of value i, 0 under a null, each of which fits; returns their sum.
 
     views: int32[4 n]
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
-    out: int64[n]
+    out: int32/int64[n]
     """
+    total = uint64(0)
     for i in range(start, stop, step):
-        valid = is_valid(validity, offset, i)
-        out[i] = int64(views[uint64(i) << uint64(2)]) if valid else int64(0)
+        length = uint64(views[uint64(i) << uint64(2)]) & valid_mask(validity, offset, i)
+        out[i] = length
+        total += length
+    return total
 
 
-@kernel("views: i4[], base: u8, addresses: u8[], offsets: O[], out: u1[w]", grouped=True, O="i4 i8")
-def decode_views(start, stop, step, views, base, addresses, offsets, out):
+@kernel(
+    "views: i4[], addresses: u8[], sizes: i8[], offsets: O[], out: u1[w]", grouped=True, O="i4 i8"
+)
+def decode_views(start, stop, step, views, addresses, sizes, offsets, out):
     """out[offsets[i] : offsets[i + 1]] = the bytes of value i, as many as the offsets leave room for.
 
     views: int32[4 n], in bounds wherever the offsets leave room
-    base: the address of `views`
-    addresses: uint64[buffers], the address of each data buffer
+    addresses: uint64[buffers + 1], the address of each data buffer, then of `views`
+    sizes: int64[buffers + 1], the size of each data buffer, then of `views`, in bytes
     offsets: int32/int64[n + 1]
     out: uint8[offsets[n]]
     """
+    inline = uint64(len(addresses) - 1)
+    limit = uint64(offsets[stop])
     for i in range(start, stop, step):
         begin = uint64(offsets[i])
         length = uint64(offsets[i + uint64(1)]) - begin
         word = uint64(i) << uint64(2)
-        if length <= 12:
-            source = base + (word << uint64(2)) + uint64(4)
-        else:
-            source = addresses[uint64(views[word + uint64(2)])]
-            source += uint64(views[word + uint64(3)])
-        copy_bytes(out, begin, source, length)
+        # Loaded in any case: without branches, as long and short values come in any order.
+        buffer = views[word + uint64(2)]
+        place = views[word + uint64(3)]
+        is_long = length > 12
+        buffer = uint64(buffer) if is_long else inline
+        place = uint64(place) if is_long else (word + uint64(1)) << uint64(2)
+        # What this value spills over, the next ones of the same thread write again.
+        room = min(limit - begin, uint64(sizes[buffer]) - place) if step == 1 else length
+        copy_bytes_loosely(out, begin, addresses[buffer] + place, length, room)
+
+
+@helper
+def few_bytes(data: Any, begin: Any, count: Any) -> Any:
+    """The up to 8 bytes of `data` from `begin` on as a little-endian uint64, read one by one."""
+    word = uint64(0)
+    for k in range(uint64(0), min(count, uint64(8))):
+        word |= uint64(data[begin + uint64(k)]) << (uint64(k) << uint64(3))
+    return word
+
+
+def inline_masks() -> list[int]:
+    """Which bits of a view are an inline value's: the first halves by length up to 12, 3 more of any
+    other length, then 16 second halves. For `encode_views`."""
+    heads = [((1 << 8 * min(length, 4)) - 1) << 32 for length in range(16)]
+    return heads + [(1 << 8 * min(max(length - 4, 0), 8)) - 1 for length in range(16)]
 
 
 @kernel(
-    "offsets: O[], data: u1[], validity: u1[], offset: u8, out: i4[w]",
+    "offsets: O[], data: u1[], validity: u1[], offset: u8, masks: u8[], out: u8[w]",
     O="i4 i8",
 )
-def encode_views(start, stop, step, offsets, data, validity, offset, out):
+def encode_views(start, stop, step, offsets, data, validity, offset, masks, out):
     """View i of `out` = the value at [offsets[i], offsets[i + 1]) of `data`; zeros under a null.
 
     Data buffer `k` of the views is `data` from byte `k << WINDOW_BITS` on, which keeps offsets within
@@ -135,23 +163,75 @@ def encode_views(start, stop, step, offsets, data, validity, offset, out):
     data: uint8[], the bytes that the offsets point into
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
-    out: int32[4 n], zeroed
+    masks: uint64[32], the `inline_masks`: looked up, as short and long values come in any order
+    out: uint64[2 n], the views: length and first 4 bytes, then the other half
+    """
+    size = uint64(len(data))
+    # The last values may have no 12 bytes from where they begin to the end of the data.
+    whole = uint64(stop)
+    while whole > start and uint64(offsets[whole - uint64(1)]) + uint64(12) > size:
+        whole -= uint64(1)
+    i = uint64(start)
+    while i < stop:
+        begin = uint64(offsets[i])
+        length = uint64(offsets[i + uint64(1)]) - begin
+        kind = min(length, uint64(13))
+        if i < whole:
+            first = load_word(data, begin, uint64(0)) << uint64(32)
+            second = load_word(data, begin + uint64(4), uint64(0))
+        else:
+            first = few_bytes(data, begin, min(kind, uint64(4))) << uint64(32)
+            second = few_bytes(data, begin + uint64(4), max(kind, uint64(4)) - uint64(4))
+        place = begin >> uint64(WINDOW_BITS)
+        place |= (begin & uint64((1 << WINDOW_BITS) - 1)) << uint64(32)
+        second = second & masks[kind + uint64(16)] if length <= 12 else place
+        shown = valid_mask(validity, offset, i)
+        out[i << uint64(1)] = (length | first & masks[kind]) & shown
+        out[(i << uint64(1)) + uint64(1)] = second & shown
+        i += uint64(step)
+
+
+@kernel("views: u8[], validity: u1[], offset: u8, out: i8[w]", returns="u8", combine="add")
+def long_lengths(start, stop, step, views, validity, offset, out):
+    """out[i] = how many bytes value i has in a data buffer, 0 under a null; returns their sum.
+
+    views: uint64[2 n]
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    out: int64[n]
+    """
+    total = uint64(0)
+    for i in range(start, stop, step):
+        length = views[uint64(i) << uint64(1)] & uint64(0xFFFFFFFF)
+        length &= valid_mask(validity, offset, i)
+        length = length if length > 12 else uint64(0)
+        out[i] = int64(length)
+        total += length
+    return total
+
+
+@kernel("views: u8[], validity: u1[], offset: u8, starts: i8[], out: u8[w]")
+def move_views(start, stop, step, views, validity, offset, starts, out):
+    """View i of `out` = view i, a long one pointing at its bytes' new place; zeros under a null.
+
+    Data buffer `k` begins at byte `k << WINDOW_BITS` of where they were put.
+
+    views: uint64[2 n]
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    starts: int64[n + 1], where the bytes of each long value were put
+    out: uint64[2 n]
     """
     for i in range(start, stop, step):
-        if is_valid(validity, offset, i):
-            begin = uint64(offsets[i])
-            length = uint64(offsets[i + uint64(1)]) - begin
-            word = uint64(i) << uint64(2)
-            out[word] = int32(length)
-            if length <= 12:
-                for j in range(uint64(0), length):
-                    place = word + uint64(1) + (uint64(j) >> uint64(2))
-                    out[place] |= shifted_byte(data[begin + uint64(j)], uint64(j))
-            else:
-                for j in range(uint64(0), uint64(4)):
-                    out[word + uint64(1)] |= shifted_byte(data[begin + uint64(j)], uint64(j))
-                out[word + uint64(2)] = int32(begin >> uint64(WINDOW_BITS))
-                out[word + uint64(3)] = int32(begin & uint64((1 << WINDOW_BITS) - 1))
+        first = views[uint64(i) << uint64(1)]
+        second = views[(uint64(i) << uint64(1)) + uint64(1)]
+        begin = uint64(starts[i])
+        place = begin >> uint64(WINDOW_BITS)
+        place |= (begin & uint64((1 << WINDOW_BITS) - 1)) << uint64(32)
+        second = place if first & uint64(0xFFFFFFFF) > 12 else second
+        shown = valid_mask(validity, offset, i)
+        out[uint64(i) << uint64(1)] = first & shown
+        out[(uint64(i) << uint64(1)) + uint64(1)] = second & shown
 
 
 @helper

@@ -4,6 +4,7 @@ An operation runs where the bytes of its inputs live; nothing moves between host
 Importing this package does not import Numba; the first kernel does.
 """
 
+from colkern.operations.comparison import equal, not_equal
 from colkern.operations.concatenation import concat
 from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.creation import nulls
@@ -16,6 +17,14 @@ from colkern.operations.hashing import hash_columns, partition_indices
 from colkern.operations.runs import find_runs, run_end_decode
 from colkern.operations.selection import take
 from colkern.operations.sorting import sort_indices
+from colkern.operations.strings import (
+    binary_length,
+    ends_with,
+    is_ascii,
+    starts_with,
+    string_is_ascii,
+    utf8_length,
+)
 from colkern.operations.trimming import trim
 from colkern.operations.unions import gather_union, select_child
 from colkern.operations.validation import require_valid, validate
@@ -26,18 +35,25 @@ from colkern.operations.validity import (
     null_count,
 )
 from colkern.operations.value_checks import TypeRule
+from colkern.operations.view_compaction import compact_views
 
 __all__ = [
     "TypeRule",
+    "binary_length",
     "combine_validity",
     "compact_validity",
+    "compact_views",
     "concat",
     "count_set_bits",
     "dictionary_decode",
     "dictionary_encode",
+    "ends_with",
+    "equal",
     "find_runs",
     "gather_union",
     "hash_columns",
+    "is_ascii",
+    "not_equal",
     "null_count",
     "nulls",
     "offsets_to_views",
@@ -46,9 +62,12 @@ __all__ = [
     "run_end_decode",
     "select_child",
     "sort_indices",
+    "starts_with",
+    "string_is_ascii",
     "take",
     "trim",
     "unify_dictionaries",
+    "utf8_length",
     "validate",
     "views_to_offsets",
 ]

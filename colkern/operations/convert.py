@@ -16,7 +16,7 @@ from colkern.kernels import offsets as offset_kernels
 from colkern.kernels import views
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.patterns import measure
+from colkern.operations.patterns import measure_in_place
 from colkern.operations.targets import buffer_addresses, target_of, validity_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity
@@ -54,13 +54,31 @@ def views_to_offsets(array: Array, *, large: bool = False) -> Array:
     words = array.items(Role.VIEWS).view(np.int32)
     dtype = np.int64 if large else np.int32
     validity = validity_of(array, target)
-    offsets = measure(target, views.view_lengths, array.length, dtype, words, *validity)
-    data = target.output(target.item(offsets, array.length), np.uint8)
-    table = target.table(buffer_addresses(array), np.uint64)
-    base = target.address(words)
-    target.map(views.decode_views, array.length, words, base, table, target.frozen(offsets), data)
+    offsets, total = measure_in_place(
+        target, views.view_lengths, array.length, dtype, words, *validity
+    )
+    data = gather_views(array, target, offsets, total)
     buffers = [compact_validity(array), target.buffer(offsets), target.buffer(data)]
     return _rebuilt(result, array, buffers)
+
+
+def gather_views(array: Array, target: Any, offsets: Any, total: int) -> Any:
+    """The bytes (uint8[total]) of the values of an array of views, one after the other.
+
+    Args:
+        array: The array, checked.
+        target: Where its bytes are.
+        offsets: Where each value's bytes go (int32 or int64[n + 1]); as long as the value, or empty.
+        total: The last of the offsets.
+    """
+    words = array.items(Role.VIEWS).view(np.int32)
+    addresses = [*buffer_addresses(array), target.address(words)]
+    sizes = [*(0 if b is None else b.size for b in array.data_buffers), words.nbytes]
+    tables = target.table(addresses, np.uint64), target.table(sizes, np.int64)
+    data = target.output(total, np.uint8)
+    kernel = views.decode_views
+    target.map(kernel, array.length, words, *tables, target.frozen(offsets), data)
+    return data
 
 
 def offsets_to_views(array: Array) -> Array:
@@ -80,10 +98,10 @@ def offsets_to_views(array: Array) -> Array:
     data = array.buffer(Role.BYTES) or target.buffer(target.allocate(0, np.uint8))
     if data.size > np.iinfo(np.int32).max:
         _check_value_lengths(array, target, offsets)
-    out = target.allocate(4 * array.length, np.int32)
+    out = target.output(2 * array.length, np.uint64)
     validity = validity_of(array, target)
-    kernel = views.encode_views
-    target.map(kernel, array.length, offsets, data.array, *validity, out)
+    masks = target.table(views.inline_masks(), np.uint64)
+    target.map(views.encode_views, array.length, offsets, data.array, *validity, masks, out)
     window = 1 << views.WINDOW_BITS
     windows = [data[start:] for start in range(0, data.size, window)]
     return _rebuilt(result, array, [compact_validity(array), target.buffer(out), *windows])

@@ -53,8 +53,7 @@ def _grouped(array: Array, chosen: Any) -> tuple[Any, Any]:
     if numbers is not None and numbers.width == 1:
         target = target_of(array.device)
         keys = target.output(array.length, np.uint64)
-        none = np.uint64(0)
-        words = (numbers.words, 1, 0, none, none)
+        words = (numbers.words, 1, 0, 0, 0)
         target.map(sorting.order_integers, array.length, *words, keys)
         return _grouped_by(target, target.frozen(keys), chosen)
     found = (_grouped_bytes(array, chosen, seed) for seed in itertools.count())
@@ -64,7 +63,7 @@ def _grouped(array: Array, chosen: Any) -> tuple[Any, Any]:
 def _grouped_bytes(array: Array, chosen: Any, seed: int) -> tuple[Any, Any] | None:
     """As `_grouped`; None if different bytes have the same hash."""
     target = target_of(array.device)
-    state = hashing.avalanche(np.uint64(seed) ^ hashing.P1)
+    state = hashing.state_of(seed)
     hashes = target.frozen(hashes_of(target, array, state))
     positions, groups = _grouped_by(target, hashes, chosen)
     kind, values = byte_values(array)

@@ -57,7 +57,7 @@ def _range(numbers: NumberWords) -> tuple[int, int]:
     kind = "i" if numbers.minus else "u"
     items = numbers.words.view(f"{kind}{numbers.words.dtype.itemsize}")
     low, high = int(items.min()), int(items.max())
-    return low + int(numbers.minus), high - low + 1
+    return low + numbers.minus, high - low + 1
 
 
 def _by_value(
@@ -71,7 +71,7 @@ def _by_value(
     bitmap, offset = validity_of(array, target)
     for begin in range(0, array.length, CHUNK):
         end = min(begin + CHUNK, array.length)
-        words = (numbers.words[begin:end], numbers.minus, np.uint64(low))
+        words = (numbers.words[begin:end], numbers.minus, low)
         slots = (bitmap, offset + begin, int(counted), begin, chunk)
         target.map(kernels.number_small_values, end - begin, *words, *slots, out)
         made[begin:end] = out[HEAD : HEAD + end - begin]
@@ -92,7 +92,7 @@ def _lookup(array: Array, numbers: NumberWords | None) -> tuple[Kernel, Lookup]:
     """The kernel that looks the array's values up, and what it takes."""
     if numbers is not None and numbers.width == 1:
         return kernels.number_words, lambda begin, end: (numbers.words[begin:end],)
-    state = hashing.avalanche(hashing.P1)
+    state = hashing.state_of(0)
     target = target_of(array.device)
 
     def hashes(begin: int, end: int) -> Any:

@@ -51,7 +51,7 @@ def hash_columns(arrays: Sequence[Array], *, seed: int = 0) -> Array:
                 f"arrays: number {position} has {array.length} values, not {arrays[0].length}"
             )
         require_valid(array)
-    state = hashing.avalanche(np.uint64(seed) ^ hashing.P1)
+    state = hashing.state_of(seed)
     first, *others = arrays
     # Nulls without a bitmap lie nowhere; they are hashed where the others are.
     device = next((array.device for array in arrays if array.device != HOST), HOST)
@@ -96,7 +96,7 @@ def partition_indices(hashes: Array, partitions: int) -> tuple[Array, Array]:
     )
 
 
-def hashes_of(target: Any, array: Array, state: np.uint64) -> Any:
+def hashes_of(target: Any, array: Array, state: int) -> Any:
     """The hash of each slot of a checked array (uint64[n], which may be written)."""
     out = target.output(array.length, np.uint64)
     if array.length:
@@ -104,18 +104,18 @@ def hashes_of(target: Any, array: Array, state: np.uint64) -> Any:
     return out
 
 
-def _combine(target: Any, array: Array, state: np.uint64, hashes: Any) -> None:
+def _combine(target: Any, array: Array, state: int, hashes: Any) -> None:
     """Let an array follow in each row."""
     own = target.frozen(hashes_of(target, array, state))
     target.map(hashing.combine_hashes, array.length, own, hashes)
 
 
-def _hash_null(target: Any, array: Array, state: np.uint64, out: Any) -> None:
+def _hash_null(target: Any, array: Array, state: int, out: Any) -> None:
     none = target.table([0] * -(-array.length // 8), np.uint8)
     target.map(hashing.hash_nulls, array.length, none, 0, state, out)
 
 
-def _hash_fixed(target: Any, array: Array, state: np.uint64, out: Any) -> None:
+def _hash_fixed(target: Any, array: Array, state: int, out: Any) -> None:
     validity = validity_of(array, target)
     numbers = number_words(array)
     if numbers is None or numbers.width > 1:
@@ -130,19 +130,19 @@ def _hash_fixed(target: Any, array: Array, state: np.uint64, out: Any) -> None:
         floats = (numbers.words, numbers.minus, numbers.infinity)
         target.map(hashing.hash_floats, array.length, *floats, *validity, state, out)
     else:
-        above = np.uint64((1 << 64) - (1 << numbers.bits))
+        above = (1 << 64) - (1 << numbers.bits)
         integers = (numbers.words, numbers.minus, above)
         target.map(hashing.hash_integers, array.length, *integers, *validity, state, out)
 
 
-def _hash_binary(target: Any, array: Array, state: np.uint64, out: Any) -> None:
+def _hash_binary(target: Any, array: Array, state: int, out: Any) -> None:
     data = array.buffer(Role.BYTES)
     base, size = (data.address, data.size) if data is not None and data.size else (0, 0)
     runs_of_bytes = (array.items(Role.OFFSETS), base, size, *validity_of(array, target))
     target.map(hashing.hash_strings, array.length, *runs_of_bytes, state, out)
 
 
-def _hash_views(target: Any, array: Array, state: np.uint64, out: Any) -> None:
+def _hash_views(target: Any, array: Array, state: int, out: Any) -> None:
     addresses = target.table(buffer_addresses(array), np.uint64)
     sizes = target.table([0 if b is None else b.size for b in array.data_buffers], np.int64)
     views = array.items(Role.VIEWS).view(np.uint64)
@@ -150,7 +150,7 @@ def _hash_views(target: Any, array: Array, state: np.uint64, out: Any) -> None:
     target.map(hashing.hash_views, array.length, views, addresses, sizes, *validity, state, out)
 
 
-def _hash_dictionary(target: Any, array: Array, state: np.uint64, out: Any) -> None:
+def _hash_dictionary(target: Any, array: Array, state: int, out: Any) -> None:
     assert array.dictionary is not None
     hashes = target.frozen(hashes_of(target, array.dictionary, state))
     items = array.items(Role.DATA)
@@ -159,14 +159,14 @@ def _hash_dictionary(target: Any, array: Array, state: np.uint64, out: Any) -> N
     target.map(hashing.hash_indices, array.length, words, hashes, *validity, state, out)
 
 
-def _hash_runs(target: Any, array: Array, state: np.uint64, out: Any) -> None:
+def _hash_runs(target: Any, array: Array, state: int, out: Any) -> None:
     ends, values = array.children
     hashes = target.frozen(hashes_of(target, values, state))
     items = ends.items(Role.DATA)
     target.map(runs.decode_runs, array.length, items, hashes, array.offset, out)
 
 
-def _hash_list(target: Any, array: Array, state: np.uint64, out: Any) -> None:
+def _hash_list(target: Any, array: Array, state: int, out: Any) -> None:
     offsets = array.items(Role.OFFSETS)
     first, last = target.item(offsets, 0), target.item(offsets, array.length)
     child = array.children[0].slice(first, last - first)
@@ -174,12 +174,12 @@ def _hash_list(target: Any, array: Array, state: np.uint64, out: Any) -> None:
     _hash_elements(target, array, state, (offsets, sizes, 0, first), child, out)
 
 
-def _hash_list_view(target: Any, array: Array, state: np.uint64, out: Any) -> None:
+def _hash_list_view(target: Any, array: Array, state: int, out: Any) -> None:
     lists = (array.items(Role.OFFSETS), array.items(Role.SIZES), 0, 0)
     _hash_elements(target, array, state, lists, array.children[0], out)
 
 
-def _hash_fixed_list(target: Any, array: Array, state: np.uint64, out: Any) -> None:
+def _hash_fixed_list(target: Any, array: Array, state: int, out: Any) -> None:
     storage = array.type.storage
     assert isinstance(storage, s.FixedSizeList)
     size = storage.list_size
@@ -189,14 +189,14 @@ def _hash_fixed_list(target: Any, array: Array, state: np.uint64, out: Any) -> N
 
 
 def _hash_elements(
-    target: Any, array: Array, state: np.uint64, lists: tuple[Any, ...], child: Array, out: Any
+    target: Any, array: Array, state: int, lists: tuple[Any, ...], child: Array, out: Any
 ) -> None:
     hashes = target.frozen(hashes_of(target, child, state))
     validity = validity_of(array, target)
     target.map(hashing.hash_lists, array.length, *lists, hashes, *validity, state, out)
 
 
-def _hash_struct(target: Any, array: Array, state: np.uint64, out: Any) -> None:
+def _hash_struct(target: Any, array: Array, state: int, out: Any) -> None:
     target.map(hashing.start_structs, array.length, len(array.children), state, out)
     for child in array.children:
         _combine(target, child.slice(array.offset, array.length), state, out)
@@ -205,7 +205,7 @@ def _hash_struct(target: Any, array: Array, state: np.uint64, out: Any) -> None:
         target.map(hashing.hash_nulls, array.length, bitmap, offset, state, out)
 
 
-def _hash_union(target: Any, array: Array, state: np.uint64, out: Any) -> None:
+def _hash_union(target: Any, array: Array, state: int, out: Any) -> None:
     storage = array.type.storage
     assert isinstance(storage, s.Union)
     ids = array.items(Role.TYPE_IDS).view(np.uint8)
@@ -217,7 +217,7 @@ def _hash_union(target: Any, array: Array, state: np.uint64, out: Any) -> None:
         target.map(hashing.pick_hashes, array.length, ids, offsets, code, hashes, out)
 
 
-_HASH: dict[str, Callable[[Any, Array, np.uint64, Any], None]] = {
+_HASH: dict[str, Callable[[Any, Array, int, Any], None]] = {
     "null": _hash_null,
     "fixed-size primitive": _hash_fixed,
     "dictionary-encoded": _hash_dictionary,

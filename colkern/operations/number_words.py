@@ -13,7 +13,6 @@ from colkern.kernels import bitmaps
 from colkern.layouts import Extent, Role
 from colkern.operations.targets import target_of
 
-_NONE = np.uint64(0)
 _MANTISSA_BITS = {16: 10, 32: 23, 64: 52}
 
 
@@ -32,15 +31,15 @@ class NumberWords:
     words: Any
     width: int
     bits: int
-    minus: np.uint64
-    infinity: np.uint64 = _NONE
+    minus: int
+    infinity: int = 0
 
 
 def number_words(array: Array) -> NumberWords | None:
     """The words of an array of numbers, dates, times or booleans (0 and 1); None for other types."""
     storage = array.type.storage
     if isinstance(storage, s.Bool):
-        return NumberWords(_expanded_bits(array), 1, 8, _NONE)
+        return NumberWords(_expanded_bits(array), 1, 8, 0)
     if array.layout.name != "fixed-size primitive" or isinstance(storage, s.FixedSizeBinary):
         return None
     if isinstance(storage, s.Interval) and storage.unit != "year_month":
@@ -51,10 +50,10 @@ def number_words(array: Array) -> NumberWords | None:
     minus = 1 << (bits - 1)
     if isinstance(storage, s.FloatingPoint):
         infinity = (minus - 1) >> _MANTISSA_BITS[bits] << _MANTISSA_BITS[bits]
-        return NumberWords(words, 1, bits, np.uint64(minus), np.uint64(infinity))
+        return NumberWords(words, 1, bits, minus, infinity)
     if isinstance(storage, s.Int) and not storage.signed:
         minus = 0
-    return NumberWords(words, items.dtype.itemsize * 8 // bits, bits, np.uint64(minus))
+    return NumberWords(words, items.dtype.itemsize * 8 // bits, bits, minus)
 
 
 def _expanded_bits(array: Array) -> Any:

@@ -97,15 +97,14 @@ def _keys(array: Array, descending: bool, nulls_first: bool) -> list[Any]:
             f"sort_indices: {array.type} has no order that is sorted here; "
             f"numbers, booleans, decimals, dates, times and durations have one"
         )
-    every_bit = np.uint64((1 << numbers.bits) - 1)
-    none = np.uint64(0)
-    flip = every_bit if descending else none
+    every_bit = (1 << numbers.bits) - 1
+    flip = every_bit if descending else 0
     made = []
     for part in range(numbers.width):
         keys = target.output(array.length, np.uint64)
-        minus = numbers.minus if part == numbers.width - 1 else none
+        minus = numbers.minus if part == numbers.width - 1 else 0
         if numbers.infinity:
-            nan = none if nulls_first else every_bit
+            nan = 0 if nulls_first else every_bit
             floats = (numbers.words, minus, numbers.infinity, nan, flip)
             target.map(sorting.order_floats, array.length, *floats, keys)
         else:

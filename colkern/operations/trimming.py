@@ -18,10 +18,12 @@ from colkern.kernels import bitmaps, hidden, offsets, selection, views
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.concatenation import join_arrays
+from colkern.operations.convert import gather_views
 from colkern.operations.selection import take_positions, words_of
 from colkern.operations.targets import NOWHERE, buffer_addresses, target_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import count_set_bits
+from colkern.operations.view_compaction import windows
 
 _WINDOW_BITS = views.WINDOW_BITS
 
@@ -364,13 +366,11 @@ def _views(slots: _Slots) -> Parts:
     if used >= there:
         return [_shown_views(slots, words), *_shown_data(slots, words, lengths)], []
     starts = target.frozen(target.scan(lengths, np.int64))
-    data = target.output(used, np.uint8)
-    base, table = target.address(words), target.table(buffer_addresses(array), np.uint64)
-    target.map(views.decode_views, array.length, words, base, table, starts, data)
+    data = gather_views(array, target, starts, used)
     moved = target.output(4 * array.length, np.int32)
     args = (words, slots.bitmap, 0, starts, target.frozen(data), _WINDOW_BITS, moved)
     target.map(hidden.repoint_views, array.length, *args)
-    return [target.buffer(moved), *_windows(target.buffer(data), starts)], []
+    return [target.buffer(moved), *windows(target.buffer(data), starts)], []
 
 
 def _shown_views(slots: _Slots, words: Any) -> Buffer:
@@ -423,16 +423,6 @@ def _blanked(target: Any, data: Buffer, reached: Buffer, offset: int) -> Buffer:
     out = target.output(data.size, np.uint8)
     target.map(hidden.blank_hidden_values, data.size, *args, out)
     made: Buffer = target.buffer(out)
-    return made
-
-
-def _windows(data: Buffer, starts: Any) -> list[Buffer]:
-    """The gathered bytes as data buffers: each from its window's begin to its last value's end."""
-    window = 1 << _WINDOW_BITS
-    made = []
-    for begin in range(0, data.size, window):
-        last = int((starts[:-1] < begin + window).sum())
-        made.append(data[begin : int(starts[last])])
     return made
 
 

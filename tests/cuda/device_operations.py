@@ -12,13 +12,19 @@ from colkern.arrays import Array
 from colkern.cuda.memory import to_device, to_host
 from colkern.errors import InvalidArrowError
 from colkern.operations import (
+    binary_length,
     compact_validity,
+    compact_views,
     concat,
     dictionary_decode,
     dictionary_encode,
+    ends_with,
+    equal,
     find_runs,
     gather_union,
     hash_columns,
+    is_ascii,
+    not_equal,
     null_count,
     offsets_to_views,
     partition_indices,
@@ -26,14 +32,29 @@ from colkern.operations import (
     run_end_decode,
     select_child,
     sort_indices,
+    starts_with,
+    string_is_ascii,
     take,
     trim,
     unify_dictionaries,
+    utf8_length,
     validate,
     views_to_offsets,
 )
 
 Operation = Callable[..., Any]
+
+VALUES: dict[str, Any] = {
+    str(sample(name).type): sample(name).to_pylist()[3]
+    for name in ("bool", "int8", "float16", "decimal128", "fixed_size_binary", "timestamp")
+}
+
+
+def mirrored(array: Array) -> Array:
+    """The positions of an array's slots from the last to the first, where the array is."""
+    positions = ints(list(range(len(array)))[::-1])
+    return positions if array.device.kind == "cpu" else to_device(positions)
+
 
 EVERY: dict[str, Operation] = {
     "null_count": lambda array, picks: null_count(array),
@@ -100,6 +121,54 @@ SOME: dict[str, tuple[str, Operation]] = {
         lambda array, picks: views_to_offsets(array, large=True),
     ),
 }
+SOME: dict[str, tuple[str, Operation]] = (
+    {
+        "run_end_decode": ("run-end encoded", lambda array, picks: run_end_decode(array)),
+        "run_end_decode of strings": (
+            "run-end encoded, int64 ends",
+            lambda array, picks: run_end_decode(array),
+        ),
+        "find_runs": ("run-end encoded", find_runs),
+        "select_child of a dense union": (
+            "dense union",
+            lambda array, picks: select_child(array, 1),
+        ),
+        "select_child of a sparse union": (
+            "sparse union",
+            lambda array, picks: select_child(array, 0),
+        ),
+        "offsets_to_views": ("utf8", lambda array, picks: offsets_to_views(array)),
+        "offsets_to_views, large": ("large_binary", lambda array, picks: offsets_to_views(array)),
+        "views_to_offsets": ("utf8_view", lambda array, picks: views_to_offsets(array)),
+        "views_to_offsets, large": (
+            "binary_view",
+            lambda array, picks: views_to_offsets(array, large=True),
+        ),
+        "compact_views": ("utf8_view", lambda array, picks: compact_views(array.slice(3, 2))),
+    }
+    | {
+        f"{label} of {name}": (name, run)
+        for name in ("utf8", "utf8_view", "run-end encoded, int64 ends", "dictionary")
+        for label, run in {
+            "string_is_ascii": lambda array, picks: string_is_ascii(array),
+            "is_ascii": lambda array, picks: is_ascii(array),
+            "utf8_length": lambda array, picks: utf8_length(array),
+            "binary_length": lambda array, picks: binary_length(array),
+            "starts_with": lambda array, picks: starts_with(array, "t"),
+            "ends_with": lambda array, picks: ends_with(array, "byte"),
+            "equal to a string": lambda array, picks: equal(array, "zz"),
+            "equal": lambda array, picks: equal(array, take(array, mirrored(array))),
+        }.items()
+    }
+    | {
+        f"{label} of {name}": (name, run)
+        for name in ("bool", "int8", "float16", "decimal128", "fixed_size_binary", "timestamp")
+        for label, run in {
+            "equal": lambda array, picks: equal(array, take(array, mirrored(array))),
+            "not_equal to a value": lambda array, picks: not_equal(array, VALUES[str(array.type)]),
+        }.items()
+    }
+)
 
 
 def operations() -> dict[str, tuple[str, Operation]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kernels import (
     bitmap_cases,
+    comparison_cases,
     dictionary_cases,
     extension_cases,
     hashing_cases,
@@ -12,6 +13,7 @@ from kernels import (
     run_cases,
     selection_cases,
     sorting_cases,
+    string_cases,
     text_cases,
     union_cases,
     value_cases,
@@ -33,6 +35,7 @@ from kernels.case import (
 FILES = (
     bitmap_cases,
     dictionary_cases,
+    comparison_cases,
     extension_cases,
     hashing_cases,
     hidden_cases,
@@ -40,6 +43,7 @@ FILES = (
     run_cases,
     selection_cases,
     sorting_cases,
+    string_cases,
     text_cases,
     union_cases,
     value_cases,

@@ -183,8 +183,8 @@ def number_small_values(types: dict[str, str]) -> Iterator[Case]:
             words = [value ^ minus for value in shifted]
             args = (
                 words,
-                np.uint64(minus),
-                np.uint64(low),
+                minus,
+                low,
                 validity,
                 offset,
                 counted,

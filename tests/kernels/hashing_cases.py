@@ -16,12 +16,12 @@ from kernels.value_cases import some_values, with_buffers
 from colkern.kernels import hashing
 
 LENGTHS = (0, 1, 9, 65)
-STATE = np.uint64(oracle.state_of(7))
+STATE = oracle.state_of(7)
 
 
 def shown(hashes: list[int], valid: list[bool]) -> list[int]:
     """The hashes of the values that are valid, and of nulls."""
-    null = oracle.hash_null(int(STATE))
+    null = oracle.hash_null(STATE)
     return [h if ok else null for h, ok in zip(hashes, valid, strict=True)]
 
 
@@ -36,9 +36,9 @@ def hash_integers(types: dict[str, str]) -> Iterator[Case]:
             for label, validity, offset, valid in validities(rng, count):
                 values = [rng.choice((low, high, 0, 1, rng.randint(low, high))) for _ in valid]
                 words = [value & (1 << bits) - 1 for value in values]
-                above = np.uint64(2**64 - (1 << bits))
-                args = (words, np.uint64(minus), above, validity, offset, STATE)
-                hashes = [oracle.hash_number(value, int(STATE)) for value in values]
+                above = 2**64 - (1 << bits)
+                args = (words, minus, above, validity, offset, STATE)
+                hashes = [oracle.hash_number(value, STATE) for value in values]
                 yield Case(f"{kind} {count}, {label}", count, args, shown(hashes, valid))
 
 
@@ -56,8 +56,8 @@ def hash_floats(types: dict[str, str]) -> Iterator[Case]:
     for count in LENGTHS:
         for label, validity, offset, valid in validities(rng, count):
             values = [rng.choice(words) for _ in valid]
-            args = (values, np.uint64(minus), infinity, validity, offset, STATE)
-            hashes = [oracle.hash_float(value, bits, int(STATE)) for value in values]
+            args = (values, minus, infinity, validity, offset, STATE)
+            hashes = [oracle.hash_float(value, bits, STATE) for value in values]
             yield Case(f"{count}, {label}", count, args, shown(hashes, valid))
 
 
@@ -69,7 +69,7 @@ def hash_fixed_bytes(types: dict[str, str]) -> Iterator[Case]:
             values = [rng.randbytes(width) for _ in valid]
             data = np.frombuffer(b"".join(values), np.uint8)
             args = (At(data), width, len(data), validity, offset, STATE)
-            hashes = [oracle.hash_bytes(value, int(STATE)) for value in values]
+            hashes = [oracle.hash_bytes(value, STATE) for value in values]
             yield Case(f"{count} of {width} bytes, {label}", count, args, shown(hashes, valid))
 
 
@@ -80,7 +80,7 @@ def hash_strings(types: dict[str, str]) -> Iterator[Case]:
         values = [rng.randbytes(length) for length in lengths]
         data = np.frombuffer(b"".join([b"before", *values]), np.uint8)
         offsets = list(itertools.accumulate(lengths, initial=6))
-        hashes = [oracle.hash_bytes(value, int(STATE)) for value in values]
+        hashes = [oracle.hash_bytes(value, STATE) for value in values]
         for label, validity, offset, valid in validities(rng, len(values)):
             args = (offsets, At(data), len(data), validity, offset, STATE)
             yield Case(f"{lengths}, {label}", len(values), args, shown(hashes, valid))
@@ -100,7 +100,7 @@ def hash_views(types: dict[str, str]) -> Iterator[Case]:
             ]
             sizes = [len(b) for b in buffers]
             addresses = Addresses([np.frombuffer(b, np.uint8) for b in buffers])
-            hashes = [oracle.hash_bytes(value, int(STATE)) for value in values]
+            hashes = [oracle.hash_bytes(value, STATE) for value in values]
             for what, views in (("as is", made), ("dirty", dirty)):
                 words = np.frombuffer(b"".join(views), np.uint64)
                 args = (words, addresses, sizes, validity, offset, STATE)
@@ -113,7 +113,7 @@ def hash_lists(types: dict[str, str]) -> Iterator[Case]:
     elements = [rng.randrange(2**64) for _ in range(40)]
 
     def of(begin: int, length: int) -> int:
-        return oracle.hash_sequence(elements[begin : begin + length], int(STATE))
+        return oracle.hash_sequence(elements[begin : begin + length], STATE)
 
     for count in (0, 1, 9):
         for label, validity, offset, valid in validities(rng, count):
@@ -135,7 +135,7 @@ def hash_lists(types: dict[str, str]) -> Iterator[Case]:
 @cases_of(hashing.start_structs)
 def start_structs(types: dict[str, str]) -> Iterator[Case]:
     for count, fields in itertools.product(LENGTHS, (0, 3)):
-        expected = [oracle.sequence_start(fields, int(STATE))] * count
+        expected = [oracle.sequence_start(fields, STATE)] * count
         yield Case(f"{count} of {fields}", count, (fields, STATE), expected)
 
 

@@ -25,7 +25,7 @@ def order_integers(types: dict[str, str]) -> Iterator[Case]:
         words = [rng.choice((low, high, rng.randint(low, high))) for _ in range(count * width)]
         for minus, flip, part in ((1 << (bits - 1), 0, width - 1), (0, high, 0)):
             expected = [words[i * width + part] ^ minus ^ flip for i in range(count)]
-            args = (words, width, part, np.uint64(minus), np.uint64(flip))
+            args = (words, width, part, minus, flip)
             yield Case(f"{count} of {width}, part {part}", count, args, expected)
 
 
@@ -44,10 +44,10 @@ def order_floats(types: dict[str, str]) -> Iterator[Case]:
     assert keys == sorted(keys)
     all_words = [*words, minus, infinity + 1, most]
     ascending = [*keys, minus, most, most]
-    args = (all_words, np.uint64(minus), infinity, np.uint64(most), np.uint64(0))
+    args = (all_words, minus, infinity, most, 0)
     yield Case("ascending, NaN last", len(all_words), args, ascending)
     descending = [*(most ^ k for k in keys), most ^ minus, 0, 0]
-    args = (all_words, np.uint64(minus), infinity, np.uint64(0), np.uint64(most))
+    args = (all_words, minus, infinity, 0, most)
     yield Case("descending, NaN first", len(all_words), args, descending)
     yield Case("nothing", 0, ([], *args[1:]), [])
 
@@ -86,7 +86,7 @@ def pack_keys(types: dict[str, str]) -> Iterator[Case]:
             if label == "some" and not positions:
                 continue
             expected = [((keys[p] - low >> shift) & 0xFFFFFFFF) << 32 | p for p in places]
-            args = (keys, positions, np.uint64(low), shift)
+            args = (keys, positions, low, shift)
             yield Case(f"{label} of {count}", len(places), args, expected)
 
 
@@ -106,7 +106,7 @@ def count_digits(types: dict[str, str]) -> Iterator[Case]:
             for d in range(digits):
                 value = (word - low) >> (32 + 3 * d) & 7
                 expected[(i // chunk * digits + d) * 8 + value] += 1
-        args = (words, np.uint64(low), chunk, 32, digits, 3)
+        args = (words, low, chunk, 32, digits, 3)
         yield Case(f"{count} by {chunk}", chunks, args, expected, [0] * len(expected))
 
 
@@ -133,7 +133,7 @@ def scatter_digits(types: dict[str, str]) -> Iterator[Case]:
         chosen = sorted(range(count), key=lambda i: digits[i])
         for kept in (ALL, 2**20 - 1):
             expected = [*(words[i] & kept for i in chosen), *after]
-            args = (words, chunk, 33, 3, np.uint64(kept))
+            args = (words, chunk, 33, 3, kept)
             yield Case(
                 f"{count} by {chunk}", -(-count // chunk), args, expected, [0] * count + before
             )
@@ -146,7 +146,7 @@ def scatter_positions(types: dict[str, str]) -> Iterator[Case]:
         keys = [low + rng.randrange(8) for _ in range(count)]
         before, after = _places([key - low for key in keys], chunk, 8)
         expected = [*sorted(range(count), key=lambda i: keys[i]), *after]
-        args = (keys, np.uint64(low), chunk, 3)
+        args = (keys, low, chunk, 3)
         yield Case(f"{count} by {chunk}", -(-count // chunk), args, expected, [0] * count + before)
 
 

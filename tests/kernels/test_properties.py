@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernels.case import Addresses, At, bitmap, fetched, numbers, packed, put
 from kernels.running import Plain
-from kernels.value_cases import inline_view, long_view, view_words
+from kernels.value_cases import halves, inline_view, long_view, view_words
 
 from colkern.kernels import Kernel, bitmaps, offsets, runs, unions, views
 
@@ -130,14 +130,14 @@ def test_views_there_and_back(target: Any, values: list[bytes]) -> None:
         for value, begin in zip(values, begins, strict=False)
     ]
     words = view_words(made)
-    size = 4 * len(values)
-    encoded = mapped(target, views.encode_views, len(values), size, begins, data, [], 0, O="i4")
-    assert encoded == [words.tolist()] * 2
+    size = 2 * len(values)
+    args = (begins, data, [], 0, views.inline_masks())
+    encoded = mapped(target, views.encode_views, len(values), size, *args, O="i4")
+    assert encoded == [halves(made)] * 2
     for where in (Plain(), target):
         there, bytes_ = put(where, words), put(where, data)
-        given_ = placed(
-            where, views.decode_views, {"O": "i4"}, (words, At(there), Addresses([bytes_]), begins)
-        )
+        tables = (Addresses([bytes_, there]), [data.nbytes, words.nbytes])
+        given_ = placed(where, views.decode_views, {"O": "i4"}, (words, *tables, begins))
         out = put(where, np.zeros(len(data), np.uint8), written=True)
         if isinstance(where, Plain):
             views.decode_views(0, len(values), 1, *given_, out)

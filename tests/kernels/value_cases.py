@@ -12,7 +12,6 @@ from kernels.case import (
     LENGTHS,
     NOWHERE,
     Addresses,
-    At,
     Case,
     cases_of,
     limits,
@@ -141,6 +140,10 @@ def view_words(made: list[bytes]) -> Any:
     return np.frombuffer(b"".join(made), "<i4")
 
 
+def halves(made: list[bytes]) -> list[int]:
+    return np.frombuffer(b"".join(made), "<u8").tolist()
+
+
 def raw_view(length: int, buffer: int, offset: int) -> bytes:
     return np.array([length, 0x41414141, buffer, offset], "<i4").tobytes()
 
@@ -234,7 +237,9 @@ def view_lengths(types: dict[str, str]) -> Iterator[Case]:
             lengths = [rng.choice((0, 1, 12, 13, 2**31 - 1)) for _ in range(count)]
             words = view_words([raw_view(length, 7, 7) for length in lengths])
             expected = [length * ok for length, ok in zip(lengths, valid, strict=True)]
-            yield Case(f"{count}, {label}", count, (words, bytes_, offset), expected)
+            result = (sum(expected), expected)
+            poison = [-1] * count
+            yield Case(f"{count}, {label}", count, (words, bytes_, offset), result, poison)
 
 
 @cases_of(views.decode_views)
@@ -244,14 +249,15 @@ def decode_views(types: dict[str, str]) -> Iterator[Case]:
         values = some_values(rng, count)
         made, buffers = with_buffers(rng, values)
         words = view_words(made)
-        tables = Addresses([np.frombuffer(b, np.uint8) for b in buffers])
+        arrays = [*(np.frombuffer(b, np.uint8) for b in buffers), words]
+        tables = (Addresses(arrays), [a.nbytes for a in arrays])
         # Where the offsets leave no room, under a null, a view may be anything.
         shown = [value if rng.random() < 0.8 else b"" for value in values]
         expected = list(b"".join(shown))
         ends = running([len(value) for value in shown])
-        yield Case(f"{count}", count, (words, At(words), tables, ends), expected)
+        yield Case(f"{count}", count, (words, *tables, ends), expected)
     garbage = view_words([raw_view(-5, 99, -1), inline_view(b"ab"), raw_view(2**31 - 1, -7, 5)])
-    args = (garbage, At(garbage), Addresses([]), [0, 0, 2, 2])
+    args = (garbage, Addresses([garbage]), [48], [0, 0, 2, 2])
     yield Case("garbage under nulls, no data buffers", 3, args, list(b"ab"))
 
 
@@ -262,7 +268,7 @@ def encode_views(types: dict[str, str]) -> Iterator[Case]:
         for label, bytes_, offset, valid in validities(rng, count):
             values = some_values(rng, count)
             ends = running([len(value) for value in values], 6)
-            data = rng.randbytes(6) + b"".join(values) + rng.randbytes(2)
+            data = rng.randbytes(6) + b"".join(values) + rng.randbytes(rng.choice((0, 2, 20)))
             made = [
                 bytes(16)
                 if not ok
@@ -271,9 +277,41 @@ def encode_views(types: dict[str, str]) -> Iterator[Case]:
                 else long_view(value, 0, begin)
                 for value, begin, ok in zip(values, ends, valid, strict=False)
             ]
-            args = (ends, np.frombuffer(data, np.uint8), bytes_, offset)
-            expected = view_words(made).tolist()
-            yield Case(f"{count}, {label}", count, args, expected, [0] * (4 * count))
+            args = (ends, np.frombuffer(data, np.uint8), bytes_, offset, views.inline_masks())
+            yield Case(f"{count}, {label}", count, args, halves(made))
+
+
+@cases_of(views.long_lengths)
+def long_lengths(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("long lengths")
+    for count in LENGTHS:
+        for label, bytes_, offset, valid in validities(rng, count):
+            lengths = [rng.choice((0, 1, 12, 13, 2**31 - 1)) for _ in range(count)]
+            made = halves([raw_view(length, 7, 7) for length in lengths])
+            kept = [n * (n > 12 and ok) for n, ok in zip(lengths, valid, strict=True)]
+            args, result, poison = (made, bytes_, offset), (sum(kept), kept), [-1] * count
+            yield Case(f"{count}, {label}", count, args, result, poison)
+
+
+@cases_of(views.move_views)
+def move_views(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("move views")
+    window = 1 << views.WINDOW_BITS
+    for count in LENGTHS:
+        for label, bytes_, offset, valid in validities(rng, count):
+            values = some_values(rng, count)
+            starts = sorted(rng.choice((0, 17, window - 1, window, 5 * window + 9)) for _ in values)
+            before, _ = with_buffers(rng, values)
+            after = [
+                bytes(16)
+                if not ok
+                else inline_view(value)
+                if len(value) <= 12
+                else long_view(value, start // window, start % window)
+                for value, start, ok in zip(values, starts, valid, strict=True)
+            ]
+            args = (halves(before), bytes_, offset, [*starts, 6 * window])
+            yield Case(f"{count}, {label}", count, args, halves(after))
 
 
 @cases_of(views.renumber_views)

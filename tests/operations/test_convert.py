@@ -14,7 +14,14 @@ from colkern.arrays import Array
 from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.kernels import views
 from colkern.memory import Buffer
-from colkern.operations import concat, offsets_to_views, validate, views_to_offsets
+from colkern.operations import (
+    compact_views,
+    concat,
+    offsets_to_views,
+    take,
+    validate,
+    views_to_offsets,
+)
 
 VALUES = [b"", b"a", b"x" * 11, b"x" * 12, b"y" * 13, None, b"abcd" * 8, b"\0" * 12, None, b"\xff"]
 
@@ -143,3 +150,37 @@ def test_bad_views_are_refused() -> None:
     bad = Array(s.binary(), 1, [None, buffer([0, 2], "<i4"), Buffer.from_object(b"x")])
     with pytest.raises(InvalidArrowError, match="the last offset is 2"):
         offsets_to_views(bad)
+
+
+@pytest.mark.parametrize("type_", [pa.string_view(), pa.binary_view()], ids=str)
+def test_compact_views(type_: pa.DataType) -> None:
+    array = from_pyarrow(words(VALUES * 3, type_))
+    for part in (array.slice(4, 9), take(array, ints([6, None, 6, 3, 4])), array.slice(0, 4)):
+        made = compact_views(part)
+        assert made.to_pylist() == part.to_pylist()
+        assert made.type == part.type
+        shown = [v for v in VALUES * 3 if v is not None and len(v) > 12]
+        assert sum(b.size for b in made.data_buffers) <= sum(map(len, shown))
+        validate(made, full=True)
+
+
+def test_compact_views_shows_only_what_valid_slots_show() -> None:
+    array = from_pyarrow(words([b"a" * 20, b"b" * 30, None, b"c" * 40], pa.binary_view()))
+    (data,) = compact_views(array.slice(1, 2)).data_buffers
+    assert data is not None
+    assert data.tobytes() == b"b" * 30
+    hidden = Array(array.type, 4, [buffer([5], "u1"), *array.buffers[1:]])
+    (data,) = compact_views(hidden).data_buffers
+    assert data is not None
+    assert data.tobytes() == b"a" * 20
+
+
+def test_compact_views_keeps_what_is_shared() -> None:
+    array = from_pyarrow(words([b"a" * 20, b"b" * 30], pa.binary_view()))
+    assert compact_views(array) is array
+    many = take(array, ints([0, 1, 0, 1]))
+    assert compact_views(many) is many
+    empty = array.slice(0, 0)
+    assert compact_views(empty).data_buffers == ()
+    with pytest.raises(TypeError, match="expected utf8_view or binary_view, got int64"):
+        compact_views(ints([1]))

@@ -234,7 +234,7 @@ def test_equal_hashes_of_other_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = dictionary_groups.hashes_of
     tried = []
 
-    def poor(target: Any, array: Array, state: np.uint64) -> Any:
+    def poor(target: Any, array: Array, state: int) -> Any:
         tried.append(state)
         return plain(target, array, state) >> np.uint64(62 if len(tried) < 3 else 0)
 

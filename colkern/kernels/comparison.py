@@ -1,0 +1,155 @@
+"""Comparison: whether values of two arrays are equal, or those of one array equal a value.
+
+The range is over the bytes of the output: eight values make one. `flip` turns the answer.
+
+Columnar format 1.5: "Fixed-size Primitive Layout".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import uint8, uint64
+
+from colkern.kernels.bitmaps import bits_at
+from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.primitives import equal_eight, equal_eight_to
+from colkern.kernels.strings import packed
+
+_HALF_NAN = 0x7C00
+
+
+@kernel("left: T[], right: T[], length: u8, flip: u8, out: u1[w]", T="u1 u2 u4 u8 f4 f8")
+def equal_items(start, stop, step, left, right, length, flip, out):
+    """Bit i of `out` = whether left[i] equals right[i]; as numbers, so NaN equals nothing.
+
+    left: T[length]
+    right: T[length]
+    length: the number of values
+    flip: 0, or 255 for the opposite
+    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    """
+    b = uint64(start)
+    while b < min(uint64(stop), length >> uint64(3)):
+        out[b] = uint8(equal_eight(left, b << uint64(3), right, b << uint64(3)) ^ flip)
+        b += uint64(step)
+    while b < stop:
+        bits = uint64(0)
+        for i in range(b << uint64(3), length):
+            bits |= uint64(left[uint64(i)] == right[uint64(i)]) << (uint64(i) & uint64(7))
+        out[b] = packed(bits, flip, length & uint64(7))
+        b += uint64(step)
+
+
+@kernel("left: T[], value: T[], length: u8, flip: u8, out: u1[w]", T="u1 u2 u4 u8 f4 f8")
+def equal_item(start, stop, step, left, value, length, flip, out):
+    """Bit i of `out` = whether left[i] equals a value; as numbers, so NaN equals nothing.
+
+    left: T[length]
+    value: T[1]
+    length: the number of values
+    flip: 0, or 255 for the opposite
+    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    """
+    b = uint64(start)
+    while b < min(uint64(stop), length >> uint64(3)):
+        out[b] = uint8(equal_eight_to(left, b << uint64(3), value[uint64(0)]) ^ flip)
+        b += uint64(step)
+    while b < stop:
+        bits = uint64(0)
+        for i in range(b << uint64(3), length):
+            bits |= uint64(left[uint64(i)] == value[uint64(0)]) << (uint64(i) & uint64(7))
+        out[b] = packed(bits, flip, length & uint64(7))
+        b += uint64(step)
+
+
+@kernel(
+    "left: T[], right: T[], width: u8, stride: u8, length: u8, flip: u8, out: u1[w]",
+    T="u1 u2 u4 u8",
+)
+def equal_wide(start, stop, step, left, right, width, stride, length, flip, out):
+    """Bit i of `out` = whether values i are the same; a value is `width` items.
+
+    left: T[length width]
+    right: T[length stride], or T[width] if the stride is 0
+    width: how many items make a value
+    stride: from where one value of `right` begins to the next: `width`, or 0 for one value
+    length: the number of values
+    flip: 0, or 255 for the opposite
+    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    """
+    for b in range(start, stop, step):
+        first = uint64(b) << uint64(3)
+        bits = uint64(0)
+        for i in range(first, min(first + uint64(8), length)):
+            mine, other = uint64(i) * width, uint64(i) * stride
+            unlike = uint64(0)
+            for k in range(uint64(0), width):
+                unlike |= uint64(left[mine + uint64(k)] ^ right[other + uint64(k)])
+            bits |= uint64(unlike == 0) << (uint64(i) - first)
+        out[b] = packed(bits, flip, length - first)
+
+
+@helper
+def are_equal_halves(left: Any, right: Any) -> Any:
+    """Whether two float16, given as uint16, are equal as numbers: zeros are, NaN is not."""
+    same = left == right and uint64(left & 0x7FFF) <= _HALF_NAN
+    return same or uint64((left | right) & 0x7FFF) == 0
+
+
+@kernel("left: u2[], right: u2[], stride: u8, length: u8, flip: u8, out: u1[w]")
+def equal_halves(start, stop, step, left, right, stride, length, flip, out):
+    """Bit i of `out` = whether two float16 are equal; there are none on a CPU, so by their bits.
+
+    left: uint16[length]
+    right: uint16[length], or uint16[1] if the stride is 0
+    stride: 1, or 0 for one value
+    length: the number of values
+    flip: 0, or 255 for the opposite
+    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    """
+    for b in range(start, stop, step):
+        first = uint64(b) << uint64(3)
+        bits = uint64(0)
+        for i in range(first, min(first + uint64(8), length)):
+            same = are_equal_halves(left[uint64(i)], right[uint64(i) * stride])
+            bits |= uint64(same) << (uint64(i) - first)
+        out[b] = packed(bits, flip, length - first)
+
+
+@kernel(
+    "left: u1[], left_offset: u8, right: u1[], right_offset: u8, length: u8, flip: u8, out: u1[w]"
+)
+def equal_bits(start, stop, step, left, left_offset, right, right_offset, length, flip, out):
+    """Bit i of `out` = whether bits i are the same.
+
+    left: uint8[] that holds `left_offset + length` bits at least
+    left_offset: the first bit of `left`
+    right: uint8[] that holds `right_offset + length` bits at least
+    right_offset: the first bit of `right`
+    length: the number of bits
+    flip: 0, or 255 for the opposite
+    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    """
+    for b in range(start, stop, step):
+        first = uint64(b) << uint64(3)
+        count = min(length - first, uint64(8))
+        unlike = bits_at(left, left_offset + first, count)
+        unlike ^= bits_at(right, right_offset + first, count)
+        out[b] = packed(unlike ^ uint64(255), flip, count)
+
+
+@kernel("bits: u1[], offset: u8, length: u8, flip: u8, out: u1[w]")
+def flip_bits(start, stop, step, bits, offset, length, flip, out):
+    """Bit i of `out` = bit `offset + i`, turned or not.
+
+    bits: uint8[] that holds `offset + length` bits at least
+    offset: the first bit
+    length: the number of bits
+    flip: 0, or 255 for the opposite
+    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    """
+    for b in range(start, stop, step):
+        first = uint64(b) << uint64(3)
+        count = min(length - first, uint64(8))
+        out[b] = packed(bits_at(bits, offset + first, count), flip, count)

@@ -1,0 +1,59 @@
+"""Operations slot by slot on encoded arrays: done on the values that there are, then spread out.
+
+Columnar format 1.5: "Dictionary-encoded Layout", "Run-End Encoded Layout".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.operations.runs import run_end_decode
+from colkern.operations.selection import take
+
+Work = Callable[[Array], Array]
+
+
+def on_values(array: Array, work: Work) -> Array:
+    """What `work` makes of each slot, where the values may be dictionary- or run-end encoded.
+
+    Args:
+        array: A checked array.
+        work: Takes an array without such an encoding, gives one of as many slots, null where it is.
+    """
+    spread = _SPREAD.get(array.layout.name)
+    return work(array) if spread is None else spread(array, work)
+
+
+def decoded(array: Array) -> Array:
+    """The array without such an encoding, copied if it has one."""
+    return on_values(array, lambda values: values)
+
+
+def _of_dictionary(array: Array, work: Work) -> Array:
+    assert isinstance(array.type.storage, s.Dictionary)
+    assert array.dictionary is not None
+    indices = Array(
+        array.type.storage.index_type,
+        array.length,
+        array.buffers,
+        offset=array.offset,
+        null_count=array.known_null_count,
+    )
+    return take(on_values(array.dictionary, work), indices)
+
+
+def _of_runs(array: Array, work: Work) -> Array:
+    assert isinstance(array.type.storage, s.RunEndEncoded)
+    ends, values = array.children
+    made = on_values(values, work)
+    type_ = s.RunEndEncoded(array.type.storage.run_ends, s.field("values", made.type))
+    encoded = Array(type_, array.length, [], [ends, made], offset=array.offset)
+    return run_end_decode(encoded)
+
+
+_SPREAD: dict[str, Callable[[Array, Work], Array]] = {
+    "dictionary-encoded": _of_dictionary,
+    "run-end encoded": _of_runs,
+}

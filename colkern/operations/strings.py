@@ -1,0 +1,272 @@
+"""Operations on strings and binary values; their names and meaning are those of `pyarrow.compute`.
+
+Dictionary- and run-end-encoded arrays are worked on by their values, of which there are fewer. A null
+gives a null.
+
+Columnar format 1.5: "Variable-size Binary Layout", "Variable-size Binary View Layout".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.kernels import strings, views
+from colkern.layouts import Role
+from colkern.operations.encodings import on_values
+from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
+from colkern.operations.targets import target_of
+from colkern.operations.validation import require_valid
+from colkern.operations.validity import combine_validity, compact_validity, count_set_bits
+
+_STRINGS = (s.Utf8, s.LargeUtf8, s.Utf8View)
+_BINARY = (*_STRINGS, s.Binary, s.LargeBinary, s.BinaryView)
+
+
+def string_is_ascii(array: Array) -> Array:
+    """Whether all bytes of each string are ASCII: booleans.
+
+    Args:
+        array: Strings, perhaps dictionary- or run-end encoded.
+
+    Raises:
+        TypeError: If the array has no strings.
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    return _worked_on(array, _STRINGS, _is_ascii)
+
+
+def is_ascii(array: Array) -> bool:
+    """Whether all strings of an array are ASCII; nulls do not count.
+
+    Args:
+        array: Strings, perhaps dictionary- or run-end encoded.
+
+    Raises:
+        TypeError: If the array has no strings.
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    found = string_is_ascii(array)
+    bits = found.buffer(Role.DATA)
+    if bits is None or not found.length:
+        return True
+    if not found.null_count:
+        return count_set_bits(bits, found.offset, found.length) == found.length
+    plain = Array(s.bool_(), found.length, [bits, bits], offset=found.offset)
+    return combine_validity([found, plain])[1] == found.null_count
+
+
+def utf8_length(array: Array) -> Array:
+    """The number of characters (code points) of each string: int32, or int64 of large strings.
+
+    Args:
+        array: Strings, perhaps dictionary- or run-end encoded.
+
+    Raises:
+        TypeError: If the array has no strings.
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    return _worked_on(array, _STRINGS, _characters)
+
+
+def binary_length(array: Array) -> Array:
+    """The number of bytes of each value: int32, or int64 of the large types.
+
+    Args:
+        array: Strings or binary values, perhaps dictionary- or run-end encoded.
+
+    Raises:
+        TypeError: If the array has neither.
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    return _worked_on(array, _BINARY, _lengths)
+
+
+def starts_with(array: Array, pattern: str | bytes) -> Array:
+    """Whether each value begins with a pattern: booleans.
+
+    Args:
+        array: Strings or binary values, perhaps dictionary- or run-end encoded.
+        pattern: The pattern; a string stands for its UTF-8.
+
+    Raises:
+        TypeError: If the array has neither strings nor binary values, or the pattern is no such.
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    return _matched(array, pattern, 0)
+
+
+def ends_with(array: Array, pattern: str | bytes) -> Array:
+    """Whether each value ends with a pattern: booleans.
+
+    Args:
+        array: Strings or binary values, perhaps dictionary- or run-end encoded.
+        pattern: The pattern; a string stands for its UTF-8.
+
+    Raises:
+        TypeError: If the array has neither strings nor binary values, or the pattern is no such.
+        InvalidArrowError: If the array points outside its own memory.
+    """
+    return _matched(array, pattern, 1)
+
+
+def equal_strings(left: Array, right: Array, flip: int) -> Any:
+    """The bits of the slots in which two arrays of strings or of binary values are the same.
+
+    Args:
+        left: A checked array.
+        right: One of the same kind and length; the way to store the values may differ.
+        flip: 0, or 255 for the opposite.
+    """
+    if not left.layout.variadic and left.type.storage == right.type.storage:
+        return _equal_texts(left, right, flip)
+    return _equal_views(as_views(left), as_views(right), flip)
+
+
+def equal_string(array: Array, value: bytes, flip: int) -> Any:
+    """The bits of the slots of a checked array of strings or of binary values that are `value`."""
+    target = target_of(array.device)
+    pattern = pattern_of(value, target)
+    match = (target.address(pattern), len(value))
+    if array.layout.variadic:
+        out = target.output((array.length + 7) // 8, np.uint8)
+        given = views_of(array, target)
+        target.map(strings.equal_view, len(out), *given, *match, array.length, flip, out)
+        return out
+    text = text_of(array, target).arguments
+    words = target.output((array.length + 63) // 64, np.uint64)
+    target.map(strings.equal_text, len(words), *text, *match, array.length, flip, words)
+    return words.view(np.uint8)
+
+
+def _worked_on(
+    array: Array, types: tuple[type[s.DataType], ...], work: Callable[[Array], Array]
+) -> Array:
+    """What `work` makes of a plain array with values of those types, for one with any encoding."""
+    require_valid(array)
+    made = on_values(array, lambda values: work(_of_types(values, types)))
+    made._checked = True
+    return made
+
+
+def _of_types(array: Array, types: tuple[type[s.DataType], ...]) -> Array:
+    if not isinstance(array.type.storage, types):
+        names = "strings" if types is _STRINGS else "strings or binary values"
+        raise TypeError(f"array: expected {names}, got {array.type}")
+    return array
+
+
+def _result(array: Array, type_: s.DataType, data: Any) -> Array:
+    """An array of that data, null where `array` is."""
+    target = target_of(array.device)
+    buffers = [compact_validity(array), target.buffer(data)]
+    return Array(type_, array.length, buffers, null_count=array.null_count)
+
+
+def _all_ascii(array: Array, target: Any) -> bool:
+    """Whether the bytes that hold the values of a text are ASCII as a whole."""
+    offsets, data = array.items(Role.OFFSETS), array.buffer(Role.BYTES)
+    if data is None or not array.length:
+        return True
+    first, last = target.item(offsets, 0), target.item(offsets, array.length)
+    if last - first < 8:
+        return False
+    shown = data.array[first:last]
+    grain = 1 << 19
+    # The last words overlap; there need not be a whole number of them.
+    return not any(
+        target.reduce(strings.has_high_bit, part.size // 8, part, grain=grain)
+        for part in (shown, shown[-8:])
+    )
+
+
+def _is_ascii(array: Array) -> Array:
+    target = target_of(array.device)
+    out = target.output((array.length + 7) // 8, np.uint8)
+    if array.layout.variadic:
+        target.map(strings.ascii_views, len(out), *views_of(array, target), array.length, out)
+    elif _all_ascii(array, target):
+        out[:] = 255
+        if array.length % 8:
+            out[-1:] = (1 << array.length % 8) - 1
+    else:
+        text = text_of(array, target).arguments
+        target.map(strings.ascii_texts, len(out), *text, array.length, out)
+    return _result(array, s.bool_(), out)
+
+
+def _characters(array: Array) -> Array:
+    target = target_of(array.device)
+    if array.layout.variadic:
+        out = target.output(array.length, np.int32)
+        args = (*views_of(array, target), out)
+        target.map(strings.count_characters_of_views, array.length, *args)
+        return _result(array, s.int32(), out)
+    if _all_ascii(array, target):
+        return _lengths(array)
+    text = text_of(array, target)
+    out = target.output(array.length, text.offsets.dtype)
+    target.map(strings.count_characters, array.length, *text.arguments, out)
+    return _result(array, _length_type(out), out)
+
+
+def _lengths(array: Array) -> Array:
+    target = target_of(array.device)
+    if array.layout.variadic:
+        out = target.output(array.length, np.int32)
+        words, validity, offset = views_of(array, target)[0].view(np.int32), *_no_nulls(target)
+        target.reduce(views.view_lengths, array.length, words, validity, offset, out)
+    else:
+        offsets = array.items(Role.OFFSETS)
+        out = target.output(array.length, offsets.dtype)
+        target.map(strings.text_lengths, array.length, offsets, out)
+    return _result(array, _length_type(out), out)
+
+
+def _no_nulls(target: Any) -> tuple[Any, int]:
+    return target.table([], np.uint8), 0
+
+
+def _length_type(lengths: Any) -> s.DataType:
+    return s.int64() if lengths.dtype.itemsize == 8 else s.int32()
+
+
+def _matched(array: Array, pattern: str | bytes, at_end: int) -> Array:
+    if not isinstance(pattern, str | bytes):
+        raise TypeError(f"pattern: expected str or bytes, got {type(pattern).__name__}")
+    value = pattern.encode() if isinstance(pattern, str) else pattern
+    return _worked_on(array, _BINARY, lambda values: _match(values, value, at_end))
+
+
+def _match(array: Array, value: bytes, at_end: int) -> Array:
+    target = target_of(array.device)
+    pattern = pattern_of(value, target)
+    out = target.output((array.length + 7) // 8, np.uint8)
+    rest = (target.address(pattern), len(value), at_end, array.length, 0, out)
+    if array.layout.variadic:
+        target.map(strings.match_view, len(out), *views_of(array, target), *rest)
+    else:
+        text = text_of(array, target)
+        target.map(strings.match_text, len(out), *text.arguments, *rest)
+    return _result(array, s.bool_(), out)
+
+
+def _equal_texts(left: Array, right: Array, flip: int) -> Any:
+    target = target_of(left.device)
+    texts = text_of(left, target), text_of(right, target)
+    out = target.output((left.length + 7) // 8, np.uint8)
+    args = (*texts[0].arguments, *texts[1].arguments, left.length, flip, out)
+    target.map(strings.equal_texts, len(out), *args)
+    return out
+
+
+def _equal_views(left: Array, right: Array, flip: int) -> Any:
+    target = target_of(left.device)
+    out = target.output((left.length + 7) // 8, np.uint8)
+    args = (*views_of(left, target), *views_of(right, target), left.length, flip, out)
+    target.map(strings.equal_views, len(out), *args)
+    return out

@@ -25,6 +25,10 @@ from colkern.kernels.primitives import PRIMITIVES
 _PRIMITIVES = {plain: getattr(cpu_primitives, plain.__name__) for plain in PRIMITIVES}
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
+# Kernels make no arrays. With Numba's run time, each call of a helper that takes an array and has a
+# loop would count references to it: two atomic additions for each item.
+_KERNEL_OPTIONS = {"_nrt": False}
+
 
 def compilations() -> dict[str, int]:
     """How many functions this process `compiled`, `loaded` from the disk cache, and `saved` there."""
@@ -57,9 +61,8 @@ def bound(function: Callable[..., Any], namespace: dict[str, Any]) -> types.Func
 @cache
 def _compiled(function: Callable[..., Any]) -> Any:
     """A body or a helper, compiled into whoever calls it."""
-    return numba.njit(forceinline=True, _nrt=False, **_OPTIONS)(
-        bound(function, _target_globals(function))
-    )
+    options = _OPTIONS | _KERNEL_OPTIONS
+    return numba.njit(forceinline=True, **options)(bound(function, _target_globals(function)))
 
 
 def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:
@@ -93,4 +96,4 @@ def compile_kernel(kernel: Kernel) -> Any:
     # Loading from the cache imports the module that a function says it is from.
     namespace = {"__name__": __name__, "body": _compiled(kernel.body), "u8": np.uint64, **scalars}
     exec(compile(source, f"<colkern kernel {kernel.name}>", "exec"), namespace)
-    return jit(namespace[kernel.name], _nrt=False)
+    return jit(namespace[kernel.name], **_KERNEL_OPTIONS)

@@ -27,7 +27,7 @@ from numpy import uint8, uint64
 from colkern.kernels.bitmaps import get_bit, is_valid
 from colkern.kernels.hashing import P1, first_bytes, word_of_few
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes, multiply, word_at
+from colkern.kernels.primitives import copy_bytes_loosely, multiply, word_at
 
 BLOCK = 256
 """The slots whose lengths are added up together."""
@@ -153,27 +153,29 @@ def decoded_offsets(start, stop, step, indices, limit, offsets, validity, offset
 
 
 @kernel(
-    "indices: I[], limit: u8, offsets: O[], base: u8, starts: O[], out: u1[w]",
+    "indices: I[], limit: u8, offsets: O[], base: u8, size: u8, starts: O[], out: u1[w]",
     grouped=True,
     I="u1 u2 u4 u8",
     O="i4 i8",
 )
-def decode_strings(start, stop, step, indices, limit, offsets, base, starts, out):
+def decode_strings(start, stop, step, indices, limit, offsets, base, size, starts, out):
     """The bytes of `out` from starts[i] on = those of string indices[i], as many as there is room for.
 
     indices: I[n]
     limit: how many values there are
     offsets: int32/int64[limit + 1], checked
     base: the address of the strings' bytes
+    size: how many bytes there are
     starts: int32/int64[n + 1], see `decoded_offsets`
     out: uint8[starts[n]]
     """
     last = limit - uint64(1)
+    end = uint64(starts[stop])
     for i in range(start, stop, step):
         place = uint64(starts[i])
         count = uint64(starts[i + uint64(1)]) - place
-        source = base + uint64(offsets[min(uint64(indices[i]), last)])
-        copy_bytes(out, place, source, count)
+        source = uint64(offsets[min(uint64(indices[i]), last)])
+        copy_bytes_loosely(out, place, base + source, count, min(end - place, size - source))
 
 
 @kernel(

@@ -106,7 +106,7 @@ def _decode_binary(array: Array, values: Array) -> Array:
     data = target.output(target.item(starts, array.length), np.uint8)
     source = values.buffer(Role.BYTES)
     if source is not None and len(data):
-        strings = (*indices, offsets, source.address, starts)
+        strings = (*indices, offsets, source.address, source.size, starts)
         target.map(kernels.decode_strings, array.length, *strings, data, balance=starts)
     buffers = [validity, target.buffer(starts), target.buffer(data)]
     return Array(values.type, array.length, buffers, null_count=count)

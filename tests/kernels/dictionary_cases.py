@@ -112,7 +112,7 @@ def decode_strings(types: dict[str, str]) -> Iterator[Case]:
             data[offsets[i] : offsets[i] + n] if n else b""
             for i, n in zip((min(i, 4) for i in args[0]), lengths, strict=True)
         ]
-        given = (*args[:3], At(np.frombuffer(data, np.uint8)), starts)
+        given = (*args[:3], At(np.frombuffer(data, np.uint8)), len(data), starts)
         yield Case(label, len(lengths), given, list(b"".join(pieces)))
 
 

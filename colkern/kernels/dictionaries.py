@@ -304,10 +304,8 @@ def number_words(start, stop, step, words, validity, offset, counted, first, cod
 
 
 @helper
-def are_same_bytes(like: Any, left: Any, right: Any, length: Any) -> Any:
-    """Whether `length` bytes at two addresses are the same."""
-    if length < 8:
-        return word_of_few(like, left, length) == word_of_few(like, right, length)
+def are_same_bytes(left: Any, right: Any, length: Any) -> Any:
+    """Whether `length` bytes (at least 8) at two addresses are the same."""
     different = uint64(0)
     last = length - uint64(8)
     k = uint64(0)
@@ -318,15 +316,29 @@ def are_same_bytes(like: Any, left: Any, right: Any, length: Any) -> Any:
 
 
 @helper
-def are_same_strings(like: Any, offsets: Any, base: Any, width: Any, i: Any, j: Any) -> Any:
+def are_same_few(left: Any, right: Any, length: Any) -> Any:
+    """Whether `length` bytes (at most 16) at two addresses are the same; 16 may be read."""
+    low = first_bytes(word_at(left) ^ word_at(right), length)
+    high = word_at(left + uint64(8)) ^ word_at(right + uint64(8))
+    return low | first_bytes(high, max(length, uint64(8)) - uint64(8)) == 0
+
+
+@helper
+def are_same_strings(
+    like: Any, offsets: Any, base: Any, size: Any, width: Any, i: Any, j: Any
+) -> Any:
     """Whether slots `i` and `j` have the same bytes; without offsets, `width` of them each."""
-    if len(offsets) == 0:
-        return are_same_bytes(like, base + i * width, base + j * width, width)
-    left, right = uint64(offsets[i]), uint64(offsets[j])
-    length = uint64(offsets[i + uint64(1)]) - left
-    if length != uint64(offsets[j + uint64(1)]) - right:
-        return False
-    return are_same_bytes(like, base + left, base + right, length)
+    left, right, length = i * width, j * width, width
+    if len(offsets) != 0:
+        left, right = uint64(offsets[i]), uint64(offsets[j])
+        length = uint64(offsets[i + uint64(1)]) - left
+        if length != uint64(offsets[j + uint64(1)]) - right:
+            return False
+    if length <= 16 and max(left, right) + uint64(16) <= size:
+        return are_same_few(base + left, base + right, length)
+    if length < 8:
+        return word_of_few(like, base + left, length) == word_of_few(like, base + right, length)
+    return are_same_bytes(base + left, base + right, length)
 
 
 @helper
@@ -342,7 +354,6 @@ def are_same_views(like: Any, views: Any, addresses: Any, i: Any, j: Any) -> Any
         heads = first_bytes(views[left] ^ views[right], count)
         return heads == 0 and first_bytes(a ^ b, max(count, uint64(8)) - uint64(8)) == 0
     return are_same_bytes(
-        like,
         addresses[a & LOW] + (a >> uint64(32)),
         addresses[b & LOW] + (b >> uint64(32)),
         length,
@@ -350,7 +361,7 @@ def are_same_views(like: Any, views: Any, addresses: Any, i: Any, j: Any) -> Any
 
 
 @kernel(
-    "hashes: u8[], offsets: O[], base: u8, width: u8, validity: u1[], offset: u8, counted: u8, "
+    "hashes: u8[], offsets: O[], base: u8, size: u8, width: u8, validity: u1[], offset: u8, counted: u8, "
     "first: u8, codes: u8, shift: u8, out: u8[w]",
     returns="u8",
     sequential=True,
@@ -363,6 +374,7 @@ def number_strings(
     hashes,
     offsets,
     base,
+    size,
     width,
     validity,
     offset,
@@ -377,6 +389,7 @@ def number_strings(
     hashes: uint64[n]
     offsets: int32/int64[], the whole array's; empty for values of one width
     base: the address of the bytes
+    size: how many bytes there are
     width: the bytes of a value, if all have the same
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
@@ -396,7 +409,7 @@ def number_strings(
             slot = seek(out, table, home(key, shift), mask, key)
             entry = out[table + (slot << uint64(1)) + uint64(1)]
             while entry != 0 and not are_same_strings(
-                validity, offsets, base, width, row, entry >> uint64(32)
+                validity, offsets, base, size, width, row, entry >> uint64(32)
             ):
                 slot = seek(out, table, (slot + uint64(1)) & mask, mask, key)
                 entry = out[table + (slot << uint64(1)) + uint64(1)]
@@ -564,18 +577,19 @@ def number_groups(start, stop, step, positions, groups, ranks, out):
 
 
 @kernel(
-    "positions: u8[], groups: i8[], offsets: O[], base: u8, width: u8, like: u1[]",
+    "positions: u8[], groups: i8[], offsets: O[], base: u8, size: u8, width: u8, like: u1[]",
     returns="u8",
     combine="add",
     O="i4 i8",
 )
-def count_unlike_strings(start, stop, step, positions, groups, offsets, base, width, like):
+def count_unlike_strings(start, stop, step, positions, groups, offsets, base, size, width, like):
     """How many slots have other bytes than the one before them in their group; range over n - 1.
 
     positions: uint64[n], by group
     groups: int64[n + 1], how many groups have begun before each position
     offsets: int32/int64[], or empty for values of one width
     base: the address of the bytes
+    size: how many bytes there are
     width: the bytes of a value, if all have the same
     like: uint8[], of which nothing is read
     """
@@ -584,7 +598,7 @@ def count_unlike_strings(start, stop, step, positions, groups, offsets, base, wi
         following = uint64(i) + uint64(1)
         if groups[following + uint64(1)] == groups[following]:
             here, there = positions[i], positions[following]
-            total += uint64(not are_same_strings(like, offsets, base, width, here, there))
+            total += uint64(not are_same_strings(like, offsets, base, size, width, here, there))
     return total
 
 

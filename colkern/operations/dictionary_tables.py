@@ -111,12 +111,13 @@ def byte_values(array: Array) -> tuple[str, tuple[Any, ...]]:
         return "views", (array.items(Role.VIEWS).view(np.uint64), addresses)
     if array.layout.name == "variable-size binary":
         data = array.buffer(Role.BYTES)
-        base = data.address if data is not None and data.size else 0
-        return "strings", (array.items(Role.OFFSETS), base, 0)
+        base, size = (data.address, data.size) if data is not None and data.size else (0, 0)
+        return "strings", (array.items(Role.OFFSETS), base, size, 0)
     data = array.buffer(Role.DATA)
     width = array.layout.spec(Role.DATA).dtype.itemsize
-    base = data.address + array.offset * width if data is not None and data.size else 0
-    return "strings", (target.table([], np.int32), base, width)
+    begin = array.offset * width
+    base, size = (data.address + begin, data.size - begin) if data is not None and width else (0, 0)
+    return "strings", (target.table([], np.int32), base, size, width)
 
 
 class _Table:

@@ -260,11 +260,11 @@ def number_strings(types: dict[str, str]) -> Iterator[Case]:
         offsets = list(itertools.accumulate([5, *map(len, values)]))
         data = np.frombuffer(b"12345" + b"".join(values), np.uint8)
         # One slot before those that are looked at.
-        yield from _byte_tables(rng, values, ([0, *offsets], At(data), 0), 1)
+        yield from _byte_tables(rng, values, ([0, *offsets], At(data), len(data), 0), 1)
         for width in (0, 3, 20):
             fixed = [value.ljust(20, b".")[:width] for value in values]
             data = np.frombuffer(b"?" * width + b"".join(fixed), np.uint8)
-            yield from _byte_tables(rng, fixed, ([], At(data), width), 1)
+            yield from _byte_tables(rng, fixed, ([], At(data), len(data), width), 1)
 
 
 @cases_of(dictionaries.number_views)
@@ -370,8 +370,8 @@ def count_unlike_strings(types: dict[str, str]) -> Iterator[Case]:
         values = [rng.choice(distinct) for _ in range(count)]
         positions, groups, expected = _grouped(values, count)
         offsets = list(itertools.accumulate(map(len, values), initial=0))
-        data = At(np.frombuffer(b"".join(values), np.uint8))
-        args = (positions, groups, offsets, data, 0, [])
+        data = np.frombuffer(b"".join(values), np.uint8)
+        args = (positions, groups, offsets, At(data), len(data), 0, [])
         yield Case(f"{count}", count - 1, args, expected)
         fixed = [value.ljust(9, b".")[:9] for value in values]
         order = sorted(range(count), key=lambda i: fixed[i][:1])
@@ -381,8 +381,9 @@ def count_unlike_strings(types: dict[str, str]) -> Iterator[Case]:
             for a, b in itertools.pairwise(order)
         )
         running = list(itertools.accumulate(marks, initial=0))
-        data = At(np.frombuffer(b"".join(fixed), np.uint8))
-        yield Case(f"{count} of 9", count - 1, (order, running, [], data, 9, []), unlike)
+        data = np.frombuffer(b"".join(fixed), np.uint8)
+        args = (order, running, [], At(data), len(data), 9, [])
+        yield Case(f"{count} of 9", count - 1, args, unlike)
 
 
 @cases_of(dictionaries.count_unlike_views)

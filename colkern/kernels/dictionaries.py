@@ -306,13 +306,17 @@ def number_words(start, stop, step, words, validity, offset, counted, first, cod
 @helper
 def are_same_bytes(left: Any, right: Any, length: Any) -> Any:
     """Whether `length` bytes (at least 8) at two addresses are the same."""
-    different = uint64(0)
     last = length - uint64(8)
-    k = uint64(0)
-    while k < last and different == 0:
-        different = word_at(left + k) ^ word_at(right + k)
-        k += uint64(8)
-    return different == 0 and word_at(left + last) == word_at(right + last)
+    different = word_at(left + last) ^ word_at(right + last)
+    k = uint64(8)
+    # Most often they are: there is nothing to stop for.
+    while k < last:
+        different |= word_at(left + k - uint64(8)) ^ word_at(right + k - uint64(8))
+        different |= word_at(left + k) ^ word_at(right + k)
+        k += uint64(16)
+    if k < length:
+        different |= word_at(left + k - uint64(8)) ^ word_at(right + k - uint64(8))
+    return different == 0
 
 
 @helper

@@ -170,12 +170,11 @@ def hash_fixed_bytes(start, stop, step, base, width, size, validity, offset, sta
     state: of the seed
     out: uint64[n]
     """
+    null = avalanche(state ^ NULL)
     for i in range(start, stop, step):
-        h = avalanche(state ^ NULL)
-        if is_valid(validity, offset, i):
-            begin = uint64(i) * width
-            h = hash_run(validity, base + begin, width, size - begin, state)
-        out[i] = h
+        begin = uint64(i) * width
+        h = hash_run(validity, base + begin, width, size - begin, state)
+        out[i] = h if is_valid(validity, offset, i) else null
 
 
 @kernel(
@@ -193,13 +192,13 @@ def hash_strings(start, stop, step, offsets, base, size, validity, offset, state
     state: of the seed
     out: uint64[n]
     """
+    null = avalanche(state ^ NULL)
     for i in range(start, stop, step):
-        h = avalanche(state ^ NULL)
-        if is_valid(validity, offset, i):
-            begin = uint64(offsets[i])
-            length = uint64(offsets[i + uint64(1)]) - begin
-            h = hash_run(validity, base + begin, length, size - begin, state)
-        out[i] = h
+        begin = uint64(offsets[i])
+        length = uint64(offsets[i + uint64(1)]) - begin
+        h = hash_run(validity, base + begin, length, size - begin, state)
+        # What stands under a null is hashed too: it is in bounds, and a branch costs more.
+        out[i] = h if is_valid(validity, offset, i) else null
 
 
 @kernel(

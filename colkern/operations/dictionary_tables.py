@@ -26,6 +26,9 @@ CHUNK = 1 << 15
 _FIRST_BITS = 11
 _GROWTH_BITS = 2
 
+_MANY = 1 << 14
+"""From so many distinct values on, it is a guess that there are always new ones, if most were new."""
+
 Lookup = Callable[[int, int], tuple[Any, ...]]
 """The values of slots `begin` to `end`, as a kernel takes them."""
 
@@ -158,7 +161,7 @@ class _Table:
     def _grow(self, done: int) -> None:
         """Make room: for all that there may be, if most slots up to now had values of their own."""
         old, most = self._out, (2 * self._array.length).bit_length()
-        crowded = 2 * int(old[0]) > done
+        crowded = int(old[0]) > max(done // 2, _MANY)
         self._bits = most if crowded else min(self._bits + _GROWTH_BITS, most)
         self._out = self._empty()
         table = HEAD + self._chunk

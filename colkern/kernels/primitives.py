@@ -42,6 +42,12 @@ def word_at(address: Any) -> Any:
     return uint64(int.from_bytes((ctypes.c_uint8 * 8).from_address(int(address)), "little"))
 
 
+def character_starts(address: Any) -> Any:
+    """Bit `k` (uint64) = whether byte `k` of the 32 at an address begins a character of UTF-8."""
+    piece = (ctypes.c_uint8 * 32).from_address(int(address))
+    return uint64(sum((byte & 0xC0 != 0x80) << k for k, byte in enumerate(piece)))
+
+
 def equal_eight(left: Any, i: Any, right: Any, j: Any) -> Any:
     """Bit `k` (uint64) = whether left[i + k] equals right[j + k], for `k` up to 7; of one type."""
     return uint64(sum(int(left[i + uint64(k)] == right[j + uint64(k)]) << k for k in range(8)))
@@ -75,6 +81,7 @@ PRIMITIVES = (
     load_word,
     load_item,
     word_at,
+    character_starts,
     equal_eight,
     equal_eight_to,
     copy_bytes,

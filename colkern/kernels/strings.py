@@ -87,10 +87,10 @@ def packed(bits: Any, flip: Any, count: Any) -> Any:
 
 
 @kernel(
-    "offsets: O[], base: u8, last: u8, pattern: u8, count: u8, length: u8, flip: u8, out: u8[w]",
+    "offsets: O[], base: u8, last: u8, pattern: u8, wanted: u8, length: u8, flip: u8, out: u8[w]",
     O="i4 i8",
 )
-def equal_text(start, stop, step, offsets, base, last, pattern, count, length, flip, out):
+def equal_text(start, stop, step, offsets, base, last, pattern, wanted, length, flip, out):
     """Bit i of `out` = whether value i is the same as a pattern; the range is over the words of `out`.
 
     Those of the same length are found first, without a branch: they are few, and where they are is no
@@ -100,12 +100,12 @@ def equal_text(start, stop, step, offsets, base, last, pattern, count, length, f
     base: the address of the data buffer
     last: its size less 8
     pattern: the address of the pattern; 8 bytes are there at least
-    count: the pattern's length
+    wanted: the pattern's length
     length: the number of values
     flip: 0, or 255 for the opposite
     out: uint64[ceil(length / 64)]; bits past `length` become zero
     """
-    mask = low_bytes(min(count, uint64(8)))
+    mask = low_bytes(min(wanted, uint64(8)))
     head = word_at(pattern) & mask
     for w in range(start, stop, step):
         first = uint64(w) << uint64(6)
@@ -114,19 +114,19 @@ def equal_text(start, stop, step, offsets, base, last, pattern, count, length, f
             for k in range(uint64(0), uint64(64)):
                 value = first + uint64(k)
                 size = uint64(offsets[value + uint64(1)]) - uint64(offsets[value])
-                fitting |= uint64(size == count) << uint64(k)
+                fitting |= uint64(size == wanted) << uint64(k)
         else:
             for i in range(first, length):
                 size = uint64(offsets[uint64(i) + uint64(1)]) - uint64(offsets[uint64(i)])
-                fitting |= uint64(size == count) << (uint64(i) - first)
+                fitting |= uint64(size == wanted) << (uint64(i) - first)
         bits = uint64(0)
         while fitting != 0:
             slot = uint64(trailing_zeros(fitting))
             fitting &= fitting - uint64(1)
             place = uint64(offsets[first + slot])
             same = (near_word(base, place, last) ^ head) & mask == 0
-            if same and count > 8:
-                same = are_same(base + place, pattern, count)
+            if same and wanted > 8:
+                same = are_same(base + place, pattern, wanted)
             bits |= uint64(same) << slot
         bits ^= flip * uint64(_LOW_BITS)
         empty = uint64(64) - min(length - first, uint64(64))
@@ -134,22 +134,22 @@ def equal_text(start, stop, step, offsets, base, last, pattern, count, length, f
 
 
 @kernel(
-    "offsets: O[], base: u8, last: u8, pattern: u8, count: u8, at_end: u8, length: u8, out: u1[w]",
+    "offsets: O[], base: u8, last: u8, pattern: u8, wanted: u8, at_end: u8, length: u8, out: u1[w]",
     O="i4 i8",
 )
-def match_text(start, stop, step, offsets, base, last, pattern, count, at_end, length, out):
+def match_text(start, stop, step, offsets, base, last, pattern, wanted, at_end, length, out):
     """Bit i of `out` = whether value i begins or ends with a pattern; by the bytes of `out`.
 
     offsets: int32/int64[length + 1], checked
     base: the address of the data buffer
     last: its size less 8
     pattern: the address of the pattern; 8 bytes are there at least
-    count: the pattern's length
+    wanted: the pattern's length
     at_end: 0 if values are to begin with the pattern, 1 if they are to end with it
     length: the number of values
     out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
-    mask = low_bytes(min(count, uint64(8)))
+    mask = low_bytes(min(wanted, uint64(8)))
     head = word_at(pattern) & mask
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
@@ -158,11 +158,11 @@ def match_text(start, stop, step, offsets, base, last, pattern, count, at_end, l
             begin = uint64(offsets[uint64(i)])
             size = uint64(offsets[uint64(i) + uint64(1)]) - begin
             # Without a branch: most values are long enough, and hardly any matches.
-            ahead = max(size, count) - count
+            ahead = max(size, wanted) - wanted
             place = begin + ahead if at_end != 0 else begin
-            unlike = (near_word(base, place, last) ^ head) & mask | uint64(size < count)
-            if count > 8 and unlike == 0:
-                unlike = uint64(not are_same(base + place, pattern, count))
+            unlike = (near_word(base, place, last) ^ head) & mask | uint64(size < wanted)
+            if wanted > 8 and unlike == 0:
+                unlike = uint64(not are_same(base + place, pattern, wanted))
             bits |= uint64(unlike == 0) << (uint64(i) - first)
         out[b] = packed(bits, uint64(0), length - first)
 
@@ -228,11 +228,11 @@ def source_of_view(views: Any, i: Any, addresses: Any) -> Any:
 
 
 @kernel(
-    "views: u8[], addresses: u8[], validity: u1[], offset: u8, pattern: u8, count: u8, length: u8,"
+    "views: u8[], addresses: u8[], validity: u1[], offset: u8, pattern: u8, wanted: u8, length: u8,"
     "flip: u8, out: u1[w]"
 )
 def equal_view(
-    start, stop, step, views, addresses, validity, offset, pattern, count, length, flip, out
+    start, stop, step, views, addresses, validity, offset, pattern, wanted, length, flip, out
 ):
     """Bit i of `out` = whether view i is the same as a pattern, something under a null; by its bytes.
 
@@ -241,12 +241,12 @@ def equal_view(
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     pattern: the address of the pattern; zeros behind it, up to 12 bytes at least
-    count: the pattern's length
+    wanted: the pattern's length
     length: the number of values
     flip: 0, or 255 for the opposite
     out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
-    head = count | word_at(pattern) << uint64(32)
+    head = wanted | word_at(pattern) << uint64(32)
     tail = word_at(pattern + uint64(4))
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
@@ -254,20 +254,20 @@ def equal_view(
         for i in range(first, min(first + uint64(8), length)):
             word = uint64(i) << uint64(1)
             same = views[word] == head
-            if count <= 12:
+            if wanted <= 12:
                 same &= views[word + uint64(1)] == tail
             elif same and valid_mask(validity, offset, i) != 0:
-                same = are_same(source_of_view(views, uint64(i), addresses), pattern, count)
+                same = are_same(source_of_view(views, uint64(i), addresses), pattern, wanted)
             bits |= uint64(same) << (uint64(i) - first)
         out[b] = packed(bits, flip, length - first)
 
 
 @kernel(
-    "views: u8[], addresses: u8[], validity: u1[], offset: u8, pattern: u8, count: u8, length: u8,"
+    "views: u8[], addresses: u8[], validity: u1[], offset: u8, pattern: u8, wanted: u8, length: u8,"
     "out: u1[w]"
 )
 def match_view_start(
-    start, stop, step, views, addresses, validity, offset, pattern, count, length, out
+    start, stop, step, views, addresses, validity, offset, pattern, wanted, length, out
 ):
     """Bit i of `out` = whether view i begins with a pattern, something under a null.
 
@@ -278,31 +278,31 @@ def match_view_start(
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     pattern: the address of the pattern; 8 bytes are there at least
-    count: the pattern's length
+    wanted: the pattern's length
     length: the number of values
     out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
-    mask = low_bytes(min(count, uint64(4))) << uint64(32)
+    mask = low_bytes(min(wanted, uint64(4))) << uint64(32)
     prefix = word_at(pattern) << uint64(32) & mask
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
         for i in range(first, min(first + uint64(8), length)):
             head = views[uint64(i) << uint64(1)] & valid_mask(validity, offset, i)
-            same = (head & uint64(_LENGTH) >= count) & (head & mask == prefix)
-            if count > 4 and same:
+            same = (head & uint64(_LENGTH) >= wanted) & (head & mask == prefix)
+            if wanted > 4 and same:
                 source = source_of_view(views, uint64(i), addresses)
-                same = are_same_bytes(validity, source, pattern, count)
+                same = are_same_bytes(validity, source, pattern, wanted)
             bits |= uint64(same) << (uint64(i) - first)
         out[b] = packed(bits, uint64(0), length - first)
 
 
 @kernel(
-    "views: u8[], addresses: u8[], validity: u1[], offset: u8, pattern: u8, count: u8, length: u8,"
+    "views: u8[], addresses: u8[], validity: u1[], offset: u8, pattern: u8, wanted: u8, length: u8,"
     "out: u1[w]"
 )
 def match_view_end(
-    start, stop, step, views, addresses, validity, offset, pattern, count, length, out
+    start, stop, step, views, addresses, validity, offset, pattern, wanted, length, out
 ):
     """Bit i of `out` = whether view i ends with a pattern, something under a null.
 
@@ -313,14 +313,14 @@ def match_view_end(
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     pattern: the address of the pattern; 8 bytes are there at least
-    count: the pattern's length
+    wanted: the pattern's length
     length: the number of values
     out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
-    few = min(count, uint64(8))
+    few = min(wanted, uint64(8))
     mask = ~low_bytes(uint64(8) - few)
     half = (uint64(8) - few) << uint64(2)
-    tail = word_at(pattern + count - few) << half << half
+    tail = word_at(pattern + wanted - few) << half << half
     inline = uint64(len(addresses) - 1)
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
@@ -335,9 +335,9 @@ def match_view_end(
             # The word that ends with the value; of a short one, the word that ends with its prefix.
             behind = max(size, uint64(4))
             word = word_at(source + behind - uint64(8)) << ((behind - size) << uint64(3))
-            unlike = (word ^ tail) & mask | uint64(size < count)
-            if count > 8 and unlike == 0:
-                unlike = uint64(not are_same(source + size - count, pattern, count))
+            unlike = (word ^ tail) & mask | uint64(size < wanted)
+            if wanted > 8 and unlike == 0:
+                unlike = uint64(not are_same(source + size - wanted, pattern, wanted))
             bits |= uint64(unlike == 0) << (uint64(i) - first)
         out[b] = packed(bits, uint64(0), length - first)
 

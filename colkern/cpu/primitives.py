@@ -97,6 +97,18 @@ def fold(typingctx: Any, left: Any, right: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), generate
 
 
+def character_starts(typingctx: Any, address: Any) -> Any:
+    """A comparison of a vector: as signed bytes, the later ones of a character are the lowest."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.VectorType(_BYTE, 32)
+        piece = builder.load(builder.inttoptr(args[0], kind.as_pointer()), align=1)
+        starts = builder.icmp_signed(">", piece, ir.Constant(kind, [-65] * 32))
+        return builder.zext(builder.bitcast(starts, ir.IntType(32)), _WORD)
+
+    return types.uint64(types.uint64), generate
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def equal_eight(typingctx: Any, left: Any, i: Any, right: Any, j: Any) -> Any:
     """A comparison of vectors, whose outcome is a mask of bits."""

@@ -19,6 +19,7 @@ from numpy import uint64
 
 # What primitives here name is looked up as in kernels: this target's way of it.
 from colkern.kernels.primitives import copy_bytes as this_copy_bytes
+from colkern.kernels.primitives import word_at as this_word_at
 
 _WORD = ir.IntType(64)
 
@@ -139,6 +140,17 @@ def fold(typingctx: Any, left: Any, right: Any) -> Any:
         return builder.xor(builder.trunc(product, _WORD), high)
 
     return types.uint64(types.uint64, types.uint64), generate
+
+
+def character_starts(address: Any) -> Any:
+    """Of four words, the one bit of each byte multiplied to its place among eight."""
+    bits = uint64(0)
+    for k in range(uint64(0), uint64(32), uint64(8)):
+        word = this_word_at(address + uint64(k))
+        later = (word >> uint64(7)) & (~word >> uint64(6)) & uint64(0x0101010101010101)
+        packed = (later * uint64(0x0102040810204080)) >> uint64(56)
+        bits |= (packed ^ uint64(255)) << uint64(k)
+    return bits
 
 
 def equal_eight(left: Any, i: Any, right: Any, j: Any) -> Any:

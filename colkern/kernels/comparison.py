@@ -11,7 +11,6 @@ from typing import Any
 
 from numpy import uint8, uint64
 
-from colkern.kernels.bitmaps import bits_at
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import equal_eight, equal_eight_to
 from colkern.kernels.strings import packed
@@ -117,6 +116,17 @@ def equal_halves(start, stop, step, left, right, stride, length, flip, out):
         out[b] = packed(bits, flip, length - first)
 
 
+@helper
+def eight_bits(bitmap: Any, position: Any, count: Any) -> Any:
+    """At least the `count` (1 to 8) bits from `position` on, lowest first, as a uint64."""
+    byte = position >> uint64(3)
+    shift = position & uint64(7)
+    bits = uint64(bitmap[byte]) >> shift
+    if shift + count > 8:
+        bits |= uint64(bitmap[byte + uint64(1)]) << (uint64(8) - shift)
+    return bits
+
+
 @kernel(
     "left: u1[], left_offset: u8, right: u1[], right_offset: u8, length: u8, flip: u8, out: u1[w]"
 )
@@ -134,8 +144,8 @@ def equal_bits(start, stop, step, left, left_offset, right, right_offset, length
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         count = min(length - first, uint64(8))
-        unlike = bits_at(left, left_offset + first, count)
-        unlike ^= bits_at(right, right_offset + first, count)
+        unlike = eight_bits(left, left_offset + first, count)
+        unlike ^= eight_bits(right, right_offset + first, count)
         out[b] = packed(unlike ^ uint64(255), flip, count)
 
 
@@ -152,4 +162,4 @@ def flip_bits(start, stop, step, bits, offset, length, flip, out):
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         count = min(length - first, uint64(8))
-        out[b] = packed(bits_at(bits, offset + first, count), flip, count)
+        out[b] = packed(eight_bits(bits, offset + first, count), flip, count)

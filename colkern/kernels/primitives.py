@@ -53,6 +53,12 @@ def fold(left: Any, right: Any) -> Any:
     return uint64((product ^ (product >> 64)) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
+def character_starts(address: Any) -> Any:
+    """Bit `k` (uint64) = whether byte `k` of the 32 at an address begins a character of UTF-8."""
+    piece = (ctypes.c_uint8 * 32).from_address(int(address))
+    return uint64(sum((byte & 0xC0 != 0x80) << k for k, byte in enumerate(piece)))
+
+
 def equal_eight(left: Any, i: Any, right: Any, j: Any) -> Any:
     """Bit `k` (uint64) = whether left[i + k] equals right[j + k], for `k` up to 7; of one type."""
     return uint64(sum(int(left[i + uint64(k)] == right[j + uint64(k)]) << k for k in range(8)))
@@ -88,6 +94,7 @@ PRIMITIVES = (
     word_at,
     multiply,
     fold,
+    character_starts,
     equal_eight,
     equal_eight_to,
     copy_bytes,

@@ -16,7 +16,14 @@ from numpy import uint8, uint64
 
 from colkern.kernels.bitmaps import valid_mask
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import load_item, load_word, popcount, trailing_zeros, word_at
+from colkern.kernels.primitives import (
+    character_starts,
+    load_item,
+    load_word,
+    popcount,
+    trailing_zeros,
+    word_at,
+)
 
 _LENGTH = (1 << 32) - 1
 _HIGH_BITS = 0x8080808080808080
@@ -43,14 +50,25 @@ def near_word(base: Any, place: Any, last: Any) -> Any:
 @helper
 def are_same(left: Any, right: Any, count: Any) -> Any:
     """Whether the bytes at two addresses are the same; at least 8 of them."""
-    k = uint64(0)
-    while k < count:
-        # The last word overlaps the one before it: nothing behind the bytes is looked at.
-        place = min(k, count - uint64(8))
-        if word_at(left + place) != word_at(right + place):
-            return False
+    # The last word overlaps the one before it: nothing behind the bytes is looked at.
+    tail = count - uint64(8)
+    unlike = word_at(left) ^ word_at(right) | word_at(left + tail) ^ word_at(right + tail)
+    k = uint64(8)
+    while k < tail and unlike == 0:
+        unlike = word_at(left + k) ^ word_at(right + k)
         k += uint64(8)
-    return True
+    return unlike == 0
+
+
+@helper
+def are_stretches_same(left: Any, right: Any, count: Any) -> Any:
+    """As `are_same`, for many bytes which are expected to be the same: no look in between."""
+    tail = count - uint64(8)
+    unlike = word_at(left + tail) ^ word_at(right + tail)
+    for w in range(uint64(0), count >> uint64(3)):
+        place = uint64(w) << uint64(3)
+        unlike |= word_at(left + place) ^ word_at(right + place)
+    return unlike == 0
 
 
 @helper
@@ -69,10 +87,10 @@ def packed(bits: Any, flip: Any, count: Any) -> Any:
 
 
 @kernel(
-    "offsets: O[], base: u8, last: u8, pattern: u8, count: u8, length: u8, flip: u8, out: u8[w]",
+    "offsets: O[], base: u8, last: u8, pattern: u8, wanted: u8, length: u8, flip: u8, out: u8[w]",
     O="i4 i8",
 )
-def equal_text(start, stop, step, offsets, base, last, pattern, count, length, flip, out):
+def equal_text(start, stop, step, offsets, base, last, pattern, wanted, length, flip, out):
     """Bit i of `out` = whether value i is the same as a pattern; the range is over the words of `out`.
 
     Those of the same length are found first, without a branch: they are few, and where they are is no
@@ -82,58 +100,56 @@ def equal_text(start, stop, step, offsets, base, last, pattern, count, length, f
     base: the address of the data buffer
     last: its size less 8
     pattern: the address of the pattern; 8 bytes are there at least
-    count: the pattern's length
+    wanted: the pattern's length
     length: the number of values
     flip: 0, or 255 for the opposite
     out: uint64[ceil(length / 64)]; bits past `length` become zero
     """
-    mask = low_bytes(min(count, uint64(8)))
+    mask = low_bytes(min(wanted, uint64(8)))
     head = word_at(pattern) & mask
     for w in range(start, stop, step):
         first = uint64(w) << uint64(6)
-        fitting: Any = uint64(0)
+        fitting = uint64(0)
         if first + uint64(64) <= length:
             for k in range(uint64(0), uint64(64)):
-                i = first + uint64(k)
-                size = uint64(offsets[i + uint64(1)]) - uint64(offsets[i])
-                fitting |= uint64(size == count) << uint64(k)
+                value = first + uint64(k)
+                size = uint64(offsets[value + uint64(1)]) - uint64(offsets[value])
+                fitting |= uint64(size == wanted) << uint64(k)
         else:
             for i in range(first, length):
                 size = uint64(offsets[uint64(i) + uint64(1)]) - uint64(offsets[uint64(i)])
-                fitting |= uint64(size == count) << (uint64(i) - first)
+                fitting |= uint64(size == wanted) << (uint64(i) - first)
         bits = uint64(0)
         while fitting != 0:
-            k = uint64(trailing_zeros(fitting))
+            slot = uint64(trailing_zeros(fitting))
             fitting &= fitting - uint64(1)
-            place = uint64(offsets[first + k])
+            place = uint64(offsets[first + slot])
             same = (near_word(base, place, last) ^ head) & mask == 0
-            if same and count > 8:
-                same = are_same(base + place, pattern, count)
-            bits |= uint64(same) << k
+            if same and wanted > 8:
+                same = are_same(base + place, pattern, wanted)
+            bits |= uint64(same) << slot
         bits ^= flip * uint64(_LOW_BITS)
         empty = uint64(64) - min(length - first, uint64(64))
         out[w] = bits << empty >> empty
 
 
 @kernel(
-    "offsets: O[], base: u8, last: u8, pattern: u8, count: u8, at_end: u8, length: u8, flip: u8,"
-    "out: u1[w]",
+    "offsets: O[], base: u8, last: u8, pattern: u8, wanted: u8, at_end: u8, length: u8, out: u1[w]",
     O="i4 i8",
 )
-def match_text(start, stop, step, offsets, base, last, pattern, count, at_end, length, flip, out):
+def match_text(start, stop, step, offsets, base, last, pattern, wanted, at_end, length, out):
     """Bit i of `out` = whether value i begins or ends with a pattern; by the bytes of `out`.
 
     offsets: int32/int64[length + 1], checked
     base: the address of the data buffer
     last: its size less 8
     pattern: the address of the pattern; 8 bytes are there at least
-    count: the pattern's length
+    wanted: the pattern's length
     at_end: 0 if values are to begin with the pattern, 1 if they are to end with it
     length: the number of values
-    flip: 0, or 255 for the opposite
     out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
-    mask = low_bytes(min(count, uint64(8)))
+    mask = low_bytes(min(wanted, uint64(8)))
     head = word_at(pattern) & mask
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
@@ -142,24 +158,26 @@ def match_text(start, stop, step, offsets, base, last, pattern, count, at_end, l
             begin = uint64(offsets[uint64(i)])
             size = uint64(offsets[uint64(i) + uint64(1)]) - begin
             # Without a branch: most values are long enough, and hardly any matches.
-            ahead = max(size, count) - count
+            ahead = max(size, wanted) - wanted
             place = begin + ahead if at_end != 0 else begin
-            unlike = (near_word(base, place, last) ^ head) & mask | uint64(size < count)
-            if count > 8 and unlike == 0:
-                unlike = uint64(not are_same(base + place, pattern, count))
+            unlike = (near_word(base, place, last) ^ head) & mask | uint64(size < wanted)
+            if wanted > 8 and unlike == 0:
+                unlike = uint64(not are_same(base + place, pattern, wanted))
             bits |= uint64(unlike == 0) << (uint64(i) - first)
-        out[b] = packed(bits, flip, length - first)
+        out[b] = packed(bits, uint64(0), length - first)
 
 
 @kernel(
     "offsets: O[], base: u8, last: u8, others: O[], other_base: u8, other_last: u8, length: u8,"
-    "flip: u8, out: u1[w]",
+    "flip: u8, out: u8[w]",
     O="i4 i8",
 )
 def equal_texts(
     start, stop, step, offsets, base, last, others, other_base, other_last, length, flip, out
 ):
-    """Bit i of `out` = whether values i of two arrays are the same; the range is over its bytes.
+    """Bit i of `out` = whether values i of two arrays are the same; the range is over its words.
+
+    Where 64 values have the same lengths, their bytes are first compared as one stretch.
 
     offsets: int32/int64[length + 1], checked
     base: the address of the data buffer
@@ -169,21 +187,34 @@ def equal_texts(
     other_last: as `last`
     length: the number of values
     flip: 0, or 255 for the opposite
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    out: uint64[ceil(length / 64)]; bits past `length` become zero
     """
-    for b in range(start, stop, step):
-        first = uint64(b) << uint64(3)
+    for w in range(start, stop, step):
+        first = uint64(w) << uint64(6)
+        fitting = uint64(0)
+        for i in range(first, min(first + uint64(64), length)):
+            size = uint64(offsets[uint64(i) + uint64(1)]) - uint64(offsets[uint64(i)])
+            other = uint64(others[uint64(i) + uint64(1)]) - uint64(others[uint64(i)])
+            fitting |= uint64(size == other) << (uint64(i) - first)
         bits = uint64(0)
-        for i in range(first, min(first + uint64(8), length)):
-            left, right = uint64(offsets[uint64(i)]), uint64(others[uint64(i)])
-            size = uint64(offsets[uint64(i) + uint64(1)]) - left
-            if size == uint64(others[uint64(i) + uint64(1)]) - right:
-                word = near_word(base, left, last) ^ near_word(other_base, right, other_last)
-                same = word & low_bytes(min(size, uint64(8))) == 0
-                if same and size > 8:
-                    same = are_same(base + left, other_base + right, size)
-                bits |= uint64(same) << (uint64(i) - first)
-        out[b] = packed(bits, flip, length - first)
+        if fitting == ~uint64(0):
+            left, right = uint64(offsets[first]), uint64(others[first])
+            size = uint64(offsets[first + uint64(64)]) - left
+            if size >= 8 and are_stretches_same(base + left, other_base + right, size):
+                bits, fitting = fitting, uint64(0)
+        while fitting != 0:
+            slot = uint64(trailing_zeros(fitting))
+            fitting &= fitting - uint64(1)
+            left, right = uint64(offsets[first + slot]), uint64(others[first + slot])
+            size = uint64(offsets[first + slot + uint64(1)]) - left
+            word = near_word(base, left, last) ^ near_word(other_base, right, other_last)
+            same = word & low_bytes(min(size, uint64(8))) == 0
+            if same and size > 8:
+                same = are_same(base + left, other_base + right, size)
+            bits |= uint64(same) << slot
+        bits ^= flip * uint64(_LOW_BITS)
+        empty = uint64(64) - min(length - first, uint64(64))
+        out[w] = bits << empty >> empty
 
 
 @helper
@@ -197,11 +228,11 @@ def source_of_view(views: Any, i: Any, addresses: Any) -> Any:
 
 
 @kernel(
-    "views: u8[], addresses: u8[], validity: u1[], offset: u8, pattern: u8, count: u8, length: u8,"
+    "views: u8[], addresses: u8[], validity: u1[], offset: u8, pattern: u8, wanted: u8, length: u8,"
     "flip: u8, out: u1[w]"
 )
 def equal_view(
-    start, stop, step, views, addresses, validity, offset, pattern, count, length, flip, out
+    start, stop, step, views, addresses, validity, offset, pattern, wanted, length, flip, out
 ):
     """Bit i of `out` = whether view i is the same as a pattern, something under a null; by its bytes.
 
@@ -210,12 +241,12 @@ def equal_view(
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     pattern: the address of the pattern; zeros behind it, up to 12 bytes at least
-    count: the pattern's length
+    wanted: the pattern's length
     length: the number of values
     flip: 0, or 255 for the opposite
     out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
-    head = count | word_at(pattern) << uint64(32)
+    head = wanted | word_at(pattern) << uint64(32)
     tail = word_at(pattern + uint64(4))
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
@@ -223,22 +254,22 @@ def equal_view(
         for i in range(first, min(first + uint64(8), length)):
             word = uint64(i) << uint64(1)
             same = views[word] == head
-            if count <= 12:
+            if wanted <= 12:
                 same &= views[word + uint64(1)] == tail
             elif same and valid_mask(validity, offset, i) != 0:
-                same = are_same(source_of_view(views, uint64(i), addresses), pattern, count)
+                same = are_same(source_of_view(views, uint64(i), addresses), pattern, wanted)
             bits |= uint64(same) << (uint64(i) - first)
         out[b] = packed(bits, flip, length - first)
 
 
 @kernel(
-    "views: u8[], addresses: u8[], validity: u1[], offset: u8, pattern: u8, count: u8, at_end: u8,"
-    "length: u8, flip: u8, out: u1[w]"
+    "views: u8[], addresses: u8[], validity: u1[], offset: u8, pattern: u8, wanted: u8, length: u8,"
+    "out: u1[w]"
 )
-def match_view(
-    start, stop, step, views, addresses, validity, offset, pattern, count, at_end, length, flip, out
+def match_view_start(
+    start, stop, step, views, addresses, validity, offset, pattern, wanted, length, out
 ):
-    """Bit i of `out` = whether view i begins or ends with a pattern, something under a null.
+    """Bit i of `out` = whether view i begins with a pattern, something under a null.
 
     The range is over the bytes of `out`.
 
@@ -247,28 +278,68 @@ def match_view(
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     pattern: the address of the pattern; 8 bytes are there at least
-    count: the pattern's length
-    at_end: 0 if values are to begin with the pattern, 1 if they are to end with it
+    wanted: the pattern's length
     length: the number of values
-    flip: 0, or 255 for the opposite
     out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
-    mask = low_bytes(min(count, uint64(4))) << uint64(32)
+    mask = low_bytes(min(wanted, uint64(4))) << uint64(32)
     prefix = word_at(pattern) << uint64(32) & mask
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
         for i in range(first, min(first + uint64(8), length)):
             head = views[uint64(i) << uint64(1)] & valid_mask(validity, offset, i)
-            size = head & uint64(_LENGTH)
-            same = (size >= count) & ((at_end != 0) | (head & mask == prefix))
-            # A null is taken for nothing, which has no source.
-            if same and count > 4 * (uint64(1) - at_end):
+            same = (head & uint64(_LENGTH) >= wanted) & (head & mask == prefix)
+            if wanted > 4 and same:
                 source = source_of_view(views, uint64(i), addresses)
-                source += (size - count) * at_end
-                same = are_same_bytes(validity, source, pattern, count)
+                same = are_same_bytes(validity, source, pattern, wanted)
             bits |= uint64(same) << (uint64(i) - first)
-        out[b] = packed(bits, flip, length - first)
+        out[b] = packed(bits, uint64(0), length - first)
+
+
+@kernel(
+    "views: u8[], addresses: u8[], validity: u1[], offset: u8, pattern: u8, wanted: u8, length: u8,"
+    "out: u1[w]"
+)
+def match_view_end(
+    start, stop, step, views, addresses, validity, offset, pattern, wanted, length, out
+):
+    """Bit i of `out` = whether view i ends with a pattern, something under a null.
+
+    The range is over the bytes of `out`.
+
+    views: uint64[2 length], in bounds
+    addresses: uint64[buffers + 1], of each data buffer, then of the views
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    pattern: the address of the pattern; 8 bytes are there at least
+    wanted: the pattern's length
+    length: the number of values
+    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    """
+    few = min(wanted, uint64(8))
+    mask = ~low_bytes(uint64(8) - few)
+    half = (uint64(8) - few) << uint64(2)
+    tail = word_at(pattern + wanted - few) << half << half
+    inline = uint64(len(addresses) - 1)
+    for b in range(start, stop, step):
+        first = uint64(b) << uint64(3)
+        bits = uint64(0)
+        for i in range(first, min(first + uint64(8), length)):
+            size = views[uint64(i) << uint64(1)] & valid_mask(validity, offset, i)
+            size &= uint64(_LENGTH)
+            second = views[(uint64(i) << uint64(1)) + uint64(1)]
+            buffer = second & uint64(_LENGTH) if size > 12 else inline
+            place = second >> uint64(32) if size > 12 else (uint64(i) << uint64(4)) + uint64(4)
+            source = addresses[buffer] + place
+            # The word that ends with the value; of a short one, the word that ends with its prefix.
+            behind = max(size, uint64(4))
+            word = word_at(source + behind - uint64(8)) << ((behind - size) << uint64(3))
+            unlike = (word ^ tail) & mask | uint64(size < wanted)
+            if wanted > 8 and unlike == 0:
+                unlike = uint64(not are_same(source + size - wanted, pattern, wanted))
+            bits |= uint64(unlike == 0) << (uint64(i) - first)
+        out[b] = packed(bits, uint64(0), length - first)
 
 
 @kernel(
@@ -308,19 +379,43 @@ def equal_views(
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
+        long = uint64(0)
         for i in range(first, min(first + uint64(8), length)):
             word = uint64(i) << uint64(1)
-            shown = valid_mask(validity, offset, i)
-            shown &= valid_mask(other_validity, other_offset, i)
             same = views[word] == others[word]
+            is_long = views[word] & uint64(_LENGTH) > 12
             rest = views[word + uint64(1)] == others[word + uint64(1)]
-            size = views[word] & uint64(_LENGTH)
-            if size > 12 and same and shown != 0:
-                left = source_of_view(views, uint64(i), addresses)
-                right = source_of_view(others, uint64(i), other_addresses)
-                rest = are_same(left, right, size)
             bits |= uint64(same & rest) << (uint64(i) - first)
+            long |= uint64(same & is_long) << (uint64(i) - first)
+        bits &= ~long
+        while long != 0:
+            slot = uint64(trailing_zeros(long))
+            long &= long - uint64(1)
+            at = first + slot
+            shown = valid_mask(validity, offset, at) & valid_mask(other_validity, other_offset, at)
+            if shown != 0:
+                left = source_of_view(views, at, addresses)
+                right = source_of_view(others, at, other_addresses)
+                size = views[at << uint64(1)] & uint64(_LENGTH)
+                bits |= uint64(are_same(left, right, size)) << slot
         out[b] = packed(bits, flip, length - first)
+
+
+@kernel("views: u8[], validity: u1[], offset: u8", returns="u8", combine="max")
+def has_inline_high_bit(start, stop, step, views, validity, offset):
+    """1 if a byte that is in a valid view itself is not ASCII, else 0; long ones have their prefix there.
+
+    views: uint64[2 n]
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    """
+    found = uint64(0)
+    for i in range(start, stop, step):
+        head = views[uint64(i) << uint64(1)]
+        rest = views[(uint64(i) << uint64(1)) + uint64(1)]
+        rest = rest if head & uint64(_LENGTH) <= 12 else uint64(0)
+        found |= (head & ~uint64(_LENGTH) | rest) & valid_mask(validity, offset, i)
+    return uint64(found & uint64(_HIGH_BITS) != 0)
 
 
 @kernel("data: u1[]", returns="u8", combine="max")
@@ -440,11 +535,24 @@ def count_characters(start, stop, step, offsets, base, last, out):
     for i in range(start, stop, step):
         begin = uint64(offsets[uint64(i)])
         size = uint64(offsets[uint64(i) + uint64(1)]) - begin
-        if size <= 8:
-            later = count_continuations(near_word(base, begin, last) & low_bytes(size))
+        found = uint64(0)
+        if begin + size + uint64(24) <= last:
+            # Whole pieces can be read. Most values are no longer than the first.
+            found = count_in_piece(base + begin, min(size, uint64(32)))
+            for k in range(uint64(32), size, uint64(32)):
+                found += count_in_piece(base + begin + uint64(k), min(size - uint64(k), uint64(32)))
+        elif size <= 8:
+            found = size - count_continuations(near_word(base, begin, last) & low_bytes(size))
         else:
-            later = count_more_continuations(base + begin, size)
-        out[i] = size - later
+            found = size - count_more_continuations(base + begin, size)
+        out[i] = found
+
+
+@helper
+def count_in_piece(address: Any, count: Any) -> Any:
+    """How many of the first `count` of 32 bytes begin a character."""
+    shown = (uint64(1) << count) - uint64(1)
+    return uint64(popcount(uint64(character_starts(address)) & shown))
 
 
 @kernel("views: u8[], addresses: u8[], validity: u1[], offset: u8, out: i4[w]")

@@ -184,7 +184,9 @@ def encode_views(start, stop, step, offsets, data, validity, offset, masks, out)
             second = few_bytes(data, begin + uint64(4), max(kind, uint64(4)) - uint64(4))
         place = begin >> uint64(WINDOW_BITS)
         place |= (begin & uint64((1 << WINDOW_BITS) - 1)) << uint64(32)
-        second = second & masks[kind + uint64(16)] if length <= 12 else place
+        # Looked up in any case: a choice between two numbers takes no branch.
+        second &= masks[kind + uint64(16)]
+        second = second if length <= 12 else place
         shown = valid_mask(validity, offset, i)
         out[i << uint64(1)] = (length | first & masks[kind]) & shown
         out[(i << uint64(1)) + uint64(1)] = second & shown

@@ -48,7 +48,7 @@ def _of_runs(array: Array, work: Work) -> Array:
     assert isinstance(array.type.storage, s.RunEndEncoded)
     ends, values = array.children
     made = on_values(values, work)
-    type_ = s.RunEndEncoded(array.type.storage.run_ends, s.field("values", made.type))
+    type_ = s.RunEndEncoded(array.type.storage.run_ends_field, s.field("values", made.type))
     encoded = Array(type_, array.length, [], [ends, made], offset=array.offset)
     return run_end_decode(encoded)
 

@@ -34,7 +34,10 @@ class Text(NamedTuple):
 
 
 def text_of(array: Array, target: Any) -> Text:
-    """The values of an array with offsets; few bytes are copied to where a whole word can be read."""
+    """The values of an array with offsets; few bytes are copied to where a whole word can be read.
+
+    Must be kept until the kernels that are given the address have run.
+    """
     offsets, buffer = array.items(Role.OFFSETS), array.buffer(Role.BYTES)
     if buffer is not None and buffer.size >= _WORD:
         return Text(offsets, buffer.array, buffer.address)

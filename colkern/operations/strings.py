@@ -24,6 +24,12 @@ from colkern.operations.validation import require_valid
 from colkern.operations.validity import combine_validity, compact_validity, count_set_bits
 
 _STRINGS = (s.Utf8, s.LargeUtf8, s.Utf8View)
+_WASTE = 64
+"""How many bytes of data buffers are looked at as a whole for each view."""
+
+_GRAIN = 1 << 19
+"""The least number of words that a thread is worth waking for."""
+
 _BINARY = (*_STRINGS, s.Binary, s.LargeBinary, s.BinaryView)
 
 
@@ -137,9 +143,9 @@ def equal_string(array: Array, value: bytes, flip: int) -> Any:
         given = views_of(array, target)
         target.map(strings.equal_view, len(out), *given, *match, array.length, flip, out)
         return out
-    text = text_of(array, target).arguments
+    text = text_of(array, target)
     words = target.output((array.length + 63) // 64, np.uint64)
-    target.map(strings.equal_text, len(words), *text, *match, array.length, flip, words)
+    target.map(strings.equal_text, len(words), *text.arguments, *match, array.length, flip, words)
     return words.view(np.uint8)
 
 
@@ -168,46 +174,58 @@ def _result(array: Array, type_: s.DataType, data: Any) -> Array:
 
 
 def _all_ascii(array: Array, target: Any) -> bool:
-    """Whether the bytes that hold the values of a text are ASCII as a whole."""
-    offsets, data = array.items(Role.OFFSETS), array.buffer(Role.BYTES)
-    if data is None or not array.length:
+    """Whether all bytes that values have are ASCII, as a look at them as a whole shows."""
+    if not array.length:
         return True
-    first, last = target.item(offsets, 0), target.item(offsets, array.length)
-    if last - first < 8:
+    if not array.layout.variadic:
+        offsets, data = array.items(Role.OFFSETS), array.buffer(Role.BYTES)
+        first, last = target.item(offsets, 0), target.item(offsets, array.length)
+        return data is None or _are_ascii(data.array[first:last], target)
+    buffers = [b.array for b in array.data_buffers if b is not None]
+    # Buffers of which the views show little are not looked at.
+    if sum(map(len, buffers)) > _WASTE * array.length:
         return False
-    shown = data.array[first:last]
-    grain = 1 << 19
-    # The last words overlap; there need not be a whole number of them.
+    words, _, *validity = views_of(array, target)
+    if target.reduce(strings.has_inline_high_bit, array.length, words, *validity):
+        return False
+    return all(_are_ascii(data, target) for data in buffers)
+
+
+def _are_ascii(data: Any, target: Any) -> bool:
+    """Whether all of some bytes (uint8[]) are ASCII; False may also say that they are few."""
+    if len(data) < 8:
+        return not len(data)
+    # The last words overlap: there need not be a whole number of them.
     return not any(
-        target.reduce(strings.has_high_bit, part.size // 8, part, grain=grain)
-        for part in (shown, shown[-8:])
+        target.reduce(strings.has_high_bit, len(part) // 8, part, grain=_GRAIN)
+        for part in (data, data[-8:])
     )
 
 
 def _is_ascii(array: Array) -> Array:
     target = target_of(array.device)
     out = target.output((array.length + 7) // 8, np.uint8)
-    if array.layout.variadic:
-        target.map(strings.ascii_views, len(out), *views_of(array, target), array.length, out)
-    elif _all_ascii(array, target):
+    if _all_ascii(array, target):
         out[:] = 255
         if array.length % 8:
             out[-1:] = (1 << array.length % 8) - 1
+    elif array.layout.variadic:
+        target.map(strings.ascii_views, len(out), *views_of(array, target), array.length, out)
     else:
-        text = text_of(array, target).arguments
-        target.map(strings.ascii_texts, len(out), *text, array.length, out)
+        text = text_of(array, target)
+        target.map(strings.ascii_texts, len(out), *text.arguments, array.length, out)
     return _result(array, s.bool_(), out)
 
 
 def _characters(array: Array) -> Array:
     target = target_of(array.device)
+    if _all_ascii(array, target):
+        return _lengths(array)
     if array.layout.variadic:
         out = target.output(array.length, np.int32)
         args = (*views_of(array, target), out)
         target.map(strings.count_characters_of_views, array.length, *args)
         return _result(array, s.int32(), out)
-    if _all_ascii(array, target):
-        return _lengths(array)
     text = text_of(array, target)
     out = target.output(array.length, text.offsets.dtype)
     target.map(strings.count_characters, array.length, *text.arguments, out)
@@ -246,22 +264,23 @@ def _match(array: Array, value: bytes, at_end: int) -> Array:
     target = target_of(array.device)
     pattern = pattern_of(value, target)
     out = target.output((array.length + 7) // 8, np.uint8)
-    rest = (target.address(pattern), len(value), at_end, array.length, 0, out)
+    match = (target.address(pattern), len(value))
     if array.layout.variadic:
-        target.map(strings.match_view, len(out), *views_of(array, target), *rest)
+        kernel = strings.match_view_end if at_end else strings.match_view_start
+        target.map(kernel, len(out), *views_of(array, target), *match, array.length, out)
     else:
         text = text_of(array, target)
-        target.map(strings.match_text, len(out), *text.arguments, *rest)
+        target.map(strings.match_text, len(out), *text.arguments, *match, at_end, array.length, out)
     return _result(array, s.bool_(), out)
 
 
 def _equal_texts(left: Array, right: Array, flip: int) -> Any:
     target = target_of(left.device)
     texts = text_of(left, target), text_of(right, target)
-    out = target.output((left.length + 7) // 8, np.uint8)
+    out = target.output((left.length + 63) // 64, np.uint64)
     args = (*texts[0].arguments, *texts[1].arguments, left.length, flip, out)
     target.map(strings.equal_texts, len(out), *args)
-    return out
+    return out.view(np.uint8)
 
 
 def _equal_views(left: Array, right: Array, flip: int) -> Any:

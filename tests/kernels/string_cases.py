@@ -88,7 +88,7 @@ def match_text(types: dict[str, str]) -> Iterator[Case]:
         for pattern in PATTERNS:
             for at_end, match in MATCHES:
                 expected = answers([match(v, pattern) for v in values], 0)
-                args = (*text, *pattern_at(pattern), at_end, len(values), 0)
+                args = (*text, *pattern_at(pattern), at_end, len(values))
                 yield Case(f"{label}, {pattern!r} {at_end}", len(expected), args, expected)
 
 
@@ -97,10 +97,10 @@ def equal_texts(types: dict[str, str]) -> Iterator[Case]:
     pairs = zip(some_texts("left"), some_texts("right"), strict=True)
     for (label, left, text), (_, right, other) in pairs:
         for flip in (0, 255):
-            expected = answers([a == b for a, b in zip(left, right, strict=True)], flip)
+            expected = as_words(answers([a == b for a, b in zip(left, right, strict=True)], flip))
             args = (*text, *other, len(left), flip)
             yield Case(f"{label}, flip {flip}", len(expected), args, expected)
-        expected = answers([True] * len(left), 0)
+        expected = as_words(answers([True] * len(left), 0))
         yield Case(f"{label}, the same", len(expected), (*text, *text, len(left), 0), expected)
 
 
@@ -119,29 +119,53 @@ def equal_view(types: dict[str, str]) -> Iterator[Case]:
             yield Case(f"{label}, {pattern!r}", len(expected), args, expected)
 
 
-@cases_of(strings.match_view)
-def match_view(types: dict[str, str]) -> Iterator[Case]:
-    for label, values, valid, views in some_views("match view"):
+def matched_views(seed: str, match: Match) -> Iterator[Case]:
+    for label, values, valid, views in some_views(seed):
         for pattern in PATTERNS:
-            for at_end, match in MATCHES:
-                # Nothing is what a null is taken for.
-                seen = [v if ok else b"" for v, ok in zip(values, valid, strict=True)]
-                expected = answers([match(v, pattern) for v in seen], 0)
-                args = (*views, *pattern_at(pattern), at_end, len(values), 0)
-                yield Case(f"{label}, {pattern!r} {at_end}", len(expected), args, expected)
+            # Nothing is what a null is taken for.
+            seen = [v if ok else b"" for v, ok in zip(values, valid, strict=True)]
+            expected = answers([match(v, pattern) for v in seen], 0)
+            args = (*views, *pattern_at(pattern), len(values))
+            yield Case(f"{label}, {pattern!r}", len(expected), args, expected)
+
+
+@cases_of(strings.match_view_start)
+def match_view_start(types: dict[str, str]) -> Iterator[Case]:
+    yield from matched_views("starts of views", bytes.startswith)
+
+
+@cases_of(strings.match_view_end)
+def match_view_end(types: dict[str, str]) -> Iterator[Case]:
+    yield from matched_views("ends of views", bytes.endswith)
+
+
+@cases_of(strings.has_inline_high_bit)
+def has_inline_high_bit(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("inline high bits")
+    for count in LENGTHS:
+        for label, bytes_, offset, valid in validities(rng, count):
+            for share in (0, 0.1):
+                values = [
+                    b"x" * rng.randrange(20) + b"\xff" * (rng.random() < share)
+                    for _ in range(count)
+                ]
+                made, _ = with_buffers(rng, values)
+                high = [len(v) <= 12 and not v.isascii() for v in values]
+                args = (view_words(made).view("<u8"), bytes_, offset)
+                found = int(any(where_valid(high, valid)))
+                yield Case(f"{count}, {label}, {share}", count, args, found)
 
 
 @cases_of(strings.equal_views)
 def equal_views(types: dict[str, str]) -> Iterator[Case]:
     pairs = zip(some_views("left"), some_views("right"), strict=True)
     for (label, left, valid, views), (_, right, other_valid, others) in pairs:
-        # Garbage differs from any value, and is the same as other garbage but for its bytes.
+        # Garbage is the same as nothing.
         same = [
-            a == b if ok and other_ok else False
+            a == b and ok and other_ok
             for a, b, ok, other_ok in zip(left, right, valid, other_valid, strict=True)
         ]
-        both_null = [not (a or b) for a, b in zip(valid, other_valid, strict=True)]
-        expected = answers([a or b for a, b in zip(same, both_null, strict=True)], 0)
+        expected = answers(same, 0)
         yield Case(label, len(expected), (*views, *others, len(left), 0), expected)
 
 

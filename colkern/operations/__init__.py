@@ -7,8 +7,23 @@ Importing this package does not import Numba; the first kernel does.
 from colkern.operations.concatenation import concat
 from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.creation import nulls
+from colkern.operations.exploding import explode
+from colkern.operations.list_conversion import (
+    fixed_size_list_to_list,
+    list_to_fixed_size_list,
+    list_to_list_view,
+    list_view_to_list,
+    list_with_offsets,
+)
+from colkern.operations.lists import (
+    list_element,
+    list_flatten,
+    list_parent_indices,
+    list_value_length,
+)
 from colkern.operations.runs import find_runs, run_end_decode
 from colkern.operations.selection import take
+from colkern.operations.structs import make_struct, struct_field, struct_flatten
 from colkern.operations.trimming import trim
 from colkern.operations.unions import gather_union, select_child
 from colkern.operations.validation import require_valid, validate
@@ -26,14 +41,27 @@ __all__ = [
     "compact_validity",
     "concat",
     "count_set_bits",
+    "explode",
     "find_runs",
+    "fixed_size_list_to_list",
     "gather_union",
+    "list_element",
+    "list_flatten",
+    "list_parent_indices",
+    "list_to_fixed_size_list",
+    "list_to_list_view",
+    "list_value_length",
+    "list_view_to_list",
+    "list_with_offsets",
+    "make_struct",
     "null_count",
     "nulls",
     "offsets_to_views",
     "require_valid",
     "run_end_decode",
     "select_child",
+    "struct_field",
+    "struct_flatten",
     "take",
     "trim",
     "validate",

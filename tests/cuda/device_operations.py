@@ -5,26 +5,40 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 from operations.samples import ints, sample, samples
 
-from colkern.arrays import Array
+from colkern.arrays import Array, RecordBatch
 from colkern.cuda.memory import to_device, to_host
 from colkern.errors import InvalidArrowError
 from colkern.operations import (
     compact_validity,
     concat,
+    explode,
     find_runs,
+    fixed_size_list_to_list,
     gather_union,
+    list_element,
+    list_flatten,
+    list_parent_indices,
+    list_to_fixed_size_list,
+    list_to_list_view,
+    list_value_length,
+    list_view_to_list,
+    list_with_offsets,
+    make_struct,
     null_count,
     offsets_to_views,
     require_valid,
     run_end_decode,
     select_child,
+    struct_flatten,
     take,
     trim,
     validate,
     views_to_offsets,
 )
+from colkern.operations.targets import target_of
 
 Operation = Callable[..., Any]
 
@@ -36,7 +50,17 @@ EVERY: dict[str, Operation] = {
     "take": lambda array, picks: take(array, picks),
     "trim": lambda array, picks: trim(array),
     "concat": lambda array, picks: concat([array, array.slice(2, 3), array.slice(0, 0), array]),
+    "struct_flatten": lambda array, picks: masked_fields(array),
 }
+
+OF_LISTS: dict[str, Operation] = {
+    "list_flatten": lambda array, picks: list_flatten(array),
+    "list_value_length": lambda array, picks: list_value_length(array),
+    "list_parent_indices": lambda array, picks: list_parent_indices(array),
+    "explode": lambda array, picks: exploded(array),
+}
+
+LISTS = ("list", "large_list", "list_view", "large_list_view", "fixed_size_list", "map")
 
 SOME: dict[str, tuple[str, Operation]] = {
     "run_end_decode": ("run-end encoded", lambda array, picks: run_end_decode(array)),
@@ -54,13 +78,63 @@ SOME: dict[str, tuple[str, Operation]] = {
         "binary_view",
         lambda array, picks: views_to_offsets(array, large=True),
     ),
+    "list_to_list_view": ("list", lambda array, picks: list_to_list_view(array)),
+    "list_view_to_list": ("list_view", lambda array, picks: list_view_to_list(array)),
+    "list_view_to_list, out of order": (
+        "list_view",
+        lambda array, picks: list_view_to_list(take(array, picks)),
+    ),
+    "list_with_offsets of lists": ("list", lambda array, picks: list_with_offsets(array, 64)),
+    "list_with_offsets of views": (
+        "large_list_view",
+        lambda array, picks: list_with_offsets(array, 32),
+    ),
+    "fixed_size_list_to_list": (
+        "fixed_size_list",
+        lambda array, picks: fixed_size_list_to_list(array),
+    ),
+    "list_to_fixed_size_list": (
+        "fixed_size_list",
+        lambda array, picks: list_to_fixed_size_list(fixed_size_list_to_list(array), 2),
+    ),
+    "list_to_fixed_size_list, copied": (
+        "fixed_size_list",
+        lambda array, picks: list_to_fixed_size_list(
+            list_to_list_view(fixed_size_list_to_list(array)), 2
+        ),
+    ),
+    "list_element": ("fixed_size_list", lambda array, picks: list_element(array, 1)),
+    "struct_flatten of structs": ("struct", lambda array, picks: tuple(struct_flatten(array))),
 }
+
+
+def exploded(array: Array) -> tuple[Array, ...]:
+    """The columns of a batch of lists that is exploded, with and without null elements."""
+    names = ["a", "b"]
+    batch = RecordBatch.from_arrays([array, list_value_length(array)], names)
+    whole = explode(batch, "a")
+    return *whole.columns, *explode(batch, "a", empty_as_null=False, keep_nulls=False).columns
+
+
+def masked_fields(array: Array) -> tuple[Array, ...]:
+    """The array as the field of a struct that is null where some other array is."""
+    made = make_struct([array], ["a"])
+    validity = make_validity(array)
+    masked = Array(made.type, made.length, [validity], made.children)
+    return tuple(struct_flatten(masked))
+
+
+def make_validity(array: Array) -> Any:
+    """A bitmap where the array's bytes are."""
+    target = target_of(array.device)
+    return target.buffer(target.table([0b10110101, 0b11011010], np.uint8).copy())
 
 
 def operations() -> dict[str, tuple[str, Operation]]:
     """What is done, and to which sample."""
     every = {f"{op} of {name}": (name, run) for op, run in EVERY.items() for name in samples()}
-    return every | SOME
+    lists = {f"{op} of {name}": (name, run) for op, run in OF_LISTS.items() for name in LISTS}
+    return every | lists | SOME
 
 
 def failures(what: str) -> Iterator[str]:

@@ -12,10 +12,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import int64, uint8, uint64
+from numpy import int64, uint64
 
-from colkern.kernels.bitmaps import bits_at, get_bit, is_valid
+from colkern.kernels.bitmaps import get_bit, is_valid
 from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.primitives import load_word
+
+BLOCK_BITS = 6
+"""Lists are counted by blocks of so many: as many as a word of a bitmap has bits."""
+
+LONG = 64
+"""A list with more elements than this has a loop of its own; see `list_of_each`."""
 
 
 @helper
@@ -24,6 +31,41 @@ def list_length(offsets: Any, sizes: Any, i: Any) -> Any:
     if len(sizes) == 0:
         return int64(offsets[uint64(i) + uint64(1)]) - int64(offsets[uint64(i)])
     return int64(sizes[uint64(i)])
+
+
+@helper
+def some_bits(bitmap: Any, position: Any, count: Any) -> Any:
+    """The `count` (0 to 64) bits from `position` on, lowest first, as a uint64; zeros above them."""
+    byte = position >> uint64(3)
+    shift = position & uint64(7)
+    found = uint64(0)
+    if byte + uint64(9) <= uint64(len(bitmap)):
+        found = load_word(bitmap, byte, uint64(0)) >> shift
+        if shift > 0:
+            found |= uint64(bitmap[byte + uint64(8)]) << (uint64(64) - shift)
+    else:
+        # A word would reach past the end.
+        for k in range(byte, min(byte + uint64(9), uint64(len(bitmap)))):
+            place = (uint64(k) - byte) << uint64(3)
+            if place < shift:
+                found |= uint64(bitmap[k]) >> shift
+            elif place - shift < uint64(64):
+                found |= uint64(bitmap[k]) << (place - shift)
+    return found & lowest_bits(count)
+
+
+@helper
+def lowest_bits(count: Any) -> Any:
+    """A uint64 whose lowest `count` (0 to 64) bits are set."""
+    return ~uint64(0) if count >= uint64(64) else (uint64(1) << count) - uint64(1)
+
+
+@helper
+def valid_bits(validity: Any, position: Any, count: Any) -> Any:
+    """As `some_bits`, of a bitmap that may be absent: then all are set."""
+    if len(validity) == 0:
+        return lowest_bits(count)
+    return some_bits(validity, position, count)
 
 
 @helper
@@ -95,26 +137,19 @@ def list_sizes(start, stop, step, offsets, out):
         out[i] = offsets[uint64(i) + uint64(1)] - offsets[uint64(i)]
 
 
-@kernel(
-    "offsets: O[], sizes: O[], validity: u1[], offset: u8, null: i8, empty: i8, out: P[w]",
-    O="i4 i8",
-    P="i4 i8",
-)
-def list_lengths(start, stop, step, offsets, sizes, validity, offset, null, empty, out):
-    """out[i] = the length of list i, or what stands for one that is null or empty.
+@kernel("offsets: O[], sizes: O[], validity: u1[], offset: u8, out: P[w]", O="i4 i8", P="i4 i8")
+def list_lengths(start, stop, step, offsets, sizes, validity, offset, out):
+    """out[i] = the length of list i, 0 if it is null.
 
     offsets: int32/int64[n + 1], [n] with sizes
     sizes: int32/int64[n], or empty
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
-    null: stands for the length of a null list
-    empty: stands for the length of an empty list
     out: int32/int64[n]
     """
     for i in range(start, stop, step):
         length = list_length(offsets, sizes, i)
-        shown = empty if length == 0 else length
-        out[i] = shown if is_valid(validity, offset, i) else null
+        out[i] = length if is_valid(validity, offset, i) else int64(0)
 
 
 @kernel("offsets: O[], sizes: O[], validity: u1[], offset: u8, out: P[w]", O="i4 i8", P="i4 i8")
@@ -133,63 +168,112 @@ def list_begins(start, stop, step, offsets, sizes, validity, offset, out):
 
 
 @kernel(
-    "offsets: O[], sizes: O[], validity: u1[], offset: u8, length: u8, out: u1[w]",
+    "offsets: O[], sizes: O[], validity: u1[], offset: u8, length: u8, null: i8, empty: i8, "
+    "out: i8[w]",
     O="i4 i8",
 )
-def lists_with_elements(start, stop, step, offsets, sizes, validity, offset, length, out):
-    """Bit i of `out` = whether list i is valid and has elements; the range is over bytes of `out`.
+def count_elements(start, stop, step, offsets, sizes, validity, offset, length, null, empty, out):
+    """out[b] = how many elements the lists of block b have; the range is over blocks of lists.
 
     offsets: int32/int64[n + 1], [n] with sizes
     sizes: int32/int64[n], or empty
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     length: the number of lists
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    null: stands for the length of a null list
+    empty: stands for the length of an empty list
+    out: int64[blocks]
     """
     for b in range(start, stop, step):
-        begin = uint64(b) << uint64(3)
-        packed = uint64(0)
-        for i in range(begin, min(begin + uint64(8), length)):
-            some = list_length(offsets, sizes, i) > 0 and is_valid(validity, offset, i)
-            packed |= uint64(some) << (uint64(i) - begin)
-        out[b] = uint8(packed)
+        first = uint64(b) << uint64(BLOCK_BITS)
+        count = min(length - first, uint64(1 << BLOCK_BITS))
+        valid = valid_bits(validity, offset + first, count)
+        total = int64(0)
+        if valid == lowest_bits(count) and len(sizes) == 0 and empty == 0:
+            total = int64(offsets[first + count]) - int64(offsets[first])
+        else:
+            for j in range(uint64(0), count):
+                elements = list_length(offsets, sizes, first + uint64(j))
+                shown = empty if elements == 0 else elements
+                total += shown if (valid >> uint64(j)) & uint64(1) != 0 else null
+        out[b] = total
 
 
 @kernel(
-    "offsets: O[], sizes: O[], validity: u1[], offset: u8", returns="u8", combine="add", O="i4 i8"
+    "offsets: O[], sizes: O[], validity: u1[], offset: u8, length: u8, null: i8, empty: i8, "
+    "blocks: i8[], out: P[w]",
+    O="i4 i8",
+    P="i4 i8",
 )
-def count_empty_lists(start, stop, step, offsets, sizes, validity, offset):
-    """How many valid lists of the range have no elements.
+def element_starts(
+    start, stop, step, offsets, sizes, validity, offset, length, null, empty, blocks, out
+):
+    """out[i] = how many elements the lists before list i have; the range is over blocks of lists.
 
     offsets: int32/int64[n + 1], [n] with sizes
     sizes: int32/int64[n], or empty
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
+    length: the number of lists
+    null: stands for the length of a null list
+    empty: stands for the length of an empty list
+    blocks: int64[blocks + 1], how many elements the lists before each block have
+    out: int32/int64[n + 1]; whoever has the last block also writes out[n]
     """
-    empty = uint64(0)
-    for i in range(start, stop, step):
-        none = list_length(offsets, sizes, i) == 0
-        empty += uint64(none and is_valid(validity, offset, i))
-    return empty
+    for b in range(start, stop, step):
+        first = uint64(b) << uint64(BLOCK_BITS)
+        count = min(length - first, uint64(1 << BLOCK_BITS))
+        valid = valid_bits(validity, offset + first, count)
+        place = int64(blocks[uint64(b)])
+        if valid == lowest_bits(count) and len(sizes) == 0 and empty == 0:
+            away = int64(offsets[first]) - place
+            for i in range(first, first + count):
+                out[i] = int64(offsets[i]) - away
+        else:
+            for j in range(uint64(0), count):
+                out[first + uint64(j)] = place
+                elements = list_length(offsets, sizes, first + uint64(j))
+                shown = empty if elements == 0 else elements
+                place += shown if (valid >> uint64(j)) & uint64(1) != 0 else null
+        if first + count == length:
+            out[length] = blocks[uint64(b) + uint64(1)]
 
 
 @kernel(
-    "offsets: O[], sizes: O[], validity: u1[], offset: u8, size: i8",
+    "offsets: O[], sizes: O[], validity: u1[], offset: u8, length: u8, size: i8",
     returns="u8",
     O="i4 i8",
 )
-def first_list_of_another_length(start, stop, step, offsets, sizes, validity, offset, size):
-    """The first valid slot of the range that has not `size` elements; the largest uint64 if none.
+def first_list_of_another_length(start, stop, step, offsets, sizes, validity, offset, length, size):
+    """The first valid list that has not `size` elements; the largest uint64 if none.
+
+    The range is over blocks of lists.
 
     offsets: int32/int64[n + 1], [n] with sizes
     sizes: int32/int64[n], or empty
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
+    length: the number of lists
     size: how many elements a list is to have
     """
-    for i in range(start, stop, step):
-        if list_length(offsets, sizes, i) != size and is_valid(validity, offset, i):
-            return uint64(i)
+    for b in range(start, stop, step):
+        first = uint64(b) << uint64(BLOCK_BITS)
+        count = min(length - first, uint64(1 << BLOCK_BITS))
+        valid = valid_bits(validity, offset + first, count)
+        # Whether there is one, without a branch for each; only then which.
+        found = int64(0)
+        if valid == lowest_bits(count):
+            for i in range(first, first + count):
+                found |= list_length(offsets, sizes, i) ^ size
+        else:
+            for j in range(uint64(0), count):
+                away = list_length(offsets, sizes, first + uint64(j)) ^ size
+                found |= away if (valid >> uint64(j)) & uint64(1) != 0 else int64(0)
+        if found != 0:
+            for j in range(uint64(0), count):
+                away = list_length(offsets, sizes, first + uint64(j)) ^ size
+                if away != 0 and (valid >> uint64(j)) & uint64(1) != 0:
+                    return first + uint64(j)
     return ~uint64(0)
 
 
@@ -277,7 +361,7 @@ def list_of_each(start, stop, step, starts, out):
             after = min(uint64(starts[row + uint64(1)]) - base, end)
             number = int64(row)
             while True:
-                if k + uint64(8) > end:
+                if k + uint64(8) > end or after > k + uint64(LONG):
                     for j in range(k, after):
                         out[j] = number
                     break
@@ -313,7 +397,7 @@ def elements_of_lists(start, stop, step, begins, starts, out):
             # Of element 0 of the output, were it in this list.
             origin = int64(begins[row]) - int64(uint64(starts[row]) - base)
             while True:
-                if k + uint64(8) > end:
+                if k + uint64(8) > end or after > k + uint64(LONG):
                     for j in range(k, after):
                         out[j] = origin + int64(j)
                     break
@@ -353,7 +437,8 @@ def copy_lists(start, stop, step, begins, starts, width, values, out):
             after = min((uint64(starts[row + uint64(1)]) - base) * width, end)
             source = uint64(begins[row]) * width + (k - (uint64(starts[row]) - base) * width)
             while True:
-                if k + uint64(8) > end or limit < uint64(8) or source > limit - uint64(8):
+                alone = k + uint64(8) > end or after > k + uint64(LONG)
+                if alone or limit < uint64(8) or source > limit - uint64(8):
                     for j in range(k, after):
                         out[j] = values[source + (uint64(j) - k)]
                     break
@@ -393,36 +478,36 @@ def copy_eight(values: Any, source: Any, out: Any, place: Any) -> None:
     out[place + uint64(7)] = h
 
 
-@kernel("begins: O[], starts: O[], bits: u1[], offset: u8, out: u1[w]", O="i4 i8")
+@kernel("begins: O[], starts: O[], bits: u1[], offset: u8, out: u8[w]", O="i4 i8")
 def copy_list_bits(start, stop, step, begins, starts, bits, offset, out):
-    """The bits of the lists' elements, one list after the other; the range is over bytes of `out`.
+    """The bits of the lists' elements, one list after the other; the range is over words of `out`.
 
     begins: int32/int64[lists], where each list begins in the child
     starts: int32/int64[lists + 1], where the elements of each go, counted from those of list 0
     bits: uint8[] bitmap, the child's
     offset: the bit of the child's element 0
-    out: uint8[ceil(elements / 8)]; bits past them become zero
+    out: uint64[ceil(elements / 64)]; bits past them become zero
     """
     base = uint64(starts[uint64(0)])
     total = uint64(starts[uint64(len(starts)) - uint64(1)]) - base
     row = uint64(0)
-    for b in range(start, stop, step):
-        first = uint64(b) << uint64(3)
-        last = min(first + uint64(8), total)
+    for w in range(start, stop, step):
+        first = uint64(w) << uint64(6)
+        last = min(first + uint64(64), total)
         row = list_of(starts, uint64(1), row, first)
         packed = uint64(0)
         k = first
         while k < last:
             place = uint64(starts[row]) - base
-            count = min(uint64(starts[row + uint64(1)]) - base, last) - k
-            if count > 0:
-                found = bits_at(bits, offset + uint64(begins[row]) + (k - place), count)
-                packed |= (found & ((uint64(1) << count) - uint64(1))) << (k - first)
-                k += count
+            after = min(uint64(starts[row + uint64(1)]) - base, last)
+            if after > k:
+                source = offset + uint64(begins[row]) + (k - place)
+                packed |= some_bits(bits, source, after - k) << (k - first)
+            k = after
             row += uint64(1)
-        # The next byte may begin in the same list.
+        # The next word may begin in the same list.
         row -= uint64(1)
-        out[b] = uint8(packed)
+        out[w] = packed
 
 
 @kernel("starts: O[], width: u8, values: T[], out: T[w]", O="i4 i8", T="u1 u2 u4 u8")
@@ -445,7 +530,7 @@ def repeat_values(start, stop, step, starts, width, values, out):
             after = min(uint64(starts[row + uint64(1)]) - base, end)
             value = values[row]
             while True:
-                if k + uint64(8) > end:
+                if k + uint64(8) > end or after > k + uint64(LONG):
                     for j in range(k, after):
                         out[j] = value
                     break
@@ -473,30 +558,68 @@ def repeat_values(start, stop, step, starts, width, values, out):
             k += uint64(step)
 
 
-@kernel("starts: O[], bits: u1[], offset: u8, out: u1[w]", O="i4 i8")
+@kernel("starts: O[], bits: u1[], offset: u8, out: u8[w]", O="i4 i8")
 def repeat_list_bits(start, stop, step, starts, bits, offset, out):
-    """Bit i once for each element of list i, one list after the other; over the bytes of `out`.
+    """Bit i once for each element of list i, one list after the other; over the words of `out`.
 
     starts: int32/int64[lists + 1], where the elements of each begin, counted from those of list 0
     bits: uint8[] bitmap
     offset: the bit of list 0 in it
-    out: uint8[ceil(elements / 8)]; bits past them become zero
+    out: uint64[ceil(elements / 64)]; bits past them become zero
     """
     base = uint64(starts[uint64(0)])
     total = uint64(starts[uint64(len(starts)) - uint64(1)]) - base
     row = uint64(0)
-    for b in range(start, stop, step):
-        first = uint64(b) << uint64(3)
-        last = min(first + uint64(8), total)
+    for w in range(start, stop, step):
+        first = uint64(w) << uint64(6)
+        last = min(first + uint64(64), total)
         row = list_of(starts, uint64(1), row, first)
         packed = uint64(0)
         k = first
         while k < last:
             after = min(uint64(starts[row + uint64(1)]) - base, last)
-            ones = (uint64(1) << (after - first)) - (uint64(1) << (k - first))
+            ones = lowest_bits(after - first) & ~lowest_bits(k - first)
             packed |= ones if get_bit(bits, offset + row) else uint64(0)
             k = after
             row += uint64(1)
-        # The next byte may begin in the same list.
+        # The next word may begin in the same list.
         row -= uint64(1)
-        out[b] = uint8(packed)
+        out[w] = packed
+
+
+@kernel(
+    "offsets: O[], sizes: O[], validity: u1[], offset: u8, starts: P[], out: u8[w]",
+    O="i4 i8",
+    P="i4 i8",
+)
+def bits_of_elements(start, stop, step, offsets, sizes, validity, offset, starts, out):
+    """Bit k of `out` = whether place k is for an element, not in the stead of a list without any.
+
+    The range is over the words of `out`.
+
+    offsets: int32/int64[n + 1], [n] with sizes
+    sizes: int32/int64[n], or empty
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    starts: int32/int64[n + 1], the first place for each list
+    out: uint64[ceil(places / 64)]; bits past them become zero
+    """
+    base = uint64(starts[uint64(0)])
+    total = uint64(starts[uint64(len(starts)) - uint64(1)]) - base
+    row = uint64(0)
+    for w in range(start, stop, step):
+        first = uint64(w) << uint64(6)
+        last = min(first + uint64(64), total)
+        row = list_of(starts, uint64(1), row, first)
+        packed = uint64(0)
+        k = first
+        while k < last:
+            after = min(uint64(starts[row + uint64(1)]) - base, last)
+            ones = lowest_bits(after - first) & ~lowest_bits(k - first)
+            some = list_length(offsets, sizes, row) > 0 and is_valid(validity, offset, row)
+            packed |= ones if some else uint64(0)
+            k = after
+            row += uint64(1)
+        # The next word may begin in the same list.
+        row -= uint64(1)
+        out[w] = packed

@@ -13,7 +13,7 @@ from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.kernels import lists
 from colkern.operations.creation import nulls
-from colkern.operations.list_elements import copy_elements, repeat_for_elements
+from colkern.operations.list_elements import bitmap_of, copy_elements, repeat_for_elements
 from colkern.operations.list_slots import Lists, lists_of
 from colkern.operations.lists import list_flatten
 from colkern.operations.nulling import null_outside
@@ -50,13 +50,9 @@ def explode(
     position = batch.schema.index(column)
     array = batch.column(position)
     found = lists_of(array)
-    stand_ins = 0
-    if empty_as_null and array.length:
-        stand_ins += found.target.reduce(lists.count_empty_lists, array.length, *found.args)
-    if keep_nulls:
-        stand_ins += array.null_count
-    if stand_ins:
-        starts = found.starts(null=int(keep_nulls), empty=int(empty_as_null))
+    places = found.count(null=int(keep_nulls), empty=int(empty_as_null))
+    if places.total > found.shown.total:
+        starts = places.starts()
         elements = _elements_and_nulls(found, starts)
     else:
         starts = found.element_starts()
@@ -79,12 +75,10 @@ def _elements_and_nulls(found: Lists, starts: Any) -> Array:
     total = target.item(starts, count)
     if not found.child.length:
         return nulls(total, found.child.type, found.array.device)
-    elements = copy_elements(found.child, found.begins(np.int64), starts)
-    some = target.output((count + 7) // 8, np.uint8)
-    target.map(lists.lists_with_elements, len(some), *found.args, count, some)
-    visible = target.output((total + 7) // 8, np.uint8)
-    target.map(lists.repeat_list_bits, len(visible), starts, target.frozen(some), 0, visible)
-    return null_outside(elements, target.buffer(visible))
+    elements = copy_elements(found.child, found.begins(starts.dtype, stand_ins=True), starts)
+    visible = target.output((total + 63) // 64, np.uint64)
+    target.map(lists.bits_of_elements, len(visible), *found.args, starts, visible)
+    return null_outside(elements, bitmap_of(target, visible, total))
 
 
 def _schema(schema: s.Schema, position: int, elements: Array) -> s.Schema:

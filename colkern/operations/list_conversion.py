@@ -16,7 +16,7 @@ from colkern.errors import LimitExceededError
 from colkern.kernels import lists, offsets
 from colkern.memory import Buffer
 from colkern.operations.creation import nulls
-from colkern.operations.list_elements import copy_elements
+from colkern.operations.list_elements import bitmap_of, copy_elements
 from colkern.operations.list_slots import Lists, lists_of
 from colkern.operations.nulling import null_outside
 from colkern.operations.targets import NOWHERE
@@ -68,8 +68,8 @@ def list_view_to_list(array: Array) -> Array:
     """
     kind = _result(_LIST_TYPES, array, "list_view or large_list_view")
     found = lists_of(array)
-    starts = found.starts(found.offsets.dtype)
-    row = found.row_from(starts)
+    starts = found.shown.starts(found.offsets.dtype)
+    row = found.shown.row(starts)
     if row is not None:
         child = found.child.slice(row[0], row[1] - row[0])
     else:
@@ -176,7 +176,7 @@ def _too_many(count: int) -> LimitExceededError:
 
 
 def _check_lengths(found: Lists, size: int) -> None:
-    slot = found.first(lists.first_list_of_another_length, *found.args, size)
+    slot = found.first_of_another_length(size)
     if slot != NOWHERE:
         length = found.length_of(slot)
         raise ValueError(f"list_size: {size}, the list in slot {slot} has {length} elements")
@@ -197,8 +197,7 @@ def _elements_in_place(found: Lists, size: int) -> Array | None:
     if array.null_count:
         if found.has_views:
             return None
-        everywhere = (found.offsets, found.sizes, target.table([], np.uint8), 0, size)
-        if found.first(lists.first_list_of_another_length, *everywhere) != NOWHERE:
+        if found.first_slot_of_another_length(size) != NOWHERE:
             return None
     base = target.item(found.offsets, 0)
     if found.has_views:
@@ -215,12 +214,13 @@ def _copied_evenly(found: Lists, size: int) -> Array:
         return nulls(array.length * size, found.child.type, array.device)
     starts = _even_starts(found, size)
     # Under a null stand the child's first elements, until they are made null.
-    elements = copy_elements(found.child, found.begins(np.int64), starts)
+    begins = found.begins(np.int64, stand_ins=True)
+    elements = copy_elements(found.child, begins, starts)
     if not array.null_count:
         return elements
-    bits = target.output((elements.length + 7) // 8, np.uint8)
+    bits = target.output((elements.length + 63) // 64, np.uint64)
     target.map(lists.repeat_list_bits, len(bits), starts, *found.validity, bits)
-    return null_outside(elements, target.buffer(bits))
+    return null_outside(elements, bitmap_of(target, bits, elements.length))
 
 
 def _resized_offsets(found: Lists, dtype: Any) -> tuple[list[Buffer | None], Array]:
@@ -242,5 +242,6 @@ def _resized_views(found: Lists, dtype: Any) -> tuple[list[Buffer | None], Array
         raise _too_many(child.length)
     # Under nulls there may be numbers that do not fit.
     sizes = target.output(count, dtype)
-    target.map(lists.list_lengths, count, *found.args, 0, 0, sizes)
-    return [target.buffer(found.begins(dtype)), target.buffer(sizes)], child
+    target.map(lists.list_lengths, count, *found.args, sizes)
+    begins = found.begins(dtype, stand_ins=True)
+    return [target.buffer(begins), target.buffer(sizes)], child

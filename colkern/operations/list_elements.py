@@ -27,7 +27,7 @@ def copy_elements(child: Array, begins: Any, starts: Any) -> Array:
 
     Args:
         child: What the lists are in.
-        begins: Where each list begins there (int32/int64[lists]); 0 for one without elements.
+        begins: Where each list with elements begins there (int32/int64[lists]).
         starts: The running sum of their lengths (the same dtype, [lists + 1]), from any number on.
     """
     return _gathered(child, _Copying(child, begins, starts))
@@ -145,10 +145,15 @@ def _items(items: Any, how: _Gathering) -> Buffer:
 
 
 def _bits(bits: Buffer, offset: int, how: _Gathering) -> Buffer:
-    out = how.target.output((how.count + 7) // 8, np.uint8)
+    out = how.target.output((how.count + 63) // 64, np.uint64)
     how.write_bits(bits.array, offset, out)
-    made: Buffer = how.target.buffer(out)
-    return made
+    return bitmap_of(how.target, out, how.count)
+
+
+def bitmap_of(target: Any, words: Any, length: int) -> Buffer:
+    """Bits as kernels write them, 64 in a word, as a bitmap."""
+    made: Buffer = target.buffer(words)
+    return made[: (length + 7) // 8]
 
 
 def _validity(array: Array, how: _Gathering) -> tuple[Buffer | None, int]:

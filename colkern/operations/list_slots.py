@@ -6,6 +6,7 @@ Columnar format 1.5: "Variable-size List Layout", "ListView Layout", "Fixed-Size
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,9 +14,9 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.kernels import hidden, lists
+from colkern.errors import LimitExceededError
+from colkern.kernels import lists
 from colkern.layouts import Role
-from colkern.operations.patterns import measure
 from colkern.operations.targets import NOWHERE, target_of, validity_of
 from colkern.operations.validation import require_valid
 
@@ -65,6 +66,25 @@ class Lists:
             return NOWHERE
         return int(self.target.reduce(kernel, self.array.length, *args))
 
+    def first_of_another_length(self, size: int) -> int:
+        """The first valid list that has not `size` elements, or `NOWHERE`."""
+        return self._first_unlike(size, self.validity)
+
+    def first_slot_of_another_length(self, size: int) -> int:
+        """The first list, null or not, that has not `size` elements, or `NOWHERE`."""
+        return self._first_unlike(size, (self.target.table([], np.uint8), 0))
+
+    def _first_unlike(self, size: int, validity: tuple[Any, int]) -> int:
+        if not self._blocks:
+            return NOWHERE
+        args = (self.offsets, self.sizes, *validity, self.array.length, size)
+        return int(self.target.reduce(lists.first_list_of_another_length, self._blocks, *args))
+
+    @property
+    def _blocks(self) -> int:
+        """How many blocks the lists are counted by."""
+        return (self.array.length + (1 << lists.BLOCK_BITS) - 1) >> lists.BLOCK_BITS
+
     def length_of(self, slot: int) -> int:
         """How many elements the list in a slot has, null or not."""
         item = self.target.item
@@ -72,23 +92,33 @@ class Lists:
             return int(item(self.sizes, slot))
         return int(item(self.offsets, slot + 1) - item(self.offsets, slot))
 
-    def starts(self, dtype: Any = np.int64, *, null: int = 0, empty: int = 0) -> Any:
-        """The running sum of the lengths of the valid lists (dtype[lists + 1]), read-only.
+    def count(self, *, null: int = 0, empty: int = 0) -> Count:
+        """Count the elements of the valid lists.
+
+        Args:
+            null: What counts for the length of a null list.
+            empty: What counts for the length of an empty list.
+        """
+        blocks = self.target.output(self._blocks, np.int64)
+        args = (*self.args, self.array.length, null, empty)
+        self.target.map(lists.count_elements, len(blocks), *args, blocks)
+        return Count(self, args, blocks, self.target.total(blocks))
+
+    @cached_property
+    def shown(self) -> Count:
+        """The count of the elements of the valid lists."""
+        return self.count()
+
+    def begins(self, dtype: Any, *, stand_ins: bool = False) -> Any:
+        """Where each list begins (dtype[lists], read-only); not copied if the offsets say so.
 
         Args:
             dtype: int32 or int64.
-            null: What counts for the length of a null list.
-            empty: What counts for the length of an empty list.
-
-        Raises:
-            LimitExceededError: If the sum does not fit.
+            stand_ins: Whether something is taken for lists without elements too: then these begin at
+                the child's first element, else anywhere.
         """
-        lengths = (*self.args, null, empty)
-        made = measure(self.target, lists.list_lengths, self.array.length, dtype, *lengths)
-        return self.target.frozen(made)
-
-    def begins(self, dtype: Any) -> Any:
-        """Where each list begins (dtype[lists]), 0 for one without elements; read-only."""
+        if not stand_ins and not self.has_views and self.offsets.dtype == dtype:
+            return self.offsets[: self.array.length]
         out = self.target.output(self.array.length, dtype)
         self.target.map(lists.list_begins, self.array.length, *self.args, out)
         return self.target.frozen(out)
@@ -98,7 +128,21 @@ class Lists:
 
         int32 or int64, [lists + 1], read-only: the offsets themselves if they say so.
         """
-        return self.starts() if self.has_views or self.row() is None else self.offsets
+        return self.offsets if self.hides_nothing else self.shown.starts()
+
+    @cached_property
+    def hides_nothing(self) -> bool:
+        """Whether all that is between the first offset and the last are elements of valid lists."""
+        if self.has_views:
+            return False
+        if not self.array.null_count:
+            return True
+        first, last = self._span()
+        return self.shown.total == last - first
+
+    def _span(self) -> tuple[int, int]:
+        item = self.target.item
+        return item(self.offsets, 0), item(self.offsets, self.array.length)
 
     def row(self) -> tuple[int, int] | None:
         """The first element and the one past the last, if the lists follow each other in the child.
@@ -106,18 +150,70 @@ class Lists:
         Nothing but the elements of valid lists is between these. None if there is more, or if the
         lists come in another order.
         """
-        return _ROWS[self.array.layout.name](self)
+        if self.has_views:
+            return self.shown.row()
+        return self._span() if self.hides_nothing else None
 
-    def row_from(self, starts: Any) -> tuple[int, int] | None:
-        """As `row`, if the running sum of the lengths is known."""
-        total = self.target.item(starts, self.array.length)
-        if not total:
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many elements lists have.
+
+    Args:
+        lists: The lists.
+        args: What kernels that count take first.
+        blocks: How many the lists of each block have (int64).
+        total: How many all of them have.
+    """
+
+    lists: Lists
+    args: tuple[Any, ...]
+    blocks: Any
+    total: int
+
+    def starts(self, dtype: Any = None) -> Any:
+        """The running sum of the lengths (dtype[lists + 1]), read-only.
+
+        Args:
+            dtype: int32 or int64; that of the offsets, if it fits and None is given.
+
+        Raises:
+            LimitExceededError: If the sum does not fit.
+        """
+        target = self.lists.target
+        kind = np.dtype(self._fitting() if dtype is None else dtype)
+        if self.total > np.iinfo(kind).max:
+            raise LimitExceededError(
+                f"{self.total} elements do not fit offsets of {kind}; use the large form of the type"
+            )
+        if not len(self.blocks):
+            return target.frozen(target.allocate(1, kind))
+        out = target.output(self.lists.array.length + 1, kind)
+        blocks = target.frozen(target.scan(self.blocks, np.int64))
+        target.map(lists.element_starts, len(self.blocks), *self.args, blocks, out)
+        return target.frozen(out)
+
+    def _fitting(self) -> Any:
+        own = self.lists.offsets.dtype
+        return own if self.total <= np.iinfo(own).max else np.int64
+
+    def row(self, starts: Any = None) -> tuple[int, int] | None:
+        """The first element and the one past the last, if each list begins where the one before ends.
+
+        Args:
+            starts: The running sum of the lengths, if it is known.
+        """
+        found = self.lists
+        if not self.total:
             return 0, 0
-        some = self.first(lists.first_list_of_another_length, *self.args, 0)
-        base = self.target.item(self.offsets, some)
-        if self.first(lists.first_list_out_of_row, *self.args, base, starts) != NOWHERE:
+        if starts is None:
+            starts = self.starts()
+        some = found.first_of_another_length(0)
+        base = found.target.item(found.offsets, some)
+        away = (*found.args, base, starts)
+        if found.first(lists.first_list_out_of_row, *away) != NOWHERE:
             return None
-        return base, base + total
+        return base, base + self.total
 
 
 def lists_of(array: Array) -> Lists:
@@ -150,34 +246,8 @@ def _even_offsets(found: Lists) -> Any:
     return found.target.frozen(out)
 
 
-def _row_of_lists(found: Lists) -> tuple[int, int] | None:
-    nullable = len(found.validity[0]) > 0
-    hides = (found.offsets, *found.validity)
-    if nullable and found.first(hidden.first_hidden_length, *hides) != NOWHERE:
-        return None
-    item = found.target.item
-    return item(found.offsets, 0), item(found.offsets, found.array.length)
-
-
-def _row_of_views(found: Lists) -> tuple[int, int] | None:
-    return found.row_from(found.starts())
-
-
-def _row_of_fixed(found: Lists) -> tuple[int, int] | None:
-    array, size = found.array, list_size(found.array)
-    if size and array.null_count:
-        return None
-    return array.offset * size, (array.offset + array.length) * size
-
-
 _OFFSETS: dict[str, Callable[[Lists], Any]] = {
     "variable-size list": _own_offsets,
     "variable-size list-view": _own_offsets,
     "fixed-size list": _even_offsets,
-}
-
-_ROWS: dict[str, Callable[[Lists], tuple[int, int] | None]] = {
-    "variable-size list": _row_of_lists,
-    "variable-size list-view": _row_of_views,
-    "fixed-size list": _row_of_fixed,
 }

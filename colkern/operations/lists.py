@@ -38,7 +38,8 @@ def list_flatten(array: Array) -> Array:
     row = found.row()
     if row is not None:
         return found.child.slice(row[0], row[1] - row[0])
-    return copy_elements(found.child, found.begins(np.int64), found.starts())
+    starts = found.shown.starts()
+    return copy_elements(found.child, found.begins(starts.dtype), starts)
 
 
 def list_value_length(array: Array) -> Array:

@@ -14,7 +14,6 @@ from kernels.case import (
     cases_of,
     limits,
     numbers,
-    packed,
     random_bits,
     validities,
 )
@@ -66,11 +65,41 @@ def list_sizes(types: dict[str, str]) -> Iterator[Case]:
 
 @cases_of(lists.list_lengths)
 def list_lengths(types: dict[str, str]) -> Iterator[Case]:
+    for label, offsets, sizes, lengths, bits, valid in slots():
+        expected = [n if ok else 0 for n, ok in zip(lengths, valid, strict=True)]
+        yield Case(label, len(lengths), (offsets, sizes, *bits), expected)
+
+
+def blocks_of(items: list[int]) -> list[int]:
+    """The sums of blocks of lists."""
+    size = 1 << lists.BLOCK_BITS
+    return [sum(items[b : b + size]) for b in range(0, len(items), size)]
+
+
+def counted(what: str) -> Iterator[tuple[str, int, tuple[Any, ...], list[int]]]:
+    """Lists of which some stand for others: label, blocks, arguments, their lengths."""
     for null, empty in ((0, 0), (1, 0), (0, 1), (1, 1)):
         for label, offsets, sizes, lengths, bits, valid in slots():
-            expected = [n or empty if ok else null for n, ok in zip(lengths, valid, strict=True)]
-            args = (offsets, sizes, *bits, null, empty)
-            yield Case(f"{label}, {null}, {empty}", len(lengths), args, expected)
+            shown = [n or empty if ok else null for n, ok in zip(lengths, valid, strict=True)]
+            args = (offsets, sizes, *bits, len(lengths), null, empty)
+            yield f"{label}, {null}, {empty}", len(blocks_of(lengths)), args, shown
+
+
+@cases_of(lists.count_elements)
+def count_elements(types: dict[str, str]) -> Iterator[Case]:
+    for label, blocks, args, shown in counted("count"):
+        yield Case(label, blocks, args, blocks_of(shown))
+
+
+@cases_of(lists.element_starts)
+def element_starts(types: dict[str, str]) -> Iterator[Case]:
+    for label, blocks, args, shown in counted("starts"):
+        expected = starts_of(shown)
+        if blocks:
+            yield Case(label, blocks, (*args, starts_of(blocks_of(shown))), expected)
+        else:
+            # Nobody has a block, and nothing is written.
+            yield Case(label, 0, (*args, [0]), [7], [7])
 
 
 @cases_of(lists.list_begins)
@@ -81,28 +110,17 @@ def list_begins(types: dict[str, str]) -> Iterator[Case]:
         yield Case(label, len(lengths), (offsets, sizes, *bits), expected)
 
 
-@cases_of(lists.lists_with_elements)
-def lists_with_elements(types: dict[str, str]) -> Iterator[Case]:
-    for label, offsets, sizes, lengths, bits, valid in slots():
-        expected = packed([n > 0 and ok for n, ok in zip(lengths, valid, strict=True)])
-        yield Case(label, len(expected), (offsets, sizes, *bits, len(lengths)), expected)
-
-
-@cases_of(lists.count_empty_lists)
-def count_empty_lists(types: dict[str, str]) -> Iterator[Case]:
-    for label, offsets, sizes, lengths, bits, valid in slots():
-        expected = sum(n == 0 and ok for n, ok in zip(lengths, valid, strict=True))
-        yield Case(label, len(lengths), (offsets, sizes, *bits), expected)
-
-
 @cases_of(lists.first_list_of_another_length)
 def first_list_of_another_length(types: dict[str, str]) -> Iterator[Case]:
     for size in (0, 3):
         for label, offsets, sizes, lengths, bits, valid in slots():
             wrong = (i for i, n in enumerate(lengths) if n != size and valid[i])
-            args = (offsets, sizes, *bits, size)
-            yield Case(f"{label}, not {size}", len(lengths), args, next(wrong, NOWHERE))
-    yield Case("none", 20, (starts_of([4] * 20), [], [], 0, 4), NOWHERE)
+            args = (offsets, sizes, *bits, len(lengths), size)
+            blocks = len(blocks_of(lengths))
+            yield Case(f"{label}, not {size}", blocks, args, next(wrong, NOWHERE))
+    for count in LENGTHS:
+        args = (starts_of([4] * count), [], [], 0, count, 4)
+        yield Case("none", len(blocks_of([4] * count)), args, NOWHERE)
 
 
 @cases_of(lists.first_list_out_of_row)
@@ -185,13 +203,20 @@ def copy_lists(types: dict[str, str]) -> Iterator[Case]:
     yield Case("short child", 5, ([0, 1], [0, 2, 5], 1, [1, 2, 3, 4]), [1, 2, 2, 3, 4])
 
 
+def words(bits: list[bool]) -> list[int]:
+    """Bits as words of 64, the last one filled with zeros."""
+    return [
+        sum(bit << k for k, bit in enumerate(bits[w : w + 64])) for w in range(0, len(bits), 64)
+    ]
+
+
 @cases_of(lists.copy_list_bits)
 def copy_list_bits(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("copy bits")
     bits = random_bits(rng, 100)
     for offset in (0, 3, 9):
         for label, begins, starts, places in placed_lists("copied"):
-            expected = packed([bits[p] for p in itertools.chain(*places)])
+            expected = words([bits[p] for p in itertools.chain(*places)])
             args = (begins, starts, bitmap(bits, offset, rng), offset)
             yield Case(f"{label}, bit {offset}", len(expected), args, expected)
 
@@ -219,8 +244,20 @@ def repeat_list_bits(types: dict[str, str]) -> Iterator[Case]:
         for lengths in SHAPES:
             bits = random_bits(rng, len(lengths))
             repeated = [bit for bit, n in zip(bits, lengths, strict=True) for _ in range(n)]
-            expected = packed(repeated)
+            expected = words(repeated)
             for base in (0, 11):
                 args = (starts_of(lengths, base), bitmap(bits, offset, rng), offset)
                 label = f"{len(lengths)} from {base}, bit {offset}"
                 yield Case(label, len(expected), args, expected)
+
+
+@cases_of(lists.bits_of_elements)
+def bits_of_elements(types: dict[str, str]) -> Iterator[Case]:
+    for null, empty in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        for label, offsets, sizes, lengths, bits, valid in slots():
+            rows = list(zip(lengths, valid, strict=True))
+            shown = [n or empty if ok else null for n, ok in rows]
+            real = [n > 0 and ok for n, ok in rows]
+            expected = words([bit for bit, n in zip(real, shown, strict=True) for _ in range(n)])
+            args = (offsets, sizes, *bits, starts_of(shown, 9))
+            yield Case(f"{label}, {null}, {empty}", len(expected), args, expected)

@@ -81,3 +81,16 @@ def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     """A loop over bytes, as neither end need be aligned; of a group, each lane copies its share."""
     for k in range(uint64(cuda.threadIdx.x) % LANES, count, LANES):
         out[position + uint64(k)] = load_item(out, address + uint64(k))
+
+
+def fill_eight(out: Any, position: Any, value: Any, stride: Any) -> None:
+    """A loop: bodies whose step is not 1 do not come here."""
+    for j in range(uint64(0), uint64(8)):
+        out[position + uint64(j)] = value
+        value += stride
+
+
+def copy_eight(out: Any, position: Any, values: Any, source: Any) -> None:
+    """A loop: bodies whose step is not 1 do not come here."""
+    for j in range(uint64(0), uint64(8)):
+        out[position + uint64(j)] = values[source + uint64(j)]

@@ -16,7 +16,7 @@ from numpy import int64, uint64
 
 from colkern.kernels.bitmaps import get_bit, is_valid
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import load_word
+from colkern.kernels.primitives import copy_eight, fill_eight, load_word
 
 BLOCK_BITS = 6
 """Lists are counted by blocks of so many: as many as a word of a bitmap has bits."""
@@ -365,8 +365,7 @@ def list_of_each(start, stop, step, starts, out):
                     for j in range(k, after):
                         out[j] = number
                     break
-                for j in range(uint64(0), uint64(8)):
-                    out[k + uint64(j)] = number
+                fill_eight(out, k, number, int64(0))
                 k += uint64(8)
                 if k >= after:
                     break
@@ -379,11 +378,18 @@ def list_of_each(start, stop, step, starts, out):
             k += uint64(step)
 
 
-@kernel("begins: O[], starts: O[], out: i8[w]", O="i4 i8")
-def elements_of_lists(start, stop, step, begins, starts, out):
+@helper
+def list_begin(begins: Any, latest: Any, row: Any) -> Any:
+    """Where a list begins in the child, as a uint64; of one without elements a place that there is."""
+    return min(uint64(begins[row]), latest)
+
+
+@kernel("begins: O[], latest: u8, starts: O[], out: i8[w]", O="i4 i8")
+def elements_of_lists(start, stop, step, begins, latest, starts, out):
     """out[k] = the place in the child of element k of the lists, one list after the other.
 
     begins: int32/int64[lists], where each list begins in the child
+    latest: where a list begins at the latest: what begins later has no elements, or any will do
     starts: int32/int64[lists + 1], where the elements of each go, counted from those of list 0
     out: int64[elements]
     """
@@ -395,14 +401,13 @@ def elements_of_lists(start, stop, step, begins, starts, out):
         while k < end:
             after = min(uint64(starts[row + uint64(1)]) - base, end)
             # Of element 0 of the output, were it in this list.
-            origin = int64(begins[row]) - int64(uint64(starts[row]) - base)
+            origin = int64(list_begin(begins, latest, row)) - int64(uint64(starts[row]) - base)
             while True:
                 if k + uint64(8) > end or after > k + uint64(LONG):
                     for j in range(k, after):
                         out[j] = origin + int64(j)
                     break
-                for j in range(uint64(0), uint64(8)):
-                    out[k + uint64(j)] = origin + int64(k + uint64(j))
+                fill_eight(out, k, origin + int64(k), int64(1))
                 k += uint64(8)
                 if k >= after:
                     break
@@ -411,17 +416,23 @@ def elements_of_lists(start, stop, step, begins, starts, out):
     else:
         while k < end:
             row = list_of(starts, uint64(1), row, k)
-            out[k] = int64(begins[row]) + int64(k - (uint64(starts[row]) - base))
+            begin = list_begin(begins, latest, row)
+            out[k] = int64(begin + (k - (uint64(starts[row]) - base)))
             k += uint64(step)
 
 
-@kernel("begins: O[], starts: O[], width: u8, values: T[], out: T[w]", O="i4 i8", T="u1 u2 u4 u8")
-def copy_lists(start, stop, step, begins, starts, width, values, out):
+@kernel(
+    "begins: O[], latest: u8, starts: O[], width: u8, values: T[], out: T[w]",
+    O="i4 i8",
+    T="u1 u2 u4 u8",
+)
+def copy_lists(start, stop, step, begins, latest, starts, width, values, out):
     """The elements of the lists, one list after the other; an element is `width` items.
 
     The range is over the items of `out`.
 
     begins: int32/int64[lists], where each list begins in the child
+    latest: where a list begins at the latest: what begins later has no elements, or any will do
     starts: int32/int64[lists + 1], where the elements of each go, counted from those of list 0
     width: how many items make one element, at least 1
     values: T[], the child's
@@ -435,14 +446,15 @@ def copy_lists(start, stop, step, begins, starts, width, values, out):
     if step == 1:
         while k < end:
             after = min((uint64(starts[row + uint64(1)]) - base) * width, end)
-            source = uint64(begins[row]) * width + (k - (uint64(starts[row]) - base) * width)
+            place = (uint64(starts[row]) - base) * width
+            source = list_begin(begins, latest, row) * width + (k - place)
             while True:
                 alone = k + uint64(8) > end or after > k + uint64(LONG)
                 if alone or limit < uint64(8) or source > limit - uint64(8):
                     for j in range(k, after):
                         out[j] = values[source + (uint64(j) - k)]
                     break
-                copy_eight(values, source, out, k)
+                copy_eight(out, k, values, source)
                 k += uint64(8)
                 source += uint64(8)
                 if k >= after:
@@ -453,36 +465,16 @@ def copy_lists(start, stop, step, begins, starts, width, values, out):
         while k < end:
             row = list_of(starts, width, row, k)
             place = (uint64(starts[row]) - base) * width
-            out[k] = values[uint64(begins[row]) * width + (k - place)]
+            out[k] = values[list_begin(begins, latest, row) * width + (k - place)]
             k += uint64(step)
 
 
-@helper
-def copy_eight(values: Any, source: Any, out: Any, place: Any) -> None:
-    """Eight items, all read before the first is written: the compiler makes vectors of them."""
-    a = values[source]
-    b = values[source + uint64(1)]
-    c = values[source + uint64(2)]
-    d = values[source + uint64(3)]
-    e = values[source + uint64(4)]
-    f = values[source + uint64(5)]
-    g = values[source + uint64(6)]
-    h = values[source + uint64(7)]
-    out[place] = a
-    out[place + uint64(1)] = b
-    out[place + uint64(2)] = c
-    out[place + uint64(3)] = d
-    out[place + uint64(4)] = e
-    out[place + uint64(5)] = f
-    out[place + uint64(6)] = g
-    out[place + uint64(7)] = h
-
-
-@kernel("begins: O[], starts: O[], bits: u1[], offset: u8, out: u8[w]", O="i4 i8")
-def copy_list_bits(start, stop, step, begins, starts, bits, offset, out):
+@kernel("begins: O[], latest: u8, starts: O[], bits: u1[], offset: u8, out: u8[w]", O="i4 i8")
+def copy_list_bits(start, stop, step, begins, latest, starts, bits, offset, out):
     """The bits of the lists' elements, one list after the other; the range is over words of `out`.
 
     begins: int32/int64[lists], where each list begins in the child
+    latest: where a list begins at the latest: what begins later has no elements, or any will do
     starts: int32/int64[lists + 1], where the elements of each go, counted from those of list 0
     bits: uint8[] bitmap, the child's
     offset: the bit of the child's element 0
@@ -501,7 +493,7 @@ def copy_list_bits(start, stop, step, begins, starts, bits, offset, out):
             place = uint64(starts[row]) - base
             after = min(uint64(starts[row + uint64(1)]) - base, last)
             if after > k:
-                source = offset + uint64(begins[row]) + (k - place)
+                source = offset + list_begin(begins, latest, row) + (k - place)
                 packed |= some_bits(bits, source, after - k) << (k - first)
             k = after
             row += uint64(1)
@@ -534,8 +526,7 @@ def repeat_values(start, stop, step, starts, width, values, out):
                     for j in range(k, after):
                         out[j] = value
                     break
-                for j in range(uint64(0), uint64(8)):
-                    out[k + uint64(j)] = value
+                fill_eight(out, k, value, uint64(0))
                 k += uint64(8)
                 if k >= after:
                     break
@@ -611,15 +602,16 @@ def bits_of_elements(start, stop, step, offsets, sizes, validity, offset, starts
         first = uint64(w) << uint64(6)
         last = min(first + uint64(64), total)
         row = list_of(starts, uint64(1), row, first)
-        packed = uint64(0)
-        k = first
-        while k < last:
-            after = min(uint64(starts[row + uint64(1)]) - base, last)
-            ones = lowest_bits(after - first) & ~lowest_bits(k - first)
+        gaps = uint64(0)
+        # What began in an earlier word, and reaches into this one, is no stand-in.
+        row += uint64(uint64(starts[row]) - base < first)
+        place = uint64(starts[row]) - base
+        while place < last:
+            after = uint64(starts[row + uint64(1)]) - base
             some = list_length(offsets, sizes, row) > 0 and is_valid(validity, offset, row)
-            packed |= ones if some else uint64(0)
-            k = after
+            gaps |= uint64(after > place and not some) << (place - first)
+            place = after
             row += uint64(1)
         # The next word may begin in the same list.
-        row -= uint64(1)
-        out[w] = packed
+        row -= uint64(row > 0)
+        out[w] = lowest_bits(last - first) & ~gaps

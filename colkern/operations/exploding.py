@@ -75,7 +75,7 @@ def _elements_and_nulls(found: Lists, starts: Any) -> Array:
     total = target.item(starts, count)
     if not found.child.length:
         return nulls(total, found.child.type, found.array.device)
-    elements = copy_elements(found.child, found.begins(starts.dtype, stand_ins=True), starts)
+    elements = copy_elements(found.child, found.begins(starts.dtype), starts)
     visible = target.output((total + 63) // 64, np.uint64)
     target.map(lists.bits_of_elements, len(visible), *found.args, starts, visible)
     return null_outside(elements, bitmap_of(target, visible, total))

@@ -184,7 +184,9 @@ def _check_lengths(found: Lists, size: int) -> None:
 
 def _even_starts(found: Lists, size: int) -> Any:
     """Where each list begins among lists of one size."""
-    out = found.target.output(found.array.length + 1, np.int64)
+    own = found.offsets.dtype
+    fits = found.array.length * size <= np.iinfo(own).max
+    out = found.target.output(found.array.length + 1, own if fits else np.int64)
     found.target.map(lists.even_offsets, len(out), 0, size, out)
     return found.target.frozen(out)
 
@@ -213,9 +215,8 @@ def _copied_evenly(found: Lists, size: int) -> Array:
     if array.null_count == array.length:
         return nulls(array.length * size, found.child.type, array.device)
     starts = _even_starts(found, size)
-    # Under a null stand the child's first elements, until they are made null.
-    begins = found.begins(np.int64, stand_ins=True)
-    elements = copy_elements(found.child, begins, starts)
+    # Under a null stand any elements, until they are made null.
+    elements = copy_elements(found.child, found.begins(starts.dtype), starts, size)
     if not array.null_count:
         return elements
     bits = target.output((elements.length + 63) // 64, np.uint64)
@@ -243,5 +244,6 @@ def _resized_views(found: Lists, dtype: Any) -> tuple[list[Buffer | None], Array
     # Under nulls there may be numbers that do not fit.
     sizes = target.output(count, dtype)
     target.map(lists.list_lengths, count, *found.args, sizes)
-    begins = found.begins(dtype, stand_ins=True)
+    begins = target.output(count, dtype)
+    target.map(lists.list_begins, count, *found.args, begins)
     return [target.buffer(begins), target.buffer(sizes)], child

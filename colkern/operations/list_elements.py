@@ -22,15 +22,18 @@ from colkern.operations.targets import target_of
 from colkern.operations.validity import null_count
 
 
-def copy_elements(child: Array, begins: Any, starts: Any) -> Array:
+def copy_elements(child: Array, begins: Any, starts: Any, least: int = 1) -> Array:
     """The elements of lists in a checked child, one list after the other.
+
+    Where by `starts` a list has elements that it has not, those there are are any of the child's.
 
     Args:
         child: What the lists are in.
         begins: Where each list with elements begins there (int32/int64[lists]).
         starts: The running sum of their lengths (the same dtype, [lists + 1]), from any number on.
+        least: How many elements each list has that has any.
     """
-    return _gathered(child, _Copying(child, begins, starts))
+    return _gathered(child, _Copying(child, begins, max(child.length - least, 0), starts))
 
 
 def repeat_for_elements(values: Array, starts: Any) -> Array:
@@ -70,20 +73,19 @@ class _Gathering:
 
 
 class _Copying(_Gathering):
-    def __init__(self, array: Array, begins: Any, starts: Any) -> None:
+    def __init__(self, array: Array, begins: Any, latest: int, starts: Any) -> None:
         super().__init__(array, starts)
-        self.begins = begins
+        self.places = (begins, latest, starts)
 
     def write_items(self, words: Any, width: int, out: Any) -> None:
-        args = (self.begins, self.starts, width, words, out)
-        self.target.map(lists.copy_lists, len(out), *args)
+        self.target.map(lists.copy_lists, len(out), *self.places, width, words, out)
 
     def write_bits(self, bits: Any, offset: int, out: Any) -> None:
-        self.target.map(lists.copy_list_bits, len(out), self.begins, self.starts, bits, offset, out)
+        self.target.map(lists.copy_list_bits, len(out), *self.places, bits, offset, out)
 
     def positions(self) -> Any:
         out = self.target.output(self.count, np.int64)
-        self.target.map(lists.elements_of_lists, self.count, self.begins, self.starts, out)
+        self.target.map(lists.elements_of_lists, self.count, *self.places, out)
         return self.target.frozen(out)
 
 

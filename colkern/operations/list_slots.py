@@ -15,7 +15,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import LimitExceededError
-from colkern.kernels import lists
+from colkern.kernels import lists, offsets
 from colkern.layouts import Role
 from colkern.operations.targets import NOWHERE, target_of, validity_of
 from colkern.operations.validation import require_valid
@@ -109,18 +109,16 @@ class Lists:
         """The count of the elements of the valid lists."""
         return self.count()
 
-    def begins(self, dtype: Any, *, stand_ins: bool = False) -> Any:
-        """Where each list begins (dtype[lists], read-only); not copied if the offsets say so.
+    def begins(self, dtype: Any) -> Any:
+        """Where each list says that it begins (dtype[lists], read-only); any number under nulls.
 
-        Args:
-            dtype: int32 or int64.
-            stand_ins: Whether something is taken for lists without elements too: then these begin at
-                the child's first element, else anywhere.
+        Not copied if the offsets have that type.
         """
-        if not stand_ins and not self.has_views and self.offsets.dtype == dtype:
-            return self.offsets[: self.array.length]
+        own = self.offsets[: self.array.length]
+        if own.dtype == dtype:
+            return own
         out = self.target.output(self.array.length, dtype)
-        self.target.map(lists.list_begins, self.array.length, *self.args, out)
+        self.target.map(offsets.rebase_offsets, self.array.length, own, 0, out)
         return self.target.frozen(out)
 
     def element_starts(self) -> Any:

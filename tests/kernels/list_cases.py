@@ -177,14 +177,21 @@ def placed_lists(seed: str) -> Iterator[tuple[str, list[int], list[int], list[li
             # Also at the very end, beyond which nothing can be read.
             begins = [rng.choice((0, 100 - n, rng.randrange(101 - n))) for n in lengths]
             places = [list(range(b, b + n)) for b, n in zip(begins, lengths, strict=True)]
-            yield f"{len(lengths)} from {base}", begins, starts_of(lengths, base), places
+            # A list without elements may say that it begins anywhere.
+            said = [
+                b if n else rng.choice((100, 2**31 - 1, -5))
+                for b, n in zip(begins, lengths, strict=True)
+            ]
+            yield f"{len(lengths)} from {base}", said, starts_of(lengths, base), places
 
 
 @cases_of(lists.elements_of_lists)
 def elements_of_lists(types: dict[str, str]) -> Iterator[Case]:
     for label, begins, starts, places in placed_lists("elements"):
         expected = list(itertools.chain(*places))
-        yield Case(label, len(expected), (begins, starts), expected)
+        yield Case(label, len(expected), (begins, 99, starts), expected)
+    late = ([7, 9, 20], 9, [0, 2, 3, 4])
+    yield Case("stand-ins", 4, late, [7, 8, 9, 9])
 
 
 @cases_of(lists.copy_lists)
@@ -197,10 +204,11 @@ def copy_lists(types: dict[str, str]) -> Iterator[Case]:
             expected = [
                 value for p in itertools.chain(*places) for value in values[p * width :][:width]
             ]
-            args = (begins, starts, width, values)
+            args = (begins, 99, starts, width, values)
             yield Case(f"{label}, width {width}", len(expected), args, expected)
     # Fewer values than are copied at once.
-    yield Case("short child", 5, ([0, 1], [0, 2, 5], 1, [1, 2, 3, 4]), [1, 2, 2, 3, 4])
+    yield Case("short child", 5, ([0, 1], 3, [0, 2, 5], 1, [1, 2, 3, 4]), [1, 2, 2, 3, 4])
+    yield Case("stand-in", 3, ([0, 4], 3, [0, 2, 3], 1, [1, 2, 3, 4]), [1, 2, 4])
 
 
 def words(bits: list[bool]) -> list[int]:
@@ -217,7 +225,7 @@ def copy_list_bits(types: dict[str, str]) -> Iterator[Case]:
     for offset in (0, 3, 9):
         for label, begins, starts, places in placed_lists("copied"):
             expected = words([bits[p] for p in itertools.chain(*places)])
-            args = (begins, starts, bitmap(bits, offset, rng), offset)
+            args = (begins, 99, starts, bitmap(bits, offset, rng), offset)
             yield Case(f"{label}, bit {offset}", len(expected), args, expected)
 
 

@@ -16,7 +16,7 @@ from numpy import int64, uint64
 
 from colkern.kernels.bitmaps import get_bit, is_valid
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_eight, fill_eight, load_word
+from colkern.kernels.primitives import copy_eight, fill_eight, load_word, trailing_zeros
 
 BLOCK_BITS = 6
 """Lists are counted by blocks of so many: as many as a word of a bitmap has bits."""
@@ -583,8 +583,8 @@ def repeat_list_bits(start, stop, step, starts, bits, offset, out):
     O="i4 i8",
     P="i4 i8",
 )
-def bits_of_elements(start, stop, step, offsets, sizes, validity, offset, starts, out):
-    """Bit k of `out` = whether place k is for an element, not in the stead of a list without any.
+def find_stand_ins(start, stop, step, offsets, sizes, validity, offset, starts, out):
+    """Bit i of `out` = whether list i has no elements, or is null, and yet takes a place by `starts`.
 
     The range is over the words of `out`.
 
@@ -593,6 +593,29 @@ def bits_of_elements(start, stop, step, offsets, sizes, validity, offset, starts
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     starts: int32/int64[n + 1], the first place for each list
+    out: uint64[ceil(n / 64)]; bits past n become zero
+    """
+    length = uint64(len(starts)) - uint64(1)
+    for w in range(start, stop, step):
+        first = uint64(w) << uint64(6)
+        count = min(length - first, uint64(64))
+        taken = uint64(0)
+        empty = uint64(0)
+        for j in range(uint64(0), count):
+            i = first + uint64(j)
+            taken |= uint64(starts[i + uint64(1)] != starts[i]) << uint64(j)
+            empty |= uint64(list_length(offsets, sizes, i) == 0) << uint64(j)
+        out[w] = taken & (empty | ~valid_bits(validity, offset + first, count))
+
+
+@kernel("starts: O[], stand_ins: u1[], out: u8[w]", O="i4 i8")
+def bits_of_elements(start, stop, step, starts, stand_ins, out):
+    """Bit k of `out` = whether place k is for an element, not in the stead of a list without any.
+
+    The range is over the words of `out`.
+
+    starts: int32/int64[lists + 1], the first place for each list
+    stand_ins: uint8[] bitmap of the lists without elements that take a place, one each
     out: uint64[ceil(places / 64)]; bits past them become zero
     """
     base = uint64(starts[uint64(0)])
@@ -602,16 +625,16 @@ def bits_of_elements(start, stop, step, offsets, sizes, validity, offset, starts
         first = uint64(w) << uint64(6)
         last = min(first + uint64(64), total)
         row = list_of(starts, uint64(1), row, first)
-        gaps = uint64(0)
         # What began in an earlier word, and reaches into this one, is no stand-in.
-        row += uint64(uint64(starts[row]) - base < first)
-        place = uint64(starts[row]) - base
-        while place < last:
-            after = uint64(starts[row + uint64(1)]) - base
-            some = list_length(offsets, sizes, row) > 0 and is_valid(validity, offset, row)
-            gaps |= uint64(after > place and not some) << (place - first)
-            place = after
-            row += uint64(1)
-        # The next word may begin in the same list.
-        row -= uint64(row > 0)
+        begun = row + uint64(uint64(starts[row]) - base < first)
+        row = list_of(starts, uint64(1), row, last - uint64(1))
+        gaps = uint64(0)
+        while begun <= row:
+            count = min(row - begun + uint64(1), uint64(64))
+            found = some_bits(stand_ins, begun, count)
+            while found != 0:
+                place = uint64(starts[begun + uint64(trailing_zeros(found))]) - base
+                gaps |= uint64(1) << (place - first)
+                found &= found - uint64(1)
+            begun += count
         out[w] = lowest_bits(last - first) & ~gaps

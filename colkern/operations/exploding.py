@@ -52,7 +52,7 @@ def explode(
     found = lists_of(array)
     places = found.count(null=int(keep_nulls), empty=int(empty_as_null))
     if places.total > found.shown.total:
-        starts = places.starts()
+        starts = found.starts(places)
         elements = _elements_and_nulls(found, starts)
     else:
         starts = found.element_starts()
@@ -76,8 +76,11 @@ def _elements_and_nulls(found: Lists, starts: Any) -> Array:
     if not found.child.length:
         return nulls(total, found.child.type, found.array.device)
     elements = copy_elements(found.child, found.begins(starts.dtype), starts)
+    stand_ins = target.output((count + 63) // 64, np.uint64)
+    target.map(lists.find_stand_ins, len(stand_ins), *found.args, starts, stand_ins)
+    bits = target.frozen(stand_ins.view(np.uint8))
     visible = target.output((total + 63) // 64, np.uint64)
-    target.map(lists.bits_of_elements, len(visible), *found.args, starts, visible)
+    target.map(lists.bits_of_elements, len(visible), starts, bits, visible)
     return null_outside(elements, bitmap_of(target, visible, total))
 
 

@@ -68,8 +68,8 @@ def list_view_to_list(array: Array) -> Array:
     """
     kind = _result(_LIST_TYPES, array, "list_view or large_list_view")
     found = lists_of(array)
-    starts = found.shown.starts(found.offsets.dtype)
-    row = found.shown.row(starts)
+    starts = found.starts(found.shown, found.offsets.dtype)
+    row = found.row_from(starts)
     if row is not None:
         child = found.child.slice(row[0], row[1] - row[0])
     else:

@@ -102,12 +102,38 @@ class Lists:
         blocks = self.target.output(self._blocks, np.int64)
         args = (*self.args, self.array.length, null, empty)
         self.target.map(lists.count_elements, len(blocks), *args, blocks)
-        return Count(self, args, blocks, self.target.total(blocks))
+        return Count(args, blocks, self.target.total(blocks))
 
     @cached_property
     def shown(self) -> Count:
         """The count of the elements of the valid lists."""
         return self.count()
+
+    def starts(self, count: Count, dtype: Any = None) -> Any:
+        """The running sum of the lengths that were counted (dtype[lists + 1]), read-only.
+
+        Args:
+            count: The count.
+            dtype: int32 or int64; that of the offsets, if it fits and None is given.
+
+        Raises:
+            LimitExceededError: If the sum does not fit.
+        """
+        own = self.offsets.dtype
+        if dtype is None:
+            dtype = own if count.total <= np.iinfo(own).max else np.int64
+        if count.total > np.iinfo(dtype).max:
+            raise LimitExceededError(
+                f"{count.total} elements do not fit offsets of {np.dtype(dtype)}; "
+                f"use the large form of the type"
+            )
+        target = self.target
+        if not len(count.blocks):
+            return target.frozen(target.allocate(1, dtype))
+        out = target.output(self.array.length + 1, dtype)
+        blocks = target.frozen(target.scan(count.blocks, np.int64))
+        target.map(lists.element_starts, len(count.blocks), *count.args, blocks, out)
+        return target.frozen(out)
 
     def begins(self, dtype: Any) -> Any:
         """Where each list says that it begins (dtype[lists], read-only); any number under nulls.
@@ -126,7 +152,7 @@ class Lists:
 
         int32 or int64, [lists + 1], read-only: the offsets themselves if they say so.
         """
-        return self.offsets if self.hides_nothing else self.shown.starts()
+        return self.offsets if self.hides_nothing else self.starts(self.shown)
 
     @cached_property
     def hides_nothing(self) -> bool:
@@ -149,69 +175,33 @@ class Lists:
         lists come in another order.
         """
         if self.has_views:
-            return self.shown.row()
+            return self.row_from(self.starts(self.shown))
         return self._span() if self.hides_nothing else None
+
+    def row_from(self, starts: Any) -> tuple[int, int] | None:
+        """As `row`, of list views, if the running sum of the shown lengths is known."""
+        total = self.shown.total
+        if not total:
+            return 0, 0
+        base = self.target.item(self.offsets, self.first_of_another_length(0))
+        if self.first(lists.first_list_out_of_row, *self.args, base, starts) != NOWHERE:
+            return None
+        return base, base + total
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many elements lists have.
+    """How many elements lists have; it knows nothing of the lists, which keep it.
 
     Args:
-        lists: The lists.
         args: What kernels that count take first.
         blocks: How many the lists of each block have (int64).
         total: How many all of them have.
     """
 
-    lists: Lists
     args: tuple[Any, ...]
     blocks: Any
     total: int
-
-    def starts(self, dtype: Any = None) -> Any:
-        """The running sum of the lengths (dtype[lists + 1]), read-only.
-
-        Args:
-            dtype: int32 or int64; that of the offsets, if it fits and None is given.
-
-        Raises:
-            LimitExceededError: If the sum does not fit.
-        """
-        target = self.lists.target
-        kind = np.dtype(self._fitting() if dtype is None else dtype)
-        if self.total > np.iinfo(kind).max:
-            raise LimitExceededError(
-                f"{self.total} elements do not fit offsets of {kind}; use the large form of the type"
-            )
-        if not len(self.blocks):
-            return target.frozen(target.allocate(1, kind))
-        out = target.output(self.lists.array.length + 1, kind)
-        blocks = target.frozen(target.scan(self.blocks, np.int64))
-        target.map(lists.element_starts, len(self.blocks), *self.args, blocks, out)
-        return target.frozen(out)
-
-    def _fitting(self) -> Any:
-        own = self.lists.offsets.dtype
-        return own if self.total <= np.iinfo(own).max else np.int64
-
-    def row(self, starts: Any = None) -> tuple[int, int] | None:
-        """The first element and the one past the last, if each list begins where the one before ends.
-
-        Args:
-            starts: The running sum of the lengths, if it is known.
-        """
-        found = self.lists
-        if not self.total:
-            return 0, 0
-        if starts is None:
-            starts = self.starts()
-        some = found.first_of_another_length(0)
-        base = found.target.item(found.offsets, some)
-        away = (*found.args, base, starts)
-        if found.first(lists.first_list_out_of_row, *away) != NOWHERE:
-            return None
-        return base, base + self.total
 
 
 def lists_of(array: Array) -> Lists:

@@ -38,7 +38,7 @@ def list_flatten(array: Array) -> Array:
     row = found.row()
     if row is not None:
         return found.child.slice(row[0], row[1] - row[0])
-    starts = found.shown.starts()
+    starts = found.starts(found.shown)
     return copy_elements(found.child, found.begins(starts.dtype), starts)
 
 

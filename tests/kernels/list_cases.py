@@ -259,13 +259,33 @@ def repeat_list_bits(types: dict[str, str]) -> Iterator[Case]:
                 yield Case(label, len(expected), args, expected)
 
 
-@cases_of(lists.bits_of_elements)
-def bits_of_elements(types: dict[str, str]) -> Iterator[Case]:
+def with_stand_ins() -> Iterator[tuple[str, tuple[Any, ...], list[int], list[bool]]]:
+    """Lists, where their places begin, and which of them stand in for an element."""
     for null, empty in ((0, 0), (1, 0), (0, 1), (1, 1)):
         for label, offsets, sizes, lengths, bits, valid in slots():
             rows = list(zip(lengths, valid, strict=True))
-            shown = [n or empty if ok else null for n, ok in rows]
-            real = [n > 0 and ok for n, ok in rows]
-            expected = words([bit for bit, n in zip(real, shown, strict=True) for _ in range(n)])
-            args = (offsets, sizes, *bits, starts_of(shown, 9))
-            yield Case(f"{label}, {null}, {empty}", len(expected), args, expected)
+            places = [n or empty if ok else null for n, ok in rows]
+            found = [p > 0 and not (n > 0 and ok) for p, (n, ok) in zip(places, rows, strict=True)]
+            args = (offsets, sizes, *bits)
+            yield f"{label}, {null}, {empty}", args, places, found
+
+
+@cases_of(lists.find_stand_ins)
+def find_stand_ins(types: dict[str, str]) -> Iterator[Case]:
+    for label, args, places, found in with_stand_ins():
+        expected = words(found)
+        yield Case(label, len(expected), (*args, starts_of(places, 9)), expected)
+
+
+@cases_of(lists.bits_of_elements)
+def bits_of_elements(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("stand-ins")
+    for label, _, places, found in with_stand_ins():
+        shown = [not bit for bit, n in zip(found, places, strict=True) for _ in range(n)]
+        expected = words(shown)
+        args = (starts_of(places, 9), bitmap(found, 0, rng))
+        yield Case(label, len(expected), args, expected)
+    # More lists without a place in one word than it has bits.
+    places = [3, *[0] * 200, 1, *[0] * 70, 2]
+    found = [i == 201 for i in range(len(places))]
+    yield Case("many", 1, (starts_of(places), bitmap(found, 0, rng)), [0b110111])

@@ -28,3 +28,6 @@ __all__ = [
     "validation",
     "views",
 ]
+from benchmarks.cases import lists, structs
+
+__all__ = ["COMPARISONS", "bitmaps", "formats", "lists", "runs", "structs", "validation"]

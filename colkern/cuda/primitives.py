@@ -195,3 +195,16 @@ def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
 def copy_bytes_loosely(out: Any, position: Any, address: Any, count: Any, room: Any) -> None:
     """Exact, as threads write neighbouring values at the same time."""
     this_copy_bytes(out, position, address, count)
+
+
+def fill_eight(out: Any, position: Any, value: Any, stride: Any) -> None:
+    """A loop: bodies whose step is not 1 do not come here."""
+    for j in range(uint64(0), uint64(8)):
+        out[position + uint64(j)] = value
+        value += stride
+
+
+def copy_eight(out: Any, position: Any, values: Any, source: Any) -> None:
+    """A loop: bodies whose step is not 1 do not come here."""
+    for j in range(uint64(0), uint64(8)):
+        out[position + uint64(j)] = values[source + uint64(j)]

@@ -1,14 +1,96 @@
-"""Lists: which elements of the child belong to each slot.
+"""Lists: which elements of the child belong to each slot, and which list has each element.
+
+Lists may be empty, and one may have most of the elements. Bodies that write something for each element
+therefore range over the elements: they search for the list of their first one, and go on from there.
+
+`sizes` are those of list views; zero items of them stand for lists that end where the next one begins.
 
 Columnar format 1.5: "Variable-size List Layout", "ListView Layout", "Fixed-Size List Layout".
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from numpy import int64, uint64
 
-from colkern.kernels.bitmaps import is_valid
-from colkern.kernels.kernel import kernel
+from colkern.kernels.bitmaps import get_bit, is_valid
+from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.primitives import copy_eight, fill_eight, load_word, trailing_zeros
+
+BLOCK_BITS = 6
+"""Lists are counted by blocks of so many: as many as a word of a bitmap has bits."""
+
+LONG = 64
+"""A list with more elements than this has a loop of its own; see `list_of_each`."""
+
+
+@helper
+def list_length(offsets: Any, sizes: Any, i: Any) -> Any:
+    """The length of list `i`, an int64."""
+    if len(sizes) == 0:
+        return int64(offsets[uint64(i) + uint64(1)]) - int64(offsets[uint64(i)])
+    return int64(sizes[uint64(i)])
+
+
+@helper
+def some_bits(bitmap: Any, position: Any, count: Any) -> Any:
+    """The `count` (0 to 64) bits from `position` on, lowest first, as a uint64; zeros above them."""
+    byte = position >> uint64(3)
+    shift = position & uint64(7)
+    found = uint64(0)
+    if byte + uint64(9) <= uint64(len(bitmap)):
+        found = load_word(bitmap, byte, uint64(0)) >> shift
+        if shift > 0:
+            found |= uint64(bitmap[byte + uint64(8)]) << (uint64(64) - shift)
+    else:
+        # A word would reach past the end.
+        for k in range(byte, min(byte + uint64(9), uint64(len(bitmap)))):
+            place = (uint64(k) - byte) << uint64(3)
+            if place < shift:
+                found |= uint64(bitmap[k]) >> shift
+            elif place - shift < uint64(64):
+                found |= uint64(bitmap[k]) << (place - shift)
+    return found & lowest_bits(count)
+
+
+@helper
+def lowest_bits(count: Any) -> Any:
+    """A uint64 whose lowest `count` (0 to 64) bits are set."""
+    return ~uint64(0) if count >= uint64(64) else (uint64(1) << count) - uint64(1)
+
+
+@helper
+def valid_bits(validity: Any, position: Any, count: Any) -> Any:
+    """As `some_bits`, of a bitmap that may be absent: then all are set."""
+    if len(validity) == 0:
+        return lowest_bits(count)
+    return some_bits(validity, position, count)
+
+
+@helper
+def list_of(starts: Any, width: Any, first: Any, k: Any) -> Any:
+    """The list, from `first` on, that item `k` is in, where an element is `width` items.
+
+    It is looked for from near to far: within a tile of a GPU it is close by.
+
+    starts: int32/int64[lists + 1], where the elements of each begin, counted from those of list 0
+    """
+    base = uint64(starts[uint64(0)])
+    low = first
+    jump = uint64(1)
+    end = uint64(len(starts))
+    while low + jump < end and (uint64(starts[low + jump]) - base) * width <= k:
+        low += jump
+        jump <<= uint64(1)
+    high = min(low + jump, end)
+    while high - low > uint64(1):
+        middle = (low + high) >> uint64(1)
+        if (uint64(starts[middle]) - base) * width <= k:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 @kernel("offsets: O[], sizes: O[], validity: u1[], offset: u8, length: i8", returns="u8", O="i4 i8")
@@ -42,3 +124,517 @@ def take_fixed_ranges(start, stop, step, indices, size, offset, out):
     for i in range(start, stop, step):
         position = int64(i)
         out[i] = (indices[uint64(position // size)] + offset) * size + position % size
+
+
+@kernel("offsets: O[], out: O[w]", O="i4 i8")
+def list_sizes(start, stop, step, offsets, out):
+    """out[i] = the length of list i.
+
+    offsets: int32/int64[n + 1]
+    out: int32/int64[n]
+    """
+    for i in range(start, stop, step):
+        out[i] = offsets[uint64(i) + uint64(1)] - offsets[uint64(i)]
+
+
+@kernel("offsets: O[], sizes: O[], validity: u1[], offset: u8, out: P[w]", O="i4 i8", P="i4 i8")
+def list_lengths(start, stop, step, offsets, sizes, validity, offset, out):
+    """out[i] = the length of list i, 0 if it is null.
+
+    offsets: int32/int64[n + 1], [n] with sizes
+    sizes: int32/int64[n], or empty
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    out: int32/int64[n]
+    """
+    for i in range(start, stop, step):
+        length = list_length(offsets, sizes, i)
+        out[i] = length if is_valid(validity, offset, i) else int64(0)
+
+
+@kernel("offsets: O[], sizes: O[], validity: u1[], offset: u8, out: P[w]", O="i4 i8", P="i4 i8")
+def list_begins(start, stop, step, offsets, sizes, validity, offset, out):
+    """out[i] = where list i begins in the child; 0 if it is null or empty, as any element will do.
+
+    offsets: int32/int64[n + 1], [n] with sizes
+    sizes: int32/int64[n], or empty
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    out: int32/int64[n]
+    """
+    for i in range(start, stop, step):
+        some = list_length(offsets, sizes, i) > 0 and is_valid(validity, offset, i)
+        out[i] = int64(offsets[i]) if some else int64(0)
+
+
+@kernel(
+    "offsets: O[], sizes: O[], validity: u1[], offset: u8, length: u8, null: i8, empty: i8, "
+    "out: i8[w]",
+    O="i4 i8",
+)
+def count_elements(start, stop, step, offsets, sizes, validity, offset, length, null, empty, out):
+    """out[b] = how many elements the lists of block b have; the range is over blocks of lists.
+
+    offsets: int32/int64[n + 1], [n] with sizes
+    sizes: int32/int64[n], or empty
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    length: the number of lists
+    null: stands for the length of a null list
+    empty: stands for the length of an empty list
+    out: int64[blocks]
+    """
+    for b in range(start, stop, step):
+        first = uint64(b) << uint64(BLOCK_BITS)
+        count = min(length - first, uint64(1 << BLOCK_BITS))
+        valid = valid_bits(validity, offset + first, count)
+        total = int64(0)
+        if valid == lowest_bits(count) and len(sizes) == 0 and empty == 0:
+            total = int64(offsets[first + count]) - int64(offsets[first])
+        else:
+            for j in range(uint64(0), count):
+                elements = list_length(offsets, sizes, first + uint64(j))
+                shown = empty if elements == 0 else elements
+                total += shown if (valid >> uint64(j)) & uint64(1) != 0 else null
+        out[b] = total
+
+
+@kernel(
+    "offsets: O[], sizes: O[], validity: u1[], offset: u8, length: u8, null: i8, empty: i8, "
+    "blocks: i8[], out: P[w]",
+    O="i4 i8",
+    P="i4 i8",
+)
+def element_starts(
+    start, stop, step, offsets, sizes, validity, offset, length, null, empty, blocks, out
+):
+    """out[i] = how many elements the lists before list i have; the range is over blocks of lists.
+
+    offsets: int32/int64[n + 1], [n] with sizes
+    sizes: int32/int64[n], or empty
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    length: the number of lists
+    null: stands for the length of a null list
+    empty: stands for the length of an empty list
+    blocks: int64[blocks + 1], how many elements the lists before each block have
+    out: int32/int64[n + 1]; whoever has the last block also writes out[n]
+    """
+    for b in range(start, stop, step):
+        first = uint64(b) << uint64(BLOCK_BITS)
+        count = min(length - first, uint64(1 << BLOCK_BITS))
+        valid = valid_bits(validity, offset + first, count)
+        place = int64(blocks[uint64(b)])
+        if valid == lowest_bits(count) and len(sizes) == 0 and empty == 0:
+            away = int64(offsets[first]) - place
+            for i in range(first, first + count):
+                out[i] = int64(offsets[i]) - away
+        else:
+            for j in range(uint64(0), count):
+                out[first + uint64(j)] = place
+                elements = list_length(offsets, sizes, first + uint64(j))
+                shown = empty if elements == 0 else elements
+                place += shown if (valid >> uint64(j)) & uint64(1) != 0 else null
+        if first + count == length:
+            out[length] = blocks[uint64(b) + uint64(1)]
+
+
+@kernel(
+    "offsets: O[], sizes: O[], validity: u1[], offset: u8, length: u8, size: i8",
+    returns="u8",
+    O="i4 i8",
+)
+def first_list_of_another_length(start, stop, step, offsets, sizes, validity, offset, length, size):
+    """The first valid list that has not `size` elements; the largest uint64 if none.
+
+    The range is over blocks of lists.
+
+    offsets: int32/int64[n + 1], [n] with sizes
+    sizes: int32/int64[n], or empty
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    length: the number of lists
+    size: how many elements a list is to have
+    """
+    for b in range(start, stop, step):
+        first = uint64(b) << uint64(BLOCK_BITS)
+        count = min(length - first, uint64(1 << BLOCK_BITS))
+        valid = valid_bits(validity, offset + first, count)
+        # Whether there is one, without a branch for each; only then which.
+        found = int64(0)
+        if valid == lowest_bits(count):
+            for i in range(first, first + count):
+                found |= list_length(offsets, sizes, i) ^ size
+        else:
+            for j in range(uint64(0), count):
+                away = list_length(offsets, sizes, first + uint64(j)) ^ size
+                found |= away if (valid >> uint64(j)) & uint64(1) != 0 else int64(0)
+        if found != 0:
+            for j in range(uint64(0), count):
+                away = list_length(offsets, sizes, first + uint64(j)) ^ size
+                if away != 0 and (valid >> uint64(j)) & uint64(1) != 0:
+                    return first + uint64(j)
+    return ~uint64(0)
+
+
+@kernel(
+    "offsets: O[], sizes: O[], validity: u1[], offset: u8, base: i8, starts: P[]",
+    returns="u8",
+    O="i4 i8",
+    P="i4 i8",
+)
+def first_list_out_of_row(start, stop, step, offsets, sizes, validity, offset, base, starts):
+    """The first list of the range that begins elsewhere than those before it end.
+
+    The largest uint64 if none does. A list that has no elements, or is null, may begin anywhere.
+
+    offsets: int32/int64[n]
+    sizes: int32/int64[n]
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    base: where the row begins in the child
+    starts: int32/int64[n + 1], the running sum of the lengths of the valid lists
+    """
+    for i in range(start, stop, step):
+        away = int64(offsets[i]) - int64(starts[i]) != base
+        if away and list_length(offsets, sizes, i) > 0 and is_valid(validity, offset, i):
+            return uint64(i)
+    return ~uint64(0)
+
+
+@kernel(
+    "offsets: O[], sizes: O[], validity: u1[], offset: u8, index: i8, out: i8[w]",
+    returns="u8",
+    O="i4 i8",
+)
+def place_in_lists(start, stop, step, offsets, sizes, validity, offset, index, out):
+    """out[i] = where element `index` of list i is in the child, 0 if the list is null or too short.
+
+    Returns the first valid list of the range that is too short; the largest uint64 if none is.
+
+    offsets: int32/int64[n + 1], [n] with sizes
+    sizes: int32/int64[n], or empty
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    index: at least 0
+    out: int64[n]
+    """
+    short = ~uint64(0)
+    for i in range(start, stop, step):
+        valid = is_valid(validity, offset, i)
+        there = valid and index < list_length(offsets, sizes, i)
+        out[i] = int64(offsets[i]) + index if there else int64(0)
+        if valid and not there:
+            short = min(short, uint64(i))
+    return short
+
+
+@kernel("base: u8, size: u8, out: P[w]", P="i4 i8")
+def even_offsets(start, stop, step, base, size, out):
+    """out[i] = base + i size: where lists of one length begin.
+
+    base: where the first one begins
+    size: how many elements each list has
+    out: int32/int64[n + 1]
+    """
+    for i in range(start, stop, step):
+        out[i] = base + uint64(i) * size
+
+
+@kernel("starts: O[], out: i8[w]", O="i4 i8")
+def list_of_each(start, stop, step, starts, out):
+    """out[k] = the list that element k is in.
+
+    With a step of 1, eight elements are written at once, also where a list has fewer: the next
+    list's are written over them. No branch depends on the length of a short list then, and lists of
+    0 to 8 elements take less than a third of the time that a loop over the elements of each takes.
+
+    starts: int32/int64[lists + 1], where the elements of each begin, counted from those of list 0
+    out: int64[elements]
+    """
+    base = uint64(starts[uint64(0)])
+    end = uint64(stop)
+    k = uint64(start)
+    row = list_of(starts, uint64(1), uint64(0), k)
+    if step == 1:
+        while k < end:
+            after = min(uint64(starts[row + uint64(1)]) - base, end)
+            number = int64(row)
+            while True:
+                if k + uint64(8) > end or after > k + uint64(LONG):
+                    for j in range(k, after):
+                        out[j] = number
+                    break
+                fill_eight(out, k, number, int64(0))
+                k += uint64(8)
+                if k >= after:
+                    break
+            k = after
+            row += uint64(1)
+    else:
+        while k < end:
+            row = list_of(starts, uint64(1), row, k)
+            out[k] = int64(row)
+            k += uint64(step)
+
+
+@helper
+def list_begin(begins: Any, latest: Any, row: Any) -> Any:
+    """Where a list begins in the child, as a uint64; of one without elements a place that there is."""
+    return min(uint64(begins[row]), latest)
+
+
+@kernel("begins: O[], latest: u8, starts: O[], out: i8[w]", O="i4 i8")
+def elements_of_lists(start, stop, step, begins, latest, starts, out):
+    """out[k] = the place in the child of element k of the lists, one list after the other.
+
+    begins: int32/int64[lists], where each list begins in the child
+    latest: where a list begins at the latest: what begins later has no elements, or any will do
+    starts: int32/int64[lists + 1], where the elements of each go, counted from those of list 0
+    out: int64[elements]
+    """
+    base = uint64(starts[uint64(0)])
+    end = uint64(stop)
+    k = uint64(start)
+    row = list_of(starts, uint64(1), uint64(0), k)
+    if step == 1:
+        while k < end:
+            after = min(uint64(starts[row + uint64(1)]) - base, end)
+            # Of element 0 of the output, were it in this list.
+            origin = int64(list_begin(begins, latest, row)) - int64(uint64(starts[row]) - base)
+            while True:
+                if k + uint64(8) > end or after > k + uint64(LONG):
+                    for j in range(k, after):
+                        out[j] = origin + int64(j)
+                    break
+                fill_eight(out, k, origin + int64(k), int64(1))
+                k += uint64(8)
+                if k >= after:
+                    break
+            k = after
+            row += uint64(1)
+    else:
+        while k < end:
+            row = list_of(starts, uint64(1), row, k)
+            begin = list_begin(begins, latest, row)
+            out[k] = int64(begin + (k - (uint64(starts[row]) - base)))
+            k += uint64(step)
+
+
+@kernel(
+    "begins: O[], latest: u8, starts: O[], width: u8, values: T[], out: T[w]",
+    O="i4 i8",
+    T="u1 u2 u4 u8",
+)
+def copy_lists(start, stop, step, begins, latest, starts, width, values, out):
+    """The elements of the lists, one list after the other; an element is `width` items.
+
+    The range is over the items of `out`.
+
+    begins: int32/int64[lists], where each list begins in the child
+    latest: where a list begins at the latest: what begins later has no elements, or any will do
+    starts: int32/int64[lists + 1], where the elements of each go, counted from those of list 0
+    width: how many items make one element, at least 1
+    values: T[], the child's
+    out: T[elements width]
+    """
+    base = uint64(starts[uint64(0)])
+    end = uint64(stop)
+    limit = uint64(len(values))
+    k = uint64(start)
+    row = list_of(starts, width, uint64(0), k)
+    if step == 1:
+        while k < end:
+            after = min((uint64(starts[row + uint64(1)]) - base) * width, end)
+            place = (uint64(starts[row]) - base) * width
+            source = list_begin(begins, latest, row) * width + (k - place)
+            while True:
+                alone = k + uint64(8) > end or after > k + uint64(LONG)
+                if alone or limit < uint64(8) or source > limit - uint64(8):
+                    for j in range(k, after):
+                        out[j] = values[source + (uint64(j) - k)]
+                    break
+                copy_eight(out, k, values, source)
+                k += uint64(8)
+                source += uint64(8)
+                if k >= after:
+                    break
+            k = after
+            row += uint64(1)
+    else:
+        while k < end:
+            row = list_of(starts, width, row, k)
+            place = (uint64(starts[row]) - base) * width
+            out[k] = values[list_begin(begins, latest, row) * width + (k - place)]
+            k += uint64(step)
+
+
+@kernel("begins: O[], latest: u8, starts: O[], bits: u1[], offset: u8, out: u8[w]", O="i4 i8")
+def copy_list_bits(start, stop, step, begins, latest, starts, bits, offset, out):
+    """The bits of the lists' elements, one list after the other; the range is over words of `out`.
+
+    begins: int32/int64[lists], where each list begins in the child
+    latest: where a list begins at the latest: what begins later has no elements, or any will do
+    starts: int32/int64[lists + 1], where the elements of each go, counted from those of list 0
+    bits: uint8[] bitmap, the child's
+    offset: the bit of the child's element 0
+    out: uint64[ceil(elements / 64)]; bits past them become zero
+    """
+    base = uint64(starts[uint64(0)])
+    total = uint64(starts[uint64(len(starts)) - uint64(1)]) - base
+    row = uint64(0)
+    for w in range(start, stop, step):
+        first = uint64(w) << uint64(6)
+        last = min(first + uint64(64), total)
+        row = list_of(starts, uint64(1), row, first)
+        packed = uint64(0)
+        k = first
+        while k < last:
+            place = uint64(starts[row]) - base
+            after = min(uint64(starts[row + uint64(1)]) - base, last)
+            if after > k:
+                source = offset + list_begin(begins, latest, row) + (k - place)
+                packed |= some_bits(bits, source, after - k) << (k - first)
+            k = after
+            row += uint64(1)
+        # The next word may begin in the same list.
+        row -= uint64(1)
+        out[w] = packed
+
+
+@kernel("starts: O[], width: u8, values: T[], out: T[w]", O="i4 i8", T="u1 u2 u4 u8")
+def repeat_values(start, stop, step, starts, width, values, out):
+    """Value i once for each element of list i, one list after the other; a value is `width` items.
+
+    The range is over the items of `out`.
+
+    starts: int32/int64[lists + 1], where the elements of each begin, counted from those of list 0
+    width: how many items make one value, at least 1
+    values: T[lists width]
+    out: T[elements width]
+    """
+    base = uint64(starts[uint64(0)])
+    end = uint64(stop)
+    k = uint64(start)
+    row = list_of(starts, width, uint64(0), k)
+    if step == 1 and width == 1:
+        while k < end:
+            after = min(uint64(starts[row + uint64(1)]) - base, end)
+            value = values[row]
+            while True:
+                if k + uint64(8) > end or after > k + uint64(LONG):
+                    for j in range(k, after):
+                        out[j] = value
+                    break
+                fill_eight(out, k, value, uint64(0))
+                k += uint64(8)
+                if k >= after:
+                    break
+            k = after
+            row += uint64(1)
+    elif step == 1:
+        item = (k - (uint64(starts[row]) - base) * width) % width
+        while k < end:
+            after = min((uint64(starts[row + uint64(1)]) - base) * width, end)
+            while k < after:
+                out[k] = values[row * width + item]
+                k += uint64(1)
+                item = item + uint64(1) if item + uint64(1) < width else uint64(0)
+            row += uint64(1)
+    else:
+        while k < end:
+            row = list_of(starts, width, row, k)
+            item = (k - (uint64(starts[row]) - base) * width) % width
+            out[k] = values[row * width + item]
+            k += uint64(step)
+
+
+@kernel("starts: O[], bits: u1[], offset: u8, out: u8[w]", O="i4 i8")
+def repeat_list_bits(start, stop, step, starts, bits, offset, out):
+    """Bit i once for each element of list i, one list after the other; over the words of `out`.
+
+    starts: int32/int64[lists + 1], where the elements of each begin, counted from those of list 0
+    bits: uint8[] bitmap
+    offset: the bit of list 0 in it
+    out: uint64[ceil(elements / 64)]; bits past them become zero
+    """
+    base = uint64(starts[uint64(0)])
+    total = uint64(starts[uint64(len(starts)) - uint64(1)]) - base
+    row = uint64(0)
+    for w in range(start, stop, step):
+        first = uint64(w) << uint64(6)
+        last = min(first + uint64(64), total)
+        row = list_of(starts, uint64(1), row, first)
+        packed = uint64(0)
+        k = first
+        while k < last:
+            after = min(uint64(starts[row + uint64(1)]) - base, last)
+            ones = lowest_bits(after - first) & ~lowest_bits(k - first)
+            packed |= ones if get_bit(bits, offset + row) else uint64(0)
+            k = after
+            row += uint64(1)
+        # The next word may begin in the same list.
+        row -= uint64(1)
+        out[w] = packed
+
+
+@kernel(
+    "offsets: O[], sizes: O[], validity: u1[], offset: u8, starts: P[], out: u8[w]",
+    O="i4 i8",
+    P="i4 i8",
+)
+def find_stand_ins(start, stop, step, offsets, sizes, validity, offset, starts, out):
+    """Bit i of `out` = whether list i has no elements, or is null, and yet takes a place by `starts`.
+
+    The range is over the words of `out`.
+
+    offsets: int32/int64[n + 1], [n] with sizes
+    sizes: int32/int64[n], or empty
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    starts: int32/int64[n + 1], the first place for each list
+    out: uint64[ceil(n / 64)]; bits past n become zero
+    """
+    length = uint64(len(starts)) - uint64(1)
+    for w in range(start, stop, step):
+        first = uint64(w) << uint64(6)
+        count = min(length - first, uint64(64))
+        taken = uint64(0)
+        empty = uint64(0)
+        for j in range(uint64(0), count):
+            i = first + uint64(j)
+            taken |= uint64(starts[i + uint64(1)] != starts[i]) << uint64(j)
+            empty |= uint64(list_length(offsets, sizes, i) == 0) << uint64(j)
+        out[w] = taken & (empty | ~valid_bits(validity, offset + first, count))
+
+
+@kernel("starts: O[], stand_ins: u1[], out: u8[w]", O="i4 i8")
+def bits_of_elements(start, stop, step, starts, stand_ins, out):
+    """Bit k of `out` = whether place k is for an element, not in the stead of a list without any.
+
+    The range is over the words of `out`.
+
+    starts: int32/int64[lists + 1], the first place for each list
+    stand_ins: uint8[] bitmap of the lists without elements that take a place, one each
+    out: uint64[ceil(places / 64)]; bits past them become zero
+    """
+    base = uint64(starts[uint64(0)])
+    total = uint64(starts[uint64(len(starts)) - uint64(1)]) - base
+    row = uint64(0)
+    for w in range(start, stop, step):
+        first = uint64(w) << uint64(6)
+        last = min(first + uint64(64), total)
+        row = list_of(starts, uint64(1), row, first)
+        # What began in an earlier word, and reaches into this one, is no stand-in.
+        begun = row + uint64(uint64(starts[row]) - base < first)
+        row = list_of(starts, uint64(1), row, last - uint64(1))
+        gaps = uint64(0)
+        while begun <= row:
+            count = min(row - begun + uint64(1), uint64(64))
+            found = some_bits(stand_ins, begun, count)
+            while found != 0:
+                place = uint64(starts[begun + uint64(trailing_zeros(found))]) - base
+                gaps |= uint64(1) << (place - first)
+                found &= found - uint64(1)
+            begun += count
+        out[w] = lowest_bits(last - first) & ~gaps

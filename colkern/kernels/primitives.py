@@ -86,6 +86,17 @@ def copy_bytes_loosely(out: Any, position: Any, address: Any, count: Any, room: 
     copy_bytes(out, position, address, count)
 
 
+def fill_eight(out: Any, position: Any, value: Any, stride: Any) -> None:
+    """`out[position + j] = value + j * stride` for j from 0 to 7; of integers, at once on a CPU."""
+    for j in range(8):
+        out[int(position) + j] = int(value) + j * int(stride)
+
+
+def copy_eight(out: Any, position: Any, values: Any, source: Any) -> None:
+    """`out[position : position + 8] = values[source : source + 8]`, of one type; at once on a CPU."""
+    out[int(position) : int(position) + 8] = values[int(source) : int(source) + 8]
+
+
 PRIMITIVES = (
     popcount,
     trailing_zeros,
@@ -99,4 +110,6 @@ PRIMITIVES = (
     equal_eight_to,
     copy_bytes,
     copy_bytes_loosely,
+    fill_eight,
+    copy_eight,
 )

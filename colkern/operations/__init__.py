@@ -13,7 +13,21 @@ from colkern.operations.dictionaries import (
     dictionary_encode,
     unify_dictionaries,
 )
+from colkern.operations.exploding import explode
 from colkern.operations.hashing import hash_columns, partition_indices
+from colkern.operations.list_conversion import (
+    fixed_size_list_to_list,
+    list_to_fixed_size_list,
+    list_to_list_view,
+    list_view_to_list,
+    list_with_offsets,
+)
+from colkern.operations.lists import (
+    list_element,
+    list_flatten,
+    list_parent_indices,
+    list_value_length,
+)
 from colkern.operations.runs import find_runs, run_end_decode
 from colkern.operations.selection import take
 from colkern.operations.sorting import sort_indices
@@ -25,6 +39,7 @@ from colkern.operations.strings import (
     string_is_ascii,
     utf8_length,
 )
+from colkern.operations.structs import make_struct, struct_field, struct_flatten
 from colkern.operations.trimming import trim
 from colkern.operations.unions import gather_union, select_child
 from colkern.operations.validation import require_valid, validate
@@ -49,10 +64,21 @@ __all__ = [
     "dictionary_encode",
     "ends_with",
     "equal",
+    "explode",
     "find_runs",
+    "fixed_size_list_to_list",
     "gather_union",
     "hash_columns",
     "is_ascii",
+    "list_element",
+    "list_flatten",
+    "list_parent_indices",
+    "list_to_fixed_size_list",
+    "list_to_list_view",
+    "list_value_length",
+    "list_view_to_list",
+    "list_with_offsets",
+    "make_struct",
     "not_equal",
     "null_count",
     "nulls",
@@ -64,6 +90,8 @@ __all__ = [
     "sort_indices",
     "starts_with",
     "string_is_ascii",
+    "struct_field",
+    "struct_flatten",
     "take",
     "trim",
     "unify_dictionaries",

@@ -1,0 +1,92 @@
+"""`explode`: a row for each element of a column of lists.
+
+Columnar format 1.5: "Variable-size List Layout", "ListView Layout", "Fixed-Size List Layout".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch
+from colkern.kernels import lists
+from colkern.operations.creation import nulls
+from colkern.operations.list_elements import bitmap_of, copy_elements, repeat_for_elements
+from colkern.operations.list_slots import Lists, lists_of
+from colkern.operations.lists import list_flatten
+from colkern.operations.nulling import null_outside
+from colkern.operations.validation import require_valid
+
+
+def explode(
+    batch: RecordBatch,
+    column: int | str,
+    *,
+    empty_as_null: bool = True,
+    keep_nulls: bool = True,
+) -> RecordBatch:
+    """One row for each element of a column of lists: the element, and the other columns' values.
+
+    A row whose list is empty or null becomes one row with a null for the element, unless it is to be
+    left out: by default nothing is lost, as in polars' `Series.explode` and Spark's `explode_outer`;
+    with both arguments False there are elements only, as in Spark's `explode`. Values are copied,
+    but for elements that lie in the child in order and need no nulls between.
+
+    Args:
+        batch: The rows.
+        column: The position or name of a column of lists, large lists, list views, fixed-size lists or
+            maps (whose elements are structs of key and value).
+        empty_as_null: Keep the rows with an empty list.
+        keep_nulls: Keep the rows with a null list.
+
+    Raises:
+        KeyError, IndexError: If there is no such column.
+        TypeError: If the column has no lists.
+        LimitExceededError: If there are too many elements for the offsets or run ends of a column.
+        InvalidArrowError: If a column points outside its own memory.
+    """
+    position = batch.schema.index(column)
+    array = batch.column(position)
+    found = lists_of(array)
+    places = found.count(null=int(keep_nulls), empty=int(empty_as_null))
+    if places.total > found.shown.total:
+        starts = found.starts(places)
+        elements = _elements_and_nulls(found, starts)
+    else:
+        starts = found.element_starts()
+        elements = list_flatten(array)
+    columns = [
+        elements if i == position else _repeated(batch.column(i), starts)
+        for i in range(batch.num_columns)
+    ]
+    return RecordBatch(_schema(batch.schema, position, elements), columns, elements.length)
+
+
+def _repeated(column: Array, starts: Any) -> Array:
+    require_valid(column)
+    return repeat_for_elements(column, starts)
+
+
+def _elements_and_nulls(found: Lists, starts: Any) -> Array:
+    """The elements, and a null for each list that has none but takes a place by `starts`."""
+    target, count = found.target, found.array.length
+    total = target.item(starts, count)
+    if not found.child.length:
+        return nulls(total, found.child.type, found.array.device)
+    elements = copy_elements(found.child, found.begins(starts.dtype), starts)
+    stand_ins = target.output((count + 63) // 64, np.uint64)
+    target.map(lists.find_stand_ins, len(stand_ins), *found.args, starts, stand_ins)
+    bits = target.frozen(stand_ins.view(np.uint8))
+    visible = target.output((total + 63) // 64, np.uint64)
+    target.map(lists.bits_of_elements, len(visible), starts, bits, visible)
+    return null_outside(elements, bitmap_of(target, visible, total))
+
+
+def _schema(schema: s.Schema, position: int, elements: Array) -> s.Schema:
+    fields = list(schema.fields)
+    old = fields[position]
+    # A null list makes a null element, whatever was declared of the elements.
+    fields[position] = s.Field(old.name, elements.type, True, old.metadata)
+    return s.Schema(fields, schema.metadata)

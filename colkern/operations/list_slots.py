@@ -1,0 +1,241 @@
+"""The lists of an array, whichever layout they have, as kernels take them.
+
+Columnar format 1.5: "Variable-size List Layout", "ListView Layout", "Fixed-Size List Layout".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import LimitExceededError
+from colkern.kernels import lists, offsets
+from colkern.layouts import Role
+from colkern.operations.targets import NOWHERE, target_of, validity_of
+from colkern.operations.validation import require_valid
+
+
+class Lists:
+    """Where the lists of an array are in its child; nothing is computed before it is asked for.
+
+    Args:
+        array: A checked array of any layout with lists.
+    """
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+        self.child = array.children[0]
+        self.target = target_of(array.device)
+
+    @property
+    def has_views(self) -> bool:
+        """Whether the lists are views, which have sizes and come in any order."""
+        return self.array.layout.name == "variable-size list-view"
+
+    @cached_property
+    def offsets(self) -> Any:
+        """Where each list begins (int32/int64), and, if there are no sizes, where the last one ends."""
+        return _OFFSETS[self.array.layout.name](self)
+
+    @cached_property
+    def sizes(self) -> Any:
+        """How many elements each list view has (int32/int64); no items for other lists."""
+        if self.has_views:
+            return self.array.items(Role.SIZES)
+        return self.target.table([], self.offsets.dtype)
+
+    @cached_property
+    def validity(self) -> tuple[Any, int]:
+        """The bitmap as kernels take it, and the bit of list 0."""
+        return validity_of(self.array, self.target)
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """What most kernels take first."""
+        return (self.offsets, self.sizes, *self.validity)
+
+    def first(self, kernel: Any, *args: Any) -> int:
+        """The first list that a kernel looks for, or `NOWHERE`."""
+        if not self.array.length:
+            return NOWHERE
+        return int(self.target.reduce(kernel, self.array.length, *args))
+
+    def first_of_another_length(self, size: int) -> int:
+        """The first valid list that has not `size` elements, or `NOWHERE`."""
+        return self._first_unlike(size, self.validity)
+
+    def first_slot_of_another_length(self, size: int) -> int:
+        """The first list, null or not, that has not `size` elements, or `NOWHERE`."""
+        return self._first_unlike(size, (self.target.table([], np.uint8), 0))
+
+    def _first_unlike(self, size: int, validity: tuple[Any, int]) -> int:
+        if not self._blocks:
+            return NOWHERE
+        args = (self.offsets, self.sizes, *validity, self.array.length, size)
+        return int(self.target.reduce(lists.first_list_of_another_length, self._blocks, *args))
+
+    @property
+    def _blocks(self) -> int:
+        """How many blocks the lists are counted by."""
+        return (self.array.length + (1 << lists.BLOCK_BITS) - 1) >> lists.BLOCK_BITS
+
+    def length_of(self, slot: int) -> int:
+        """How many elements the list in a slot has, null or not."""
+        item = self.target.item
+        if self.has_views:
+            return int(item(self.sizes, slot))
+        return int(item(self.offsets, slot + 1) - item(self.offsets, slot))
+
+    def count(self, *, null: int = 0, empty: int = 0) -> Count:
+        """Count the elements of the valid lists.
+
+        Args:
+            null: What counts for the length of a null list.
+            empty: What counts for the length of an empty list.
+        """
+        blocks = self.target.output(self._blocks, np.int64)
+        args = (*self.args, self.array.length, null, empty)
+        self.target.map(lists.count_elements, len(blocks), *args, blocks)
+        return Count(args, blocks, self.target.total(blocks))
+
+    @cached_property
+    def shown(self) -> Count:
+        """The count of the elements of the valid lists."""
+        return self.count()
+
+    def starts(self, count: Count, dtype: Any = None) -> Any:
+        """The running sum of the lengths that were counted (dtype[lists + 1]), read-only.
+
+        Args:
+            count: The count.
+            dtype: int32 or int64; that of the offsets, if it fits and None is given.
+
+        Raises:
+            LimitExceededError: If the sum does not fit.
+        """
+        own = self.offsets.dtype
+        if dtype is None:
+            dtype = own if count.total <= np.iinfo(own).max else np.int64
+        if count.total > np.iinfo(dtype).max:
+            raise LimitExceededError(
+                f"{count.total} elements do not fit offsets of {np.dtype(dtype)}; "
+                f"use the large form of the type"
+            )
+        target = self.target
+        if not len(count.blocks):
+            return target.frozen(target.allocate(1, dtype))
+        out = target.output(self.array.length + 1, dtype)
+        blocks = target.frozen(target.scan(count.blocks, np.int64))
+        target.map(lists.element_starts, len(count.blocks), *count.args, blocks, out)
+        return target.frozen(out)
+
+    def begins(self, dtype: Any) -> Any:
+        """Where each list says that it begins (dtype[lists], read-only); any number under nulls.
+
+        Not copied if the offsets have that type.
+        """
+        own = self.offsets[: self.array.length]
+        if own.dtype == dtype:
+            return own
+        out = self.target.output(self.array.length, dtype)
+        self.target.map(offsets.rebase_offsets, self.array.length, own, 0, out)
+        return self.target.frozen(out)
+
+    def element_starts(self) -> Any:
+        """Where each list begins among the elements of the valid ones, from any number on.
+
+        int32 or int64, [lists + 1], read-only: the offsets themselves if they say so.
+        """
+        return self.offsets if self.hides_nothing else self.starts(self.shown)
+
+    @cached_property
+    def hides_nothing(self) -> bool:
+        """Whether all that is between the first offset and the last are elements of valid lists."""
+        if self.has_views:
+            return False
+        if not self.array.null_count:
+            return True
+        first, last = self._span()
+        return self.shown.total == last - first
+
+    def _span(self) -> tuple[int, int]:
+        item = self.target.item
+        return item(self.offsets, 0), item(self.offsets, self.array.length)
+
+    def row(self) -> tuple[int, int] | None:
+        """The first element and the one past the last, if the lists follow each other in the child.
+
+        Nothing but the elements of valid lists is between these. None if there is more, or if the
+        lists come in another order.
+        """
+        if self.has_views:
+            return self.row_from(self.starts(self.shown))
+        return self._span() if self.hides_nothing else None
+
+    def row_from(self, starts: Any) -> tuple[int, int] | None:
+        """As `row`, of list views, if the running sum of the shown lengths is known."""
+        total = self.shown.total
+        if not total:
+            return 0, 0
+        base = self.target.item(self.offsets, self.first_of_another_length(0))
+        if self.first(lists.first_list_out_of_row, *self.args, base, starts) != NOWHERE:
+            return None
+        return base, base + total
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many elements lists have; it knows nothing of the lists, which keep it.
+
+    Args:
+        args: What kernels that count take first.
+        blocks: How many the lists of each block have (int64).
+        total: How many all of them have.
+    """
+
+    args: tuple[Any, ...]
+    blocks: Any
+    total: int
+
+
+def lists_of(array: Array) -> Lists:
+    """The lists of a list, large list, list view, fixed-size list or map array, checked.
+
+    Raises:
+        TypeError: If the array has no lists.
+        InvalidArrowError: If a list reaches outside the child.
+    """
+    if array.layout.name not in _OFFSETS:
+        raise TypeError(f"array: expected lists, got {array.type}")
+    require_valid(array)
+    return Lists(array)
+
+
+def list_size(array: Array) -> int:
+    """How many elements each list of a fixed-size list array has."""
+    assert isinstance(array.type.storage, s.FixedSizeList)
+    return array.type.storage.list_size
+
+
+def _own_offsets(found: Lists) -> Any:
+    return found.array.items(Role.OFFSETS)
+
+
+def _even_offsets(found: Lists) -> Any:
+    size = list_size(found.array)
+    out = found.target.output(found.array.length + 1, np.int64)
+    found.target.map(lists.even_offsets, len(out), found.array.offset * size, size, out)
+    return found.target.frozen(out)
+
+
+_OFFSETS: dict[str, Callable[[Lists], Any]] = {
+    "variable-size list": _own_offsets,
+    "variable-size list-view": _own_offsets,
+    "fixed-size list": _even_offsets,
+}

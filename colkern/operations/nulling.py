@@ -1,0 +1,124 @@
+"""Nulls from outside: an array that is null also where another bitmap says so, whatever its layout.
+
+Columnar format 1.5: "Validity bitmaps"; "Struct Layout" on what a parent's validity says of children.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.kernels import bitmaps, selection
+from colkern.layouts import ChildLength, Extent
+from colkern.memory import Buffer
+from colkern.operations.list_slots import list_size
+from colkern.operations.runs import encode_taken_runs
+from colkern.operations.selection import take_positions
+from colkern.operations.targets import target_of
+from colkern.operations.union_slots import slots_of
+from colkern.operations.validity import combine_validity
+
+
+def null_outside(array: Array, visible: Buffer) -> Array:
+    """The values of a checked array, null wherever a bit of `visible` is not set.
+
+    Only bitmaps are copied, where the layout has them. A sparse union hands the nulls to its children,
+    a dense one gives each slot a value of its own for that, and a run-end encoded array a run.
+
+    Args:
+        array: Any array.
+        visible: One bit a slot, from bit 0 on.
+    """
+    if not array.length:
+        return array
+    made = _NULL.get(array.layout.name, _null_by_bitmap)(array, visible)
+    made._checked = True
+    return made
+
+
+def _null_by_bitmap(array: Array, visible: Buffer) -> Array:
+    mask = Array(s.bool_(), array.length, [visible, visible])
+    validity, nulls = combine_validity([array, mask])
+    buffers, children = _from_slot_0(array)
+    buffers = [validity, *buffers[1:]]
+    return Array(array.type, array.length, buffers, children, array.dictionary, null_count=nulls)
+
+
+def _null_already(array: Array, visible: Buffer) -> Array:
+    return array
+
+
+def _null_in_sparse_union(array: Array, visible: Buffer) -> Array:
+    buffers, children = _from_slot_0(array)
+    children = [null_outside(child, visible) for child in children]
+    return Array(array.type, array.length, buffers, children)
+
+
+def _null_in_dense_union(array: Array, visible: Buffer) -> Array:
+    target = target_of(array.device)
+    storage = array.type.storage
+    assert isinstance(storage, s.Union)
+    # Two slots may show one value, and only one of them may be null.
+    own = take_positions(array, target.frozen(target.positions(array.length)))
+    type_ids, places = own.buffers
+    assert type_ids is not None
+    children = []
+    for code, child in zip(storage.type_codes, own.children, strict=True):
+        slots = target.frozen(slots_of(target, type_ids.array.view(np.int8), code))
+        bits = target.output((len(slots) + 7) // 8, np.uint8)
+        target.map(selection.take_bits, len(bits), slots, visible.array, 0, bits)
+        children.append(null_outside(child, target.buffer(bits)))
+    return Array(array.type, array.length, [type_ids, places], children)
+
+
+def _null_in_runs(array: Array, visible: Buffer) -> Array:
+    target = target_of(array.device)
+    own = encode_taken_runs(array, target.frozen(target.positions(array.length)))
+    run_ends, values = own.children
+    return Array(array.type, array.length, [], [run_ends, null_outside(values, visible)])
+
+
+def _from_slot_0(array: Array) -> tuple[Sequence[Buffer | None], Sequence[Array]]:
+    """Buffers and children that begin with the array's own slots; shared, but for bits."""
+    if array.offset == 0:
+        return array.buffers, array.children
+    fixed = len(array.layout.buffers)
+    buffers = [_own_buffer(array, position) for position in range(fixed)]
+    return [*buffers, *array.buffers[fixed:]], _own_children(array)
+
+
+def _own_buffer(array: Array, position: int) -> Buffer | None:
+    spec, buffer = array.layout.buffers[position], array.buffers[position]
+    if buffer is None or spec.extent is Extent.FREE or not spec.dtype.itemsize:
+        return buffer
+    if spec.extent is not Extent.BITS:
+        begin = array.offset * spec.dtype.itemsize
+        return buffer[begin : begin + spec.min_bytes(array.length)]
+    size = (array.length + 7) // 8
+    if array.offset % 8 == 0:
+        return buffer[array.offset // 8 : array.offset // 8 + size]
+    target = target_of(array.device)
+    out = target.output(size, np.uint8)
+    target.map(bitmaps.copy_bits, size, buffer.array, array.offset, array.length, out)
+    made: Buffer = target.buffer(out)
+    return made
+
+
+def _own_children(array: Array) -> Sequence[Array]:
+    rule = array.layout.child_length
+    size = list_size(array) if rule is ChildLength.LIST_SIZE else 1
+    if rule in (ChildLength.SAME, ChildLength.LIST_SIZE):
+        begin, count = array.offset * size, array.length * size
+        return [child.slice(begin, count) for child in array.children]
+    return array.children
+
+
+_NULL: dict[str, Callable[[Array, Buffer], Array]] = {
+    "null": _null_already,
+    "sparse union": _null_in_sparse_union,
+    "dense union": _null_in_dense_union,
+    "run-end encoded": _null_in_runs,
+}

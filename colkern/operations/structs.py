@@ -1,0 +1,91 @@
+"""Structs: their fields as arrays, and arrays as the fields of one.
+
+Columnar format 1.5: "Struct Layout".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.operations.nulling import null_outside
+from colkern.operations.validation import require_valid
+from colkern.operations.validity import compact_validity
+
+Key = int | str
+
+
+def struct_flatten(array: Array) -> list[Array]:
+    """The fields of a struct array, each null also where the struct is.
+
+    Shared, but for bitmaps if the struct has nulls. Below a null struct, a sparse union is null in its
+    children, a dense one is copied so that each slot has a value of its own, and a run-end encoded
+    array is copied so that each slot has a run of its own.
+
+    Raises:
+        TypeError: If the array is not a struct array.
+        InvalidArrowError: If a child is too short, or points outside its own memory.
+    """
+    _check_struct(array)
+    return [_shown(array, child) for child in array.children]
+
+
+def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
+    """One field of a struct array, null also where the struct is; see `struct_flatten`.
+
+    Args:
+        array: A struct array.
+        key: The field's name or position (negative counts from the end), or a path of them through
+            structs of structs.
+
+    Raises:
+        TypeError: If what a key is for is not a struct array.
+        KeyError: If no field, or more than one, has that name.
+        IndexError: If there is no such position.
+        InvalidArrowError: If a child is too short, or points outside its own memory.
+    """
+    for step in [key] if isinstance(key, int | str) else key:
+        _check_struct(array)
+        position = s.Schema(array.type.storage.fields).index(step)
+        array = _shown(array, array.children[position])
+    return array
+
+
+def make_struct(arrays: Sequence[Array], names: Sequence[str]) -> Array:
+    """A struct array of those fields, without nulls of its own; the fields are shared.
+
+    Args:
+        arrays: Arrays of one length, on one device. Without any there are no slots.
+        names: As many names.
+
+    Raises:
+        ValueError: If there are not as many names, or lengths or devices differ.
+    """
+    if len(arrays) != len(names):
+        raise ValueError(f"names: {len(names)} names for {len(arrays)} arrays")
+    length = arrays[0].length if arrays else 0
+    for name, array in zip(names, arrays, strict=True):
+        if array.length != length:
+            raise ValueError(f"{name}: {array.length} values, {names[0]} has {length}")
+    # An array of type null has no bytes, and is nowhere.
+    devices = {array.device for array in arrays if array.buffers or array.children}
+    if len(devices) > 1:
+        raise ValueError(f"arrays: on several devices: {', '.join(sorted(map(str, devices)))}")
+    kind = s.struct([(name, array.type) for name, array in zip(names, arrays, strict=True)])
+    made = Array(kind, length, [None], arrays, null_count=0)
+    made._checked = all(array._checked for array in arrays)
+    return made
+
+
+def _check_struct(array: Array) -> None:
+    if not isinstance(array.type.storage, s.Struct):
+        raise TypeError(f"array: expected a struct array, got {array.type}")
+    require_valid(array)
+
+
+def _shown(array: Array, child: Array) -> Array:
+    """The array's own slots of a child, null where the array is."""
+    own = child.slice(array.offset, array.length)
+    visible = compact_validity(array)
+    return own if visible is None else null_outside(own, visible)

@@ -1,0 +1,122 @@
+"""`explode`: a row for each element."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from arrow_oracle import from_pyarrow
+from hypothesis import given
+from hypothesis import strategies as st
+from operations.list_samples import list_samples, lists_in, slices
+from operations.samples import sample, samples
+
+import colkern.schema as s
+from colkern.arrays import Array, RecordBatch
+from colkern.operations import explode, nulls, validate
+
+BOTH = list(itertools.product((False, True), (False, True)))
+
+
+def exploded(lists: list[Any], empty: bool, null: bool) -> list[tuple[int, Any]]:
+    """The row that each element comes from, and the element."""
+    made = []
+    for row, value in enumerate(lists):
+        if value:
+            made += [(row, element) for element in value]
+        elif null if value is None else empty:
+            made.append((row, None))
+    return made
+
+
+@pytest.mark.parametrize("name", list_samples())
+def test_explode_lists(name: str) -> None:
+    for array in slices(list_samples()[name]):
+        rows = from_pyarrow(pa.array(range(array.length)))
+        batch = RecordBatch.from_arrays([rows, array], ["row", "lists"])
+        for empty, null in BOTH:
+            made = explode(batch, "lists", empty_as_null=empty, keep_nulls=null)
+            expected = exploded(lists_in(array), empty, null)
+            assert made["row"].to_pylist() == [row for row, _ in expected]
+            assert made["lists"].to_pylist() == [element for _, element in expected]
+            assert made.num_rows == len(expected)
+            validate(made, full=True)
+
+
+@pytest.mark.parametrize("name", samples())
+@pytest.mark.parametrize("lists", ["list", "list that hides elements", "one long list", "no nulls"])
+def test_values_of_other_columns_are_repeated(name: str, lists: str) -> None:
+    for array in slices(list_samples()[lists]):
+        begin = 12 - array.length
+        values = sample(name).slice(begin, array.length)
+        batch = RecordBatch.from_arrays([array, values], ["lists", "values"])
+        for flag in (False, True):
+            made = explode(batch, 0, empty_as_null=flag, keep_nulls=flag)
+            rows = [row for row, _ in exploded(array.to_pylist(), flag, flag)]
+            expected = values.to_pylist()
+            assert made["values"].to_pylist() == [expected[row] for row in rows]
+            validate(made, full=True)
+
+
+@pytest.mark.parametrize(("empty", "null"), BOTH)
+def test_agrees_with_polars(empty: bool, null: bool) -> None:
+    values = [[1, None], [], None, [3], [4] * 9, [], [5, 6]]
+    data = {"a": ["x", None, "z", "u", "v", "w", "y"], "b": values, "c": [1.5, *[None] * 5, 2.0]}
+    theirs = pl.DataFrame(data).explode("b", empty_as_null=empty, keep_nulls=null)
+    columns = [from_pyarrow(pa.array(column)) for column in data.values()]
+    batch = RecordBatch.from_arrays(columns, list(data))
+    made = explode(batch, "b", empty_as_null=empty, keep_nulls=null)
+    assert made.to_pydict() == theirs.to_dict(as_series=False)
+
+
+def test_schema() -> None:
+    lists, numbers = sample("list"), sample("int64, no nulls")
+    fields = [s.field("n", numbers.type, False), s.field("l", lists.type, True, {b"k": b"v"})]
+    batch = RecordBatch(s.Schema(fields, {b"a": b"b"}), [numbers, lists])
+    made = explode(batch, -1)
+    assert made.schema == s.Schema([fields[0], s.field("l", s.int16())])
+    assert made.schema.fields[1].metadata == {b"k": b"v"}
+    assert made.schema.metadata == {b"a": b"b"}
+
+
+def test_elements_in_a_row_are_not_copied() -> None:
+    lists = list_samples()["list"]
+    batch = RecordBatch.from_arrays([lists], ["l"])
+    made = explode(batch, "l", empty_as_null=False, keep_nulls=False)
+    assert made["l"].buffers == lists.children[0].buffers
+
+
+def test_lists_without_any_element() -> None:
+    empty = from_pyarrow(pa.array([[], None, []], pa.list_(pa.string())))
+    batch = RecordBatch.from_arrays([empty], ["l"])
+    assert explode(batch, "l").to_pydict() == {"l": [None] * 3}
+    assert explode(batch, "l", keep_nulls=False).to_pydict() == {"l": [None] * 2}
+    assert explode(batch, "l", empty_as_null=False).to_pydict() == {"l": [None]}
+    assert explode(batch, "l", empty_as_null=False, keep_nulls=False).num_rows == 0
+
+
+def test_wrong_columns() -> None:
+    batch = RecordBatch.from_arrays([sample("list"), nulls(12, s.null())], ["a", "b"])
+    with pytest.raises(TypeError, match="array: expected lists, got null"):
+        explode(batch, "b")
+    with pytest.raises(KeyError, match="no field named 'c'"):
+        explode(batch, "c")
+    with pytest.raises(IndexError):
+        explode(batch, 2)
+
+
+@given(
+    st.lists(st.none() | st.lists(st.none() | st.integers(0, 99), max_size=12), max_size=60),
+    st.booleans(),
+    st.booleans(),
+)
+def test_any_lists(values: list[Any], empty: bool, null: bool) -> None:
+    array: Array = from_pyarrow(pa.array(values, pa.list_(pa.int32())))
+    rows = from_pyarrow(pa.array(range(len(values)), pa.int64()))
+    batch = RecordBatch.from_arrays([rows, array], ["row", "l"])
+    made = explode(batch, "l", empty_as_null=empty, keep_nulls=null)
+    found = list(zip(made["row"].to_pylist(), made["l"].to_pylist(), strict=True))
+    assert found == exploded(values, empty, null)

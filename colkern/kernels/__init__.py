@@ -6,6 +6,7 @@ Importing this package imports neither Numba nor anything of CUDA.
 
 from colkern.kernels import (
     bitmaps,
+    changes,
     extensions,
     hidden,
     lists,
@@ -25,6 +26,7 @@ __all__ = [
     "Argument",
     "Kernel",
     "bitmaps",
+    "changes",
     "extensions",
     "helper",
     "hidden",

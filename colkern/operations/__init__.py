@@ -7,6 +7,7 @@ Importing this package does not import Numba; the first kernel does.
 from colkern.operations.concatenation import concat
 from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.creation import nulls
+from colkern.operations.run_encoding import run_end_encode
 from colkern.operations.runs import find_runs, run_end_decode
 from colkern.operations.selection import take
 from colkern.operations.trimming import trim
@@ -33,6 +34,7 @@ __all__ = [
     "offsets_to_views",
     "require_valid",
     "run_end_decode",
+    "run_end_encode",
     "select_child",
     "take",
     "trim",

@@ -10,6 +10,8 @@ from operations.samples import ints, sample, samples
 from colkern.arrays import Array
 from colkern.cuda.memory import to_device, to_host
 from colkern.errors import InvalidArrowError
+from colkern.layouts import Role
+from colkern.memory import Buffer
 from colkern.operations import (
     compact_validity,
     concat,
@@ -19,12 +21,14 @@ from colkern.operations import (
     offsets_to_views,
     require_valid,
     run_end_decode,
+    run_end_encode,
     select_child,
     take,
     trim,
     validate,
     views_to_offsets,
 )
+from colkern.operations.run_selection import filter_runs
 
 Operation = Callable[..., Any]
 
@@ -44,6 +48,11 @@ SOME: dict[str, tuple[str, Operation]] = {
         "run-end encoded, int64 ends",
         lambda array, picks: run_end_decode(array),
     ),
+    **{
+        f"run_end_encode of {name}": (name, lambda array, picks: run_end_encode(array))
+        for name in ("bool", "int8", "decimal128", "utf8", "utf8_view", "struct", "dictionary")
+    },
+    "filter_runs": ("run-end encoded", lambda array, picks: filter_runs(array, _bits(picks), 3)),
     "find_runs": ("run-end encoded", find_runs),
     "select_child of a dense union": ("dense union", lambda array, picks: select_child(array, 1)),
     "select_child of a sparse union": ("sparse union", lambda array, picks: select_child(array, 0)),
@@ -55,6 +64,13 @@ SOME: dict[str, tuple[str, Operation]] = {
         lambda array, picks: views_to_offsets(array, large=True),
     ),
 }
+
+
+def _bits(picks: Array) -> Buffer:
+    """Some bits, where the picks are."""
+    bits = picks.buffer(Role.DATA)
+    assert bits is not None
+    return bits
 
 
 def operations() -> dict[str, tuple[str, Operation]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kernels import (
     bitmap_cases,
+    change_cases,
     extension_cases,
     hidden_cases,
     number_cases,
@@ -29,6 +30,7 @@ from kernels.case import (
 
 FILES = (
     bitmap_cases,
+    change_cases,
     extension_cases,
     hidden_cases,
     number_cases,

@@ -25,6 +25,10 @@ from colkern.kernels.primitives import PRIMITIVES
 _PRIMITIVES = {plain: getattr(cpu_primitives, plain.__name__) for plain in PRIMITIVES}
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
+# Kernels make no objects. Numba would count the references of arrays that a body hands to a helper,
+# and where it does not see that this comes to nothing, each item costs ten times what it should.
+_WITHOUT_COUNTS = {"_nrt": False}
+
 
 def compilations() -> dict[str, int]:
     """How many functions this process `compiled`, `loaded` from the disk cache, and `saved` there."""
@@ -57,7 +61,8 @@ def bound(function: Callable[..., Any], namespace: dict[str, Any]) -> types.Func
 @cache
 def _compiled(function: Callable[..., Any]) -> Any:
     """A body or a helper, compiled into whoever calls it."""
-    return numba.njit(forceinline=True, **_OPTIONS)(bound(function, _target_globals(function)))
+    made = bound(function, _target_globals(function))
+    return numba.njit(forceinline=True, **_WITHOUT_COUNTS, **_OPTIONS)(made)
 
 
 def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:
@@ -91,4 +96,4 @@ def compile_kernel(kernel: Kernel) -> Any:
     # Loading from the cache imports the module that a function says it is from.
     namespace = {"__name__": __name__, "body": _compiled(kernel.body), "u8": np.uint64, **scalars}
     exec(compile(source, f"<colkern kernel {kernel.name}>", "exec"), namespace)
-    return jit(namespace[kernel.name])
+    return jit(namespace[kernel.name], **_WITHOUT_COUNTS)

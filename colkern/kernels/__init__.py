@@ -5,6 +5,7 @@ Importing this package imports neither Numba nor anything of CUDA.
 """
 
 from colkern.kernels import (
+    arithmetic,
     bitmaps,
     changes,
     extensions,
@@ -12,6 +13,7 @@ from colkern.kernels import (
     lists,
     numbers,
     offsets,
+    run_merging,
     runs,
     selection,
     text,
@@ -25,6 +27,7 @@ __all__ = [
     "KERNELS",
     "Argument",
     "Kernel",
+    "arithmetic",
     "bitmaps",
     "changes",
     "extensions",
@@ -34,6 +37,7 @@ __all__ = [
     "lists",
     "numbers",
     "offsets",
+    "run_merging",
     "runs",
     "selection",
     "text",

@@ -4,6 +4,7 @@ An operation runs where the bytes of its inputs live; nothing moves between host
 Importing this package does not import Numba; the first kernel does.
 """
 
+from colkern.operations.arithmetic import abs, add, divide, multiply, negate, subtract
 from colkern.operations.concatenation import concat
 from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.creation import nulls
@@ -23,12 +24,17 @@ from colkern.operations.value_checks import TypeRule
 
 __all__ = [
     "TypeRule",
+    "abs",
+    "add",
     "combine_validity",
     "compact_validity",
     "concat",
     "count_set_bits",
+    "divide",
     "find_runs",
     "gather_union",
+    "multiply",
+    "negate",
     "null_count",
     "nulls",
     "offsets_to_views",
@@ -36,6 +42,7 @@ __all__ = [
     "run_end_decode",
     "run_end_encode",
     "select_child",
+    "subtract",
     "take",
     "trim",
     "validate",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from kernels import (
+    arithmetic_cases,
     bitmap_cases,
     change_cases,
     extension_cases,
     hidden_cases,
     number_cases,
     run_cases,
+    run_merging_cases,
     selection_cases,
     text_cases,
     union_cases,
@@ -29,12 +31,14 @@ from kernels.case import (
 )
 
 FILES = (
+    arithmetic_cases,
     bitmap_cases,
     change_cases,
     extension_cases,
     hidden_cases,
     number_cases,
     run_cases,
+    run_merging_cases,
     selection_cases,
     text_cases,
     union_cases,

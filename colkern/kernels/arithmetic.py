@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import uint32, uint64
+from numpy import float32, int32, uint32, uint64
 
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import helper, kernel
@@ -198,57 +198,98 @@ def with_sign(quotient: Any, left: Any, right: Any, sign: Any) -> Any:
 
 
 @helper
-def divided_words(left: Any, right: Any, sign: Any) -> Any:
-    """Of words of up to 32 bits, as uint64; 0 goes 0 times into anything."""
-    divisor = magnitude(right, sign)
+def divided_short_words(left: Any, right: Any, sign: Any) -> Any:
+    """Of words of up to 16 bits, as uint64; 0 goes 0 times into anything.
+
+    A float of 24 bits is no nearer to the next integer than a quotient of 16 bits can be.
+    """
     # Under a null there may be a zero.
-    divisor |= uint64(divisor == 0)
-    quotient = uint64(uint32(magnitude(left, sign)) // uint32(divisor))
-    return with_sign(quotient, left, right, sign)
+    divisor = max(int32(magnitude(right, sign)), int32(1))
+    quotient = int32(float32(int32(magnitude(left, sign))) / float32(divisor))
+    return with_sign(uint64(quotient), left, right, sign)
 
 
-@kernel("left: T[], right: T[], sign: u8, out: T[w]", T="u1 u2 u4")
-def divide_words(start, stop, step, left, right, sign, out):
-    """out[i] = left[i] / right[i], cut to the integer towards 0.
+@kernel("left: T[], right: T[], sign: T[], out: T[w]", returns="u8", combine="max", T="u1 u2")
+def divide_short_words(start, stop, step, left, right, sign, out):
+    """out[i] = left[i] / right[i], cut to the integer towards 0. Whether some right[i] is 0, as 1.
 
-    left: uint8/16/32, [n] or [1]
+    left: uint8/16, [n] or [1]
     right: of the same type, [n]
-    sign: the bit that is set in negative numbers; 0 if there are none
+    sign: of the same type, [1]: the bit that is set in negative numbers; 0 if there are none
     out: of the same type, [n]
     """
+    bit = uint64(sign[0])
+    zeros = uint64(0)
     if len(left) == 1:
         number = uint64(left[0])
         for i in range(start, stop, step):
-            out[i] = divided_words(number, uint64(right[i]), sign)
+            out[i] = divided_short_words(number, uint64(right[i]), bit)
+            zeros |= uint64(right[i] == 0)
     else:
         for i in range(start, stop, step):
-            out[i] = divided_words(uint64(left[i]), uint64(right[i]), sign)
+            out[i] = divided_short_words(uint64(left[i]), uint64(right[i]), bit)
+            zeros |= uint64(right[i] == 0)
+    return zeros
+
+
+@helper
+def divided_words(left: Any, right: Any, sign: Any) -> Any:
+    """Of words of 32 bits, as uint64; 0 goes 0 times into anything."""
+    divisor = max(uint32(magnitude(right, sign)), uint32(1))
+    return with_sign(uint64(uint32(magnitude(left, sign)) // divisor), left, right, sign)
 
 
 @helper
 def divided_long_words(left: Any, right: Any, sign: Any) -> Any:
-    """As `divided_words`, of 64 bits."""
-    divisor = magnitude(right, sign)
-    divisor |= uint64(divisor == 0)
+    """Of words of 64 bits; 0 goes 0 times into anything."""
+    divisor = max(magnitude(right, sign), uint64(1))
     return with_sign(magnitude(left, sign) // divisor, left, right, sign)
 
 
-@kernel("left: u8[], right: u8[], sign: u8, out: u8[w]")
+@kernel("left: u4[], right: u4[], sign: u4[], out: u4[w]", returns="u8", combine="max")
+def divide_words(start, stop, step, left, right, sign, out):
+    """As `divide_short_words`, of 32 bits.
+
+    left: uint32, [n] or [1]
+    right: uint32[n]
+    sign: uint32[1]
+    out: uint32[n]
+    """
+    bit = uint64(sign[0])
+    zeros = uint64(0)
+    if len(left) == 1:
+        number = uint64(left[0])
+        for i in range(start, stop, step):
+            out[i] = divided_words(number, uint64(right[i]), bit)
+            zeros |= uint64(right[i] == 0)
+    else:
+        for i in range(start, stop, step):
+            out[i] = divided_words(uint64(left[i]), uint64(right[i]), bit)
+            zeros |= uint64(right[i] == 0)
+    return zeros
+
+
+@kernel("left: u8[], right: u8[], sign: u8[], out: u8[w]", returns="u8", combine="max")
 def divide_long_words(start, stop, step, left, right, sign, out):
-    """out[i] = left[i] / right[i], cut to the integer towards 0.
+    """As `divide_short_words`, of 64 bits.
 
     left: uint64, [n] or [1]
     right: uint64[n]
-    sign: the bit that is set in negative numbers; 0 if there are none
+    sign: uint64[1]
     out: uint64[n]
     """
+    bit = sign[0]
+    zeros = uint64(0)
     if len(left) == 1:
         number = left[0]
         for i in range(start, stop, step):
-            out[i] = divided_long_words(number, right[i], sign)
+            out[i] = divided_long_words(number, right[i], bit)
+            zeros |= uint64(right[i] == 0)
     else:
         for i in range(start, stop, step):
-            out[i] = divided_long_words(left[i], right[i], sign)
+            out[i] = divided_long_words(left[i], right[i], bit)
+            zeros |= uint64(right[i] == 0)
+    return zeros
 
 
 @kernel(

@@ -171,3 +171,32 @@ def gather_union_bits(start, stop, step, type_ids, child_of, offsets, addresses,
                 bit = (uint64(byte) >> (place & uint64(7))) & uint64(1)
             packed |= bit << (uint64(i) - begin)
         out[b] = uint8(packed)
+
+
+@kernel("type_ids: i1[], code: i1, offsets: i4[], out: i8[w]")
+def places_in_child(start, stop, step, type_ids, code, offsets, out):
+    """out[i] = where one child has the value of slot i; 0 if the slot shows another child.
+
+    type_ids: int8[n]
+    code: the child's type id
+    offsets: int32[n]
+    out: int64[n]
+    """
+    for i in range(start, stop, step):
+        out[i] = int64(offsets[i]) if type_ids[i] == code else int64(0)
+
+
+@kernel("type_ids: i1[], code: i1, out: u1[w]")
+def mark_slots(start, stop, step, type_ids, code, out):
+    """Bit i of `out` = whether slot i has that type id; the range is over the bytes of `out`.
+
+    type_ids: int8[n]
+    code: the type id
+    out: uint8[ceil(n / 8)]; bits past n become zero
+    """
+    for b in range(start, stop, step):
+        begin = uint64(b) << uint64(3)
+        packed = uint64(0)
+        for i in range(begin, min(begin + uint64(8), uint64(len(type_ids)))):
+            packed |= uint64(type_ids[i] == code) << (uint64(i) - begin)
+        out[b] = uint8(packed)

@@ -12,6 +12,7 @@ from colkern.operations.run_encoding import run_end_encode
 from colkern.operations.runs import find_runs, run_end_decode
 from colkern.operations.selection import take
 from colkern.operations.trimming import trim
+from colkern.operations.union_modes import to_dense_union, to_sparse_union
 from colkern.operations.unions import gather_union, select_child
 from colkern.operations.validation import require_valid, validate
 from colkern.operations.validity import (
@@ -44,6 +45,8 @@ __all__ = [
     "select_child",
     "subtract",
     "take",
+    "to_dense_union",
+    "to_sparse_union",
     "trim",
     "validate",
     "views_to_offsets",

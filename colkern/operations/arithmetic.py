@@ -290,16 +290,16 @@ def _apply(what: _Operation, left: Any, right: Any, like: Array, validity: Valid
     type_ = _numbers(like)
     items = [_items(target, operand, type_) for operand in (left, right)]
     out = target.output(like.length, items[0].dtype)
-    # Where a few items are computed in plain Python, NumPy would warn.
-    with np.errstate(all="ignore"):
-        if isinstance(type_, s.FloatingPoint):
+    if isinstance(type_, s.FloatingPoint):
+        # Where a few items are computed in plain Python, NumPy would warn.
+        with np.errstate(all="ignore"):
             target.map(what.floats, like.length, *items, out)
+    else:
+        words = [_words(part) for part in items]
+        if what.words is None:
+            _divide_words(target, type_, items, words, _words(out), validity)
         else:
-            words = [_words(part) for part in items]
-            if what.words is None:
-                _divide_words(target, type_, items, words, _words(out), validity)
-            else:
-                target.map(what.words, like.length, *words, _words(out))
+            target.map(what.words, like.length, *words, _words(out))
     return _plain(target, type_, out, validity)
 
 
@@ -324,18 +324,38 @@ def _divide_words(
     target: Any, type_: s.Int, items: list[Any], words: list[Any], out: Any, validity: Validity
 ) -> None:
     left, right = words
-    _require_no_zero(target, right, len(out), validity)
     bits = type_.bit_width
-    sign = np.uint64(1 << (bits - 1) if type_.signed else 0)
+    sign = 1 << (bits - 1) if type_.signed else 0
     if len(right) == 1 < len(out):
-        by = arithmetic.divide_long_words_by if bits == 64 else arithmetic.divide_words_by
-        divisor = target.item(items[1], 0)
-        negative = sign if divisor < 0 else np.uint64(0)
-        multiplier, shift = _reciprocal(divisor if divisor > 0 else -divisor, max(bits, 32))
-        target.map(by, len(out), left, multiplier, shift, sign, negative, out)
+        _divide_by(target, target.item(items[1], 0), left, bits, sign, out, validity)
         return
-    kernel = arithmetic.divide_long_words if bits == 64 else arithmetic.divide_words
-    target.map(kernel, len(out), left, right, sign, out)
+    zeros = target.reduce(
+        _DIVISIONS[bits], len(out), left, right, target.table([sign], left.dtype), out
+    )
+    if zeros:
+        bitmap = target.table([], np.uint8) if validity[0] is None else validity[0].array
+        slot = target.reduce(arithmetic.first_zero, len(out), right, bitmap, 0)
+        if slot != NOWHERE:
+            raise ZeroDivisionError(f"divide: by 0 in slot {slot}")
+
+
+def _divide_by(
+    target: Any, divisor: int, left: Any, bits: int, sign: int, out: Any, validity: Validity
+) -> None:
+    if divisor == 0 and validity[1] < len(out):
+        raise ZeroDivisionError("divide: by 0")
+    kernel = arithmetic.divide_long_words_by if bits == 64 else arithmetic.divide_words_by
+    signs = np.uint64(sign), np.uint64(sign if divisor < 0 else 0)
+    multiplier, shift = _reciprocal(divisor if divisor > 0 else -divisor, max(bits, 32))
+    target.map(kernel, len(out), left, multiplier, shift, *signs, out)
+
+
+_DIVISIONS = {
+    8: arithmetic.divide_short_words,
+    16: arithmetic.divide_short_words,
+    32: arithmetic.divide_words,
+    64: arithmetic.divide_long_words,
+}
 
 
 def _reciprocal(divisor: int, bits: int) -> tuple[Any, int]:
@@ -343,20 +363,6 @@ def _reciprocal(divisor: int, bits: int) -> tuple[Any, int]:
     shift = (max(divisor, 1) - 1).bit_length()
     rounded_up = -(-(1 << (bits + shift)) // max(divisor, 1))
     return np.uint64(rounded_up - (1 << bits)), shift
-
-
-def _require_no_zero(target: Any, divisors: Any, count: int, validity: Validity) -> None:
-    bitmap, nulls = validity
-    if nulls == count:
-        return
-    bits = target.table([], np.uint8) if bitmap is None else bitmap.array
-    if len(divisors) == 1:
-        if target.item(divisors, 0) == 0:
-            raise ZeroDivisionError("divide: by 0")
-        return
-    slot = target.reduce(arithmetic.first_zero, count, divisors, bits, 0)
-    if slot != NOWHERE:
-        raise ZeroDivisionError(f"divide: by 0 in slot {slot}")
 
 
 def _absolute(array: Array) -> Array:

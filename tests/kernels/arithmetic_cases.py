@@ -122,7 +122,7 @@ def number_of(word: int, sign: int) -> int:
 
 
 def quotient(left: int, right: int, sign: int, bits: int) -> int:
-    """Of words, as a word; what does not fit, and 0 by 0 and the like, is 0."""
+    """Of words, as a word; what does not fit is 0. By 0 it is as by 1."""
     a, b = number_of(left, sign), number_of(right, sign)
     if b == 0:
         b = 1
@@ -145,16 +145,20 @@ def division_cases(kernel: Kernel) -> None:
     @cases_of(kernel)
     def make(types: dict[str, str]) -> Iterator[Case]:
         bits = np.dtype(types["left"]).itemsize * 8
-        some = some_words(types["left"])
+        some = [*some_words(types["left"]), 0]
         for sign in signs(types["left"]):
             pairs = operands(kernel.name, some, left_number=True, right_number=False)
             for label, left, right in pairs:
                 count = max(len(left), len(right))
                 shown = zip(spread(left, count), spread(right, count), strict=True)
                 expected = [quotient(a, b, sign, bits) for a, b in shown]
-                yield Case(f"{label}, sign {sign}", count, (left, right, np.uint64(sign)), expected)
+                zeros = int(count > 0 and 0 in right)
+                args = (left, right, [sign])
+                what = f"{label}, sign {sign}"
+                yield Case(what, count, args, (zeros, expected), before=[7] * count)
 
 
+division_cases(arithmetic.divide_short_words)
 division_cases(arithmetic.divide_words)
 division_cases(arithmetic.divide_long_words)
 

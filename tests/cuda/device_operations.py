@@ -77,6 +77,8 @@ SOME: dict[str, tuple[str, Operation]] = {
     "find_runs": ("run-end encoded", find_runs),
     "select_child of a dense union": ("dense union", lambda array, picks: select_child(array, 1)),
     "select_child of a sparse union": ("sparse union", lambda array, picks: select_child(array, 0)),
+    "to_sparse_union": ("dense union", lambda array, picks: ops.to_sparse_union(array)),
+    "to_dense_union": ("sparse union", lambda array, picks: ops.to_dense_union(array)),
     "offsets_to_views": ("utf8", lambda array, picks: offsets_to_views(array)),
     "offsets_to_views, large": ("large_binary", lambda array, picks: offsets_to_views(array)),
     "views_to_offsets": ("utf8_view", lambda array, picks: views_to_offsets(array)),

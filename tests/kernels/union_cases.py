@@ -171,3 +171,23 @@ def gather_union_bits(types: dict[str, str]) -> Iterator[Case]:
             length = len(slots.children)
             args = (slots.type_ids, CHILD_OF, slots.offsets, given, firsts, length)
             yield Case(f"{label}, absent {absent}", len(expected), args, expected)
+
+
+@cases_of(unions.places_in_child)
+def places_in_child(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("places in child")
+    for count in LENGTHS:
+        ids = [rng.choice((0, 5, 127)) for _ in range(count)]
+        offsets = [rng.choice((0, 3, 2**31 - 1)) for _ in range(count)]
+        expected = [o if code == 5 else 0 for o, code in zip(offsets, ids, strict=True)]
+        yield Case(f"{count}", count, (ids, 5, offsets), expected)
+
+
+@cases_of(unions.mark_slots)
+def mark_slots(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("mark slots")
+    for count in LENGTHS:
+        for code in (0, 127):
+            ids = [rng.choice((0, 5, 127)) for _ in range(count)]
+            expected = packed([i == code for i in ids])
+            yield Case(f"{count}, {code}", len(expected), (ids, code), expected)

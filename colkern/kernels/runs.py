@@ -15,7 +15,7 @@ from numpy import int64, uint8, uint64
 from colkern.kernels.bitmaps import get_bit
 from colkern.kernels.changes import word_of_bits
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import popcount
+from colkern.kernels.primitives import copy_bytes, popcount
 
 OVER = 16
 """Where one thread fills runs one after the other, it may write so many items at once: the next run's
@@ -149,6 +149,86 @@ def decode_run_bits(start, stop, step, run_ends, bits, bit_offset, offset, lengt
             i = end
             run += uint64(i < limit)
         out[b] = uint8(packed)
+
+
+@kernel(
+    "run_ends: R[], first: u8, offset: u8, length: u8, value_offsets: O[], out: i8[w]",
+    R="i2 i4 i8",
+    O="i4 i8",
+)
+def measure_runs(start, stop, step, run_ends, first, offset, length, value_offsets, out):
+    """out[r] = how many bytes the binary values of all slots of run first + r are.
+
+    run_ends: int16/int32/int64[], increasing
+    first: the run of the first slot
+    offset: its logical position
+    length: the number of slots
+    value_offsets: int32/int64[len(run_ends) + 1], checked
+    out: int64[runs]
+    """
+    for r in range(start, stop, step):
+        run = first + uint64(r)
+        begin = max(uint64(run_ends[run - uint64(1)]), offset) if r > 0 else offset
+        slots = min(uint64(run_ends[run]), offset + length) - begin
+        size = uint64(value_offsets[run + uint64(1)]) - uint64(value_offsets[run])
+        out[r] = int64(slots * size)
+
+
+@kernel(
+    "run_ends: R[], first: u8, offset: u8, value_offsets: O[], starts: i8[], out: O[w]",
+    R="i2 i4 i8",
+    O="i4 i8",
+)
+def repeat_offsets(start, stop, step, run_ends, first, offset, value_offsets, starts, out):
+    """out[i] = where the binary value of slot i begins if each slot has its own.
+
+    run_ends: int16/int32/int64[], increasing, the last one at least offset + n
+    first: the run of the first slot
+    offset: its logical position
+    value_offsets: int32/int64[len(run_ends) + 1], checked
+    starts: int64[], the running sum of `measure_runs`
+    out: int32/int64[n] at least
+    """
+    i = uint64(start)
+    run = find_run(run_ends, offset + i)
+    while i < stop:
+        while uint64(run_ends[run]) <= offset + i:
+            run += uint64(1)
+        begin = offset
+        if run > first:
+            begin = uint64(run_ends[run - uint64(1)])
+        size = uint64(value_offsets[run + uint64(1)]) - uint64(value_offsets[run])
+        place = uint64(starts[run - first]) + (offset + i - begin) * size
+        end = min(uint64(run_ends[run]) - offset, uint64(stop))
+        while i < end:
+            out[i] = int64(place)
+            place += size * uint64(step)
+            i += uint64(step)
+
+
+@kernel(
+    "run_ends: R[], offset: u8, value_offsets: O[], base: u8, starts: O[], out: u1[w]",
+    grouped=True,
+    R="i2 i4 i8",
+    O="i4 i8",
+)
+def repeat_bytes(start, stop, step, run_ends, offset, value_offsets, base, starts, out):
+    """The bytes of `out` from starts[i] on = the binary value of the run of slot i.
+
+    run_ends: int16/int32/int64[], increasing, the last one at least offset + n
+    offset: the first logical position
+    value_offsets: int32/int64[len(run_ends) + 1], checked
+    base: the address of the values' data
+    starts: int32/int64[n + 1], of `repeat_offsets`
+    out: uint8[starts[n]]
+    """
+    run = find_run(run_ends, offset + uint64(start))
+    for i in range(start, stop, step):
+        while uint64(run_ends[run]) <= offset + uint64(i):
+            run += uint64(1)
+        place = uint64(starts[i])
+        count = uint64(starts[i + uint64(1)]) - place
+        copy_bytes(out, place, base + uint64(value_offsets[run]), count)
 
 
 @kernel("run_ends: R[]", returns="u8", R="i2 i4 i8")

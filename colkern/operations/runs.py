@@ -11,9 +11,11 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.errors import LimitExceededError
 from colkern.kernels import runs, selection
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, Buffer
+from colkern.operations.patterns import measure
 from colkern.operations.run_encoding import encode_words, require_room
 from colkern.operations.selection import take_items, take_positions
 from colkern.operations.targets import NOWHERE, target_of, validity_of
@@ -67,6 +69,13 @@ def run_end_decode(array: Array) -> Array:
     values = array.children[1]
     if array.length and _is_plain(values):
         return _decode_plain(array, values)
+    if array.length and values.layout.name == "variable-size binary":
+        items = values.items(Role.OFFSETS)
+        target = target_of(array.device)
+        size = target.item(items, values.length) - target.item(items, 0)
+        # Else a run could have more bytes than 64 bits can count.
+        if size * array.length < 1 << 62:
+            return _decode_binary(array, values, items)
     return take_positions(values, _run_of_each_slot(array))
 
 
@@ -149,6 +158,34 @@ def _decode_plain(array: Array, values: Array) -> Array:
     validity, nulls = _decode_validity(array, values)
     buffers = [validity, data]
     made = Array(values.type, array.length, buffers, dictionary=values.dictionary, null_count=nulls)
+    made._checked = True
+    return made
+
+
+def _decode_binary(array: Array, values: Array, items: Any) -> Array:
+    target = target_of(array.device)
+    ends = array.children[0].items(Role.DATA)
+    first, count = own_runs(array)
+    length, kind = array.length, items.dtype
+    slots = (ends, first, array.offset)
+    starts = measure(target, runs.measure_runs, count, np.int64, *slots, length, items)
+    total = target.item(starts, count)
+    if total > np.iinfo(kind).max:
+        raise LimitExceededError(
+            f"{total} bytes do not fit offsets of {kind}; use the large form of the type"
+        )
+    offsets = target.output(length + 1, kind)
+    target.map(runs.repeat_offsets, length, *slots, items, target.frozen(starts), offsets)
+    offsets[length:] = total
+    data = target.output(total, np.uint8)
+    source = values.buffer(Role.BYTES)
+    if total and source is not None:
+        places = target.frozen(offsets)
+        runs_and_bytes = (ends, array.offset, items, source.address, places)
+        target.map(runs.repeat_bytes, length, *runs_and_bytes, data, balance=places)
+    validity, nulls = _decode_validity(array, values)
+    buffers = [validity, target.buffer(offsets), target.buffer(data)]
+    made = Array(values.type, length, buffers, null_count=nulls)
     made._checked = True
     return made
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+import numpy as np
 from kernels.case import (
     LENGTHS,
     NOWHERE,
+    At,
     Case,
     bitmap,
     cases_of,
@@ -213,3 +215,52 @@ def end_kept_runs(types: dict[str, str]) -> Iterator[Case]:
         held = [first + r for r in rises]
         expected = [before[r + 1] for r in rises]
         yield Case(label, len(held), (before, first, held), expected)
+
+
+def repeated() -> Iterator[tuple[str, list[int], list[int], bytes, int, list[int]]]:
+    """Runs of binary values: run ends, the values' offsets and data, and a slice: its first position
+    and the run of each of its slots."""
+    rng = numbers("repeated")
+    for ends, owners, offset, count in slices():
+        lengths = [rng.choice((0, 1, 3, 9, 20)) for _ in ends]
+        value_offsets = list(itertools.accumulate(lengths, initial=2))
+        data = rng.randbytes(value_offsets[-1])
+        label = f"{count} of {len(ends)} runs from {offset}"
+        yield label, ends, value_offsets, data, offset, owners[offset : offset + count]
+
+
+def sizes_of(value_offsets: list[int], held: list[int]) -> list[int]:
+    return [value_offsets[run + 1] - value_offsets[run] for run in held]
+
+
+@cases_of(runs.measure_runs)
+def measure_runs(types: dict[str, str]) -> Iterator[Case]:
+    for label, ends, value_offsets, _, offset, held in repeated():
+        first = held[0] if held else 0
+        own = sorted(set(held))
+        sizes = sizes_of(value_offsets, own)
+        expected = [held.count(run) * size for run, size in zip(own, sizes, strict=True)]
+        args = (ends, first, offset, len(held), value_offsets)
+        yield Case(label, len(own), args, expected)
+
+
+@cases_of(runs.repeat_offsets)
+def repeat_offsets(types: dict[str, str]) -> Iterator[Case]:
+    for label, ends, value_offsets, _, offset, held in repeated():
+        first = held[0] if held else 0
+        sizes = sizes_of(value_offsets, held)
+        expected = list(itertools.accumulate(sizes, initial=0))[:-1]
+        starts = [
+            sum(s for s, run in zip(sizes, held, strict=True) if run < r) for r in sorted({*held})
+        ]
+        args = (ends, first, offset, value_offsets, starts)
+        yield Case(label, len(held), args, expected)
+
+
+@cases_of(runs.repeat_bytes)
+def repeat_bytes(types: dict[str, str]) -> Iterator[Case]:
+    for label, ends, value_offsets, data, offset, held in repeated():
+        starts = list(itertools.accumulate(sizes_of(value_offsets, held), initial=0))
+        expected = b"".join(data[value_offsets[run] : value_offsets[run + 1]] for run in held)
+        args = (ends, offset, value_offsets, At(np.frombuffer(data, np.uint8)), starts)
+        yield Case(label, len(held), args, list(expected))

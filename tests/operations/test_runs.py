@@ -73,6 +73,12 @@ def test_decode_agrees_with_pyarrow() -> None:
     assert mine.equals(from_pyarrow(pa.compute.run_end_decode(theirs.slice(1, 6))))
 
 
+def test_more_bytes_than_offsets_can_say() -> None:
+    array = encoded(from_pyarrow(pa.array(["x" * 1000])), [3_000_000], s.int32())
+    with pytest.raises(LimitExceededError, match="3000000000 bytes do not fit offsets of int32"):
+        run_end_decode(array)
+
+
 def test_run_ends_of_a_slice() -> None:
     ends = from_pyarrow(pa.array([99, 2, 5], pa.int32())).slice(1)
     values = ints([0, 0, 7, 8]).slice(2)

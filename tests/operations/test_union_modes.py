@@ -66,7 +66,9 @@ def test_there_and_back(data: st.DataObject) -> None:
 
 
 def test_children_that_nobody_shows() -> None:
-    array = dense_of([ints([]), ints([5, 6]), sample("run-end encoded").slice(0, 0)], [1, 1], [1, 0])
+    array = dense_of(
+        [ints([]), ints([5, 6]), sample("run-end encoded").slice(0, 0)], [1, 1], [1, 0]
+    )
     sparse = to_sparse_union(array)
     validate(sparse, full=True)
     assert sparse.to_pylist() == [6, 5]

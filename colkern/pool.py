@@ -12,8 +12,9 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST = 1 << 20
-"""Smaller blocks are left to the C library, which reuses them itself."""
+LEAST = 1 << 17
+"""Smaller blocks are left to the C library, which reuses them itself. From here on glibc asks the system
+for each, whose pages must be zeroed anew."""
 
 _DEFAULT_MOST = 1 << 28
 

@@ -31,3 +31,6 @@ __all__ = [
 from benchmarks.cases import lists, structs
 
 __all__ = ["COMPARISONS", "bitmaps", "formats", "lists", "runs", "structs", "validation"]
+from benchmarks.cases import arithmetic, unions
+
+__all__ = ["COMPARISONS", "arithmetic", "bitmaps", "formats", "runs", "unions", "validation"]

@@ -5,7 +5,9 @@ Importing this package imports neither Numba nor anything of CUDA.
 """
 
 from colkern.kernels import (
+    arithmetic,
     bitmaps,
+    changes,
     comparison,
     dictionaries,
     extensions,
@@ -14,6 +16,7 @@ from colkern.kernels import (
     lists,
     numbers,
     offsets,
+    run_merging,
     runs,
     selection,
     sorting,
@@ -29,7 +32,9 @@ __all__ = [
     "KERNELS",
     "Argument",
     "Kernel",
+    "arithmetic",
     "bitmaps",
+    "changes",
     "comparison",
     "dictionaries",
     "extensions",
@@ -40,6 +45,7 @@ __all__ = [
     "lists",
     "numbers",
     "offsets",
+    "run_merging",
     "runs",
     "selection",
     "sorting",

@@ -10,24 +10,46 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import uint8, uint64
+from numpy import int64, uint8, uint64
 
 from colkern.kernels.bitmaps import get_bit
+from colkern.kernels.changes import word_of_bits
 from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.primitives import copy_bytes, popcount
+
+OVER = 16
+"""Where one thread fills runs one after the other, it may write so many items at once: the next run's
+are written after them."""
+
+BLOCK_BITS = 6
+"""A block of runs is `1 << BLOCK_BITS` of them."""
 
 
 @helper
 def find_run(run_ends: Any, position: Any) -> Any:
     """The run that holds a logical position: the first whose end is greater. `len(run_ends)` if none."""
     low = uint64(0)
-    high = uint64(len(run_ends))
-    while low < high:
-        middle = (low + high) >> uint64(1)
-        if uint64(run_ends[middle]) > position:
-            high = middle
-        else:
-            low = middle + uint64(1)
+    left = uint64(len(run_ends))
+    # Always as many steps: a branch on what is found would be guessed wrong every other time.
+    while left > 0:
+        half = (left + uint64(1)) >> uint64(1)
+        before = uint64(run_ends[low + half - uint64(1)]) <= position
+        low += half if before else uint64(0)
+        left -= half
     return low
+
+
+@helper
+def fill(out: Any, begin: Any, end: Any, value: Any) -> Any:
+    """`out[begin:end]` = value, and up to `OVER - 1` more items: whole vectors without a rest.
+
+    Most runs are either short, and then two stores do, or long.
+    """
+    out[begin] = value
+    out[begin + uint64(1)] = value
+    if end > begin + uint64(2):
+        for k in range(uint64(0), (end - begin + uint64(OVER - 1)) & ~uint64(OVER - 1)):
+            out[begin + uint64(k)] = value
 
 
 @kernel("run_ends: R[], positions: P[], offset: u8, out: i8[w]", R="i2 i4 i8", P="i4 i8")
@@ -53,6 +75,13 @@ def run_of_each(start, stop, step, run_ends, offset, out):
     """
     i = uint64(start)
     run = find_run(run_ends, offset + i)
+    if step == 1 and i + uint64(OVER) < stop:
+        last = find_run(run_ends, offset + uint64(stop) - uint64(OVER))
+        for r in range(run, last):
+            end = uint64(run_ends[uint64(r)]) - offset
+            fill(out, i, end, int64(r))
+            i = end
+        run = last
     while i < stop:
         while uint64(run_ends[run]) <= offset + i:
             run += uint64(1)
@@ -73,6 +102,13 @@ def decode_runs(start, stop, step, run_ends, values, offset, out):
     """
     i = uint64(start)
     run = find_run(run_ends, offset + i)
+    if step == 1 and i + uint64(OVER) < stop:
+        last = find_run(run_ends, offset + uint64(stop) - uint64(OVER))
+        for r in range(run, last):
+            end = uint64(run_ends[uint64(r)]) - offset
+            fill(out, i, end, values[uint64(r)])
+            i = end
+        run = last
     while i < stop:
         while uint64(run_ends[run]) <= offset + i:
             run += uint64(1)
@@ -100,12 +136,99 @@ def decode_run_bits(start, stop, step, run_ends, bits, bit_offset, offset, lengt
     run = find_run(run_ends, offset + (uint64(start) << uint64(3)))
     for b in range(start, stop, step):
         begin = uint64(b) << uint64(3)
+        limit = min(begin + uint64(8), length)
         packed = uint64(0)
-        for i in range(begin, min(begin + uint64(8), length)):
-            while uint64(run_ends[run]) <= offset + uint64(i):
-                run += uint64(1)
-            packed |= uint64(get_bit(bits, bit_offset + run)) << (uint64(i) - begin)
+        i = begin
+        while uint64(run_ends[run]) <= offset + i:
+            run += uint64(1)
+        while i < limit:
+            end = min(uint64(run_ends[run]) - offset, limit)
+            if get_bit(bits, bit_offset + run):
+                ones = (uint64(1) << (end - i)) - uint64(1)
+                packed |= ones << (i - begin)
+            i = end
+            run += uint64(i < limit)
         out[b] = uint8(packed)
+
+
+@kernel(
+    "run_ends: R[], first: u8, offset: u8, length: u8, value_offsets: O[], out: i8[w]",
+    R="i2 i4 i8",
+    O="i4 i8",
+)
+def measure_runs(start, stop, step, run_ends, first, offset, length, value_offsets, out):
+    """out[r] = how many bytes the binary values of all slots of run first + r are.
+
+    run_ends: int16/int32/int64[], increasing
+    first: the run of the first slot
+    offset: its logical position
+    length: the number of slots
+    value_offsets: int32/int64[len(run_ends) + 1], checked
+    out: int64[runs]
+    """
+    for r in range(start, stop, step):
+        run = first + uint64(r)
+        begin = max(uint64(run_ends[run - uint64(1)]), offset) if r > 0 else offset
+        slots = min(uint64(run_ends[run]), offset + length) - begin
+        size = uint64(value_offsets[run + uint64(1)]) - uint64(value_offsets[run])
+        out[r] = int64(slots * size)
+
+
+@kernel(
+    "run_ends: R[], first: u8, offset: u8, value_offsets: O[], starts: i8[], out: O[w]",
+    R="i2 i4 i8",
+    O="i4 i8",
+)
+def repeat_offsets(start, stop, step, run_ends, first, offset, value_offsets, starts, out):
+    """out[i] = where the binary value of slot i begins if each slot has its own.
+
+    run_ends: int16/int32/int64[], increasing, the last one at least offset + n
+    first: the run of the first slot
+    offset: its logical position
+    value_offsets: int32/int64[len(run_ends) + 1], checked
+    starts: int64[], the running sum of `measure_runs`
+    out: int32/int64[n] at least
+    """
+    i = uint64(start)
+    run = find_run(run_ends, offset + i)
+    while i < stop:
+        while uint64(run_ends[run]) <= offset + i:
+            run += uint64(1)
+        begin = offset
+        if run > first:
+            begin = uint64(run_ends[run - uint64(1)])
+        size = uint64(value_offsets[run + uint64(1)]) - uint64(value_offsets[run])
+        place = uint64(starts[run - first]) + (offset + i - begin) * size
+        end = min(uint64(run_ends[run]) - offset, uint64(stop))
+        while i < end:
+            out[i] = int64(place)
+            place += size * uint64(step)
+            i += uint64(step)
+
+
+@kernel(
+    "run_ends: R[], offset: u8, value_offsets: O[], base: u8, starts: O[], out: u1[w]",
+    grouped=True,
+    R="i2 i4 i8",
+    O="i4 i8",
+)
+def repeat_bytes(start, stop, step, run_ends, offset, value_offsets, base, starts, out):
+    """The bytes of `out` from starts[i] on = the binary value of the run of slot i.
+
+    run_ends: int16/int32/int64[], increasing, the last one at least offset + n
+    offset: the first logical position
+    value_offsets: int32/int64[len(run_ends) + 1], checked
+    base: the address of the values' data
+    starts: int32/int64[n + 1], of `repeat_offsets`
+    out: uint8[starts[n]]
+    """
+    run = find_run(run_ends, offset + uint64(start))
+    for i in range(start, stop, step):
+        while uint64(run_ends[run]) <= offset + uint64(i):
+            run += uint64(1)
+        place = uint64(starts[i])
+        count = uint64(starts[i + uint64(1)]) - place
+        copy_bytes(out, place, base + uint64(value_offsets[run]), count)
 
 
 @kernel("run_ends: R[]", returns="u8", R="i2 i4 i8")
@@ -119,6 +242,22 @@ def first_bad_run_end(start, stop, step, run_ends):
         if run_ends[uint64(r)] <= before:
             return uint64(r)
     return ~uint64(0)
+
+
+@kernel("starts: i8[], length: u8, out: R[w]", R="i2 i4 i8")
+def end_runs(start, stop, step, starts, length, out):
+    """out[r] = where run r ends: where the next one starts.
+
+    starts: int64[runs]
+    length: where the last run ends
+    out: int16/int32/int64[runs]
+    """
+    last = uint64(max(len(starts), 1)) - uint64(1)
+    for r in range(start, min(uint64(stop), last), step):
+        out[r] = starts[uint64(r) + uint64(1)]
+    # By whoever has the last run.
+    if start <= last and last < stop and (last - uint64(start)) % uint64(step) == 0:
+        out[last] = int64(length)
 
 
 @kernel("out: R[w]", R="i2 i4 i8")
@@ -143,3 +282,136 @@ def rebase_run_ends(start, stop, step, run_ends, first, last, base, out):
     """
     for r in range(start, stop, step):
         out[r] = min(uint64(run_ends[r]), last) - first + base
+
+
+@kernel("run_ends: R[], offset: u8, out: u8[w]", R="i2 i4 i8")
+def index_runs(start, stop, step, run_ends, offset, out):
+    """An index of runs for many searches: for each 64 slots, where runs start and which is the first.
+
+    Bit k of out[2 w] = a run starts at slot 64 w + k, for k > 0; out[2 w + 1] = the run of slot 64 w.
+    The range is over the pairs.
+
+    run_ends: int16/int32/int64[runs], increasing, the last one past the first slot of each pair
+    offset: the logical position of slot 0
+    out: uint64[2 pairs]
+    """
+    run = find_run(run_ends, offset + (uint64(start) << uint64(6)))
+    for w in range(start, stop, step):
+        begin = offset + (uint64(w) << uint64(6))
+        while uint64(run_ends[run]) <= begin:
+            run += uint64(1)
+        out[uint64(w) * uint64(2) + uint64(1)] = run
+        starts = uint64(0)
+        end = uint64(run_ends[run]) - begin
+        while end < 64 and run + uint64(1) < uint64(len(run_ends)):
+            starts |= uint64(1) << end
+            run += uint64(1)
+            end = uint64(run_ends[run]) - begin
+        out[uint64(w) * uint64(2)] = starts
+
+
+@kernel("index: u8[], positions: P[], out: i8[w]", P="i4 i8")
+def look_up_runs(start, stop, step, index, positions, out):
+    """out[i] = the run that holds slot positions[i].
+
+    index: uint64[2 pairs], of `index_runs`
+    positions: int32/int64[n], in bounds
+    out: int64[n]
+    """
+    for i in range(start, stop, step):
+        position = uint64(positions[i])
+        pair = (position >> uint64(6)) << uint64(1)
+        # What starts later is shifted out.
+        starts = index[pair] << (uint64(63) - (position & uint64(63)))
+        out[i] = int64(index[pair + uint64(1)] + uint64(popcount(starts)))
+
+
+@kernel("bits: u1[], offset: u8, length: u8, out: i8[w]")
+def count_word_bits(start, stop, step, bits, offset, length, out):
+    """out[w] = how many of bits 64 w and up, 64 of them, are set.
+
+    bits: uint8[] bitmap
+    offset: the first bit
+    length: the number of bits
+    out: int64[ceil(length / 64)]
+    """
+    for w in range(start, stop, step):
+        begin = uint64(w) << uint64(6)
+        count = min(length - begin, uint64(64))
+        out[w] = int64(popcount(word_of_bits(bits, offset + begin, count)))
+
+
+@kernel(
+    "run_ends: R[], first: u8, offset: u8, length: u8, bits: u1[], bit_offset: u8, before: i8[],"
+    "out: i8[w]",
+    R="i2 i4 i8",
+)
+def kept_before(start, stop, step, run_ends, first, offset, length, bits, bit_offset, before, out):
+    """out[r] = how many slots are kept before run first + r: what is set of the bits before it.
+
+    run_ends: int16/int32/int64[], increasing
+    first: the run of the first slot
+    offset: its logical position
+    length: the number of slots
+    bits: uint8[] bitmap, which slots are kept
+    bit_offset: the bit of the first slot
+    before: int64[ceil(length / 64) + 1], the running sum of `count_word_bits`
+    out: int64[runs + 1]
+    """
+    for r in range(start, stop, step):
+        if r == 0:
+            out[r] = 0
+        else:
+            slot = min(uint64(run_ends[first + uint64(r) - uint64(1)]) - offset, length)
+            inside = slot & uint64(63)
+            word = word_of_bits(bits, bit_offset + (slot - inside), inside)
+            out[r] = before[slot >> uint64(6)] + int64(popcount(word))
+
+
+@kernel("kept: i8[], first: u8, out: i8[w]")
+def count_kept_runs(start, stop, step, kept, first, out):
+    """out[b] = how many runs of block b keep a slot; a block is `1 << BLOCK_BITS` runs.
+
+    kept: int64[runs + 1], of `kept_before`
+    first: as for `list_kept_runs`
+    out: int64[blocks]
+    """
+    for b in range(start, stop, step):
+        begin = uint64(b) << uint64(BLOCK_BITS)
+        total = uint64(0)
+        for r in range(begin, min(begin + uint64(1 << BLOCK_BITS), uint64(len(kept)) - uint64(1))):
+            total += uint64(kept[uint64(r) + uint64(1)] != kept[uint64(r)])
+        out[b] = int64(total)
+
+
+@kernel("kept: i8[], first: u8, starts: i8[], out: i8[w]")
+def list_kept_runs(start, stop, step, kept, first, starts, out):
+    """out[starts[b] : starts[b + 1]] = the runs of block b that keep a slot, in order.
+
+    kept: int64[runs + 1], of `kept_before`
+    first: the number of run 0
+    starts: int64[blocks + 1], the running sum of `count_kept_runs`
+    out: int64[starts[blocks]]
+    """
+    for b in range(start, stop, step):
+        r = uint64(b) << uint64(BLOCK_BITS)
+        place = uint64(starts[b])
+        end = uint64(starts[uint64(b) + uint64(1)])
+        # Written whether kept or not: the next one overwrites it.
+        while place < end:
+            out[place] = int64(first + r)
+            place += uint64(kept[r + uint64(1)] != kept[r])
+            r += uint64(1)
+
+
+@kernel("kept: i8[], first: u8, runs: i8[], out: R[w]", R="i2 i4 i8")
+def end_kept_runs(start, stop, step, kept, first, runs, out):
+    """out[k] = where run runs[k] ends among the slots that are kept.
+
+    kept: int64[], of `kept_before`
+    first: the number of run 0
+    runs: int64[n], of `list_kept_runs`
+    out: int16/int32/int64[n]
+    """
+    for k in range(start, stop, step):
+        out[k] = kept[uint64(runs[k]) - first + uint64(1)]

@@ -13,7 +13,7 @@ from typing import Any
 from numpy import int64, uint8, uint64
 
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import load_item
+from colkern.kernels.primitives import copy_bytes, load_item
 
 BLOCK_BITS = 6
 
@@ -171,3 +171,88 @@ def gather_union_bits(start, stop, step, type_ids, child_of, offsets, addresses,
                 bit = (uint64(byte) >> (place & uint64(7))) & uint64(1)
             packed |= bit << (uint64(i) - begin)
         out[b] = uint8(packed)
+
+
+@kernel("type_ids: i1[], code: i1, offsets: i4[], out: i8[w]")
+def places_in_child(start, stop, step, type_ids, code, offsets, out):
+    """out[i] = where one child has the value of slot i; 0 if the slot shows another child.
+
+    type_ids: int8[n]
+    code: the child's type id
+    offsets: int32[n]
+    out: int64[n]
+    """
+    for i in range(start, stop, step):
+        out[i] = int64(offsets[i]) if type_ids[i] == code else int64(0)
+
+
+@kernel("type_ids: i1[], code: i1, out: u1[w]")
+def mark_slots(start, stop, step, type_ids, code, out):
+    """Bit i of `out` = whether slot i has that type id; the range is over the bytes of `out`.
+
+    type_ids: int8[n]
+    code: the type id
+    out: uint8[ceil(n / 8)]; bits past n become zero
+    """
+    for b in range(start, stop, step):
+        begin = uint64(b) << uint64(3)
+        packed = uint64(0)
+        for i in range(begin, min(begin + uint64(8), uint64(len(type_ids)))):
+            packed |= uint64(type_ids[i] == code) << (uint64(i) - begin)
+        out[b] = uint8(packed)
+
+
+@helper
+def union_value(
+    child_of: Any, type_ids: Any, offsets: Any, addresses: Any, like: Any, i: Any
+) -> Any:
+    """The address of the offset (of the type of `like`) where slot `i`'s value begins in its child."""
+    child = uint64(child_of[uint64(type_ids[i])])
+    return addresses[child] + child_slot(offsets, i) * uint64(like.itemsize)
+
+
+@kernel(
+    "type_ids: i1[], child_of: i8[], offsets: i4[], addresses: u8[], like: O[], out: i8[w]",
+    O="i4 i8",
+)
+def gather_union_lengths(start, stop, step, type_ids, child_of, offsets, addresses, like, out):
+    """out[i] = the length of the binary value of slot i.
+
+    type_ids: int8[n], each with a child
+    child_of: int64[128], type id -> child
+    offsets: int32[n] for a dense union, empty for a sparse one
+    addresses: uint64[children], the address of each child's first offset
+    like: int32/int64[], of the type of those offsets
+    out: int64[n]
+    """
+    size = uint64(like.itemsize)
+    for i in range(start, stop, step):
+        begin = union_value(child_of, type_ids, offsets, addresses, like, uint64(i))
+        out[i] = int64(load_item(like, begin + size)) - int64(load_item(like, begin))
+
+
+@kernel(
+    "type_ids: i1[], child_of: i8[], offsets: i4[], addresses: u8[], bases: u8[], starts: O[],"
+    "out: u1[w]",
+    grouped=True,
+    O="i4 i8",
+)
+def gather_union_bytes(
+    start, stop, step, type_ids, child_of, offsets, addresses, bases, starts, out
+):
+    """The bytes of `out` from starts[i] on = the binary value of slot i.
+
+    type_ids: int8[n], each with a child
+    child_of: int64[128], type id -> child
+    offsets: int32[n] for a dense union, empty for a sparse one
+    addresses: uint64[children], the address of each child's first offset
+    bases: uint64[children], the address of each child's data
+    starts: int32/int64[n + 1], of the type of those offsets: the running sum of the lengths
+    out: uint8[starts[n]]
+    """
+    for i in range(start, stop, step):
+        begin = union_value(child_of, type_ids, offsets, addresses, starts, uint64(i))
+        base = bases[uint64(child_of[uint64(type_ids[i])])]
+        place = uint64(starts[i])
+        count = uint64(starts[i + uint64(1)]) - place
+        copy_bytes(out, place, base + uint64(load_item(starts, begin)), count)

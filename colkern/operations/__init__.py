@@ -4,6 +4,7 @@ An operation runs where the bytes of its inputs live; nothing moves between host
 Importing this package does not import Numba; the first kernel does.
 """
 
+from colkern.operations.arithmetic import abs, add, divide, multiply, negate, subtract
 from colkern.operations.comparison import equal, not_equal
 from colkern.operations.concatenation import concat
 from colkern.operations.convert import offsets_to_views, views_to_offsets
@@ -28,6 +29,7 @@ from colkern.operations.lists import (
     list_parent_indices,
     list_value_length,
 )
+from colkern.operations.run_encoding import run_end_encode
 from colkern.operations.runs import find_runs, run_end_decode
 from colkern.operations.selection import take
 from colkern.operations.sorting import sort_indices
@@ -41,6 +43,7 @@ from colkern.operations.strings import (
 )
 from colkern.operations.structs import make_struct, struct_field, struct_flatten
 from colkern.operations.trimming import trim
+from colkern.operations.union_modes import to_dense_union, to_sparse_union
 from colkern.operations.unions import gather_union, select_child
 from colkern.operations.validation import require_valid, validate
 from colkern.operations.validity import (
@@ -54,6 +57,8 @@ from colkern.operations.view_compaction import compact_views
 
 __all__ = [
     "TypeRule",
+    "abs",
+    "add",
     "binary_length",
     "combine_validity",
     "compact_validity",
@@ -62,6 +67,7 @@ __all__ = [
     "count_set_bits",
     "dictionary_decode",
     "dictionary_encode",
+    "divide",
     "ends_with",
     "equal",
     "explode",
@@ -79,6 +85,8 @@ __all__ = [
     "list_view_to_list",
     "list_with_offsets",
     "make_struct",
+    "multiply",
+    "negate",
     "not_equal",
     "null_count",
     "nulls",
@@ -86,13 +94,17 @@ __all__ = [
     "partition_indices",
     "require_valid",
     "run_end_decode",
+    "run_end_encode",
     "select_child",
     "sort_indices",
     "starts_with",
     "string_is_ascii",
     "struct_field",
     "struct_flatten",
+    "subtract",
     "take",
+    "to_dense_union",
+    "to_sparse_union",
     "trim",
     "unify_dictionaries",
     "utf8_length",

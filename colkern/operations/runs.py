@@ -14,17 +14,24 @@ from colkern.arrays import Array
 from colkern.errors import LimitExceededError
 from colkern.kernels import runs, selection
 from colkern.layouts import Extent, Role
-from colkern.memory import Buffer
-from colkern.operations.selection import take_positions
+from colkern.memory import EMPTY, Buffer
+from colkern.operations.patterns import measure
+from colkern.operations.run_encoding import encode_words, require_room
+from colkern.operations.selection import take_items, take_positions
 from colkern.operations.targets import NOWHERE, target_of, validity_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import null_count
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
+_SEARCH = 16
+"""How many times longer a search for a run takes than its share of an index, about."""
+
 
 def find_runs(array: Array, positions: Array) -> Array:
-    """The run (int64) that holds each logical position, found by binary search.
+    """The run (int64) that holds each logical position.
+
+    Few positions are searched for one by one, many are looked up in an index made for them.
 
     Args:
         array: A run-end encoded array.
@@ -35,7 +42,7 @@ def find_runs(array: Array, positions: Array) -> Array:
         IndexError: If a position is negative or not less than `len(array)`.
         InvalidArrowError: If the run ends are not valid.
     """
-    ends = _run_ends(array)
+    require_runs(array)
     if positions.type not in (s.int32(), s.int64()):
         raise TypeError(f"positions: expected int32 or int64, got {positions.type}")
     if positions.null_count:
@@ -47,8 +54,7 @@ def find_runs(array: Array, positions: Array) -> Array:
     slot = target.reduce(check, positions.length, items, *validity, array.length)
     if slot != NOWHERE:
         raise IndexError(f"positions: slot {slot} has {target.item(items, slot)} of {array.length}")
-    out = target.output(positions.length, np.int64)
-    target.map(runs.find_runs, positions.length, ends, items, array.offset, out)
+    out = runs_at(array, target.frozen(items))
     return Array(s.int64(), positions.length, [None, target.buffer(out)], null_count=0)
 
 
@@ -59,82 +65,155 @@ def run_end_decode(array: Array) -> Array:
         TypeError: If the array is not run-end encoded.
         InvalidArrowError: If the run ends are not valid.
     """
-    ends = _run_ends(array)
+    require_runs(array)
     values = array.children[1]
-    if _is_plain(values):
-        return _decode_plain(array, ends, values)
-    return take_positions(values, _run_of_each_slot(array, ends))
+    if array.length and _is_plain(values):
+        return _decode_plain(array, values)
+    if array.length and values.layout.name == "variable-size binary":
+        items = values.items(Role.OFFSETS)
+        target = target_of(array.device)
+        size = target.item(items, values.length) - target.item(items, 0)
+        # Else a run could have more bytes than 64 bits can count.
+        if size * array.length < 1 << 62:
+            return _decode_binary(array, values, items)
+    return take_positions(values, _run_of_each_slot(array))
 
 
 def encode_taken_runs(array: Array, positions: Any) -> Array:
-    """A run of length one for the value at each position (int64[n], read-only, in bounds)."""
+    """The values at positions (int64[n], read-only, in bounds), run-end encoded, without decoding.
+
+    Neighbours from one run become one run, unless there are so few of those that it saves nothing.
+
+    Raises:
+        LimitExceededError: If there are more positions than a run end can say.
+    """
     target = target_of(array.device)
-    ends = _run_ends(array)
-    kind = array.children[0].items(Role.DATA).dtype
-    if len(positions) > np.iinfo(kind).max:
-        raise LimitExceededError(f"{len(positions)} runs do not fit run ends of {kind}")
-    physical = target.output(len(positions), np.int64)
-    target.map(runs.find_runs, len(positions), ends, positions, array.offset, physical)
-    numbers = target.output(len(positions), kind)
-    target.map(runs.number_runs, len(positions), numbers)
-    run_ends = Array(
-        array.children[0].type, len(positions), [None, target.buffer(numbers)], null_count=0
-    )
-    values = take_positions(array.children[1], target.frozen(physical))
-    return Array(array.type, len(positions), [], [run_ends, values])
+    ends, values = array.children
+    count = len(positions)
+    kind = ends.items(Role.DATA).dtype
+    require_room(count, kind)
+    found = target.frozen(runs_at(array, positions))
+    run_ends, firsts = encode_words(target, found.view(np.uint64), kind)
+    if firsts is not None:
+        found = target.frozen(take_items(target, found, firsts))
+    numbers = Array(ends.type, len(found), [None, target.buffer(run_ends)], null_count=0)
+    return Array(array.type, count, [], [numbers, take_positions(values, found)])
 
 
-def _run_ends(array: Array) -> Any:
+def require_runs(array: Array) -> None:
+    """Make sure of a valid run-end encoded array; raises `TypeError` or `InvalidArrowError`."""
     if not isinstance(array.type.storage, s.RunEndEncoded):
         raise TypeError(f"array: expected a run-end encoded array, got {array.type}")
     require_valid(array)
-    return array.children[0].items(Role.DATA)
+
+
+def runs_at(array: Array, positions: Any) -> Any:
+    """The runs (int64) of a checked array that hold positions (int32 or int64, in bounds)."""
+    target = target_of(array.device)
+    ends = array.children[0].items(Role.DATA)
+    count = len(positions)
+    out = target.output(count, np.int64)
+    pairs = (array.length + 63) // 64
+    if count * _SEARCH < pairs + len(ends):
+        target.map(runs.find_runs, count, ends, positions, array.offset, out)
+        return out
+    index = target.output(2 * pairs, np.uint64)
+    target.map(runs.index_runs, pairs, ends, array.offset, index)
+    target.map(runs.look_up_runs, count, target.frozen(index), positions, out)
+    return out
+
+
+def own_runs(array: Array) -> tuple[int, int]:
+    """The first run of a checked array's own slots, and how many runs these are in."""
+    if array.length == 0:
+        return 0, 0
+    target = target_of(array.device)
+    ends = array.children[0].items(Role.DATA)
+    places = target.table([0, array.length - 1], np.int64)
+    found = target.output(2, np.int64)
+    target.map(runs.find_runs, 2, ends, places, array.offset, found)
+    first = target.item(found, 0)
+    return first, target.item(found, 1) - first + 1
 
 
 def _is_plain(values: Array) -> bool:
-    """Whether a value is one machine word."""
-    if values.layout.name != "fixed-size primitive":
+    """Whether a value is one machine word, or a bit."""
+    if values.layout.name not in ("fixed-size primitive", "dictionary-encoded"):
         return False
     data = values.layout.buffers[1]
-    return data.extent is Extent.SLOTS and data.dtype.itemsize in _WORDS
+    return data.extent is Extent.BITS or data.dtype.itemsize in _WORDS
 
 
-def _decode_plain(array: Array, ends: Any, values: Array) -> Array:
+def _decode_plain(array: Array, values: Array) -> Array:
     target = target_of(array.device)
-    items = values.items(Role.DATA)
-    word = np.dtype(_WORDS[items.dtype.itemsize])
-    out = target.output(array.length, word)
-    kernel = runs.decode_runs
-    target.map(kernel, array.length, ends, items.view(word), array.offset, out)
-    validity, nulls = _decode_validity(array, ends, values)
-    made = Array(
-        values.type,
-        array.length,
-        [validity, target.buffer(out)],
-        dictionary=values.dictionary,
-        null_count=nulls,
-    )
+    ends = array.children[0].items(Role.DATA)
+    if values.layout.buffers[1].extent is Extent.BITS:
+        data = _decode_bits(array, values.buffer(Role.DATA) or EMPTY, values.offset)
+    else:
+        items = values.items(Role.DATA)
+        words = items.view(_WORDS[items.dtype.itemsize])
+        out = target.output(array.length, words.dtype)
+        target.map(runs.decode_runs, array.length, ends, words, array.offset, out)
+        data = target.buffer(out)
+    validity, nulls = _decode_validity(array, values)
+    buffers = [validity, data]
+    made = Array(values.type, array.length, buffers, dictionary=values.dictionary, null_count=nulls)
     made._checked = True
     return made
 
 
-def _decode_validity(array: Array, ends: Any, values: Array) -> tuple[Buffer | None, int]:
+def _decode_binary(array: Array, values: Array, items: Any) -> Array:
+    target = target_of(array.device)
+    ends = array.children[0].items(Role.DATA)
+    first, count = own_runs(array)
+    length, kind = array.length, items.dtype
+    slots = (ends, first, array.offset)
+    starts = measure(target, runs.measure_runs, count, np.int64, *slots, length, items)
+    total = target.item(starts, count)
+    if total > np.iinfo(kind).max:
+        raise LimitExceededError(
+            f"{total} bytes do not fit offsets of {kind}; use the large form of the type"
+        )
+    offsets = target.output(length + 1, kind)
+    target.map(runs.repeat_offsets, length, *slots, items, target.frozen(starts), offsets)
+    offsets[length:] = total
+    data = target.output(total, np.uint8)
+    source = values.buffer(Role.BYTES)
+    if total and source is not None:
+        places = target.frozen(offsets)
+        runs_and_bytes = (ends, array.offset, items, source.address, places)
+        target.map(runs.repeat_bytes, length, *runs_and_bytes, data, balance=places)
+    validity, nulls = _decode_validity(array, values)
+    buffers = [validity, target.buffer(offsets), target.buffer(data)]
+    made = Array(values.type, length, buffers, null_count=nulls)
+    made._checked = True
+    return made
+
+
+def _decode_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
     if values.null_count == 0:
         return None, 0
     bitmap = values.buffer(Role.VALIDITY)
     assert bitmap is not None
-    target = target_of(array.device)
-    size = (array.length + 7) // 8
-    out = target.output(size, np.uint8)
-    kernel = runs.decode_run_bits
-    bits = (bitmap.array, values.offset)
-    target.map(kernel, size, ends, *bits, array.offset, array.length, out)
-    made = target.buffer(out)
+    made = _decode_bits(array, bitmap, values.offset)
     return made, null_count(Array(s.bool_(), array.length, [made, made]))
 
 
-def _run_of_each_slot(array: Array, ends: Any) -> Any:
+def _decode_bits(array: Array, bits: Buffer, offset: int) -> Buffer:
+    """A bit a run, as a bit a slot."""
     target = target_of(array.device)
+    ends = array.children[0].items(Role.DATA)
+    size = (array.length + 7) // 8
+    out = target.output(size, np.uint8)
+    kernel = runs.decode_run_bits
+    target.map(kernel, size, ends, bits.array, offset, array.offset, array.length, out)
+    made: Buffer = target.buffer(out)
+    return made
+
+
+def _run_of_each_slot(array: Array) -> Any:
+    target = target_of(array.device)
+    ends = array.children[0].items(Role.DATA)
     out = target.output(array.length, np.int64)
     target.map(runs.run_of_each, array.length, ends, array.offset, out)
     return target.frozen(out)

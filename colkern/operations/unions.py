@@ -15,6 +15,7 @@ from colkern.kernels import selection, unions
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.concatenation import concat
+from colkern.operations.patterns import measure
 from colkern.operations.selection import take_items, take_positions, words_of
 from colkern.operations.targets import target_of
 from colkern.operations.union_slots import child_numbers, slots_of
@@ -64,6 +65,8 @@ def gather_union(array: Array) -> Array:
         raise TypeError(f"array: its children must be of one type, they are {array.type}")
     if _is_words(array.children[0]):
         return _gather_words(array)
+    if array.children[0].layout.name == "variable-size binary":
+        return _gather_binary(array)
     return take_positions(concat(array.children), _places_in_all(array))
 
 
@@ -151,6 +154,31 @@ def _gather_words(array: Array) -> Array:
     validity, nulls = _gather_validity(array, children, slots)
     kind = children[0].type
     made = Array(kind, array.length, [validity, target.buffer(out)], null_count=nulls)
+    made._checked = True
+    return made
+
+
+def _gather_binary(array: Array) -> Array:
+    target = target_of(array.device)
+    children = _cut_children(array)
+    # Held on to: the kernels read them by their addresses.
+    own = [child.items(Role.OFFSETS) for child in children]
+    addresses = target.table([target.address(i) if len(i) > 1 else 0 for i in own], np.uint64)
+    sources = [child.buffer(Role.BYTES) for child in children]
+    bases = [b.address if b is not None and b.size else 0 for b in sources]
+    slots = (*_slots(array, target), addresses)
+    kind = own[0].dtype
+    like = target.table([], kind)
+    starts = measure(target, unions.gather_union_lengths, array.length, kind, *slots, like)
+    data = target.output(target.item(starts, array.length), np.uint8)
+    if len(data):
+        starts = target.frozen(starts)
+        kernel = unions.gather_union_bytes
+        tables = (target.table(bases, np.uint64), starts)
+        target.map(kernel, array.length, *slots, *tables, data, balance=starts)
+    validity, nulls = _gather_validity(array, children, slots[:3])
+    buffers = [validity, target.buffer(starts), target.buffer(data)]
+    made = Array(children[0].type, array.length, buffers, null_count=nulls)
     made._checked = True
     return made
 

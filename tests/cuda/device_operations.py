@@ -7,9 +7,12 @@ from typing import Any
 
 from operations.samples import ints, sample, samples
 
+from colkern import operations as ops
 from colkern.arrays import Array
 from colkern.cuda.memory import to_device, to_host
 from colkern.errors import InvalidArrowError
+from colkern.layouts import Role
+from colkern.memory import Buffer
 from colkern.operations import (
     compact_validity,
     concat,
@@ -19,12 +22,14 @@ from colkern.operations import (
     offsets_to_views,
     require_valid,
     run_end_decode,
+    run_end_encode,
     select_child,
     take,
     trim,
     validate,
     views_to_offsets,
 )
+from colkern.operations.run_selection import filter_runs
 
 Operation = Callable[..., Any]
 
@@ -38,15 +43,42 @@ EVERY: dict[str, Operation] = {
     "concat": lambda array, picks: concat([array, array.slice(2, 3), array.slice(0, 0), array]),
 }
 
+
+def _arithmetic() -> dict[str, tuple[str, Operation]]:
+    """With numbers on either side, with another array, and without."""
+    made: dict[str, tuple[str, Operation]] = {}
+    for name in ("int8", "int64, no nulls", "run-end encoded"):
+        for op in (ops.add, ops.subtract, ops.multiply):
+            made[f"{op.__name__} to {name}"] = (name, _plus(op))
+        made[f"divide {name}"] = (name, lambda array, picks: ops.divide(array, 3))
+        made[f"negate {name}"] = (name, lambda array, picks: ops.negate(array))
+        made[f"abs {name}"] = (name, lambda array, picks: ops.abs(array))
+    doubled = lambda array: ops.add(ops.abs(array), 1)  # noqa: E731
+    made["divide arrays"] = ("int8", lambda array, picks: ops.divide(array, doubled(array)))
+    return made
+
+
+def _plus(op: Operation) -> Operation:
+    return lambda array, picks: [op(array, 3), op(3, array), op(array, op(array, 1))]
+
+
 SOME: dict[str, tuple[str, Operation]] = {
     "run_end_decode": ("run-end encoded", lambda array, picks: run_end_decode(array)),
     "run_end_decode of strings": (
         "run-end encoded, int64 ends",
         lambda array, picks: run_end_decode(array),
     ),
+    **{
+        f"run_end_encode of {name}": (name, lambda array, picks: run_end_encode(array))
+        for name in ("bool", "int8", "decimal128", "utf8", "utf8_view", "struct", "dictionary")
+    },
+    "filter_runs": ("run-end encoded", lambda array, picks: filter_runs(array, _bits(picks), 3)),
+    **_arithmetic(),
     "find_runs": ("run-end encoded", find_runs),
     "select_child of a dense union": ("dense union", lambda array, picks: select_child(array, 1)),
     "select_child of a sparse union": ("sparse union", lambda array, picks: select_child(array, 0)),
+    "to_sparse_union": ("dense union", lambda array, picks: ops.to_sparse_union(array)),
+    "to_dense_union": ("sparse union", lambda array, picks: ops.to_dense_union(array)),
     "offsets_to_views": ("utf8", lambda array, picks: offsets_to_views(array)),
     "offsets_to_views, large": ("large_binary", lambda array, picks: offsets_to_views(array)),
     "views_to_offsets": ("utf8_view", lambda array, picks: views_to_offsets(array)),
@@ -55,6 +87,13 @@ SOME: dict[str, tuple[str, Operation]] = {
         lambda array, picks: views_to_offsets(array, large=True),
     ),
 }
+
+
+def _bits(picks: Array) -> Buffer:
+    """Some bits, where the picks are."""
+    bits = picks.buffer(Role.DATA)
+    assert bits is not None
+    return bits
 
 
 def operations() -> dict[str, tuple[str, Operation]]:
@@ -81,7 +120,7 @@ def plain(value: Any) -> Any:
     """A result as Python objects, wherever it is."""
     if isinstance(value, Array):
         return to_host(value).to_pylist()
-    if isinstance(value, tuple):
+    if isinstance(value, (tuple, list)):
         return [plain(part) for part in value]
     if hasattr(value, "array"):
         return list(bytes(value.array.get() if hasattr(value.array, "get") else value.array))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from kernels import (
+    arithmetic_cases,
     bitmap_cases,
+    change_cases,
     comparison_cases,
     dictionary_cases,
     extension_cases,
@@ -12,6 +14,7 @@ from kernels import (
     list_cases,
     number_cases,
     run_cases,
+    run_merging_cases,
     selection_cases,
     sorting_cases,
     string_cases,
@@ -34,15 +37,18 @@ from kernels.case import (
 )
 
 FILES = (
+    arithmetic_cases,
     bitmap_cases,
     dictionary_cases,
     comparison_cases,
+    change_cases,
     extension_cases,
     hashing_cases,
     hidden_cases,
     list_cases,
     number_cases,
     run_cases,
+    run_merging_cases,
     selection_cases,
     sorting_cases,
     string_cases,

@@ -5,7 +5,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from kernels.case import LENGTHS, NOWHERE, Case, bitmap, cases_of, limits, numbers, packed
+import numpy as np
+from kernels.case import (
+    LENGTHS,
+    NOWHERE,
+    At,
+    Case,
+    bitmap,
+    cases_of,
+    limits,
+    numbers,
+    packed,
+    random_bits,
+)
 
 from colkern.kernels import runs
 
@@ -109,3 +121,146 @@ def rebase_run_ends(types: dict[str, str]) -> Iterator[Case]:
             args = ([ends[run] for run in held], offset, offset + count, base)
             label = f"{count} of {len(ends)} runs from {offset} to {base}"
             yield Case(label, len(held), args, [base + end for end in expected])
+
+
+@cases_of(runs.end_runs)
+def end_runs(types: dict[str, str]) -> Iterator[Case]:
+    yield Case("no runs", 0, ([], 0), [])
+    for lengths in RUNS:
+        ends = list(itertools.accumulate(lengths))
+        yield Case(f"{len(ends)} runs", len(ends), ([0, *ends[:-1]], ends[-1]), ends)
+
+
+@cases_of(runs.index_runs)
+def index_runs(types: dict[str, str]) -> Iterator[Case]:
+    for ends, owners, offset, count in slices():
+        expected = []
+        for begin in range(offset, offset + count, 64):
+            held = owners[begin : begin + 64]
+            starts = (k for k in range(1, len(held)) if held[k] != held[k - 1])
+            expected += [sum(1 << k for k in starts), held[0]]
+        label = f"{count} of {len(ends)} runs from {offset}"
+        yield Case(label, len(expected) // 2, (ends, offset), expected)
+
+
+@cases_of(runs.look_up_runs)
+def look_up_runs(types: dict[str, str]) -> Iterator[Case]:
+    index = [0b1010 | 1 << 63, 7, 0, 10, 1 << 1, 10]
+    owners = [7, *[8] * 2, *[9] * 60, *[10] * 66, *[11] * 63]
+    rng = numbers("look up")
+    for places in ([], [0], [191, 0], list(range(192)), rng.choices(range(192), k=65)):
+        yield Case(f"{len(places)}", len(places), (index, places), [owners[p] for p in places])
+
+
+@cases_of(runs.count_word_bits)
+def count_word_bits(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("word bits")
+    for count in (*LENGTHS, 200):
+        for offset in (0, 1, 7, 8, 61, 67):
+            bits = random_bits(rng, count)
+            expected = [sum(bits[b : b + 64]) for b in range(0, count, 64)]
+            args = (bitmap(bits, offset, rng), offset, count)
+            yield Case(f"{count} from bit {offset}", len(expected), args, expected)
+
+
+def filtered() -> Iterator[tuple[str, list[int], int, int, int, list[bool], list[int]]]:
+    """Runs and which slots are kept; where each run begins among those that are."""
+    rng = numbers("filtered")
+    for ends, owners, offset, count in slices():
+        for share in (0, 0.3, 1):
+            bits = [rng.random() < share for _ in range(count)]
+            kept = [
+                run for run, bit in zip(owners[offset : offset + count], bits, strict=True) if bit
+            ]
+            first = owners[offset] if count else 0
+            last = owners[offset + count - 1] if count else -1
+            before = [sum(run < r for run in kept) for r in range(first, last + 2)]
+            label = f"{count} of {len(ends)} runs from {offset}, {share} kept"
+            yield label, ends, offset, count, first, bits, before
+
+
+@cases_of(runs.kept_before)
+def kept_before(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("kept")
+    yield Case("no range", 0, ([], 0, 0, 0, [], 0, [0]), [])
+    for label, ends, offset, count, first, bits, before in filtered():
+        running = [sum(bits[:b]) for b in range(0, count, 64)] + [sum(bits)]
+        place = rng.randrange(70)
+        args = (ends, first, offset, count, bitmap(bits, place, rng), place, running)
+        yield Case(f"{label}, bit {place}", len(before), args, before)
+
+
+@cases_of(runs.count_kept_runs)
+def count_kept_runs(types: dict[str, str]) -> Iterator[Case]:
+    for label, _, _, _, first, _, before in filtered():
+        rises = [b > a for a, b in itertools.pairwise(before)]
+        expected = [sum(rises[b : b + 64]) for b in range(0, len(rises), 64)]
+        yield Case(label, len(expected), (before, first), expected)
+
+
+@cases_of(runs.list_kept_runs)
+def list_kept_runs(types: dict[str, str]) -> Iterator[Case]:
+    for label, _, _, _, first, _, before in filtered():
+        rises = [b > a for a, b in itertools.pairwise(before)]
+        counts = [sum(rises[b : b + 64]) for b in range(0, len(rises), 64)]
+        starts = list(itertools.accumulate(counts, initial=0))
+        expected = [first + r for r, rise in enumerate(rises) if rise]
+        yield Case(label, len(counts), (before, first, starts), expected)
+
+
+@cases_of(runs.end_kept_runs)
+def end_kept_runs(types: dict[str, str]) -> Iterator[Case]:
+    for label, _, _, _, first, _, before in filtered():
+        rises = [r for r, (a, b) in enumerate(itertools.pairwise(before)) if b > a]
+        held = [first + r for r in rises]
+        expected = [before[r + 1] for r in rises]
+        yield Case(label, len(held), (before, first, held), expected)
+
+
+def repeated() -> Iterator[tuple[str, list[int], list[int], bytes, int, list[int]]]:
+    """Runs of binary values: run ends, the values' offsets and data, and a slice: its first position
+    and the run of each of its slots."""
+    rng = numbers("repeated")
+    for ends, owners, offset, count in slices():
+        lengths = [rng.choice((0, 1, 3, 9, 20)) for _ in ends]
+        value_offsets = list(itertools.accumulate(lengths, initial=2))
+        data = rng.randbytes(value_offsets[-1])
+        label = f"{count} of {len(ends)} runs from {offset}"
+        yield label, ends, value_offsets, data, offset, owners[offset : offset + count]
+
+
+def sizes_of(value_offsets: list[int], held: list[int]) -> list[int]:
+    return [value_offsets[run + 1] - value_offsets[run] for run in held]
+
+
+@cases_of(runs.measure_runs)
+def measure_runs(types: dict[str, str]) -> Iterator[Case]:
+    for label, ends, value_offsets, _, offset, held in repeated():
+        first = held[0] if held else 0
+        own = sorted(set(held))
+        sizes = sizes_of(value_offsets, own)
+        expected = [held.count(run) * size for run, size in zip(own, sizes, strict=True)]
+        args = (ends, first, offset, len(held), value_offsets)
+        yield Case(label, len(own), args, expected)
+
+
+@cases_of(runs.repeat_offsets)
+def repeat_offsets(types: dict[str, str]) -> Iterator[Case]:
+    for label, ends, value_offsets, _, offset, held in repeated():
+        first = held[0] if held else 0
+        sizes = sizes_of(value_offsets, held)
+        expected = list(itertools.accumulate(sizes, initial=0))[:-1]
+        starts = [
+            sum(s for s, run in zip(sizes, held, strict=True) if run < r) for r in sorted({*held})
+        ]
+        args = (ends, first, offset, value_offsets, starts)
+        yield Case(label, len(held), args, expected)
+
+
+@cases_of(runs.repeat_bytes)
+def repeat_bytes(types: dict[str, str]) -> Iterator[Case]:
+    for label, ends, value_offsets, data, offset, held in repeated():
+        starts = list(itertools.accumulate(sizes_of(value_offsets, held), initial=0))
+        expected = b"".join(data[value_offsets[run] : value_offsets[run + 1]] for run in held)
+        args = (ends, offset, value_offsets, At(np.frombuffer(data, np.uint8)), starts)
+        yield Case(label, len(held), args, list(expected))

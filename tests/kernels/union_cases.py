@@ -171,3 +171,55 @@ def gather_union_bits(types: dict[str, str]) -> Iterator[Case]:
             length = len(slots.children)
             args = (slots.type_ids, CHILD_OF, slots.offsets, given, firsts, length)
             yield Case(f"{label}, absent {absent}", len(expected), args, expected)
+
+
+@cases_of(unions.places_in_child)
+def places_in_child(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("places in child")
+    for count in LENGTHS:
+        ids = [rng.choice((0, 5, 127)) for _ in range(count)]
+        offsets = [rng.choice((0, 3, 2**31 - 1)) for _ in range(count)]
+        expected = [o if code == 5 else 0 for o, code in zip(offsets, ids, strict=True)]
+        yield Case(f"{count}", count, (ids, 5, offsets), expected)
+
+
+@cases_of(unions.mark_slots)
+def mark_slots(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("mark slots")
+    for count in LENGTHS:
+        for code in (0, 127):
+            ids = [rng.choice((0, 5, 127)) for _ in range(count)]
+            expected = packed([i == code for i in ids])
+            yield Case(f"{count}, {code}", len(expected), (ids, code), expected)
+
+
+def texts_of(
+    seed: str, code: str
+) -> Iterator[tuple[str, Slots, Addresses, list[bytes], list[bytes]]]:
+    """Unions of strings: the slots, the children's offsets, their data, and what each slot shows."""
+    for label, rng, slots in unions_of(seed):
+        data, offsets, values = [], [], []
+        for length in slots.lengths:
+            own = [rng.randbytes(rng.choice((0, 1, 3, 9, 20))) for _ in range(length)]
+            values.append(own)
+            data.append(b"?" + b"".join(own))
+            offsets.append(np.array([*itertools.accumulate(map(len, own), initial=1)], code))
+        where = zip(slots.children, slots.places, strict=True)
+        shown = [values[child][place] for child, place in where]
+        yield label, slots, Addresses(offsets), data, shown
+
+
+@cases_of(unions.gather_union_lengths)
+def gather_union_lengths(types: dict[str, str]) -> Iterator[Case]:
+    for label, slots, offsets, _, shown in texts_of("text lengths", types["like"]):
+        args = (slots.type_ids, CHILD_OF, slots.offsets, offsets, [])
+        yield Case(label, len(shown), args, [len(value) for value in shown])
+
+
+@cases_of(unions.gather_union_bytes)
+def gather_union_bytes(types: dict[str, str]) -> Iterator[Case]:
+    for label, slots, offsets, data, shown in texts_of("text bytes", types["starts"]):
+        starts = list(itertools.accumulate(map(len, shown), initial=0))
+        bases = Addresses([np.frombuffer(own, np.uint8) for own in data])
+        args = (slots.type_ids, CHILD_OF, slots.offsets, offsets, bases, starts)
+        yield Case(label, len(shown), args, list(b"".join(shown)))

@@ -1,18 +1,22 @@
-"""Run-end encoded arrays: `find_runs` and `run_end_decode`."""
+"""Run-end encoded arrays: `find_runs`, `run_end_decode`, and selection without decoding."""
 
 from __future__ import annotations
+
+import itertools
 
 import pyarrow as pa
 import pytest
 from arrow_oracle import from_pyarrow
 from hypothesis import given
 from hypothesis import strategies as st
-from operations.samples import buffer, ints, samples
+from operations.samples import buffer, ints, sample, samples
 
 import colkern.schema as s
 from colkern.arrays import Array
-from colkern.errors import InvalidArrowError
-from colkern.operations import find_runs, run_end_decode, validate
+from colkern.errors import InvalidArrowError, LimitExceededError
+from colkern.layouts import Role
+from colkern.operations import find_runs, nulls, run_end_decode, take, validate
+from colkern.operations.run_selection import filter_runs
 
 ENDS = {s.int16(): pa.int16(), s.int32(): pa.int32(), s.int64(): pa.int64()}
 
@@ -69,6 +73,12 @@ def test_decode_agrees_with_pyarrow() -> None:
     assert mine.equals(from_pyarrow(pa.compute.run_end_decode(theirs.slice(1, 6))))
 
 
+def test_more_bytes_than_offsets_can_say() -> None:
+    array = encoded(from_pyarrow(pa.array(["x" * 1000])), [3_000_000], s.int32())
+    with pytest.raises(LimitExceededError, match="3000000000 bytes do not fit offsets of int32"):
+        run_end_decode(array)
+
+
 def test_run_ends_of_a_slice() -> None:
     ends = from_pyarrow(pa.array([99, 2, 5], pa.int32())).slice(1)
     values = ints([0, 0, 7, 8]).slice(2)
@@ -82,6 +92,17 @@ def test_find_runs() -> None:
     assert find_runs(array, positions).to_pylist() == [2, 0, 0, 1, 2]
     assert find_runs(array.slice(2), ints([0, 1, 4], s.int32())).to_pylist() == [1, 2, 2]
     assert find_runs(array, ints([])).to_pylist() == []
+
+
+@pytest.mark.parametrize("count", [3, 1000])
+def test_find_few_or_many(count: int) -> None:
+    lengths = [1, 70, 2, 1, 1, 9, 3, 1, 8, 64, 5, 1]
+    owners = [run for run, length in enumerate(lengths) for _ in range(length)]
+    array = encoded(ints(list(range(12))), lengths, s.int32())
+    for offset in (0, 1, 64, 100):
+        places = [k * k % (len(owners) - offset) for k in range(count)]
+        found = find_runs(array.slice(offset), ints(places))
+        assert found.to_pylist() == [owners[offset + place] for place in places]
 
 
 @pytest.mark.parametrize("position", [-1, 5, 2**40])
@@ -99,6 +120,79 @@ def test_find_runs_wants_whole_positions() -> None:
         find_runs(array, ints([0, None]))
     with pytest.raises(TypeError, match="expected a run-end encoded array, got int64"):
         find_runs(ints([1]), ints([0]))
+
+
+# Selection without decoding
+
+
+def lengths_of(array: Array) -> list[int]:
+    ends = [0, *array.children[0].to_pylist()]
+    return [end - begin for begin, end in itertools.pairwise(ends)]
+
+
+@pytest.mark.parametrize("name", samples())
+def test_filter_any_values(name: str) -> None:
+    lengths = [1, 70, 2, 1, 1, 9, 3, 1, 8, 64, 5, 1]
+    array = encoded(sample(name), lengths, s.int16())
+    values = array.to_pylist()
+    for offset, length in ((0, 166), (0, 0), (1, 70), (64, 102)):
+        mask = [k % 7 in (0, 3) and k % 5 > 0 for k in range(length + 3)]
+        bits = from_pyarrow(pa.array(mask)).buffer(Role.DATA)
+        assert bits is not None
+        filtered = filter_runs(array.slice(offset, length), bits, 3)
+        expected = [v for v, keep in zip(values[offset:], mask[3:], strict=False) if keep]
+        assert filtered.to_pylist() == expected
+        assert filtered.type == array.type
+        assert 0 not in lengths_of(filtered)
+        validate(filtered, full=True)
+
+
+@given(data=st.data())
+def test_filter_and_take_any_runs(data: st.DataObject) -> None:
+    ends = data.draw(st.sampled_from(list(ENDS)))
+    lengths = data.draw(st.lists(st.integers(1, 200), min_size=1, max_size=20))
+    array = encoded(ints(list(range(len(lengths)))), lengths, ends)
+    offset = data.draw(st.integers(0, len(array)))
+    part = array.slice(offset, data.draw(st.integers(0, len(array) - offset)))
+    values = part.to_pylist()
+    share = data.draw(st.sampled_from([0.01, 0.5, 1]))
+    chosen = data.draw(st.randoms(use_true_random=False))
+    mask = [chosen.random() < share for _ in range(len(part) + 2)]
+    bits = from_pyarrow(pa.array(mask)).buffer(Role.DATA)
+    assert bits is not None
+    kept = [v for v, keep in zip(values, mask[2:], strict=True) if keep]
+    filtered = filter_runs(part, bits, 2)
+    assert filtered.to_pylist() == kept
+    # These values all differ, so each run that is left has one.
+    assert len(filtered.children[1]) == len(set(kept))
+    picks = [chosen.randrange(len(part)) for _ in range(100)] if len(part) else []
+    for places in (picks, sorted(picks), picks[:2]):
+        taken = take(part, ints(places))
+        assert taken.to_pylist() == [values[place] for place in places]
+        validate(taken, full=True)
+
+
+def test_taken_neighbours_of_a_run_are_one_run() -> None:
+    array = encoded(ints([1, 1, None]), [4, 4, 4], s.int32())
+    taken = take(array, ints([0, 3, 2, 4, 5, 11, 0, 0]))
+    assert lengths_of(taken) == [3, 2, 1, 2]
+    assert taken.children[1].to_pylist() == [1, 1, None, 1]
+
+
+def test_taken_neighbours_without_much_in_common_are_a_run_each() -> None:
+    array = encoded(ints(list(range(20))), [2] * 20, s.int32())
+    places = [2 * k for k in range(19)] + [37]
+    taken = take(array, ints(places))
+    assert lengths_of(taken) == [1] * 20
+    assert taken.to_pylist() == [place // 2 for place in places]
+
+
+def test_more_positions_than_run_ends_can_say() -> None:
+    array = encoded(ints([1]), [2], s.int16())
+    positions = nulls(40_000, s.int64())
+    zeros = Array(s.int64(), 40_000, [None, positions.buffers[1]])
+    with pytest.raises(LimitExceededError, match="40000 slots do not fit run ends of int16"):
+        take(array, zeros)
 
 
 def test_decode_wants_runs() -> None:

@@ -1,0 +1,358 @@
+"""Arithmetic on words and on floating-point numbers, slot by slot.
+
+Integers are words: what does not fit is cut off, and so signed and unsigned ones of a width share
+bodies but for division and absolute values, which take the bit that is the sign (0 for unsigned
+numbers). Python's integers are exact until they are cut: NumPy's would warn.
+
+Where both operands are arrays, one of them may have a single item, which then stands for every slot.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import float32, int32, uint32, uint64
+
+from colkern.kernels.bitmaps import is_valid
+from colkern.kernels.kernel import helper, kernel
+
+WORD = 0xFFFF_FFFF_FFFF_FFFF
+HALF = 0xFFFF_FFFF
+
+
+@kernel("left: T[], right: T[], out: T[w]", T="u1 u2 u4 u8")
+def add_words(start, stop, step, left, right, out):
+    """out[i] = left[i] + right[i].
+
+    left: uint8/16/32/64[n]
+    right: of the same type, [n] or [1]
+    out: of the same type, [n]
+    """
+    if len(right) == 1:
+        number = int(right[0])
+        for i in range(start, stop, step):
+            out[i] = uint64((int(left[i]) + number) & WORD)
+    else:
+        for i in range(start, stop, step):
+            out[i] = uint64((int(left[i]) + int(right[i])) & WORD)
+
+
+@kernel("left: T[], right: T[], out: T[w]", T="u1 u2 u4 u8")
+def subtract_words(start, stop, step, left, right, out):
+    """out[i] = left[i] - right[i].
+
+    left: uint8/16/32/64, [n] or [1]
+    right: of the same type, [n] or [1]
+    out: of the same type, [n]
+    """
+    if len(right) == 1:
+        number = int(right[0])
+        for i in range(start, stop, step):
+            out[i] = uint64((int(left[i]) - number) & WORD)
+    elif len(left) == 1:
+        number = int(left[0])
+        for i in range(start, stop, step):
+            out[i] = uint64((number - int(right[i])) & WORD)
+    else:
+        for i in range(start, stop, step):
+            out[i] = uint64((int(left[i]) - int(right[i])) & WORD)
+
+
+@kernel("left: T[], right: T[], out: T[w]", T="u1 u2 u4 u8")
+def multiply_words(start, stop, step, left, right, out):
+    """out[i] = left[i] right[i].
+
+    left: uint8/16/32/64[n]
+    right: of the same type, [n] or [1]
+    out: of the same type, [n]
+    """
+    if len(right) == 1:
+        number = int(right[0])
+        for i in range(start, stop, step):
+            out[i] = uint64((int(left[i]) * number) & WORD)
+    else:
+        for i in range(start, stop, step):
+            out[i] = uint64((int(left[i]) * int(right[i])) & WORD)
+
+
+@kernel("left: T[], right: T[], out: T[w]", T="f4 f8")
+def add_floats(start, stop, step, left, right, out):
+    """out[i] = left[i] + right[i].
+
+    left: float32/64[n]
+    right: of the same type, [n] or [1]
+    out: of the same type, [n]
+    """
+    if len(right) == 1:
+        number = right[0]
+        for i in range(start, stop, step):
+            out[i] = left[i] + number
+    else:
+        for i in range(start, stop, step):
+            out[i] = left[i] + right[i]
+
+
+@kernel("left: T[], right: T[], out: T[w]", T="f4 f8")
+def subtract_floats(start, stop, step, left, right, out):
+    """out[i] = left[i] - right[i].
+
+    left: float32/64, [n] or [1]
+    right: of the same type, [n] or [1]
+    out: of the same type, [n]
+    """
+    if len(right) == 1:
+        number = right[0]
+        for i in range(start, stop, step):
+            out[i] = left[i] - number
+    elif len(left) == 1:
+        number = left[0]
+        for i in range(start, stop, step):
+            out[i] = number - right[i]
+    else:
+        for i in range(start, stop, step):
+            out[i] = left[i] - right[i]
+
+
+@kernel("left: T[], right: T[], out: T[w]", T="f4 f8")
+def multiply_floats(start, stop, step, left, right, out):
+    """out[i] = left[i] right[i].
+
+    left: float32/64[n]
+    right: of the same type, [n] or [1]
+    out: of the same type, [n]
+    """
+    if len(right) == 1:
+        number = right[0]
+        for i in range(start, stop, step):
+            out[i] = left[i] * number
+    else:
+        for i in range(start, stop, step):
+            out[i] = left[i] * right[i]
+
+
+@kernel("left: T[], right: T[], out: T[w]", T="f4 f8")
+def divide_floats(start, stop, step, left, right, out):
+    """out[i] = left[i] / right[i], by IEEE 754.
+
+    left: float32/64, [n] or [1]
+    right: of the same type, [n] or [1]
+    out: of the same type, [n]
+    """
+    if len(right) == 1:
+        number = right[0]
+        for i in range(start, stop, step):
+            out[i] = left[i] / number
+    elif len(left) == 1:
+        number = left[0]
+        for i in range(start, stop, step):
+            out[i] = number / right[i]
+    else:
+        for i in range(start, stop, step):
+            out[i] = left[i] / right[i]
+
+
+@kernel("values: T[], out: T[w]", T="f4 f8")
+def abs_floats(start, stop, step, values, out):
+    """out[i] = values[i] without its sign.
+
+    values: float32/64[n]
+    out: of the same type, [n]
+    """
+    for i in range(start, stop, step):
+        out[i] = abs(values[i])
+
+
+@helper
+def magnitude(word: Any, sign: Any) -> Any:
+    """The absolute value of a word (uint64) whose sign is the bit `sign`; the word itself if that is 0.
+
+    Of the least number it is the least number, without a sign.
+    """
+    if word & sign != 0:
+        return sign - (word ^ sign)
+    return word
+
+
+@kernel("values: T[], sign: T[], out: T[w]", T="u1 u2 u4 u8")
+def abs_words(start, stop, step, values, sign, out):
+    """out[i] = the absolute value of values[i]; the least number stays what it is.
+
+    values: uint8/16/32/64[n], the words of signed numbers
+    sign: of the same type, [1]: the bit that is set in negative ones
+    out: of the same type, [n]
+    """
+    bit = uint64(sign[0])
+    for i in range(start, stop, step):
+        out[i] = magnitude(uint64(values[i]), bit)
+
+
+@helper
+def with_sign(quotient: Any, left: Any, right: Any, sign: Any) -> Any:
+    """A quotient of magnitudes as a word, negative if one of the operands (uint64) is.
+
+    The least number by -1, which does not fit, is 0.
+    """
+    if (left ^ right) & sign != 0:
+        return uint64(-int(quotient) & WORD)
+    return quotient if quotient & sign == 0 else uint64(0)
+
+
+@helper
+def divided_short_words(left: Any, right: Any, sign: Any) -> Any:
+    """Of words of up to 16 bits, as uint64; 0 goes 0 times into anything.
+
+    A float of 24 bits is no nearer to the next integer than a quotient of 16 bits can be.
+    """
+    # Under a null there may be a zero.
+    divisor = max(int32(magnitude(right, sign)), int32(1))
+    quotient = int32(float32(int32(magnitude(left, sign))) / float32(divisor))
+    return with_sign(uint64(quotient), left, right, sign)
+
+
+@kernel("left: T[], right: T[], sign: T[], out: T[w]", returns="u8", combine="max", T="u1 u2")
+def divide_short_words(start, stop, step, left, right, sign, out):
+    """out[i] = left[i] / right[i], cut to the integer towards 0. Whether some right[i] is 0, as 1.
+
+    left: uint8/16, [n] or [1]
+    right: of the same type, [n]
+    sign: of the same type, [1]: the bit that is set in negative numbers; 0 if there are none
+    out: of the same type, [n]
+    """
+    bit = uint64(sign[0])
+    zeros = uint64(0)
+    if len(left) == 1:
+        number = uint64(left[0])
+        for i in range(start, stop, step):
+            out[i] = divided_short_words(number, uint64(right[i]), bit)
+            zeros |= uint64(right[i] == 0)
+    else:
+        for i in range(start, stop, step):
+            out[i] = divided_short_words(uint64(left[i]), uint64(right[i]), bit)
+            zeros |= uint64(right[i] == 0)
+    return zeros
+
+
+@helper
+def divided_words(left: Any, right: Any, sign: Any) -> Any:
+    """Of words of 32 bits, as uint64; 0 goes 0 times into anything."""
+    divisor = max(uint32(magnitude(right, sign)), uint32(1))
+    return with_sign(uint64(uint32(magnitude(left, sign)) // divisor), left, right, sign)
+
+
+@helper
+def divided_long_words(left: Any, right: Any, sign: Any) -> Any:
+    """Of words of 64 bits; 0 goes 0 times into anything."""
+    divisor = max(magnitude(right, sign), uint64(1))
+    return with_sign(magnitude(left, sign) // divisor, left, right, sign)
+
+
+@kernel("left: u4[], right: u4[], sign: u4[], out: u4[w]", returns="u8", combine="max")
+def divide_words(start, stop, step, left, right, sign, out):
+    """As `divide_short_words`, of 32 bits.
+
+    left: uint32, [n] or [1]
+    right: uint32[n]
+    sign: uint32[1]
+    out: uint32[n]
+    """
+    bit = uint64(sign[0])
+    zeros = uint64(0)
+    if len(left) == 1:
+        number = uint64(left[0])
+        for i in range(start, stop, step):
+            out[i] = divided_words(number, uint64(right[i]), bit)
+            zeros |= uint64(right[i] == 0)
+    else:
+        for i in range(start, stop, step):
+            out[i] = divided_words(uint64(left[i]), uint64(right[i]), bit)
+            zeros |= uint64(right[i] == 0)
+    return zeros
+
+
+@kernel("left: u8[], right: u8[], sign: u8[], out: u8[w]", returns="u8", combine="max")
+def divide_long_words(start, stop, step, left, right, sign, out):
+    """As `divide_short_words`, of 64 bits.
+
+    left: uint64, [n] or [1]
+    right: uint64[n]
+    sign: uint64[1]
+    out: uint64[n]
+    """
+    bit = sign[0]
+    zeros = uint64(0)
+    if len(left) == 1:
+        number = left[0]
+        for i in range(start, stop, step):
+            out[i] = divided_long_words(number, right[i], bit)
+            zeros |= uint64(right[i] == 0)
+    else:
+        for i in range(start, stop, step):
+            out[i] = divided_long_words(left[i], right[i], bit)
+            zeros |= uint64(right[i] == 0)
+    return zeros
+
+
+@kernel(
+    "values: T[], multiplier: u8, shift: u8, sign: u8, divisor_sign: u8, out: T[w]", T="u1 u2 u4"
+)
+def divide_words_by(start, stop, step, values, multiplier, shift, sign, divisor_sign, out):
+    """out[i] = values[i] / d, cut to the integer towards 0; multiplications take its place.
+
+    With `2**(shift - 1) < |d| <= 2**shift`, `2**32 + multiplier` is `2**(32 + shift) / |d|`, rounded up.
+
+    values: uint8/16/32[n]
+    multiplier, shift: of the divisor
+    sign: the bit that is set in negative values; 0 if there are none
+    divisor_sign: the same if the divisor is negative, else 0
+    out: of the same type, [n]
+    """
+    for i in range(start, stop, step):
+        value = uint64(values[i])
+        whole = magnitude(value, sign)
+        quotient = (whole + ((whole * multiplier) >> uint64(32))) >> shift
+        out[i] = with_sign(quotient, value, divisor_sign, sign)
+
+
+@helper
+def high_product(left: Any, right: Any) -> Any:
+    """The upper 64 bits of the product of two uint64."""
+    half = uint64(HALF)
+    low, high = left & half, left >> uint64(32)
+    other, upper = right & half, right >> uint64(32)
+    cross = high * other + ((low * other) >> uint64(32))
+    carry = (low * upper + (cross & half)) >> uint64(32)
+    return high * upper + (cross >> uint64(32)) + carry
+
+
+@kernel("values: u8[], multiplier: u8, shift: u8, sign: u8, divisor_sign: u8, out: u8[w]")
+def divide_long_words_by(start, stop, step, values, multiplier, shift, sign, divisor_sign, out):
+    """As `divide_words_by`, of 64 bits: `2**64 + multiplier` is `2**(64 + shift) / |d|`, rounded up.
+
+    values: uint64[n]
+    multiplier, shift: of the divisor
+    sign: the bit that is set in negative values; 0 if there are none
+    divisor_sign: the same if the divisor is negative, else 0
+    out: uint64[n]
+    """
+    once = min(shift, uint64(1))
+    rest = shift - once
+    for i in range(start, stop, step):
+        whole = magnitude(values[i], sign)
+        part = high_product(whole, multiplier)
+        # The sum of both would need 65 bits.
+        quotient = (((whole - part) >> once) + part) >> rest
+        out[i] = with_sign(quotient, values[i], divisor_sign, sign)
+
+
+@kernel("values: T[], validity: u1[], offset: u8", returns="u8", T="u1 u2 u4 u8")
+def first_zero(start, stop, step, values, validity, offset):
+    """The first valid slot of the range that is 0; the largest uint64 if none is.
+
+    values: uint8/16/32/64[n]
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    """
+    for i in range(start, stop, step):
+        if values[i] == 0 and is_valid(validity, offset, i):
+            return uint64(i)
+    return ~uint64(0)

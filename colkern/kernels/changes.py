@@ -1,0 +1,256 @@
+"""Changes: the slots whose value is not that of the slot before, which is where runs begin.
+
+They are marked as bits, 64 slots a word: bit `k` of word `w` is slot `64 w + k`. Slot 0 is marked;
+the bits past the last slot are not. Nothing here knows of nulls but `merge_validity_changes`.
+
+Columnar format 1.5: "Run-End Encoded Layout".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import int64, uint64
+
+from colkern.kernels.bitmaps import get_bit
+from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.primitives import load_item, load_word, popcount, trailing_zeros
+
+BLOCK_WORDS = 8
+"""How many words are counted as one block."""
+
+
+@helper
+def word_of_bits(bitmap: Any, position: Any, count: Any) -> Any:
+    """The `count` (0 to 64) bits from bit `position` of `bitmap` (uint8[]) on, lowest first."""
+    byte = position >> uint64(3)
+    shift = position & uint64(7)
+    word = uint64(0)
+    if byte + uint64(9) <= uint64(len(bitmap)):
+        word = load_word(bitmap, byte, uint64(0)) >> shift
+        if shift != 0:
+            word |= uint64(bitmap[byte + uint64(8)]) << (uint64(64) - shift)
+    elif count != 0:
+        word = uint64(bitmap[byte]) >> shift
+        for k in range(byte + uint64(1), (position + count + uint64(7)) >> uint64(3)):
+            word |= uint64(bitmap[k]) << (((uint64(k) - byte) << uint64(3)) - shift)
+    return word if count >= 64 else word & ((uint64(1) << count) - uint64(1))
+
+
+@helper
+def words_change(values: Any, begin: Any, first: Any, count: Any) -> Any:
+    """The marks of slots `begin + first` to `begin + count`, bit 0 for slot `begin`."""
+    bits = uint64(0)
+    for k in range(first, count):
+        i = begin + uint64(k)
+        bits |= uint64(values[i] != values[i - uint64(1)]) << uint64(k)
+    return bits
+
+
+@helper
+def wide_items_change(values: Any, i: Any, width: Any) -> Any:
+    """1 if item `i`, of `width` words, differs from the one before, else 0."""
+    place = i * width
+    differ = uint64(0)
+    for k in range(place, place + width):
+        differ |= uint64(values[uint64(k)] != values[uint64(k) - width])
+    return differ
+
+
+@kernel("values: T[], width: u8, length: u8, out: u8[w]", T="u1 u2 u4 u8")
+def mark_changes(start, stop, step, values, width, length, out):
+    """Word w of `out` = the changes of slots 64 w and up; a value is `width` items.
+
+    values: T[length width]
+    width: how many items make one value
+    length: the number of values
+    out: uint64[ceil(length / 64)]
+    """
+    for w in range(start, stop, step):
+        begin = uint64(w) << uint64(6)
+        count = min(length - begin, uint64(64))
+        first = uint64(w == 0)
+        bits = first
+        if width == 1:
+            # A count that the compiler knows makes it a loop of vectors.
+            if first == 0 and count == 64:
+                bits = words_change(values, begin, uint64(0), uint64(64))
+            else:
+                bits |= words_change(values, begin, first, count)
+        else:
+            for k in range(first, count):
+                bits |= wide_items_change(values, begin + uint64(k), width) << uint64(k)
+        out[w] = bits
+
+
+@kernel("bits: u1[], offset: u8, length: u8, out: u8[w]")
+def mark_bit_changes(start, stop, step, bits, offset, length, out):
+    """Word w of `out` = the changes of bits 64 w and up.
+
+    bits: uint8[] bitmap
+    offset: the bit of slot 0
+    length: the number of slots
+    out: uint64[ceil(length / 64)]
+    """
+    for w in range(start, stop, step):
+        out[w] = bit_changes(bits, offset, length, uint64(w))
+
+
+@helper
+def bit_changes(bits: Any, offset: Any, length: Any, w: Any) -> Any:
+    """The changes of the bits of word `w`."""
+    begin = w << uint64(6)
+    count = min(length - begin, uint64(64))
+    word = word_of_bits(bits, offset + begin, count)
+    before = word << uint64(1)
+    if w == 0:
+        # Slot 0 is a change, whatever it is.
+        before |= ~word & uint64(1)
+    else:
+        before |= uint64(get_bit(bits, offset + begin - uint64(1)))
+    changes = word ^ before
+    return changes if count >= 64 else changes & ((uint64(1) << count) - uint64(1))
+
+
+@kernel("validity: u1[], offset: u8, length: u8, changes: u8[], out: u8[w]")
+def merge_validity_changes(start, stop, step, validity, offset, length, changes, out):
+    """Word w of `out` = the changes where nulls are equal to each other, and to nothing else.
+
+    validity: uint8[] bitmap
+    offset: the bit of slot 0
+    length: the number of slots
+    changes: uint64[ceil(length / 64)], the changes of the values
+    out: uint64[ceil(length / 64)]
+    """
+    for w in range(start, stop, step):
+        begin = uint64(w) << uint64(6)
+        valid = word_of_bits(validity, offset + begin, min(length - begin, uint64(64)))
+        out[w] = bit_changes(validity, offset, length, uint64(w)) | (valid & changes[w])
+
+
+@helper
+def same_bytes(data: Any, left: Any, right: Any, count: Any) -> Any:
+    """Whether the `count` bytes of `data` (uint8[]) from two places on are the same."""
+    if max(left, right) + uint64(8) > uint64(len(data)):
+        others = uint64(0)
+        for k in range(uint64(0), count):
+            others += uint64(data[left + uint64(k)] != data[right + uint64(k)])
+        return others == 0
+    differ = load_word(data, left, uint64(0)) ^ load_word(data, right, uint64(0))
+    # In two steps: a shift by 64 is none.
+    half = uint64(32) - (min(count, uint64(8)) << uint64(2))
+    if (differ << half) << half != 0:
+        return False
+    if count <= 8:
+        return True
+    for word in range(uint64(1), count >> uint64(3)):
+        if load_word(data, left, uint64(word)) != load_word(data, right, uint64(word)):
+            return False
+    # The last eight bytes, some of which have been looked at.
+    last = count - uint64(8)
+    return load_word(data, left + last, uint64(0)) == load_word(data, right + last, uint64(0))
+
+
+@kernel("offsets: O[], data: u1[], length: u8, out: u8[w]", O="i4 i8")
+def mark_binary_changes(start, stop, step, offsets, data, length, out):
+    """Word w of `out` = the changes of binary values 64 w and up.
+
+    offsets: int32/int64[length + 1], checked
+    data: uint8[]
+    length: the number of values
+    out: uint64[ceil(length / 64)]
+    """
+    for w in range(start, stop, step):
+        begin = uint64(w) << uint64(6)
+        first = uint64(w == 0)
+        bits = first
+        for k in range(first, min(length - begin, uint64(64))):
+            i = begin + uint64(k)
+            left, right = uint64(offsets[i - uint64(1)]), uint64(offsets[i])
+            count = uint64(offsets[i + uint64(1)]) - right
+            same = right - left == count and same_bytes(data, left, right, count)
+            bits |= uint64(not same) << uint64(k)
+        out[w] = bits
+
+
+@helper
+def views_differ(views: Any, addresses: Any, left: Any, right: Any) -> Any:
+    """Whether two views show different bytes; `left` and `right` are their first bytes in `views`."""
+    head = load_word(views, left, uint64(0))
+    if head != load_word(views, right, uint64(0)):
+        return True
+    tail = load_word(views, left, uint64(1))
+    other = load_word(views, right, uint64(1))
+    count = head & uint64(0xFFFFFFFF)
+    if tail == other or count <= 12:
+        return tail != other
+    half = uint64(0xFFFFFFFF)
+    mine = addresses[tail & half] + (tail >> uint64(32))
+    theirs = addresses[other & half] + (other >> uint64(32))
+    for k in range(uint64(4), count):
+        if load_item(views, mine + uint64(k)) != load_item(views, theirs + uint64(k)):
+            return True
+    return False
+
+
+@kernel("views: u1[], addresses: u8[], validity: u1[], offset: u8, length: u8, out: u8[w]")
+def mark_view_changes(start, stop, step, views, addresses, validity, offset, length, out):
+    """Word w of `out` = the changes of views 64 w and up; a null's view is not followed.
+
+    views: uint8[16 length], checked
+    addresses: uint64[], where each data buffer is
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    length: the number of views
+    out: uint64[ceil(length / 64)]
+    """
+    for w in range(start, stop, step):
+        begin = uint64(w) << uint64(6)
+        first = uint64(w == 0)
+        count = min(length - begin, uint64(64))
+        valid = ~uint64(0)
+        if len(validity) != 0:
+            valid = word_of_bits(validity, offset + begin, count)
+            before = first == 0 and get_bit(validity, offset + begin - uint64(1))
+            valid &= (valid << uint64(1)) | uint64(before)
+        bits = first
+        for k in range(first, count):
+            if (valid >> uint64(k)) & uint64(1) != 0:
+                place = (begin + uint64(k)) << uint64(4)
+                differ = views_differ(views, addresses, place - uint64(16), place)
+                bits |= uint64(differ) << uint64(k)
+        out[w] = bits
+
+
+@kernel("changes: u8[], out: i8[w]")
+def count_changes(start, stop, step, changes, out):
+    """out[b] = how many slots of block b are marked; a block is `BLOCK_WORDS` words.
+
+    changes: uint64[words]
+    out: int64[blocks]
+    """
+    for b in range(start, stop, step):
+        begin = uint64(b) * uint64(BLOCK_WORDS)
+        total = uint64(0)
+        for w in range(begin, min(begin + uint64(BLOCK_WORDS), uint64(len(changes)))):
+            total += uint64(popcount(changes[uint64(w)]))
+        out[b] = int64(total)
+
+
+@kernel("changes: u8[], starts: i8[], out: i8[w]")
+def list_changes(start, stop, step, changes, starts, out):
+    """out[starts[b] : starts[b + 1]] = the slots of block b that are marked, in order.
+
+    changes: uint64[words]
+    starts: int64[blocks + 1], the running sum of `count_changes`
+    out: int64[starts[blocks]]
+    """
+    for b in range(start, stop, step):
+        begin = uint64(b) * uint64(BLOCK_WORDS)
+        place = uint64(starts[b])
+        for w in range(begin, min(begin + uint64(BLOCK_WORDS), uint64(len(changes)))):
+            bits = changes[uint64(w)]
+            while bits != 0:
+                out[place] = int64((uint64(w) << uint64(6)) + uint64(trailing_zeros(bits)))
+                place += uint64(1)
+                bits &= bits - uint64(1)

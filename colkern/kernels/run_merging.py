@@ -1,0 +1,83 @@
+"""The run ends of two arrays merged: where either begins a new run.
+
+The ends of both, sorted, are cut into blocks of `1 << BLOCK_BITS`, so that no long run of either makes
+anyone's work longer. Of two equal ends the left one comes first, and the right one counts.
+
+Columnar format 1.5: "Run-End Encoded Layout".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import int64, uint64
+
+from colkern.kernels.kernel import helper, kernel
+
+BLOCK_BITS = 6
+
+
+@helper
+def ends_of_left(left: Any, right: Any, count: Any) -> Any:
+    """How many of the first `count` ends of both are left ones."""
+    others = uint64(len(right))
+    low = count - others if count > others else uint64(0)
+    high = min(count, uint64(len(left)))
+    while low < high:
+        middle = (low + high) >> uint64(1)
+        if left[middle] <= right[count - middle - uint64(1)]:
+            low = middle + uint64(1)
+        else:
+            high = middle
+    return low
+
+
+@kernel("left: R[], right: R[], out: i8[w]", R="i2 i4 i8")
+def count_merged(start, stop, step, left, right, out):
+    """out[b] = how many ends of block b are not an end of the left that the right has too.
+
+    left: int16/int32/int64[], increasing
+    right: of the same type, increasing; the last one is the left's last one
+    out: int64[blocks]
+    """
+    every = uint64(len(left)) + uint64(len(right))
+    for b in range(start, stop, step):
+        begin = uint64(b) << uint64(BLOCK_BITS)
+        i = ends_of_left(left, right, begin)
+        j = begin - i
+        total = uint64(0)
+        for _ in range(begin, min(begin + uint64(1 << BLOCK_BITS), every)):
+            if i < uint64(len(left)) and left[i] <= right[j]:
+                total += uint64(left[i] != right[j])
+                i += uint64(1)
+            else:
+                total += uint64(1)
+                j += uint64(1)
+        out[b] = int64(total)
+
+
+@kernel("left: R[], right: R[], starts: i8[], out: i8[w]", R="i2 i4 i8")
+def list_merged(start, stop, step, left, right, starts, out):
+    """out[starts[b] : starts[b + 1]] = the ends of block b that `count_merged` counts.
+
+    left: int16/int32/int64[], increasing
+    right: of the same type, increasing; the last one is the left's last one
+    starts: int64[blocks + 1], the running sum of the counts
+    out: int64[starts[blocks]]
+    """
+    every = uint64(len(left)) + uint64(len(right))
+    for b in range(start, stop, step):
+        begin = uint64(b) << uint64(BLOCK_BITS)
+        i = ends_of_left(left, right, begin)
+        j = begin - i
+        place = uint64(starts[b])
+        for _ in range(begin, min(begin + uint64(1 << BLOCK_BITS), every)):
+            if i < uint64(len(left)) and left[i] <= right[j]:
+                if left[i] != right[j]:
+                    out[place] = int64(left[i])
+                    place += uint64(1)
+                i += uint64(1)
+            else:
+                out[place] = int64(right[j])
+                place += uint64(1)
+                j += uint64(1)

@@ -1,0 +1,168 @@
+"""`run_end_encode`: equal neighbours as one run.
+
+Columnar format 1.5: "Run-End Encoded Layout".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import LimitExceededError, UnsupportedError
+from colkern.kernels import changes, runs
+from colkern.layouts import Extent, Role, layout
+from colkern.memory import EMPTY
+from colkern.operations.patterns import compact
+from colkern.operations.selection import take_positions, words_of
+from colkern.operations.targets import buffer_addresses, target_of, validity_of
+from colkern.operations.validation import require_valid
+
+_INT32 = s.int32()
+
+_FEW = 8
+"""Where fewer than one in so many neighbours are equal, merging positions is not worth it."""
+
+
+def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
+    """The array, run-end encoded: as few runs as there can be. The value of each run is copied.
+
+    Nulls are equal to each other. Floating-point numbers are equal if their bits are: a NaN to
+    itself, 0.0 not to -0.0. A dictionary's indices are compared, not its values.
+
+    Args:
+        array: An array of any type but lists, unions and run-end encoded ones; structs may hold
+            whatever is not one of these.
+        run_end_type: int16, int32 or int64.
+
+    Raises:
+        TypeError: If `run_end_type` is another type.
+        LimitExceededError: If the array is longer than a run end can say.
+        UnsupportedError: If the array is of a type that cannot be compared here.
+        InvalidArrowError: If `array` points outside its own memory.
+    """
+    if run_end_type not in (s.int16(), s.int32(), s.int64()):
+        raise TypeError(f"run_end_type: expected int16, int32 or int64, got {run_end_type}")
+    require_valid(array)
+    kind = layout(run_end_type).spec(Role.DATA).dtype
+    require_room(array.length, kind)
+    target = target_of(array.device)
+    starts = target.frozen(_starts(array))
+    made = _end_runs(target, starts, array.length, kind)
+    run_ends = Array(run_end_type, len(starts), [None, target.buffer(made)], null_count=0)
+    values = take_positions(array, starts)
+    type_ = s.run_end_encoded(run_end_type, array.type)
+    encoded = Array(type_, array.length, [], [run_ends, values])
+    encoded._checked = True
+    return encoded
+
+
+def encode_words(target: Any, words: Any, kind: Any) -> tuple[Any, Any]:
+    """The run ends of equal neighbours among `words` (uint64[n]), and where each run begins (int64).
+
+    Or a run for each word, and None, if hardly any neighbours are equal.
+    """
+    count = len(words)
+    marks = target.output((count + 63) // 64, np.uint64)
+    target.map(changes.mark_changes, len(marks), words, 1, count, marks)
+    blocks = target.output(_blocks(marks), np.int64)
+    marks = target.frozen(marks)
+    target.map(changes.count_changes, len(blocks), marks, blocks)
+    if target.total(blocks) > count - count // _FEW:
+        numbers = target.output(count, kind)
+        target.map(runs.number_runs, count, numbers)
+        return numbers, None
+    starts = target.frozen(_listed(target, marks))
+    return _end_runs(target, starts, count, kind), starts
+
+
+def require_room(length: int, kind: Any) -> None:
+    """Raises `LimitExceededError` if run ends of that dtype are too small for `length` slots."""
+    if length > np.iinfo(kind).max:
+        raise LimitExceededError(f"{length} slots do not fit run ends of {np.dtype(kind)}")
+
+
+def _end_runs(target: Any, starts: Any, length: int, kind: Any) -> Any:
+    out = target.output(len(starts), kind)
+    target.map(runs.end_runs, len(starts), starts, length, out)
+    return out
+
+
+def _starts(array: Array) -> Any:
+    """The slots where a run begins (int64)."""
+    target = target_of(array.device)
+    if array.layout.name == "null":
+        return target.positions(min(array.length, 1))
+    return _listed(target, target.frozen(_changes(array)))
+
+
+def _listed(target: Any, marks: Any) -> Any:
+    return compact(target, changes.count_changes, changes.list_changes, _blocks(marks), marks)
+
+
+def _blocks(marks: Any) -> int:
+    return -(-len(marks) // changes.BLOCK_WORDS)
+
+
+def _changes(array: Array) -> Any:
+    """The slots that differ from the one before, as bits in words; the first one does."""
+    mark = _CHANGES.get(array.layout.name)
+    if mark is None:
+        raise UnsupportedError(f"array: {array.type} cannot be run-end encoded")
+    target = target_of(array.device)
+    out = target.output((array.length + 63) // 64, np.uint64)
+    mark(array, target, out)
+    if array.layout.name == "null" or array.null_count == 0:
+        return out
+    merged = target.output(len(out), np.uint64)
+    validity = validity_of(array, target)
+    kernel = changes.merge_validity_changes
+    target.map(kernel, len(out), *validity, array.length, target.frozen(out), merged)
+    return merged
+
+
+def _mark_null(array: Array, target: Any, out: Any) -> None:
+    out[:] = 0
+    out[:1] = 1
+
+
+def _mark_fixed(array: Array, target: Any, out: Any) -> None:
+    if array.layout.buffers[1].extent is Extent.BITS:
+        bits = (array.buffer(Role.DATA) or EMPTY).array
+        target.map(changes.mark_bit_changes, len(out), bits, array.offset, array.length, out)
+        return
+    words, width = words_of(array.items(Role.DATA))
+    target.map(changes.mark_changes, len(out), target.frozen(words), width, array.length, out)
+
+
+def _mark_binary(array: Array, target: Any, out: Any) -> None:
+    items = array.items(Role.OFFSETS)
+    data = (array.buffer(Role.BYTES) or EMPTY).array
+    target.map(changes.mark_binary_changes, len(out), items, data, array.length, out)
+
+
+def _mark_views(array: Array, target: Any, out: Any) -> None:
+    views = array.items(Role.VIEWS).view(np.uint8)
+    addresses = target.table(buffer_addresses(array), np.uint64)
+    validity = validity_of(array, target)
+    kernel = changes.mark_view_changes
+    target.map(kernel, len(out), views, addresses, *validity, array.length, out)
+
+
+def _mark_struct(array: Array, target: Any, out: Any) -> None:
+    _mark_null(array, target, out)
+    for child in array.children:
+        out |= _changes(child.slice(array.offset, array.length))
+
+
+_CHANGES: dict[str, Callable[[Array, Any, Any], None]] = {
+    "null": _mark_null,
+    "fixed-size primitive": _mark_fixed,
+    "dictionary-encoded": _mark_fixed,
+    "variable-size binary": _mark_binary,
+    "variable-size binary view": _mark_views,
+    "struct": _mark_struct,
+}

@@ -1,0 +1,65 @@
+"""Two run-end encoded arrays cut where either has a new run.
+
+Columnar format 1.5: "Run-End Encoded Layout".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colkern.arrays import Array
+from colkern.kernels import run_merging, runs, selection
+from colkern.layouts import Role
+from colkern.operations.runs import own_runs, runs_at
+from colkern.operations.targets import target_of
+
+
+def merge_runs(left: Array, right: Array) -> tuple[Any, Any, Any]:
+    """The slots where a run of either begins, and for each of them the runs of both that hold it.
+
+    All int64 and read-only.
+
+    Args:
+        left: A checked run-end encoded array.
+        right: Another one of the same length.
+    """
+    target = target_of(left.device)
+    if left.length == 0:
+        none = target.frozen(target.output(0, np.int64))
+        return none, none, none
+    ends = [_own_ends(array) for array in (left, right)]
+    if ends[0].dtype != ends[1].dtype:
+        ends = [_as_int64(target, items) for items in ends]
+    block = 1 << run_merging.BLOCK_BITS
+    counts = target.output(-(-(len(ends[0]) + len(ends[1])) // block), np.int64)
+    target.map(run_merging.count_merged, len(counts), *ends, counts)
+    places = target.scan(counts, np.int64)
+    # A run begins at 0, and wherever one ends but the last.
+    merged = target.output(target.item(places, len(counts)) + 1, np.int64)
+    merged[:1] = 0
+    target.map(run_merging.list_merged, len(counts), *ends, target.frozen(places), merged[1:])
+    starts = target.frozen(merged[:-1])
+    return (
+        starts,
+        target.frozen(runs_at(left, starts)),
+        target.frozen(runs_at(right, starts)),
+    )
+
+
+def _own_ends(array: Array) -> Any:
+    """Where the runs of the array's own slots end, counted from the first of these."""
+    target = target_of(array.device)
+    first, count = own_runs(array)
+    ends = array.children[0].items(Role.DATA)[first : first + count]
+    out = target.output(count, ends.dtype)
+    last = array.offset + array.length
+    target.map(runs.rebase_run_ends, count, ends, array.offset, last, 0, out)
+    return target.frozen(out)
+
+
+def _as_int64(target: Any, items: Any) -> Any:
+    out = target.output(len(items), np.int64)
+    target.map(selection.plain_indices, len(items), items, target.table([], np.uint8), 0, out)
+    return target.frozen(out)

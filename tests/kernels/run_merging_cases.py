@@ -1,0 +1,51 @@
+"""Cases of `colkern.kernels.run_merging`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from kernels.case import Case, cases_of, limits, numbers
+
+from colkern.kernels import run_merging
+
+BLOCK = 1 << run_merging.BLOCK_BITS
+
+
+def pairs(most: int) -> Iterator[tuple[str, list[int], list[int], list[int], list[int]]]:
+    """Two run ends; how many ends each block of both has, and all of them."""
+    rng = numbers("merging")
+    some = [
+        ([], []),
+        ([5], [5]),
+        ([1, 2, 3], [3]),
+        ([3], [1, 2, 3]),
+        ([1, 3, 5, 9], [2, 3, 4, 9]),
+        ([most - 1, most], [1, most]),
+        (list(range(1, 201)), list(range(1, 201))),
+        (list(range(1, 201)), [200]),
+        ([200], list(range(1, 201))),
+        *(
+            [[*sorted(rng.sample(range(1, 300), k)), 300] for k in sizes]
+            for sizes in ((10, 10), (100, 5), (200, 250), (3, 61))
+        ),
+    ]
+    for left, right in some:
+        # Of an end of both, the right one counts.
+        every = sorted([(end, 0) for end in left] + [(end, 1) for end in right])
+        counted = [which == 1 or end not in right for end, which in every]
+        counts = [sum(counted[b : b + BLOCK]) for b in range(0, len(every), BLOCK)]
+        yield f"{len(left)} and {len(right)}", left, right, counts, sorted({*left, *right})
+
+
+@cases_of(run_merging.count_merged)
+def count_merged(types: dict[str, str]) -> Iterator[Case]:
+    for label, left, right, counts, _ in pairs(limits(types["left"])[1]):
+        yield Case(label, len(counts), (left, right), counts)
+
+
+@cases_of(run_merging.list_merged)
+def list_merged(types: dict[str, str]) -> Iterator[Case]:
+    for label, left, right, counts, ends in pairs(limits(types["left"])[1]):
+        starts = list(itertools.accumulate(counts, initial=0))
+        yield Case(label, len(counts), (left, right, starts), ends)

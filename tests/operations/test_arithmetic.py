@@ -1,0 +1,292 @@
+"""Arithmetic: `add`, `subtract`, `multiply`, `divide`, `negate`, `abs`."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from arrow_oracle import from_pyarrow
+from hypothesis import given
+from hypothesis import strategies as st
+from operations.samples import ints, sample
+
+import colkern.schema as s
+from colkern import operations as ops
+from colkern.arrays import Array
+from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.operations import run_end_decode, run_end_encode, validate
+
+INTS = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32()]
+INTS += [pa.uint64()]
+FLOATS = [pa.float32(), pa.float64()]
+NAMES = ("add", "subtract", "multiply", "divide")
+
+
+def both(name: str) -> tuple[Callable[..., Array], Callable[..., Any]]:
+    """An operation of colkern's and the same of pyarrow's."""
+    return getattr(ops, name), getattr(pc, name)
+
+
+def same(mine: Array, theirs: pa.Array) -> None:
+    """They agree, NaN with NaN and 0.0 not with -0.0; the result is valid."""
+    validate(mine, full=True)
+    expected = from_pyarrow(theirs)
+    assert str(mine.type) == str(expected.type)
+    # What is under a null may differ.
+    assert repr(mine.to_pylist()).replace("-nan", "nan") == repr(expected.to_pylist())
+    assert mine.null_count == expected.null_count
+
+
+def edges(type_: pa.DataType) -> list[Any]:
+    if type_ in FLOATS:
+        return [0.0, -0.0, 1.5, -2.25, math.inf, -math.inf, math.nan, 2.0**100, None, 1e-30]
+    info = np.iinfo(type_.to_pandas_dtype())
+    return [int(info.min), int(info.max), 0, 1, None, 7, int(info.max) // 2, 100, 3, 2]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("type_", INTS + FLOATS, ids=str)
+def test_arrays_agree_with_pyarrow(name: str, type_: pa.DataType) -> None:
+    mine, theirs = both(name)
+    some = edges(type_)
+    zeros = name == "divide" and type_ in INTS
+    pairs = [(a, b) for a in some for b in some if b != 0 or a is None or not zeros]
+    left, right = (pa.array([pair[k] for pair in pairs], type_) for k in range(2))
+    expected = theirs(left, right)
+    same(mine(from_pyarrow(left), from_pyarrow(right)), expected)
+    for offset, length in ((1, 50), (9, 8), (5, 0), (7, 1)):
+        parts = [from_pyarrow(array).slice(offset, length) for array in (left, right)]
+        same(mine(*parts), expected.slice(offset, length))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("type_", INTS + FLOATS, ids=str)
+def test_numbers_agree_with_pyarrow(name: str, type_: pa.DataType) -> None:
+    mine, theirs = both(name)
+    some = edges(type_)
+    array = pa.array(some, type_)
+    for number in some:
+        if number is None:
+            continue
+        scalar = pa.scalar(number, type_)
+        if name != "divide" or type_ in FLOATS or number:
+            same(mine(from_pyarrow(array), number), theirs(array, scalar))
+        part = pa.array([n for n in some if n != 0], type_) if name == "divide" else array
+        same(mine(number, from_pyarrow(part)), theirs(scalar, part))
+
+
+@pytest.mark.parametrize("name", ["negate", "abs"])
+@pytest.mark.parametrize("type_", INTS + FLOATS, ids=str)
+def test_one_operand_agrees_with_pyarrow(name: str, type_: pa.DataType) -> None:
+    mine, theirs = both(name)
+    array = pa.array(edges(type_) * 3, type_)
+    for part in (array, array.slice(3, 20), array.slice(5, 0)):
+        same(mine(from_pyarrow(part)), theirs(part))
+
+
+@given(st.data())
+def test_any_division_by_a_number(data: st.DataObject) -> None:
+    type_ = data.draw(st.sampled_from(INTS))
+    info = np.iinfo(type_.to_pandas_dtype())
+    low, high = int(info.min), int(info.max)
+    divisor = data.draw(st.integers(low, high).filter(bool))
+    values = data.draw(st.lists(st.integers(low, high), min_size=2))
+    # Where quotients change.
+    near = [abs(divisor) * k + d for k in (1, 2, high // abs(divisor)) for d in (-1, 0, 1)]
+    values += [n for n in near if low <= n <= high]
+    found = ops.divide(from_pyarrow(pa.array(values, type_)), divisor).to_pylist()
+    exact = [abs(v) // abs(divisor) * (1 if (v < 0) == (divisor < 0) else -1) for v in values]
+    assert found == [q if q <= high else 0 for q in exact]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_any_integers(name: str, data: st.DataObject) -> None:
+    type_ = data.draw(st.sampled_from(INTS))
+    info = np.iinfo(type_.to_pandas_dtype())
+    one = st.none() | st.integers(int(info.min), int(info.max))
+    other = one.filter(lambda n: n != 0) if name == "divide" else one
+    pairs = data.draw(st.lists(st.tuples(one, other), max_size=70))
+    left, right = (pa.array([pair[k] for pair in pairs], type_) for k in range(2))
+    mine, theirs = both(name)
+    same(mine(from_pyarrow(left), from_pyarrow(right)), theirs(left, right))
+
+
+# Encodings
+
+
+def runs(values: list[Any]) -> Array:
+    return run_end_encode(from_pyarrow(pa.array(values)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_runs_stay_runs(name: str, data: st.DataObject) -> None:
+    mine, _ = both(name)
+    one = st.tuples(st.none() | st.integers(1, 3), st.integers(1, 100))
+    drawn = [data.draw(st.lists(one, min_size=1, max_size=6)) for _ in range(2)]
+    lists = [[value for value, length in pairs for _ in range(length)] for pairs in drawn]
+    kinds = [data.draw(st.sampled_from([s.int16(), s.int32(), s.int64()])) for _ in range(2)]
+    count = min(map(len, lists))
+    starts = [data.draw(st.integers(0, len(values) - count)) for values in lists]
+    arrays = [
+        run_end_encode(from_pyarrow(pa.array(values, pa.int64())), run_end_type=kind).slice(
+            start, count
+        )
+        for values, kind, start in zip(lists, kinds, starts, strict=True)
+    ]
+    plain = [run_end_decode(array) for array in arrays]
+    expected = mine(*plain)
+    merged = mine(*arrays)
+    assert merged.layout.name == "run-end encoded"
+    validate(merged, full=True)
+    assert merged.to_pylist() == expected.to_pylist()
+    for mixed in ((arrays[0], plain[1]), (plain[0], arrays[1])):
+        assert mine(*mixed).equals(expected)
+    for operands in ((arrays[0], 2), (2, arrays[0])):
+        made = mine(*operands)
+        assert made.layout.name == "run-end encoded"
+        validate(made, full=True)
+        decoded = [plain[0] if part is arrays[0] else part for part in operands]
+        assert made.to_pylist() == mine(*decoded).to_pylist()
+
+
+def test_values_of_other_slots_are_not_looked_at() -> None:
+    array = runs([0, 0, 4, 4, 0]).slice(2, 2)
+    assert ops.divide(8, array).to_pylist() == [2, 2]
+    assert ops.divide(ints([6, 6]), array).to_pylist() == [1, 1]
+    assert ops.divide(array, array).to_pylist() == [1, 1]
+    with pytest.raises(ZeroDivisionError):
+        ops.divide(8, runs([0, 0, 4, 4, 0]))
+
+
+@pytest.mark.parametrize("name", ["negate", "abs"])
+def test_one_operand_in_runs_and_dictionaries(name: str) -> None:
+    mine, theirs = both(name)
+    values = pa.array([-1, -1, None, 5, 5, -1])
+    expected = theirs(values).to_pylist()
+    made = mine(run_end_encode(from_pyarrow(values)))
+    assert made.layout.name == "run-end encoded"
+    assert made.to_pylist() == expected
+    coded = mine(from_pyarrow(values.dictionary_encode()))
+    assert coded.layout.name == "dictionary-encoded"
+    assert coded.to_pylist() == expected
+    validate(coded, full=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dictionaries(name: str) -> None:
+    mine, _ = both(name)
+    values = from_pyarrow(pa.array([7, 5, None, 7, -2, 5]))
+    coded = from_pyarrow(pa.array([7, 5, None, 7, -2, 5]).dictionary_encode())
+    for left, right in ((3, None), (None, 3)):
+        plain = mine(*(values if part is None else part for part in (left, right)))
+        made = mine(*(coded if part is None else part for part in (left, right)))
+        assert made.to_pylist() == plain.to_pylist()
+        if name != "divide" or left is None:
+            assert made.layout.name == "dictionary-encoded"
+        validate(made, full=True)
+    assert mine(coded, values).equals(mine(values, values))
+    assert mine(run_end_encode(coded), coded).equals(mine(values, values))
+    assert mine(run_end_encode(coded), 3).to_pylist() == mine(values, 3).to_pylist()
+
+
+def test_a_zero_that_no_index_leads_to_is_no_error() -> None:
+    indices = pa.array([1, None, 1], pa.int8())
+    coded = from_pyarrow(pa.DictionaryArray.from_arrays(indices, pa.array([0, 2])))
+    assert ops.divide(6, coded).to_pylist() == [3, None, 3]
+    nothing = from_pyarrow(pa.DictionaryArray.from_arrays(pa.nulls(2, pa.int8()), pa.array([1])))
+    assert ops.divide(nothing, 0).to_pylist() == [None, None]
+
+
+def test_an_extension_gives_its_storage() -> None:
+    made = ops.add(sample("extension"), 1)
+    assert made.type == s.int16()
+    assert made.to_pylist()[:3] == [2, None, -2]
+
+
+# Errors
+
+
+def test_division_by_zero() -> None:
+    with pytest.raises(ZeroDivisionError, match="divide: by 0 in slot 2"):
+        ops.divide(ints([1, None, 3]), ints([1, 0, 0]))
+    with pytest.raises(ZeroDivisionError, match="divide: by 0"):
+        ops.divide(ints([1, 2]), 0)
+    with pytest.raises(ZeroDivisionError, match="divide: by 0 in slot 1"):
+        ops.divide(1, ints([2, 0]))
+    assert ops.divide(ints([1, None]), ints([1, 0])).to_pylist() == [1, None]
+    assert ops.divide(ints([None, None]), 0).to_pylist() == [None, None]
+    assert ops.divide(ints([]), 0).to_pylist() == []
+
+
+@pytest.mark.filterwarnings("error")
+def test_floats_divide_by_zero_without_a_word() -> None:
+    array = from_pyarrow(pa.array([1.0, 0.0, -1.0]))
+    assert repr(ops.divide(array, 0).to_pylist()) == "[inf, nan, -inf]"
+
+
+@pytest.mark.parametrize(
+    ("number", "type_", "error", "message"),
+    [
+        (300, pa.uint8(), ValueError, "number: 300 does not fit uint8"),
+        (-1, pa.uint64(), ValueError, "number: -1 does not fit uint64"),
+        (2**63, pa.int64(), ValueError, "does not fit int64"),
+        (1.5, pa.int64(), TypeError, "expected an integer for int64, got 1.5"),
+        (True, pa.int64(), TypeError, "expected a number for int64, got True"),
+        (None, pa.float64(), TypeError, "expected a number for double, got None"),
+        (1e39, pa.float32(), ValueError, "1e[+]39 does not fit float"),
+        (10**400, pa.float64(), ValueError, "does not fit double"),
+    ],
+)
+def test_numbers_that_are_not_of_the_type(
+    number: Any, type_: pa.DataType, error: type[Exception], message: str
+) -> None:
+    array = from_pyarrow(pa.array([1, 2], type_))
+    with pytest.raises(error, match=message):
+        ops.add(array, number)
+
+
+def test_numbers_of_numpy() -> None:
+    assert ops.add(ints([1]), np.int8(2)).to_pylist() == [3]
+    assert ops.multiply(from_pyarrow(pa.array([1.5])), np.float32(2)).to_pylist() == [3.0]
+    assert ops.add(from_pyarrow(pa.array([1.5], pa.float32())), math.inf).to_pylist() == [math.inf]
+
+
+def test_operands_that_do_not_go_together() -> None:
+    with pytest.raises(TypeError, match="add: int64 and int8; cast one of them first"):
+        ops.add(ints([1]), ints([1], s.int8()))
+    with pytest.raises(ValueError, match="subtract: arrays of 1 and 2 values"):
+        ops.subtract(ints([1]), ints([1, 2]))
+    with pytest.raises(TypeError, match="multiply: expected an array, got two numbers"):
+        ops.multiply(1, 2)
+    with pytest.raises(TypeError, match="expected integers or floating-point numbers, got string"):
+        ops.add(sample("utf8"), 1)
+    with pytest.raises(UnsupportedError, match="cast to float first"):
+        ops.negate(sample("float16"))
+
+
+def test_runs_that_are_not_valid() -> None:
+    array = runs([1, 1, 2])
+    broken = Array(array.type, 30, [], array.children)
+    with pytest.raises(InvalidArrowError, match="run ends cover 3 of 30 slots"):
+        ops.add(broken, 1)
+
+
+def test_unsigned_numbers_are_their_absolute_values() -> None:
+    array = sample("uint16")
+    assert ops.abs(array) is array
+
+
+def test_an_operator_has_its_operation() -> None:
+    left, right = ints([9, -7]), ints([2, 2])
+    for apply in (operator.add, operator.sub, operator.mul):
+        name = {"sub": "subtract", "mul": "multiply"}.get(apply.__name__, apply.__name__)
+        expected = [apply(9, 2), apply(-7, 2)]
+        assert getattr(ops, name)(left, right).to_pylist() == expected

@@ -5,7 +5,10 @@ Importing this package imports neither Numba nor anything of CUDA.
 """
 
 from colkern.kernels import (
+    aggregates,
     bitmaps,
+    casts,
+    decimals,
     extensions,
     hidden,
     lists,
@@ -24,7 +27,10 @@ __all__ = [
     "KERNELS",
     "Argument",
     "Kernel",
+    "aggregates",
     "bitmaps",
+    "casts",
+    "decimals",
     "extensions",
     "helper",
     "hidden",

@@ -4,6 +4,8 @@ An operation runs where the bytes of its inputs live; nothing moves between host
 Importing this package does not import Numba; the first kernel does.
 """
 
+from colkern.operations.aggregates import all, any, count, max, mean, min, min_max, sum
+from colkern.operations.casting import cast
 from colkern.operations.concatenation import concat
 from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.creation import nulls
@@ -22,18 +24,27 @@ from colkern.operations.value_checks import TypeRule
 
 __all__ = [
     "TypeRule",
+    "all",
+    "any",
+    "cast",
     "combine_validity",
     "compact_validity",
     "concat",
+    "count",
     "count_set_bits",
     "find_runs",
     "gather_union",
+    "max",
+    "mean",
+    "min",
+    "min_max",
     "null_count",
     "nulls",
     "offsets_to_views",
     "require_valid",
     "run_end_decode",
     "select_child",
+    "sum",
     "take",
     "trim",
     "validate",

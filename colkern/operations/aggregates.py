@@ -1,0 +1,522 @@
+"""Aggregates: one value from a whole array: sums, extremes, counts.
+
+Columnar format 1.5: "Null count", "Dictionary-encoded Layout", "Run-End Encoded Layout".
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.kernels import aggregates as kernels
+from colkern.kernels import bitmaps, runs
+from colkern.layouts import Role
+from colkern.memory import EMPTY, Buffer
+from colkern.operations.casting.decimals import words_of
+from colkern.operations.casting.dispatch import convert
+from colkern.operations.casting.nested import dictionary_values
+from colkern.operations.casting.results import retyped, words_view
+from colkern.operations.targets import target_of, validity_of
+from colkern.operations.validation import require_valid
+from colkern.operations.validity import combine_validity, count_set_bits
+
+CountMode = Literal["only_valid", "only_null", "all"]
+
+_PIECE = {"cpu": 4096, "cuda": 64}
+"""How many slots a piece has: few on a GPU, so that each of its threads has some."""
+
+_HALVES_PIECE = {"cpu": 1 << 14, "cuda": 64}
+
+_WORD = 1 << 64
+
+
+def count(array: Array, mode: CountMode = "only_valid") -> int:
+    """How many values an array has.
+
+    Dictionaries and runs count by the values that their slots stand for.
+
+    Args:
+        array: Any array but a union.
+        mode: `only_valid`, `only_null` or `all`.
+
+    Raises:
+        ValueError: If there is no such mode.
+        UnsupportedError: If nulls of a union are to be told from others.
+    """
+    if mode not in get_args(CountMode):
+        raise ValueError(f"mode: expected one of {get_args(CountMode)}, got {mode!r}")
+    if mode == "all":
+        return array.length
+    require_valid(array)
+    valid = _count_valid(array)
+    return valid if mode == "only_valid" else array.length - valid
+
+
+def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
+    """The sum of the values; of integers modulo 2**64, as an int64 or uint64; of booleans, how many.
+
+    Floats are summed as float64. Decimals give a `decimal.Decimal`, within 128 bits (256 for those of
+    256) and past the type's precision.
+
+    Args:
+        array: Numbers, booleans or decimals, also dictionary-encoded or run-end encoded.
+        skip_nulls: If False, any null makes the sum None.
+        min_count: With fewer values, the sum is None.
+
+    Raises:
+        UnsupportedError: If the type has no sum.
+        InvalidArrowError: If `array` points outside its own memory.
+    """
+    array = _checked(array)
+    how = _of_values(array, _SUMS, "sum")
+    return how(array) if _enough(array, skip_nulls, min_count) else None
+
+
+def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
+    """The mean of the values: a float, NaN of none; of decimals a `decimal.Decimal` of their scale.
+
+    That of decimals is rounded half away from zero. The rest is as in `sum`, but integers do not wrap
+    around.
+
+    Raises:
+        UnsupportedError: If the type has no mean.
+        InvalidArrowError: If `array` points outside its own memory.
+    """
+    array = _checked(array)
+    _of_values(array, _SUMS, "mean")
+    if not _enough(array, skip_nulls, min_count):
+        return None
+    values = _count_valid(array)
+    if values == 0:
+        return float("nan")
+    type_ = _value_type(array)
+    if isinstance(type_, s.Decimal):
+        return _decimal_mean(array, type_, values)
+    return _exact_sum(array) / values
+
+
+def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
+    """The least value, or None if there is none; NaN only if all values are.
+
+    Args:
+        array: Numbers, booleans, decimals, dates, times, timestamps or durations, also
+            dictionary-encoded (only values that are used count) or run-end encoded.
+        skip_nulls: If False, any null makes the result None.
+        min_count: With fewer values, the result is None.
+
+    Raises:
+        UnsupportedError: If values of the type have no order here.
+        InvalidArrowError: If `array` points outside its own memory.
+    """
+    return _extreme(array, skip_nulls, min_count)[0]
+
+
+def max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
+    """The greatest value; as `min`."""
+    return _extreme(array, skip_nulls, min_count)[1]
+
+
+def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dict[str, Any]:
+    """The least and the greatest value, as `{"min": …, "max": …}`; as `min`, in one pass."""
+    least, greatest = _extreme(array, skip_nulls, min_count)
+    return {"min": least, "max": greatest}
+
+
+def any(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | None:
+    """Whether any value is true.
+
+    Args:
+        array: Booleans, also dictionary-encoded or run-end encoded.
+        skip_nulls: If False, a null stands for an unknown value: without a true one, the result is
+            then None.
+        min_count: With fewer values, the result is None.
+
+    Raises:
+        TypeError: If the values are not booleans.
+        InvalidArrowError: If `array` points outside its own memory.
+    """
+    return _decided(array, True, skip_nulls, min_count)
+
+
+def all(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | None:
+    """Whether every value is true; as `any`, with false for true."""
+    return _decided(array, False, skip_nulls, min_count)
+
+
+def _decided(array: Array, deciding: bool, skip_nulls: bool, min_count: int) -> bool | None:
+    """Whether a boolean array has that value, told as `any` and `all` tell it."""
+    array = _checked(array)
+    if not isinstance(_value_type(array), s.Bool):
+        raise TypeError(f"array: expected booleans, got {array.type}")
+    valid = _count_valid(array)
+    if valid < min_count:
+        return None
+    true = _SUMS[s.Bool](array) if not _encoded(array) else _of_values(array, _SUMS, "sum")(array)
+    if (true if deciding else valid - true) > 0:
+        return deciding
+    return not deciding if skip_nulls or valid == array.length else None
+
+
+# Encoded arrays
+
+
+def _checked(array: Array) -> Array:
+    """The array, checked, as its storage: an extension's values are summed and ordered as that."""
+    require_valid(array)
+    while isinstance(array.type, s.Extension):
+        array = retyped(array, array.type.storage_type)
+    return array
+
+
+def _encoded(array: Array) -> bool:
+    return isinstance(array.type, s.Dictionary | s.RunEndEncoded)
+
+
+def _value_type(array: Array) -> s.DataType:
+    """The type of the values, whatever encodes them."""
+    found = array.type.storage
+    while isinstance(found, s.Dictionary | s.RunEndEncoded):
+        found = found.value_type.storage
+    return found
+
+
+def _of_values(
+    array: Array, table: dict[type[s.DataType], Callable[[Array], Any]], what: str
+) -> Callable[[Array], Any]:
+    found = table.get(_value_type(array).__class__)
+    if found is None:
+        raise UnsupportedError(f"{what} of {array.type}")
+    if isinstance(array.type, s.Dictionary):
+        return lambda array: found(_decoded(array))
+    if isinstance(array.type, s.RunEndEncoded):
+        return lambda array: _sum_of_runs(array, found)
+    return found
+
+
+def _decoded(array: Array) -> Array:
+    """The values of an encoded array, one a slot."""
+    return convert(array, _value_type(array), True)
+
+
+def _run_values(array: Array) -> tuple[Array, Any]:
+    """The values of the runs that the array's slots are in, and how many slots each has (int64[])."""
+    target = target_of(array.device)
+    ends = array.children[0].items(Role.DATA)
+    if array.length == 0:
+        return array.children[1].slice(0, 0), target.allocate(0, np.int64)
+    places = target.table([0, array.length - 1], np.int64)
+    found = target.output(2, np.int64)
+    target.map(runs.find_runs, 2, ends, places, array.offset, found)
+    first, last = target.item(found, 0), target.item(found, 1)
+    lengths = target.output(last - first + 1, np.int64)
+    args = (ends, first, array.offset, array.length)
+    target.map(kernels.lengths_of_runs, len(lengths), *args, lengths)
+    return array.children[1].slice(first, last - first + 1), target.frozen(lengths)
+
+
+def _used_values(array: Array) -> Array:
+    """The dictionary of an array, null where no valid slot points to."""
+    dictionary = array.dictionary
+    assert dictionary is not None
+    target = target_of(array.device)
+    used = target.allocate(dictionary.length, np.uint8)
+    items, validity = array.items(Role.DATA), validity_of(array, target)
+    target.map(kernels.mark_used, array.length, items, *validity, used)
+    bits = target.output((dictionary.length + 7) // 8, np.uint8)
+    target.map(bitmaps.pack_bits, len(bits), target.frozen(used), dictionary.length, bits)
+    mask = target.buffer(bits)
+    marked = Array(s.bool_(), dictionary.length, [mask, mask])
+    valid, nulls = combine_validity([dictionary, marked])
+    if valid is None:
+        return dictionary
+    return _with_validity(dictionary, valid, nulls)
+
+
+def _with_validity(array: Array, valid: Buffer, nulls: int) -> Array:
+    """An array of fixed-size values with another bitmap, from bit 0 on."""
+    data = array.buffers[1] or EMPTY
+    if isinstance(array.type.storage, s.Bool):
+        target = target_of(array.device)
+        out = target.output((array.length + 7) // 8, np.uint8)
+        args = (data.array, array.offset, array.length)
+        target.map(bitmaps.copy_bits, len(out), *args, out)
+        data = target.buffer(out)
+    else:
+        size = array.layout.buffers[1].dtype.itemsize
+        data = data[array.offset * size : (array.offset + array.length) * size]
+    return Array(array.type, array.length, [valid, data], null_count=nulls)
+
+
+# Counts
+
+
+def _enough(array: Array, skip_nulls: bool, min_count: int) -> bool:
+    """Whether an aggregate of the array is not None."""
+    valid = _count_valid(array)
+    return valid >= min_count and (skip_nulls or valid == array.length)
+
+
+def _count_valid(array: Array) -> int:
+    type_ = array.type.storage
+    if isinstance(type_, s.RunEndEncoded):
+        if isinstance(type_.value_type.storage, s.Dictionary | s.RunEndEncoded | s.Union):
+            return _count_valid(_decoded(array))
+        values, lengths = _run_values(array)
+        if values.layout.name == "null":
+            return 0
+        if values.null_count == 0:
+            return array.length
+        target = target_of(array.device)
+        validity = validity_of(values, target)
+        return int(target.reduce(kernels.sum_integers, values.length, lengths, *validity))
+    if isinstance(type_, s.Dictionary):
+        dictionary = array.dictionary
+        assert dictionary is not None
+        if array.length == array.null_count:
+            return 0
+        if dictionary.layout.has_validity and dictionary.null_count == 0:
+            return array.length - array.null_count
+        return _count_valid(dictionary_values(array))
+    if isinstance(type_, s.Union):
+        raise UnsupportedError(f"nulls of {array.type}, which has none of its own")
+    return array.length - array.null_count
+
+
+# Sums
+
+
+def _sum_bools(array: Array) -> int:
+    target = target_of(array.device)
+    data = array.buffer(Role.DATA)
+    if data is None or array.length == 0:
+        return 0
+    if array.null_count == 0:
+        return count_set_bits(data, array.offset, array.length)
+    bits, offset = validity_of(array, target)
+    words = (array.length + 63) // 64
+    args = (data.array, array.offset, bits, offset, array.length)
+    return int(target.reduce(kernels.count_common_bits, words, *args))
+
+
+def _sum_integers(array: Array) -> int:
+    type_ = array.type
+    assert isinstance(type_, s.Int)
+    target = target_of(array.device)
+    items = array.items(Role.DATA)
+    if type_.bit_width == 64:
+        items = items.view(np.int64)
+    total = int(target.reduce(kernels.sum_integers, array.length, items, *_bitmap(array)))
+    return _wrapped(total, type_.signed)
+
+
+def _wrapped(total: int, signed: bool) -> int:
+    """A sum within 64 bits."""
+    total %= _WORD
+    return total - _WORD if signed and total >= _WORD // 2 else total
+
+
+def _sum_floats(array: Array) -> float:
+    type_ = array.type
+    assert isinstance(type_, s.FloatingPoint)
+    if type_.bit_width == 16:
+        array = convert(array, s.float32(), True)
+    return _sum_of_floats(array, array.items(Role.DATA))
+
+
+def _sum_of_floats(array: Array, items: Any) -> float:
+    """The sum of float32 or float64 items under the validity of an array."""
+    target = target_of(array.device)
+    pieces = -(-len(items) // (kernels.LANES * kernels.ROUNDS))
+    sums = target.output(pieces * kernels.LANES, np.float64)
+    target.map(kernels.sum_floats, len(sums), items, *_bitmap(array), sums)
+    return float(sums.sum())
+
+
+def _sum_decimals(array: Array) -> Any:
+    type_ = array.type
+    assert isinstance(type_, s.Decimal)
+    bits = 256 if type_.bit_width == 256 else 128
+    total = _whole_sum(array) % (1 << bits)
+    return _decimal(total - (total >> bits - 1 << bits), type_.scale)
+
+
+def _whole_sum(array: Array) -> int:
+    """The sum of integers or of decimals without their point, as large as it is."""
+    if array.length == 0:
+        return 0
+    target = target_of(array.device)
+    words, _ = words_of(array)
+    signed = not isinstance(array.type, s.Int) or array.type.signed
+    bits = 8 * array.layout.spec(Role.DATA).dtype.itemsize
+    width = bits // 32
+    size = _HALVES_PIECE[target.device.kind]
+    out = target.output(-(-array.length // size) * width, np.uint64)
+    args = (words.view(np.uint32), width, *_bitmap(array), size, signed << 31)
+    target.map(kernels.sum_halves, len(out) // width, *args, out)
+    total = 0
+    for position, column in enumerate(out.reshape(-1, width).sum(axis=0).tolist()):
+        total += int(column) << 32 * position
+    # What was turned over has made each number larger by as much.
+    return total - (array.length - array.null_count << bits - 1) if signed else total
+
+
+def _exact_sum(array: Array) -> Any:
+    """The sum that a mean is of: integers do not wrap around."""
+    total = _of_values(array, _SUMS, "mean")(array)
+    if _value_type(array) not in (s.int64(), s.uint64()):
+        return total
+    least, greatest = _extreme(array, True, 1)
+    if builtins.max(-least, greatest) * array.length < _WORD // 2:
+        return total
+    return _whole_sum(_decoded(array) if _encoded(array) else array)
+
+
+def _decimal_mean(array: Array, type_: s.Decimal, values: int) -> Any:
+    whole = _whole_sum(_decoded(array) if _encoded(array) else array)
+    size, rest = divmod(abs(whole), values)
+    size += 2 * rest >= values
+    return _decimal(size if whole >= 0 else -size, type_.scale)
+
+
+def _decimal(number: int, scale: int) -> Any:
+    from decimal import Context, Decimal
+
+    return Context(prec=100).scaleb(Decimal(number), -scale)
+
+
+def _sum_of_runs(array: Array, how: Callable[[Array], Any]) -> Any:
+    """The sum of what is run-end encoded: each value times the length of its run."""
+    values, lengths = _run_values(array)
+    target = target_of(array.device)
+    type_ = values.type
+    if isinstance(type_, s.Int):
+        items = values.items(Role.DATA)
+        items = items.view(np.int64) if type_.bit_width == 64 else items
+        out = target.output(values.length, np.int64)
+        target.map(kernels.weigh_integers, values.length, items, lengths, out)
+        made = Array(s.int64(), values.length, [None, target.buffer(out)], null_count=0)
+        bitmap = _bitmap(values)
+        total = target.reduce(kernels.sum_integers, values.length, made.items(Role.DATA), *bitmap)
+        return _wrapped(int(total), type_.signed)
+    if isinstance(type_, s.FloatingPoint) and type_.bit_width > 16:
+        out = target.output(values.length, np.float64)
+        items = values.items(Role.DATA)
+        target.map(kernels.weigh_floats, values.length, items, lengths, out)
+        return _sum_of_floats(values, target.frozen(out))
+    return how(_decoded(array))
+
+
+_SUMS: dict[type[s.DataType], Callable[[Array], Any]] = {
+    s.Bool: _sum_bools,
+    s.Int: _sum_integers,
+    s.FloatingPoint: _sum_floats,
+    s.Decimal: _sum_decimals,
+    s.Null: lambda array: 0,
+}
+
+
+# Extremes
+
+
+def _extreme(array: Array, skip_nulls: bool, min_count: int) -> tuple[Any, Any]:
+    """The least and the greatest value as Python objects, None for both if there is none."""
+    extension = array.type
+    array = _checked(array)
+    find = _EXTREMES.get(_value_type(array).__class__)
+    if find is None:
+        raise UnsupportedError(f"order of the values of {array.type}")
+    if not _enough(array, skip_nulls, min_count):
+        return None, None
+    while _encoded(array):
+        array = _used_values(array) if array.dictionary is not None else _run_values(array)[0]
+        array = _checked(array)
+    if array.length == array.null_count:
+        return None, None
+    found = find(array)
+    kind = extension if not isinstance(extension.storage, _ENCODED) else array.type
+    return _scalar(found[0], kind), _scalar(found[1], kind)
+
+
+_ENCODED = (s.Dictionary, s.RunEndEncoded)
+
+
+def _scalar(data: NDArray[Any], type: s.DataType) -> Any:
+    """One value of a type, of the bytes it is stored as."""
+    return Array(type, 1, [None, Buffer(data.view(np.uint8))], null_count=0)[0]
+
+
+def _number_extremes(array: Array) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Of numbers of 64 bits or less: found by their keys, see `kernels.extremes`."""
+    target = target_of(array.device)
+    items = array.items(Role.DATA)
+    bits = 8 * items.dtype.itemsize
+    most = (1 << bits - 1) - 1
+    flip, low, lowest, highest = 0, 0, -most - 1, most
+    if items.dtype.kind == "u":
+        flip = -most - 1
+    elif items.dtype.kind == "f":
+        low = most
+        highest = int(words_view(np.full(1, np.inf, items.dtype))[0])
+        lowest = ~highest
+    words = items.view(np.dtype(f"i{bits // 8}"))
+    size = _PIECE[target.device.kind]
+    out = target.output(2 * -(-array.length // size), words.dtype)
+    args = (size, flip, low, lowest, highest, most)
+    target.map(kernels.extremes, len(out) // 2, words, *_bitmap(array), *args, out)
+    ends = [int(out[0::2].min()), int(out[1::2].max())]
+    if ends[0] > highest or ends[0] > ends[1]:
+        # Nothing but NaN.
+        return (np.full(1, np.nan, items.dtype),) * 2
+    # A key turned over again is the value's bits.
+    values = [(key ^ low if key < 0 else key) ^ flip for key in ends]
+    least, greatest = (np.array([value], words.dtype).view(items.dtype) for value in values)
+    return least, greatest
+
+
+def _bool_extremes(array: Array) -> tuple[NDArray[Any], NDArray[Any]]:
+    true = _sum_bools(array)
+    ends = (true == array.length - array.null_count, true > 0)
+    return np.array([ends[0]], np.uint8), np.array([ends[1]], np.uint8)
+
+
+def _decimal_extremes(array: Array) -> tuple[NDArray[Any], NDArray[Any]]:
+    words, width = words_of(array)
+    if width == 1:
+        return _number_extremes(array)
+    return _wide_extreme(array, words, width, False), _wide_extreme(array, words, width, True)
+
+
+def _wide_extreme(array: Array, words: Any, width: int, greatest: bool) -> NDArray[Any]:
+    """The least or the greatest number of several words, found from the highest word down."""
+    target = target_of(array.device)
+    found = [0] * width
+    for level in reversed(range(width)):
+        flip = 1 << 63 if level == width - 1 else 0
+        flip ^= _WORD - 1 if greatest else 0
+        above = target.table(found, np.uint64)
+        args = (words, width, level, np.uint64(flip), above, *_bitmap(array))
+        found[level] = int(target.reduce(kernels.least_word, array.length, *args)) ^ flip
+    return np.array(found, np.uint64)
+
+
+def _bitmap(array: Array) -> tuple[Any, int]:
+    """The validity as kernels take it; none if nothing is null, which is counted once."""
+    target = target_of(array.device)
+    return validity_of(array, target) if array.null_count else (target.table([], np.uint8), 0)
+
+
+_EXTREMES: dict[type[s.DataType], Callable[[Array], tuple[NDArray[Any], NDArray[Any]]]] = {
+    s.Bool: _bool_extremes,
+    s.Decimal: _decimal_extremes,
+    s.Null: lambda array: (np.zeros(0), np.zeros(0)),
+    **dict.fromkeys(
+        (s.Int, s.FloatingPoint, s.Date, s.Time, s.Timestamp, s.Duration), _number_extremes
+    ),
+}

@@ -182,34 +182,55 @@ def extremes(
         out[uint64(2) * uint64(piece) + uint64(1)] = greatest
 
 
-@kernel("halves: u4[], width: u8, validity: u1[], offset: u8, size: u8, sign: u8, out: u8[w]")
-def sum_halves(start, stop, step, halves, width, validity, offset, size, sign, out):
-    """The sums of each 32-bit part of the valid slots of a piece: no sum of few enough overflows.
+@kernel("words: u8[], width: u8, validity: u1[], offset: u8, size: u8, sign: u8, out: u8[w]")
+def sum_words(start, stop, step, words, width, validity, offset, size, sign, out):
+    """The sums of the lower and upper halves of each word of the valid slots of a piece.
 
-    halves: uint32[n width], numbers in two's complement, the lowest part of each first
-    width: how many parts make a number
+    Halves are summed as such, so that no sum overflows, however the numbers add up.
+
+    words: uint64[n width], numbers in two's complement, the lowest word of each first
+    width: how many words make a number: 1, 2 or 4
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     size: how many slots a piece has, a multiple of 64
-    sign: what is turned over in the highest part, so that it is not negative
-    out: uint64[ceil(n / size) width]
+    sign: what is turned over in the highest word, so that it is not negative
+    out: uint64[2 width ceil(n / size)]
     """
-    slots = uint64(len(halves)) // width
+    half, one, zero = uint64(0xFFFFFFFF), uint64(1), uint64(0)
+    slots = uint64(len(words)) // width
     for piece in range(start, stop, step):
-        place = uint64(piece) * width
-        end = min((uint64(piece) + uint64(1)) * size, slots)
-        for part in range(uint64(0), width):
-            turned = sign if uint64(part) + uint64(1) == width else uint64(0)
-            total = uint64(0)
-            first = uint64(piece) * size
-            while first < end:
-                count = min(end - first, uint64(64))
-                bits = bits_of_next(validity, offset + first, count)
-                for k in range(uint64(0), count):
-                    half = uint64(halves[(first + uint64(k)) * width + uint64(part)]) ^ turned
-                    total += half if (bits >> uint64(k)) & uint64(1) != 0 else uint64(0)
-                first += uint64(64)
-            out[place + uint64(part)] = total
+        begin = uint64(piece) * size
+        end = min(begin + size, slots)
+        place = uint64(piece) * uint64(2) * width
+        if width == 1:
+            low, high = zero, zero
+            for first in range(begin, end, uint64(64)):
+                count = min(end - uint64(first), uint64(64))
+                bits = bits_of_next(validity, offset + uint64(first), count)
+                for k in range(zero, count):
+                    keep = -int64((bits >> uint64(k)) & one)
+                    word = words[uint64(first) + uint64(k)] ^ sign
+                    low += word & half & uint64(keep)
+                    high += (word >> uint64(32)) & uint64(keep)
+            out[place], out[place + one] = low, high
+        else:
+            for level in range(zero, width, uint64(2)):
+                turned = sign if uint64(level) + uint64(2) == width else zero
+                a, b, c, d = zero, zero, zero, zero
+                for first in range(begin, end, uint64(64)):
+                    count = min(end - uint64(first), uint64(64))
+                    bits = bits_of_next(validity, offset + uint64(first), count)
+                    for k in range(zero, count):
+                        i = (uint64(first) + uint64(k)) * width + uint64(level)
+                        keep = uint64(-int64((bits >> uint64(k)) & one))
+                        lower, upper = words[i] & keep, (words[i + one] ^ turned) & keep
+                        a += lower & half
+                        b += lower >> uint64(32)
+                        c += upper & half
+                        d += upper >> uint64(32)
+                first_sum = place + uint64(2) * uint64(level)
+                out[first_sum], out[first_sum + one] = a, b
+                out[first_sum + uint64(2)], out[first_sum + uint64(3)] = c, d
 
 
 @kernel(

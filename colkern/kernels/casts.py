@@ -84,14 +84,13 @@ def integers_to_floats(start, stop, step, values, validity, offset, limit, out):
     out: float32/float64[n]
     """
     kind = out.dtype.type
-    span = limit + limit
-    seen = uint64(0)
+    span = limit + limit if limit != 0 else ~uint64(0)
+    seen = False
     for i in range(start, stop, step):
-        out[i] = kind(values[i])
-    if limit != 0:
-        for i in range(start, stop, step):
-            seen |= uint64(add(uint64(values[i]), limit) > span)
-    if seen != 0:
+        value = values[i]
+        seen = seen | (add(uint64(value), limit) > span)
+        out[i] = kind(value)
+    if seen:
         for i in range(start, stop, step):
             wrong = add(uint64(values[i]), limit) > span
             if wrong and is_valid(validity, offset, i):
@@ -192,18 +191,21 @@ def words_to_bits(start, stop, step, values, mask, out):
     out: uint8[ceil(n / 8)]; bits past n become zero
     """
     length = uint64(len(values))
-    for b in range(start, stop, step):
-        begin = uint64(b) << uint64(3)
+    b = uint64(start)
+    while step == 1 and b + uint64(8) <= stop and (b + uint64(8)) << uint64(3) <= length:
+        begin = b << uint64(3)
         packed = uint64(0)
-        if begin + uint64(8) <= length:
-            for k in range(uint64(0), uint64(8)):
-                set_here = uint64(values[begin + uint64(k)]) & mask != 0
-                packed |= uint64(set_here) << uint64(k)
-        else:
-            for k in range(uint64(0), length - begin):
-                set_here = uint64(values[begin + uint64(k)]) & mask != 0
-                packed |= uint64(set_here) << uint64(k)
-        out[b] = uint8(packed)
+        for k in range(uint64(0), uint64(64)):
+            packed |= uint64(uint64(values[begin + uint64(k)]) & mask != 0) << uint64(k)
+        for k in range(uint64(0), uint64(8)):
+            out[b + uint64(k)] = uint8((packed >> (uint64(k) << uint64(3))) & uint64(255))
+        b += uint64(8)
+    for c in range(b, stop, step):
+        begin = uint64(c) << uint64(3)
+        packed = uint64(0)
+        for k in range(begin, min(begin + uint64(8), length)):
+            packed |= uint64(uint64(values[k]) & mask != 0) << (uint64(k) - begin)
+        out[c] = uint8(packed)
 
 
 # Units of time

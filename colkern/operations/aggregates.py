@@ -5,7 +5,6 @@ Columnar format 1.5: "Null count", "Dictionary-encoded Layout", "Run-End Encoded
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
@@ -17,12 +16,12 @@ from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
 from colkern.kernels import bitmaps, runs
-from colkern.layouts import Role
+from colkern.layouts import Role, layout
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.casting.decimals import words_of
 from colkern.operations.casting.dispatch import convert
 from colkern.operations.casting.nested import dictionary_values
-from colkern.operations.casting.results import retyped, words_view
+from colkern.operations.casting.results import retyped
 from colkern.operations.targets import target_of, validity_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import combine_validity, count_set_bits
@@ -32,7 +31,7 @@ CountMode = Literal["only_valid", "only_null", "all"]
 _PIECE = {"cpu": 4096, "cuda": 64}
 """How many slots a piece has: few on a GPU, so that each of its threads has some."""
 
-_HALVES_PIECE = {"cpu": 1 << 14, "cuda": 64}
+_WORDS_PIECE = {"cpu": 1 << 14, "cuda": 64}
 
 _WORD = 1 << 64
 
@@ -80,7 +79,7 @@ def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
 
 
 def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
-    """The mean of the values: a float, NaN of none; of decimals a `decimal.Decimal` of their scale.
+    """The mean of the values, a float: of none NaN. Of decimals a `decimal.Decimal` of their scale, or None.
 
     That of decimals is rounded half away from zero. The rest is as in `sum`, but integers do not wrap
     around.
@@ -94,11 +93,11 @@ def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     if not _enough(array, skip_nulls, min_count):
         return None
     values = _count_valid(array)
-    if values == 0:
-        return float("nan")
     type_ = _value_type(array)
     if isinstance(type_, s.Decimal):
-        return _decimal_mean(array, type_, values)
+        return _decimal_mean(array, type_, values) if values else None
+    if values == 0:
+        return float("nan")
     return _exact_sum(array) / values
 
 
@@ -115,18 +114,20 @@ def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
         UnsupportedError: If values of the type have no order here.
         InvalidArrowError: If `array` points outside its own memory.
     """
-    return _extreme(array, skip_nulls, min_count)[0]
+    least, _, type_ = _extremes(array, skip_nulls, min_count)
+    return _scalar(least, type_)
 
 
 def max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The greatest value; as `min`."""
-    return _extreme(array, skip_nulls, min_count)[1]
+    _, greatest, type_ = _extremes(array, skip_nulls, min_count)
+    return _scalar(greatest, type_)
 
 
 def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dict[str, Any]:
     """The least and the greatest value, as `{"min": …, "max": …}`; as `min`, in one pass."""
-    least, greatest = _extreme(array, skip_nulls, min_count)
-    return {"min": least, "max": greatest}
+    least, greatest, type_ = _extremes(array, skip_nulls, min_count)
+    return {"min": _scalar(least, type_), "max": _scalar(greatest, type_)}
 
 
 def any(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | None:
@@ -158,13 +159,16 @@ def _decided(array: Array, deciding: bool, skip_nulls: bool, min_count: int) -> 
     valid = _count_valid(array)
     if valid < min_count:
         return None
-    true = _SUMS[s.Bool](array) if not _encoded(array) else _of_values(array, _SUMS, "sum")(array)
+    true = _of_values(array, _SUMS, "sum")(array)
     if (true if deciding else valid - true) > 0:
         return deciding
     return not deciding if skip_nulls or valid == array.length else None
 
 
 # Encoded arrays
+
+
+_ENCODED = (s.Dictionary, s.RunEndEncoded)
 
 
 def _checked(array: Array) -> Array:
@@ -175,14 +179,10 @@ def _checked(array: Array) -> Array:
     return array
 
 
-def _encoded(array: Array) -> bool:
-    return isinstance(array.type, s.Dictionary | s.RunEndEncoded)
-
-
 def _value_type(array: Array) -> s.DataType:
     """The type of the values, whatever encodes them."""
     found = array.type.storage
-    while isinstance(found, s.Dictionary | s.RunEndEncoded):
+    while isinstance(found, _ENCODED):
         found = found.value_type.storage
     return found
 
@@ -342,6 +342,8 @@ def _sum_of_floats(array: Array, items: Any) -> float:
 def _sum_decimals(array: Array) -> Any:
     type_ = array.type
     assert isinstance(type_, s.Decimal)
+    if type_.bit_width == 32:
+        return _decimal(_sum_integers(retyped(array, s.int32())), type_.scale)
     bits = 256 if type_.bit_width == 256 else 128
     total = _whole_sum(array) % (1 << bits)
     return _decimal(total - (total >> bits - 1 << bits), type_.scale)
@@ -352,34 +354,30 @@ def _whole_sum(array: Array) -> int:
     if array.length == 0:
         return 0
     target = target_of(array.device)
-    words, _ = words_of(array)
+    words, width = words_of(array)
     signed = not isinstance(array.type, s.Int) or array.type.signed
-    bits = 8 * array.layout.spec(Role.DATA).dtype.itemsize
-    width = bits // 32
-    size = _HALVES_PIECE[target.device.kind]
-    out = target.output(-(-array.length // size) * width, np.uint64)
-    args = (words.view(np.uint32), width, *_bitmap(array), size, signed << 31)
-    target.map(kernels.sum_halves, len(out) // width, *args, out)
+    size = _WORDS_PIECE[target.device.kind]
+    out = target.output(-(-array.length // size) * 2 * width, np.uint64)
+    args = (words, width, *_bitmap(array), size, np.uint64(1 << 63 if signed else 0))
+    target.map(kernels.sum_words, len(out) // (2 * width), *args, out)
     total = 0
-    for position, column in enumerate(out.reshape(-1, width).sum(axis=0).tolist()):
+    for position, column in enumerate(out.reshape(-1, 2 * width).sum(axis=0).tolist()):
         total += int(column) << 32 * position
     # What was turned over has made each number larger by as much.
-    return total - (array.length - array.null_count << bits - 1) if signed else total
+    return total - (array.length - array.null_count << 64 * width - 1) if signed else total
 
 
 def _exact_sum(array: Array) -> Any:
     """The sum that a mean is of: integers do not wrap around."""
-    total = _of_values(array, _SUMS, "mean")(array)
-    if _value_type(array) not in (s.int64(), s.uint64()):
-        return total
-    least, greatest = _extreme(array, True, 1)
-    if builtins.max(-least, greatest) * array.length < _WORD // 2:
-        return total
-    return _whole_sum(_decoded(array) if _encoded(array) else array)
+    if _value_type(array) in (s.int64(), s.uint64()):
+        return _whole_sum(_decoded(array) if isinstance(array.type, _ENCODED) else array)
+    return _of_values(array, _SUMS, "mean")(array)
 
 
 def _decimal_mean(array: Array, type_: s.Decimal, values: int) -> Any:
-    whole = _whole_sum(_decoded(array) if _encoded(array) else array)
+    array = _decoded(array) if isinstance(array.type, _ENCODED) else array
+    narrow = type_.bit_width == 32
+    whole = _sum_integers(retyped(array, s.int32())) if narrow else _whole_sum(array)
     size, rest = divmod(abs(whole), values)
     size += 2 * rest >= values
     return _decimal(size if whole >= 0 else -size, type_.scale)
@@ -425,68 +423,81 @@ _SUMS: dict[type[s.DataType], Callable[[Array], Any]] = {
 # Extremes
 
 
-def _extreme(array: Array, skip_nulls: bool, min_count: int) -> tuple[Any, Any]:
-    """The least and the greatest value as Python objects, None for both if there is none."""
-    extension = array.type
+def _extremes(array: Array, skip_nulls: bool, min_count: int) -> tuple[Any, Any, s.DataType]:
+    """The least and the greatest value as they are stored, and their type; None if there is none."""
+    given = array.type
     array = _checked(array)
     find = _EXTREMES.get(_value_type(array).__class__)
     if find is None:
         raise UnsupportedError(f"order of the values of {array.type}")
     if not _enough(array, skip_nulls, min_count):
-        return None, None
-    while _encoded(array):
+        return None, None, given
+    while isinstance(array.type, _ENCODED):
         array = _used_values(array) if array.dictionary is not None else _run_values(array)[0]
+        given = array.type
         array = _checked(array)
     if array.length == array.null_count:
-        return None, None
-    found = find(array)
-    kind = extension if not isinstance(extension.storage, _ENCODED) else array.type
-    return _scalar(found[0], kind), _scalar(found[1], kind)
+        return None, None, given
+    return *find(array), given
 
 
-_ENCODED = (s.Dictionary, s.RunEndEncoded)
+def _scalar(stored: Any, type: s.DataType) -> Any:
+    """A value as a Python object, from what is stored for it: a number, or the bytes as words."""
+    if stored is None or isinstance(type, s.Int | s.FloatingPoint):
+        return stored
+    if not isinstance(stored, np.ndarray):
+        stored = np.array([stored], layout(type).buffers[1].dtype)
+    return Array(type, 1, [None, Buffer(stored.view(np.uint8))], null_count=0)[0]
 
 
-def _scalar(data: NDArray[Any], type: s.DataType) -> Any:
-    """One value of a type, of the bytes it is stored as."""
-    return Array(type, 1, [None, Buffer(data.view(np.uint8))], null_count=0)[0]
-
-
-def _number_extremes(array: Array) -> tuple[NDArray[Any], NDArray[Any]]:
+def _number_extremes(array: Array) -> tuple[float, float]:
     """Of numbers of 64 bits or less: found by their keys, see `kernels.extremes`."""
     target = target_of(array.device)
     items = array.items(Role.DATA)
-    bits = 8 * items.dtype.itemsize
-    most = (1 << bits - 1) - 1
-    flip, low, lowest, highest = 0, 0, -most - 1, most
-    if items.dtype.kind == "u":
-        flip = -most - 1
-    elif items.dtype.kind == "f":
-        low = most
-        highest = int(words_view(np.full(1, np.inf, items.dtype))[0])
-        lowest = ~highest
-    words = items.view(np.dtype(f"i{bits // 8}"))
+    flip, low, lowest, highest, most = _KEYS[items.dtype.str[1:]]
+    words = items.view(_SIGNED[items.dtype.itemsize])
     size = _PIECE[target.device.kind]
     out = target.output(2 * -(-array.length // size), words.dtype)
     args = (size, flip, low, lowest, highest, most)
     target.map(kernels.extremes, len(out) // 2, words, *_bitmap(array), *args, out)
-    ends = [int(out[0::2].min()), int(out[1::2].max())]
-    if ends[0] > highest or ends[0] > ends[1]:
+    ends = int(out[0::2].min()), int(out[1::2].max())
+    if ends[0] > ends[1]:
         # Nothing but NaN.
-        return (np.full(1, np.nan, items.dtype),) * 2
+        return float("nan"), float("nan")
     # A key turned over again is the value's bits.
-    values = [(key ^ low if key < 0 else key) ^ flip for key in ends]
-    least, greatest = (np.array([value], words.dtype).view(items.dtype) for value in values)
+    least, greatest = ((key ^ low if key < 0 else key) ^ flip for key in ends)
+    if low:
+        least, greatest = np.array([least, greatest], words.dtype).view(items.dtype).tolist()
+    elif flip:
+        bits = 2 * most + 1
+        least, greatest = least & bits, greatest & bits
     return least, greatest
 
 
-def _bool_extremes(array: Array) -> tuple[NDArray[Any], NDArray[Any]]:
+_SIGNED = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
+
+
+def _keys(code: str) -> tuple[int, int, int, int, int]:
+    """How numbers of a type become keys: `flip, low, lowest, highest, most` of `kernels.extremes`."""
+    dtype = np.dtype(code)
+    most = (1 << 8 * dtype.itemsize - 1) - 1
+    if dtype.kind == "f":
+        infinite = int(np.array([np.inf], dtype).view(_SIGNED[dtype.itemsize])[0])
+        return 0, most, ~infinite, infinite, most
+    return (~most if dtype.kind == "u" else 0), 0, ~most, most, most
+
+
+_KEYS = {
+    code: _keys(code) for code in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
+}
+
+
+def _bool_extremes(array: Array) -> tuple[int, int]:
     true = _sum_bools(array)
-    ends = (true == array.length - array.null_count, true > 0)
-    return np.array([ends[0]], np.uint8), np.array([ends[1]], np.uint8)
+    return int(true == array.length - array.null_count), int(true > 0)
 
 
-def _decimal_extremes(array: Array) -> tuple[NDArray[Any], NDArray[Any]]:
+def _decimal_extremes(array: Array) -> tuple[Any, Any]:
     words, width = words_of(array)
     if width == 1:
         return _number_extremes(array)
@@ -512,10 +523,10 @@ def _bitmap(array: Array) -> tuple[Any, int]:
     return validity_of(array, target) if array.null_count else (target.table([], np.uint8), 0)
 
 
-_EXTREMES: dict[type[s.DataType], Callable[[Array], tuple[NDArray[Any], NDArray[Any]]]] = {
+_EXTREMES: dict[type[s.DataType], Callable[[Array], tuple[Any, Any]]] = {
     s.Bool: _bool_extremes,
     s.Decimal: _decimal_extremes,
-    s.Null: lambda array: (np.zeros(0), np.zeros(0)),
+    s.Null: lambda array: (None, None),
     **dict.fromkeys(
         (s.Int, s.FloatingPoint, s.Date, s.Time, s.Timestamp, s.Duration), _number_extremes
     ),

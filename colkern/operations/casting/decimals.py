@@ -17,8 +17,11 @@ from colkern.operations.casting.results import fixed_result, no_value
 from colkern.operations.targets import NOWHERE, target_of, validity_of
 
 _WORD = (1 << 64) - 1
-_STEP = 9
-"""How many powers of ten are multiplied or divided by at once: 10**9 has less than 31 bits."""
+_FACTOR_DIGITS = 19
+"""10**19 has 64 bits."""
+
+_DIVISOR_DIGITS = 9
+"""10**9 has less than 31."""
 
 
 def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
@@ -42,7 +45,7 @@ def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
     signed = np.uint64(_WORD if _signed(source) else 0)
     head = (words, width, sign, signed, *validity_of(array, target), bounds)
     if up >= 0:
-        factors = _table(array, _powers(up))
+        factors = _table(array, _powers(up, _FACTOR_DIGITS))
         args: tuple[Any, ...] = (*head, factors, _words(type), out)
         kernel: Kernel = decimals.scale_up
     else:
@@ -91,15 +94,17 @@ def division(divisor: int) -> tuple[int, int, int]:
     return divisor, -(-(1 << 63 + length) // divisor), length - 1
 
 
-def _powers(exponent: int) -> list[int]:
-    """Powers of ten of at most `_STEP` digits with that product."""
-    whole, rest = divmod(exponent, _STEP)
-    return [10**_STEP] * whole + ([10**rest] if rest else [])
+def _powers(exponent: int, digits: int) -> list[int]:
+    """Powers of ten of at most so many digits with that product."""
+    whole, rest = divmod(exponent, digits)
+    return [10**digits] * whole + ([10**rest] if rest else [])
 
 
 def _divisors(exponent: int) -> list[int]:
-    first = division(10**exponent) if exponent <= 18 else (0, 0, 0)
-    return [*first, *(part for power in _powers(exponent) for part in division(power))]
+    """`divisors` as `colkern.kernels.decimals.scale_down` takes them."""
+    product = division(10**exponent) if exponent <= 18 else (0, 0, 0)
+    powers = _powers(exponent, _DIVISOR_DIGITS)
+    return [*product, *(part for power in powers for part in division(power))]
 
 
 def _range(type: s.DataType) -> tuple[int, int]:

@@ -115,9 +115,71 @@ def add_two_rounds(
         bit = uint64(1) << uint64(k)
         # Loaded first, wanted or not: a load under a condition is not vectorised.
         first, second = float64(values[i]), float64(values[i + apart])
-        first = first if low & bit != 0 else 0.0
-        second = second if high & bit != 0 else 0.0
-        out[place + uint64(k)] += first + second
+        valid_first = first if low & bit != 0 else 0.0
+        valid_second = second if high & bit != 0 else 0.0
+        out[place + uint64(k)] += valid_first + valid_second
+
+
+@kernel(
+    "values: T[], validity: u1[], offset: u8, flip: i8, low: i8, lowest: i8, highest: i8, most: i8",
+    returns="i8",
+    T="i1 i2 i4 i8",
+)
+def least_key(start, stop, step, values, validity, offset, flip, low, lowest, highest, most):
+    """The least key among the valid slots; `most` or a key above `highest` if none counts.
+
+    A key is a value's bits as they are ordered by signed integers: a negative one has the bits of
+    `low` turned over (for floats, all but the sign), then each has those of `flip` turned over (for
+    integers without a sign, the highest; all others, for the greatest value). Keys below `lowest` or
+    above `highest` (NaN) do not count.
+
+    Most values are looked at without a look at their nulls: only what would be less is worth it.
+
+    values: int8/16/32/64[n]
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    flip: see above
+    low: see above
+    lowest: the least key that counts
+    highest: the greatest key that counts
+    most: the largest integer of the type
+    """
+    word = values.dtype.type
+    turned, lower, zero = word(flip), word(low), word(0)
+    bottom, top = word(lowest), word(highest)
+    least = word(most)
+    i = uint64(start)
+    while i + uint64(4096) * step <= stop:
+        here = word(most)
+        if low == 0:
+            for k in range(uint64(0), uint64(4096)):
+                here = min(here, word(values[i + uint64(k) * step] ^ turned))
+        else:
+            for k in range(uint64(0), uint64(4096)):
+                value = values[i + uint64(k) * step]
+                other = word(value ^ lower)
+                key = other if value < zero else value
+                here = min(here, word(key ^ turned))
+        for block in range(uint64(0), uint64(4096) if here < least else uint64(0), uint64(64)):
+            first = i + uint64(block) * step
+            bits = bits_of_slots(validity, offset + first, step)
+            for k in range(uint64(0), uint64(64)):
+                value = values[first + uint64(k) * step]
+                other = word(value ^ lower)
+                key = other if value < zero else value
+                key = word(key ^ turned)
+                valid = bits & (uint64(1) << uint64(k)) != 0
+                counts = valid and bottom <= key and key <= top
+                least = min(least, key) if counts else least
+        i += uint64(4096) * step
+    for k in range(i, stop, step):
+        value = values[k]
+        other = word(value ^ lower)
+        key = other if value < zero else value
+        key = word(key ^ turned)
+        if key < least and bottom <= key and key <= top and is_valid(validity, offset, k):
+            least = key
+    return int64(least)
 
 
 @kernel(
@@ -130,10 +192,8 @@ def extremes(
 ):
     """The least and the greatest key among the valid slots of a piece, and of those before it here.
 
-    A key is a value's bits as they are ordered by signed integers: a negative one has the bits of
-    `low` turned over (for floats, all but the sign), then each has those of `flip` turned over (for
-    integers without a sign, the highest). Keys below `lowest` or above `highest` (NaN) do not count.
-    Where no key counts, the least one is `most`, and the greatest is `-most - 1`.
+    Keys are those of `least_key`. Where none counts, the least one is `most`, and the greatest is
+    `-most - 1`.
 
     Most pieces are looked at without a look at their nulls: only what would be an extreme is worth it.
 
@@ -141,8 +201,8 @@ def extremes(
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     size: how many slots a piece has, a multiple of 64
-    flip: see above
-    low: see above
+    flip: see `least_key`
+    low: see `least_key`
     lowest: the least key that counts
     highest: the greatest key that counts
     most: the largest integer of the type
@@ -208,10 +268,10 @@ def sum_words(start, stop, step, words, width, validity, offset, size, sign, out
                 count = min(end - uint64(first), uint64(64))
                 bits = bits_of_next(validity, offset + uint64(first), count)
                 for k in range(zero, count):
-                    keep = -int64((bits >> uint64(k)) & one)
-                    word = words[uint64(first) + uint64(k)] ^ sign
-                    low += word & half & uint64(keep)
-                    high += (word >> uint64(32)) & uint64(keep)
+                    keep = uint64(-int64((bits >> uint64(k)) & one))
+                    word = (words[uint64(first) + uint64(k)] ^ sign) & keep
+                    low += word & half
+                    high += word >> uint64(32)
             out[place], out[place + one] = low, high
         else:
             for level in range(zero, width, uint64(2)):
@@ -277,13 +337,14 @@ def count_common_bits(start, stop, step, left, left_offset, right, right_offset,
     length: the number of bits
     """
     total = uint64(0)
-    whole = min(uint64(stop), length >> uint64(6))
-    for w in range(start, whole, step):
-        first = uint64(w) << uint64(6)
+    w = uint64(start)
+    while w < min(uint64(stop), length >> uint64(6)):
+        first = w << uint64(6)
         both = word_at(left, left_offset + first) & word_at(right, right_offset + first)
         total += uint64(popcount(both))
-    for w in range(max(uint64(start), whole), stop, step):
-        for i in range(uint64(w) << uint64(6), length):
+        w += uint64(step)
+    for last in range(w, stop, step):
+        for i in range(uint64(last) << uint64(6), length):
             both_set = get_bit(left, left_offset + uint64(i))
             total += uint64(both_set and get_bit(right, right_offset + uint64(i)))
     return total

@@ -69,30 +69,31 @@ def fit_integers(start, stop, step, values, validity, offset, sign, bias, outsid
 
 
 @kernel(
-    "values: F[], validity: u1[], offset: u8, limit: u8, out: T[w]",
+    "values: F[], validity: u1[], offset: u8, bias: u8, span: u8, out: T[w]",
     returns="u8",
     F="i1 i2 i4 i8 u1 u2 u4 u8",
     T="f4 f8",
 )
-def integers_to_floats(start, stop, step, values, validity, offset, limit, out):
-    """out[i] = values[i] as a float; returns the first valid slot further than `limit` from 0.
+def integers_to_floats(start, stop, step, values, validity, offset, bias, span, out):
+    """out[i] = values[i] as a float; returns the first valid slot not from `-bias` on to
+    `span - bias`.
 
     values: an integer array[n]
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
-    limit: up to where each integer is a float of the type; 0 to let all pass
+    bias: what makes the least number that may be converted zero
+    span: the greatest then; all bits to let all pass
     out: float32/float64[n]
     """
     kind = out.dtype.type
-    span = limit + limit if limit != 0 else ~uint64(0)
     seen = False
     for i in range(start, stop, step):
         value = values[i]
-        seen = seen | (add(uint64(value), limit) > span)
+        seen = seen | (add(uint64(value), bias) > span)
         out[i] = kind(value)
     if seen:
         for i in range(start, stop, step):
-            wrong = add(uint64(values[i]), limit) > span
+            wrong = add(uint64(values[i]), bias) > span
             if wrong and is_valid(validity, offset, i):
                 return uint64(i)
     return ~uint64(0)
@@ -137,9 +138,9 @@ def floats_to_integers(start, stop, step, values, validity, offset, low, high, c
         for i in range(start, stop, step):
             value = values[i]
             near = value if value >= least and value < end else zero
-            whole = int32(near)
-            seen = seen | (kind(whole) != value)
-            out[i] = word(whole)
+            part = int32(near)
+            seen = seen | (kind(part) != value)
+            out[i] = word(part)
     else:
         for i in range(start, stop, step):
             value = values[i]
@@ -345,19 +346,6 @@ def remainders(start, stop, step, values, divisor, magic, shift, out):
 
 
 # Positions
-
-
-@kernel("offsets: F[], base: i8, out: T[w]", F="i4 i8", T="i4 i8")
-def rebase_offsets(start, stop, step, offsets, base, out):
-    """out[i] = offsets[i] - base.
-
-    offsets: int32/int64[n]
-    base: what to take off, 0 for none
-    out: int32/int64[n]
-    """
-    kind = out.dtype.type
-    for i in range(start, stop, step):
-        out[i] = kind(int64(offsets[i]) - base)
 
 
 @kernel("width: i8, out: T[w]", T="i4 i8")

@@ -6,10 +6,9 @@ Columnar format 1.5: "Null count", "Dictionary-encoded Layout", "Run-End Encoded
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -79,7 +78,7 @@ def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
 
 
 def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
-    """The mean of the values, a float: of none NaN. Of decimals a `decimal.Decimal` of their scale, or None.
+    """The mean of the values, a float: of none NaN. Of decimals a `Decimal` of their scale, or None.
 
     That of decimals is rounded half away from zero. The rest is as in `sum`, but integers do not wrap
     around.
@@ -114,20 +113,24 @@ def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
         UnsupportedError: If values of the type have no order here.
         InvalidArrowError: If `array` points outside its own memory.
     """
-    least, _, type_ = _extremes(array, skip_nulls, min_count)
-    return _scalar(least, type_)
+    return _extreme(array, False, skip_nulls, min_count)
 
 
 def max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The greatest value; as `min`."""
-    _, greatest, type_ = _extremes(array, skip_nulls, min_count)
-    return _scalar(greatest, type_)
+    return _extreme(array, True, skip_nulls, min_count)
 
 
 def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dict[str, Any]:
     """The least and the greatest value, as `{"min": …, "max": …}`; as `min`, in one pass."""
-    least, greatest, type_ = _extremes(array, skip_nulls, min_count)
-    return {"min": _scalar(least, type_), "max": _scalar(greatest, type_)}
+    values = _ordered(array, skip_nulls, min_count)
+    if values is None:
+        return {"min": None, "max": None}
+    find = _BOTH.get(values.type.storage.__class__)
+    if find is None:
+        return {"min": _found(values, False), "max": _found(values, True)}
+    least, greatest = find(values)
+    return {"min": _scalar(least, values.type), "max": _scalar(greatest, values.type)}
 
 
 def any(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | None:
@@ -423,89 +426,109 @@ _SUMS: dict[type[s.DataType], Callable[[Array], Any]] = {
 # Extremes
 
 
-def _extremes(array: Array, skip_nulls: bool, min_count: int) -> tuple[Any, Any, s.DataType]:
-    """The least and the greatest value as they are stored, and their type; None if there is none."""
-    given = array.type
-    array = _checked(array)
-    find = _EXTREMES.get(_value_type(array).__class__)
-    if find is None:
+def _extreme(array: Array, greatest: bool, skip_nulls: bool, min_count: int) -> Any:
+    values = _ordered(array, skip_nulls, min_count)
+    return None if values is None else _found(values, greatest)
+
+
+def _found(values: Array, greatest: bool) -> Any:
+    """The least or the greatest value as a Python object."""
+    return _scalar(_EXTREMES[values.type.storage.__class__](values, greatest), values.type)
+
+
+def _ordered(array: Array, skip_nulls: bool, min_count: int) -> Array | None:
+    """The values that an extreme is found among, some of them valid; None if it is None."""
+    if _value_type(array).__class__ not in _EXTREMES:
         raise UnsupportedError(f"order of the values of {array.type}")
+    require_valid(array)
     if not _enough(array, skip_nulls, min_count):
-        return None, None, given
-    while isinstance(array.type, _ENCODED):
+        return None
+    while isinstance(array.type.storage, _ENCODED):
+        # An extension of an encoded array has its meaning in the storage's values.
         array = _used_values(array) if array.dictionary is not None else _run_values(array)[0]
-        given = array.type
-        array = _checked(array)
-    if array.length == array.null_count:
-        return None, None, given
-    return *find(array), given
+    return None if array.length == array.null_count else array
 
 
 def _scalar(stored: Any, type: s.DataType) -> Any:
     """A value as a Python object, from what is stored for it: a number, or the bytes as words."""
-    if stored is None or isinstance(type, s.Int | s.FloatingPoint):
+    if isinstance(type, s.Int | s.FloatingPoint):
         return stored
     if not isinstance(stored, np.ndarray):
         stored = np.array([stored], layout(type).buffers[1].dtype)
     return Array(type, 1, [None, Buffer(stored.view(np.uint8))], null_count=0)[0]
 
 
-def _number_extremes(array: Array) -> tuple[float, float]:
-    """Of numbers of 64 bits or less: found by their keys, see `kernels.extremes`."""
+def _number_extreme(array: Array, greatest: bool) -> float:
+    """Of numbers of 64 bits or less: found by their keys, see `kernels.least_key`."""
     target = target_of(array.device)
     items = array.items(Role.DATA)
-    flip, low, lowest, highest, most = _KEYS[items.dtype.str[1:]]
+    keys = _KEYS[items.dtype.str[1:]]
+    words = items.view(_SIGNED[items.dtype.itemsize])
+    # In the opposite order, all bits of a key are turned over.
+    given = (~keys.flip, keys.low, ~keys.highest, ~keys.lowest, keys.most) if greatest else keys
+    key = int(target.reduce(kernels.least_key, array.length, words, *_bitmap(array), *given))
+    return keys.number(~key if greatest else key)
+
+
+def _number_extremes(array: Array) -> tuple[float, float]:
+    """Of numbers of 64 bits or less, both in one pass; see `kernels.extremes`."""
+    target = target_of(array.device)
+    items = array.items(Role.DATA)
+    keys = _KEYS[items.dtype.str[1:]]
     words = items.view(_SIGNED[items.dtype.itemsize])
     size = _PIECE[target.device.kind]
     out = target.output(2 * -(-array.length // size), words.dtype)
-    args = (size, flip, low, lowest, highest, most)
-    target.map(kernels.extremes, len(out) // 2, words, *_bitmap(array), *args, out)
-    ends = int(out[0::2].min()), int(out[1::2].max())
-    if ends[0] > ends[1]:
-        # Nothing but NaN.
-        return float("nan"), float("nan")
-    # A key turned over again is the value's bits.
-    least, greatest = ((key ^ low if key < 0 else key) ^ flip for key in ends)
-    if low:
-        least, greatest = np.array([least, greatest], words.dtype).view(items.dtype).tolist()
-    elif flip:
-        bits = 2 * most + 1
-        least, greatest = least & bits, greatest & bits
-    return least, greatest
+    target.map(kernels.extremes, len(out) // 2, words, *_bitmap(array), size, *keys, out)
+    return keys.number(int(out[0::2].min())), keys.number(int(out[1::2].max()))
+
+
+class _Keys(NamedTuple):
+    """How numbers of a type become keys, as `kernels.least_key` takes it."""
+
+    flip: int
+    low: int
+    lowest: int
+    highest: int
+    most: int
+
+    def number(self, key: int) -> float:
+        """The number that a key stands for; NaN if it does not count."""
+        if not self.lowest <= key <= self.highest:
+            return float("nan")
+        if not self.low:
+            return key ^ self.flip if not self.flip else (key ^ self.flip) & (2 * self.most + 1)
+        bits = key ^ self.low if key < 0 else key
+        width = (self.most.bit_length() + 1) // 8
+        return float(np.array([bits], _SIGNED[width]).view(f"f{width}")[0])
 
 
 _SIGNED = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
 
 
-def _keys(code: str) -> tuple[int, int, int, int, int]:
-    """How numbers of a type become keys: `flip, low, lowest, highest, most` of `kernels.extremes`."""
+def _keys(code: str) -> _Keys:
     dtype = np.dtype(code)
     most = (1 << 8 * dtype.itemsize - 1) - 1
     if dtype.kind == "f":
         infinite = int(np.array([np.inf], dtype).view(_SIGNED[dtype.itemsize])[0])
-        return 0, most, ~infinite, infinite, most
-    return (~most if dtype.kind == "u" else 0), 0, ~most, most, most
+        return _Keys(0, most, ~infinite, infinite, most)
+    return _Keys(~most if dtype.kind == "u" else 0, 0, ~most, most, most)
 
 
 _KEYS = {
-    code: _keys(code) for code in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
+    code: _keys(code) for code in ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
 }
 
 
-def _bool_extremes(array: Array) -> tuple[int, int]:
+def _bool_extreme(array: Array, greatest: bool) -> int:
     true = _sum_bools(array)
-    return int(true == array.length - array.null_count), int(true > 0)
+    return int(true > 0 if greatest else true == array.length - array.null_count)
 
 
-def _decimal_extremes(array: Array) -> tuple[Any, Any]:
+def _decimal_extreme(array: Array, greatest: bool) -> Any:
+    """Of numbers of one word as of others; else found from the highest word down."""
     words, width = words_of(array)
     if width == 1:
-        return _number_extremes(array)
-    return _wide_extreme(array, words, width, False), _wide_extreme(array, words, width, True)
-
-
-def _wide_extreme(array: Array, words: Any, width: int, greatest: bool) -> NDArray[Any]:
-    """The least or the greatest number of several words, found from the highest word down."""
+        return _number_extreme(array, greatest)
     target = target_of(array.device)
     found = [0] * width
     for level in reversed(range(width)):
@@ -523,11 +546,17 @@ def _bitmap(array: Array) -> tuple[Any, int]:
     return validity_of(array, target) if array.null_count else (target.table([], np.uint8), 0)
 
 
-_EXTREMES: dict[type[s.DataType], Callable[[Array], tuple[Any, Any]]] = {
-    s.Bool: _bool_extremes,
-    s.Decimal: _decimal_extremes,
-    s.Null: lambda array: (None, None),
-    **dict.fromkeys(
-        (s.Int, s.FloatingPoint, s.Date, s.Time, s.Timestamp, s.Duration), _number_extremes
-    ),
+_NUMBERS = (s.Int, s.FloatingPoint, s.Date, s.Time, s.Timestamp, s.Duration)
+
+_EXTREMES: dict[type[s.DataType], Callable[[Array, bool], Any]] = {
+    **dict.fromkeys(_NUMBERS, _number_extreme),
+    s.Bool: _bool_extreme,
+    s.Decimal: _decimal_extreme,
+    s.Null: lambda array, greatest: None,
 }
+"""The least or the greatest value of some, as it is stored."""
+
+_BOTH: dict[type[s.DataType], Callable[[Array], tuple[Any, Any]]] = dict.fromkeys(
+    _NUMBERS, _number_extremes
+)
+"""Both at once, where that is faster."""

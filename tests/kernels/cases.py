@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from kernels import (
+    aggregate_cases,
     bitmap_cases,
+    cast_cases,
+    decimal_cases,
     extension_cases,
     hidden_cases,
     number_cases,
@@ -28,7 +31,10 @@ from kernels.case import (
 )
 
 FILES = (
+    aggregate_cases,
     bitmap_cases,
+    cast_cases,
+    decimal_cases,
     extension_cases,
     hidden_cases,
     number_cases,

@@ -10,6 +10,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import LimitExceededError
 from colkern.kernels import casts
+from colkern.kernels import offsets as offset_kernels
 from colkern.layouts import Role, layout
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.casting.results import no_value, retyped, with_nulls_of
@@ -111,7 +112,7 @@ def moved_offsets(array: Array, type: s.DataType) -> tuple[int, int, Buffer]:
     first, last = target.item(offsets, 0), target.item(offsets, array.length)
     _require_room(last - first, dtype)
     out = target.output(array.length + 1, dtype)
-    target.map(casts.rebase_offsets, array.length + 1, offsets, first, out)
+    target.map(offset_kernels.rebase_offsets, array.length + 1, offsets, first, out)
     return first, last, target.buffer(out)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,9 @@ _EXACT = {16: 1 << 11, 32: 1 << 24, 64: 1 << 53}
 
 _WORD = (1 << 64) - 1
 
+WORDS = {bits: np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)}
+"""The words of so many bits."""
+
 
 def limits(type: s.Int) -> tuple[int, int]:
     """The least and the greatest integer of a type."""
@@ -33,22 +37,34 @@ def limits(type: s.Int) -> tuple[int, int]:
     return -(1 << type.bit_width - 1), (1 << type.bit_width - 1) - 1
 
 
+class _Fit(NamedTuple):
+    """How integers of one type become those of another, as `kernels.casts.fit_integers` takes it."""
+
+    sign: Any
+    bias: Any
+    outside: Any
+
+
+@cache
+def _fit(source: s.Int, result: s.Int) -> _Fit:
+    (low, high), (least, greatest) = limits(source), limits(result)
+    low, high = max(low, least), min(high, greatest)
+    outside = (1 << source.bit_width) - 1 - (high - low)
+    return _Fit(sign_of(source), np.uint64(-low & _WORD), np.uint64(outside))
+
+
 def integers_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     """Integers of another width or signedness; those that do not fit are cut off unless `safe`."""
     source, result = array.type, type
     assert isinstance(source, s.Int)
     assert isinstance(result, s.Int)
-    items = words_view(array.items(Role.DATA))
-    sign = sign_of(source)
-    (low, high), (least, greatest) = limits(source), limits(result)
-    if not safe or (least <= low and high <= greatest):
-        return mapped(array, type, casts.resize_integers, items, sign)
-    low, high = max(low, least), min(high, greatest)
-    outside = (1 << source.bit_width) - 1 - (high - low)
-    bias = -low & _WORD
-    kernel = casts.fit_integers
-    made, slot = checked(array, type, kernel, items, sign, np.uint64(bias), np.uint64(outside))
+    items, dtype = words_view(array.items(Role.DATA)), WORDS[result.bit_width]
+    fit = _fit(source, result)
+    if not safe or fit.outside == 0:
+        return mapped(array, type, dtype, casts.resize_integers, items, fit.sign)
+    made, slot = checked(array, type, dtype, casts.fit_integers, items, *fit)
     if slot is not None:
+        least, greatest = limits(result)
         raise no_value(array, type, slot, item(array, slot), f"not from {least} to {greatest}")
     return made
 
@@ -62,9 +78,12 @@ def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
         return _to_half(integers_to_floats(array, s.float64(), safe), type)
     exact = _EXACT[result.bit_width]
     low, high = limits(source)
-    limit = exact if safe and (low < -exact or high > exact) else 0
-    items = array.items(Role.DATA)
-    made, slot = checked(array, type, casts.integers_to_floats, items, limit)
+    bias, span = 0, _WORD
+    if safe and high > exact:
+        bias = exact if low < 0 else 0
+        span = bias + exact
+    items, limit = array.items(Role.DATA), (bias, np.uint64(span))
+    made, slot = checked(array, type, _dtype(type), casts.integers_to_floats, items, *limit)
     if slot is not None:
         why = f"not from {-exact} to {exact}, where each integer has its float"
         raise no_value(array, type, slot, item(array, slot), why)
@@ -85,8 +104,8 @@ def floats_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     if not safe:
         low, high = -(1 << 63), max(high, (1 << 63) - 1)
     args = (float(low), float(high + 1), int(safe))
-    kernel = casts.floats_to_integers
-    made, slot = checked(array, type, kernel, array.items(Role.DATA), *args)
+    kernel, dtype = casts.floats_to_integers, WORDS[result.bit_width]
+    made, slot = checked(array, type, dtype, kernel, array.items(Role.DATA), *args)
     if slot is not None:
         value = float(array.items(Role.DATA)[slot])
         why = f"not from {low} to {high}"
@@ -105,7 +124,7 @@ def floats_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
         return _to_half(array, type)
     if source.bit_width == 16:
         return _from_half(array, type)
-    return mapped(array, type, casts.resize_floats, array.items(Role.DATA))
+    return mapped(array, type, _dtype(type), casts.resize_floats, array.items(Role.DATA))
 
 
 def _to_half(array: Array, type: s.DataType) -> Array:
@@ -115,13 +134,13 @@ def _to_half(array: Array, type: s.DataType) -> Array:
 
 
 def _from_half(array: Array, type: s.DataType) -> Array:
-    wider = layout(type).spec(Role.DATA).dtype
+    wider = _dtype(type)
     return fixed_result(array, type, array.items(Role.DATA).astype(wider))
 
 
 def bools_to_numbers(array: Array, type: s.DataType, safe: bool) -> Array:
     """True as 1, false as 0."""
-    dtype = layout(type).spec(Role.DATA).dtype
+    dtype = _dtype(type)
     one = int(words_view(np.ones(1, dtype))[0])
     target = target_of(array.device)
     out = target.output(array.length, dtype)
@@ -149,3 +168,7 @@ def sign_of(type: s.Int) -> Any:
 def item(array: Array, slot: int) -> int:
     """The integer at a slot."""
     return int(target_of(array.device).item(array.items(Role.DATA), slot))
+
+
+def _dtype(type: s.DataType) -> Any:
+    return layout(type).buffers[1].dtype

@@ -9,7 +9,6 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import Kernel
-from colkern.layouts import Role, layout
 from colkern.memory import Buffer
 from colkern.operations.targets import NOWHERE, target_of, validity_of
 from colkern.operations.validity import compact_validity
@@ -50,34 +49,28 @@ def retyped(array: Array, type: s.DataType) -> Array:
     return made
 
 
-def mapped(array: Array, type: s.DataType, kernel: Kernel, items: Any, *args: Any) -> Array:
-    """What a kernel makes of each value; it takes `items`, `args` and the words of the output."""
+def mapped(
+    array: Array, type: s.DataType, dtype: Any, kernel: Kernel, items: Any, *args: Any
+) -> Array:
+    """What a kernel makes of each value; it takes `items`, `args` and the output, of that dtype."""
     target = target_of(array.device)
-    out = target.output(array.length, layout(type).spec(Role.DATA).dtype)
-    written = words_view(out) if _of_words(kernel) else out
-    target.map(kernel, array.length, items, *args, written)
+    out = target.output(array.length, dtype)
+    target.map(kernel, array.length, items, *args, out)
     return fixed_result(array, type, out)
 
 
 def checked(
-    array: Array, type: s.DataType, kernel: Kernel, items: Any, *args: Any
+    array: Array, type: s.DataType, dtype: Any, kernel: Kernel, items: Any, *args: Any
 ) -> tuple[Array, int | None]:
     """As `mapped`, and the first valid slot that the kernel objects to, or None.
 
     The kernel takes the validity after `items`.
     """
     target = target_of(array.device)
-    out = target.output(array.length, layout(type).spec(Role.DATA).dtype)
-    written = words_view(out) if _of_words(kernel) else out
+    out = target.output(array.length, dtype)
     validity = validity_of(array, target)
-    slot = target.reduce(kernel, array.length, items, *validity, *args, written)
+    slot = target.reduce(kernel, array.length, items, *validity, *args, out)
     return fixed_result(array, type, out), None if slot == NOWHERE else slot
-
-
-def _of_words(kernel: Kernel) -> bool:
-    """Whether a kernel writes words without a sign, whatever they mean."""
-    written = kernel.arguments[-1].item
-    return all(code.startswith("u") for code in kernel.generics.get(written, (written,)))
 
 
 def no_value(array: Array, type: s.DataType, slot: int, value: object, why: str) -> ValueError:

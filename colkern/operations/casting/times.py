@@ -53,9 +53,9 @@ def timestamps_to_times(array: Array, type: s.DataType, safe: bool) -> Array:
     whole = s.Time(source.unit)
     # 64 bits for any unit; a time of day in seconds or milliseconds has 32.
     args = (divisor, np.uint64(magic), shift)
-    times = mapped(array, s.timestamp(source.unit), casts.remainders, array.items(Role.DATA), *args)
+    times = mapped(array, s.int64(), np.int64, casts.remainders, array.items(Role.DATA), *args)
     if whole.bit_width == 32:
-        times = integers_to_integers(retyped(times, s.int64()), s.int32(), True)
+        times = integers_to_integers(times, s.int32(), True)
     times = retyped(times, whole)
     return times if whole == type else to_unit(times, type, safe)
 
@@ -96,7 +96,7 @@ def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bo
             ends = (-(1 << 63), (1 << 63) - 1)
         if source == result and layout(array.type) == layout(type):
             return retyped(array, type)
-        made, slot = checked(array, type, casts.multiply_numbers, items, factor, *ends)
+        made, slot = checked(array, type, info.dtype, casts.multiply_numbers, items, factor, *ends)
     else:
         factor = source // result
         divisor, magic, shift = division(factor)
@@ -105,7 +105,7 @@ def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bo
             ends = (-(1 << 63), (1 << 63) - 1)
         whole = np.uint64(0) if lossy else _ALL
         args = (divisor, np.uint64(magic), shift, int(not down), whole, *ends)
-        made, slot = checked(array, type, casts.divide_numbers, items, *args)
+        made, slot = checked(array, type, info.dtype, casts.divide_numbers, items, *args)
     if slot is not None:
         value = item(array, slot)
         lost = ends[0] <= value <= ends[1]

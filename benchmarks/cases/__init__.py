@@ -34,3 +34,6 @@ __all__ = ["COMPARISONS", "bitmaps", "formats", "lists", "runs", "structs", "val
 from benchmarks.cases import arithmetic, unions
 
 __all__ = ["COMPARISONS", "arithmetic", "bitmaps", "formats", "runs", "unions", "validation"]
+from benchmarks.cases import aggregates, casts
+
+__all__ = ["COMPARISONS", "aggregates", "bitmaps", "casts", "formats", "runs", "validation"]

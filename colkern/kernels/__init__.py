@@ -5,10 +5,13 @@ Importing this package imports neither Numba nor anything of CUDA.
 """
 
 from colkern.kernels import (
+    aggregates,
     arithmetic,
     bitmaps,
+    casts,
     changes,
     comparison,
+    decimals,
     dictionaries,
     extensions,
     hashing,
@@ -32,10 +35,13 @@ __all__ = [
     "KERNELS",
     "Argument",
     "Kernel",
+    "aggregates",
     "arithmetic",
     "bitmaps",
+    "casts",
     "changes",
     "comparison",
+    "decimals",
     "dictionaries",
     "extensions",
     "hashing",

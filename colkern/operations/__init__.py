@@ -4,7 +4,9 @@ An operation runs where the bytes of its inputs live; nothing moves between host
 Importing this package does not import Numba; the first kernel does.
 """
 
+from colkern.operations.aggregates import all, any, count, max, mean, min, min_max, sum
 from colkern.operations.arithmetic import abs, add, divide, multiply, negate, subtract
+from colkern.operations.casting import cast
 from colkern.operations.comparison import equal, not_equal
 from colkern.operations.concatenation import concat
 from colkern.operations.convert import offsets_to_views, views_to_offsets
@@ -59,11 +61,15 @@ __all__ = [
     "TypeRule",
     "abs",
     "add",
+    "all",
+    "any",
     "binary_length",
+    "cast",
     "combine_validity",
     "compact_validity",
     "compact_views",
     "concat",
+    "count",
     "count_set_bits",
     "dictionary_decode",
     "dictionary_encode",
@@ -85,6 +91,10 @@ __all__ = [
     "list_view_to_list",
     "list_with_offsets",
     "make_struct",
+    "max",
+    "mean",
+    "min",
+    "min_max",
     "multiply",
     "negate",
     "not_equal",
@@ -102,6 +112,7 @@ __all__ = [
     "struct_field",
     "struct_flatten",
     "subtract",
+    "sum",
     "take",
     "to_dense_union",
     "to_sparse_union",

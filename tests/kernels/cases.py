@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from kernels import (
+    aggregate_cases,
     arithmetic_cases,
     bitmap_cases,
+    cast_cases,
     change_cases,
     comparison_cases,
+    decimal_cases,
     dictionary_cases,
     extension_cases,
     hashing_cases,
@@ -42,6 +45,10 @@ FILES = (
     dictionary_cases,
     comparison_cases,
     change_cases,
+    aggregate_cases,
+    bitmap_cases,
+    cast_cases,
+    decimal_cases,
     extension_cases,
     hashing_cases,
     hidden_cases,

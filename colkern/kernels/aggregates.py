@@ -1,0 +1,405 @@
+"""Aggregates: sums, extremes and counts of the valid slots of an array.
+
+Sums and counts run over words of 64 slots: a null's value is masked, so that no branch depends on the
+data. Where `validity` has zero bytes every slot is valid. What stands under a null may be anything.
+
+A *piece* is a run of slots that one item of a range stands for: what a kernel finds for it goes to the
+piece's own place, and the pieces are combined by whoever called the kernel.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import add, float64, int32, int64, multiply, uint8, uint64
+
+from colkern.kernels.bitmaps import get_bit, is_valid
+from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.primitives import popcount
+from colkern.kernels.words import bits_of_next, bits_of_slots, word_at
+
+LANES = 64
+"""How many running sums a piece of `sum_floats` has."""
+
+ROUNDS = 32
+"""How many slots at most go into one of them."""
+
+
+@kernel(
+    "values: T[], validity: u1[], offset: u8",
+    returns="i8",
+    combine="add",
+    T="i1 i2 i4 i8 u1 u2 u4",
+)
+def sum_integers(start, stop, step, values, validity, offset):
+    """The sum of the valid slots, modulo 2**64 (so uint64 may be given as int64).
+
+    values: an integer array[n]
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    """
+    total = int64(0)
+    i = uint64(start)
+    if len(validity) == 0:
+        # Sums of few small numbers have room in 32 bits, of which a vector has more.
+        while values.itemsize <= 2 and i + uint64(4096) * step <= stop:
+            part = int32(0)
+            for k in range(uint64(0), uint64(4096)):
+                part = int32(part + int32(values[i + uint64(k) * step]))
+            total += int64(part)
+            i += uint64(4096) * step
+        for k in range(i, stop, step):
+            # `add` as it wraps around; `+` does so too, with a warning where it runs as Python.
+            total = add(total, int64(values[k]))
+        return total
+    while i + uint64(64) * step <= stop:
+        bits = bits_of_slots(validity, offset + i, step)
+        for k in range(uint64(0), uint64(64)):
+            keep = -int64((bits >> uint64(k)) & uint64(1))
+            total = add(total, int64(values[i + uint64(k) * step]) & keep)
+        i += uint64(64) * step
+    for k in range(i, stop, step):
+        if get_bit(validity, offset + uint64(k)):
+            total = add(total, int64(values[k]))
+    return total
+
+
+@kernel("values: T[], validity: u1[], offset: u8, out: f8[w]", T="f4 f8")
+def sum_floats(start, stop, step, values, validity, offset, out):
+    """The sums of valid slots: item `piece * LANES + lane` sums slots `LANES` apart of a piece.
+
+    So many running sums are added to side by side, and each of them to few slots, which keeps
+    rounding errors small. Neighbouring items sum neighbouring slots.
+
+    values: float32/float64[n]
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    out: float64[ceil(n / (LANES * ROUNDS)) * LANES]
+    """
+    i = uint64(start)
+    while i < stop:
+        place = i - i % uint64(LANES)
+        first = i - place
+        last = min(uint64(stop) - place, uint64(LANES))
+        for lane in range(first, last, step):
+            out[place + uint64(lane)] = 0.0
+            i += uint64(step)
+        slot = place * uint64(ROUNDS)
+        end = min(slot + uint64(LANES * ROUNDS), uint64(len(values)))
+        if step == 1 and last - first == uint64(LANES):
+            while slot + uint64(2 * LANES) <= end:
+                add_two_rounds(values, validity, offset, slot, place, out)
+                slot += uint64(2 * LANES)
+        while slot < end:
+            for lane in range(first, min(last, end - slot), step):
+                if is_valid(validity, offset, slot + uint64(lane)):
+                    out[place + uint64(lane)] += float64(values[slot + uint64(lane)])
+            slot += uint64(LANES)
+
+
+@helper
+def add_two_rounds(
+    values: Any, validity: Any, offset: Any, slot: Any, place: Any, out: Any
+) -> None:
+    """To each of the LANES items of `out` from `place` on, two slots from `slot` on, LANES apart."""
+    apart = uint64(LANES)
+    if len(validity) == 0:
+        for k in range(uint64(0), apart):
+            i = slot + uint64(k)
+            out[place + uint64(k)] += float64(values[i]) + float64(values[i + apart])
+        return
+    low = word_at(validity, offset + slot)
+    high = word_at(validity, offset + slot + apart)
+    for k in range(uint64(0), apart):
+        i = slot + uint64(k)
+        bit = uint64(1) << uint64(k)
+        # Loaded first, wanted or not: a load under a condition is not vectorised.
+        first, second = float64(values[i]), float64(values[i + apart])
+        valid_first = first if low & bit != 0 else 0.0
+        valid_second = second if high & bit != 0 else 0.0
+        out[place + uint64(k)] += valid_first + valid_second
+
+
+@kernel(
+    "values: T[], validity: u1[], offset: u8, flip: i8, low: i8, lowest: i8, highest: i8, most: i8",
+    returns="i8",
+    T="i1 i2 i4 i8",
+)
+def least_key(start, stop, step, values, validity, offset, flip, low, lowest, highest, most):
+    """The least key among the valid slots; `most` or a key above `highest` if none counts.
+
+    A key is a value's bits as they are ordered by signed integers: a negative one has the bits of
+    `low` turned over (for floats, all but the sign), then each has those of `flip` turned over (for
+    integers without a sign, the highest; all others, for the greatest value). Keys below `lowest` or
+    above `highest` (NaN) do not count.
+
+    Most values are looked at without a look at their nulls: only what would be less is worth it.
+
+    values: int8/16/32/64[n]
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    flip: see above
+    low: see above
+    lowest: the least key that counts
+    highest: the greatest key that counts
+    most: the largest integer of the type
+    """
+    word = values.dtype.type
+    turned, lower, zero = word(flip), word(low), word(0)
+    bottom, top = word(lowest), word(highest)
+    least = word(most)
+    i = uint64(start)
+    while i + uint64(4096) * step <= stop:
+        here = word(most)
+        if low == 0:
+            for k in range(uint64(0), uint64(4096)):
+                here = min(here, word(values[i + uint64(k) * step] ^ turned))
+        else:
+            for k in range(uint64(0), uint64(4096)):
+                value = values[i + uint64(k) * step]
+                other = word(value ^ lower)
+                key = other if value < zero else value
+                here = min(here, word(key ^ turned))
+        for block in range(uint64(0), uint64(4096) if here < least else uint64(0), uint64(64)):
+            first = i + uint64(block) * step
+            bits = bits_of_slots(validity, offset + first, step)
+            for k in range(uint64(0), uint64(64)):
+                value = values[first + uint64(k) * step]
+                other = word(value ^ lower)
+                key = other if value < zero else value
+                key = word(key ^ turned)
+                valid = bits & (uint64(1) << uint64(k)) != 0
+                counts = valid and bottom <= key and key <= top
+                least = min(least, key) if counts else least
+        i += uint64(4096) * step
+    for k in range(i, stop, step):
+        value = values[k]
+        other = word(value ^ lower)
+        key = other if value < zero else value
+        key = word(key ^ turned)
+        if key < least and bottom <= key and key <= top and is_valid(validity, offset, k):
+            least = key
+    return int64(least)
+
+
+@kernel(
+    "values: T[], validity: u1[], offset: u8, size: u8, flip: i8, low: i8, lowest: i8, highest: i8,"
+    " most: i8, out: T[w]",
+    T="i1 i2 i4 i8",
+)
+def extremes(
+    start, stop, step, values, validity, offset, size, flip, low, lowest, highest, most, out
+):
+    """The least and the greatest key among the valid slots of a piece, and of those before it here.
+
+    Keys are those of `least_key`. Where none counts, the least one is `most`, and the greatest is
+    `-most - 1`.
+
+    Most pieces are looked at without a look at their nulls: only what would be an extreme is worth it.
+
+    values: int8/16/32/64[n]
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    size: how many slots a piece has, a multiple of 64
+    flip: see `least_key`
+    low: see `least_key`
+    lowest: the least key that counts
+    highest: the greatest key that counts
+    most: the largest integer of the type
+    out: of the values' type[2 ceil(n / size)]: the least and the greatest key of each piece
+    """
+    word = values.dtype.type
+    turned, lower, zero = word(flip), word(low), word(0)
+    bottom, top = word(lowest), word(highest)
+    least, greatest = word(most), word(~most)
+    for piece in range(start, stop, step):
+        begin = uint64(piece) * size
+        end = min(begin + size, uint64(len(values)))
+        low_here, high_here = word(most), word(~most)
+        for i in range(begin, end):
+            value = values[i]
+            other = word(value ^ lower)
+            key = other if value < zero else value
+            key = word(key ^ turned)
+            low_here = min(low_here, key)
+            high_here = max(high_here, key)
+        if low_here < least or high_here > greatest:
+            for i in range(begin, end, uint64(64)):
+                first = uint64(i)
+                count = min(end - first, uint64(64))
+                bits = bits_of_next(validity, offset + first, count)
+                for k in range(uint64(0), count):
+                    value = values[first + uint64(k)]
+                    other = word(value ^ lower)
+                    key = other if value < zero else value
+                    key = word(key ^ turned)
+                    # A name with one type: Numba takes `&` of a bool and a number for a number.
+                    valid = bits & (uint64(1) << uint64(k)) != 0
+                    counts = valid and bottom <= key and key <= top
+                    least = min(least, key) if counts else least
+                    greatest = max(greatest, key) if counts else greatest
+        out[uint64(2) * uint64(piece)] = least
+        out[uint64(2) * uint64(piece) + uint64(1)] = greatest
+
+
+@kernel("words: u8[], width: u8, validity: u1[], offset: u8, size: u8, sign: u8, out: u8[w]")
+def sum_words(start, stop, step, words, width, validity, offset, size, sign, out):
+    """The sums of the lower and upper halves of each word of the valid slots of a piece.
+
+    Halves are summed as such, so that no sum overflows, however the numbers add up.
+
+    words: uint64[n width], numbers in two's complement, the lowest word of each first
+    width: how many words make a number: 1, 2 or 4
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    size: how many slots a piece has, a multiple of 64
+    sign: what is turned over in the highest word, so that it is not negative
+    out: uint64[2 width ceil(n / size)]
+    """
+    half, one, zero = uint64(0xFFFFFFFF), uint64(1), uint64(0)
+    slots = uint64(len(words)) // width
+    for piece in range(start, stop, step):
+        begin = uint64(piece) * size
+        end = min(begin + size, slots)
+        place = uint64(piece) * uint64(2) * width
+        if width == 1:
+            low, high = zero, zero
+            for first in range(begin, end, uint64(64)):
+                count = min(end - uint64(first), uint64(64))
+                bits = bits_of_next(validity, offset + uint64(first), count)
+                for k in range(zero, count):
+                    keep = uint64(-int64((bits >> uint64(k)) & one))
+                    word = (words[uint64(first) + uint64(k)] ^ sign) & keep
+                    low += word & half
+                    high += word >> uint64(32)
+            out[place], out[place + one] = low, high
+        else:
+            for level in range(zero, width, uint64(2)):
+                turned = sign if uint64(level) + uint64(2) == width else zero
+                a, b, c, d = zero, zero, zero, zero
+                for first in range(begin, end, uint64(64)):
+                    count = min(end - uint64(first), uint64(64))
+                    bits = bits_of_next(validity, offset + uint64(first), count)
+                    for k in range(zero, count):
+                        i = (uint64(first) + uint64(k)) * width + uint64(level)
+                        keep = uint64(-int64((bits >> uint64(k)) & one))
+                        lower, upper = words[i] & keep, (words[i + one] ^ turned) & keep
+                        a += lower & half
+                        b += lower >> uint64(32)
+                        c += upper & half
+                        d += upper >> uint64(32)
+                first_sum = place + uint64(2) * uint64(level)
+                out[first_sum], out[first_sum + one] = a, b
+                out[first_sum + uint64(2)], out[first_sum + uint64(3)] = c, d
+
+
+@kernel(
+    "words: u8[], width: u8, level: u8, flip: u8, above: u8[], validity: u1[], offset: u8",
+    returns="u8",
+)
+def least_word(start, stop, step, words, width, level, flip, above, validity, offset):
+    """The least word `level` among the valid slots whose words above it are those of `above`.
+
+    A number of several words is least where its highest word is, among those where the next one is,
+    and so on. The largest uint64 if there is no such slot.
+
+    words: uint64[n width], numbers in two's complement, the lowest word of each first
+    width: how many words make a number
+    level: which word
+    flip: the bits to turn over in it: the sign, for the least number; the others for the greatest
+    above: uint64[width], the words above, as they stand in `words`
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    """
+    least = ~uint64(0)
+    for i in range(start, stop, step):
+        place = uint64(i) * width
+        same = is_valid(validity, offset, i)
+        for k in range(level + uint64(1), width):
+            same = same and words[place + uint64(k)] == above[k]
+        if same:
+            least = min(least, words[place + level] ^ flip)
+    return least
+
+
+@kernel(
+    "left: u1[], left_offset: u8, right: u1[], right_offset: u8, length: u8",
+    returns="u8",
+    combine="add",
+)
+def count_common_bits(start, stop, step, left, left_offset, right, right_offset, length):
+    """How many bits are set in both; the range is over the words of 64 bits, the last one cut.
+
+    left: uint8[] that holds `left_offset + length` bits at least
+    left_offset: the first bit of `left`
+    right: uint8[] that holds `right_offset + length` bits at least
+    right_offset: the first bit of `right`
+    length: the number of bits
+    """
+    total = uint64(0)
+    w = uint64(start)
+    while w < min(uint64(stop), length >> uint64(6)):
+        first = w << uint64(6)
+        both = word_at(left, left_offset + first) & word_at(right, right_offset + first)
+        total += uint64(popcount(both))
+        w += uint64(step)
+    for last in range(w, stop, step):
+        for i in range(uint64(last) << uint64(6), length):
+            both_set = get_bit(left, left_offset + uint64(i))
+            total += uint64(both_set and get_bit(right, right_offset + uint64(i)))
+    return total
+
+
+@kernel("indices: I[], validity: u1[], offset: u8, out: u1[w]", I="i1 i2 i4 i8 u1 u2 u4 u8")
+def mark_used(start, stop, step, indices, validity, offset, out):
+    """out[index] = 1 for each valid index; the others stay as they are.
+
+    indices: an integer array[n], those that are valid in bounds
+    validity: uint8[] bitmap of the indices, or empty
+    offset: the bit of index 0 in it
+    out: uint8[]
+    """
+    for i in range(start, stop, step):
+        if is_valid(validity, offset, i):
+            out[uint64(indices[i])] = uint8(1)
+
+
+@kernel("run_ends: R[], first: u8, offset: u8, length: u8, out: i8[w]", R="i2 i4 i8")
+def lengths_of_runs(start, stop, step, run_ends, first, offset, length, out):
+    """out[k] = how many of the array's own slots run `first + k` has.
+
+    run_ends: int16/32/64[], checked
+    first: the run of the first slot
+    offset: the array's first slot
+    length: how many slots the array has
+    out: int64[the runs that the array's slots are in]
+    """
+    for k in range(start, stop, step):
+        run = first + uint64(k)
+        before = uint64(run_ends[run - uint64(1)]) if run > 0 else uint64(0)
+        begin = max(before, offset)
+        out[k] = int64(min(uint64(run_ends[run]), offset + length) - begin)
+
+
+@kernel("values: T[], weights: i8[], out: i8[w]", T="i1 i2 i4 i8 u1 u2 u4")
+def weigh_integers(start, stop, step, values, weights, out):
+    """out[i] = values[i] weights[i], modulo 2**64.
+
+    values: an integer array[n]
+    weights: int64[n]
+    out: int64[n]
+    """
+    for i in range(start, stop, step):
+        out[i] = multiply(int64(values[i]), weights[i])
+
+
+@kernel("values: T[], weights: i8[], out: f8[w]", T="f4 f8")
+def weigh_floats(start, stop, step, values, weights, out):
+    """out[i] = values[i] weights[i].
+
+    values: float32/float64[n]
+    weights: int64[n]
+    out: float64[n]
+    """
+    for i in range(start, stop, step):
+        out[i] = float64(values[i]) * float64(weights[i])

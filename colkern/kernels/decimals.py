@@ -1,0 +1,321 @@
+"""Decimals: the same number at another scale or in another width, and as a float.
+
+A number is 1, 2 or 4 words in two's complement, the lowest first; one of 64 bits or less is one word.
+They are worked on as 128 bits, or as 256 where either side has as many.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import add, float64, multiply, subtract, uint64
+
+from colkern.kernels.bitmaps import is_valid
+from colkern.kernels.casts import high_product, quotient
+from colkern.kernels.kernel import helper, kernel
+
+SIGN = 1 << 63
+
+_HALF = 0xFFFFFFFF
+
+
+@helper
+def first_word(words: Any, place: Any, sign: Any) -> Any:
+    """The lowest 64 bits of a number, whose only word may have fewer."""
+    return subtract(uint64(words[place]) ^ sign, sign)
+
+
+@helper
+def later_word(words: Any, place: Any, width: Any, k: Any, filling: Any) -> Any:
+    """Word `k` of a number; `filling` past its `width` words."""
+    return uint64(words[place + k]) if k < width else filling
+
+
+@helper
+def filling_of(words: Any, place: Any, width: Any, sign: Any, signed: Any) -> Any:
+    """What continues a number in further words: all bits of its sign."""
+    last = place + width - uint64(1)
+    highest = subtract(uint64(words[last]) ^ sign, sign)
+    return subtract(uint64(0), highest >> uint64(63)) & signed
+
+
+@helper
+def is_less(a0: Any, a1: Any, b0: Any, b1: Any) -> Any:
+    """Whether one number of two words is less than another; the highest words are compared as such."""
+    return (a1 < b1) | ((a1 == b1) & (a0 < b0))
+
+
+@helper
+def is_out_of(a0: Any, a1: Any, a2: Any, a3: Any, limits: Any) -> Any:
+    """Whether a number of four words is below the first four of `limits`, or above the others."""
+    top = uint64(SIGN)
+    zero, two = uint64(0), uint64(2)
+    a3 = a3 ^ top
+    l2, l3 = limits[two], limits[uint64(3)] ^ top
+    h2, h3 = limits[uint64(6)], limits[uint64(7)] ^ top
+    below = is_less(a0, a1, limits[zero], limits[uint64(1)]) & (a2 == l2) & (a3 == l3)
+    above = is_less(limits[uint64(4)], limits[uint64(5)], a0, a1) & (a2 == h2) & (a3 == h3)
+    return below | is_less(a2, a3, l2, l3) | above | is_less(h2, h3, a2, a3)
+
+
+@helper
+def times(word: Any, factor: Any, carry: Any) -> Any:
+    """A word times a factor, and a carry: the lower word, and what is carried to the next."""
+    product = multiply(word, factor)
+    low = add(product, carry)
+    return low, high_product(word, factor) + uint64(low < product)
+
+
+@helper
+def turned_pair(a0: Any, a1: Any, filling: Any) -> Any:
+    """A number of two words, its sign turned over where `filling` is all bits and not 0."""
+    one = filling & uint64(1)
+    low = add(a0 ^ filling, one)
+    return low, add(a1 ^ filling, one & uint64(low == 0))
+
+
+@helper
+def turned(a0: Any, a1: Any, a2: Any, a3: Any, filling: Any) -> Any:
+    """As `turned_pair`, of four words."""
+    one = filling & uint64(1)
+    b0 = add(a0 ^ filling, one)
+    one &= uint64(b0 == 0)
+    b1 = add(a1 ^ filling, one)
+    one &= uint64(b1 == 0)
+    b2 = add(a2 ^ filling, one)
+    one &= uint64(b2 == 0)
+    return b0, b1, b2, add(a3 ^ filling, one)
+
+
+@helper
+def divided_by(rest: Any, word: Any, divisors: Any, d: Any) -> Any:
+    """A word below a remainder, divided by that of item `d` (below 2**31): quotient and remainder."""
+    divisor, magic, shift = divisors[d], divisors[d + uint64(1)], divisors[d + uint64(2)]
+    number = (rest << uint64(32)) | (word >> uint64(32))
+    high = quotient(number, magic, shift)
+    number = ((number - high * divisor) << uint64(32)) | (word & uint64(_HALF))
+    low = quotient(number, magic, shift)
+    return (high << uint64(32)) | low, number - low * divisor
+
+
+@helper
+def store_number(out: Any, place: Any, width: Any, a0: Any, a1: Any, a2: Any, a3: Any) -> None:
+    """The `width` lowest words of a number to `out` from `place` on."""
+    word = out.dtype.type
+    out[place] = word(a0)
+    if width > 1:
+        out[place + uint64(1)] = word(a1)
+    if width > 2:
+        out[place + uint64(2)] = word(a2)
+        out[place + uint64(3)] = word(a3)
+
+
+@kernel(
+    "words: S[], width: u8, sign: u8, signed: u8, validity: u1[], offset: u8, limits: u8[],"
+    " factors: u8[], out_width: u8, out: T[w]",
+    returns="u8",
+    S="u1 u2 u4 u8",
+    T="u1 u2 u4 u8",
+)
+def scale_up(
+    start,
+    stop,
+    step,
+    words,
+    width,
+    sign,
+    signed,
+    validity,
+    offset,
+    limits,
+    factors,
+    out_width,
+    out,
+):
+    """Numbers times `factors`; returns the first valid slot that is out of `limits` before that.
+
+    words: uint8/16/32[n] or uint64[n width]
+    width: how many words make a number, 1 unless they have 64 bits
+    sign: the sign's bit, if a word has fewer than 64 and the numbers a sign; else 0
+    signed: all bits if the numbers have a sign, else 0
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    limits: uint64[8], the words of the least number that may be multiplied, and of the greatest
+    factors: uint64[]
+    out_width: as `width`, of the results
+    out: uint8/16/32[n] or uint64[n out_width]
+    """
+    word = out.dtype.type
+    one = uint64(1)
+    if width > 2 or out_width > 2:
+        for i in range(start, stop, step):
+            place = uint64(i) * width
+            filling = filling_of(words, place, width, sign, signed)
+            a0 = first_word(words, place, sign)
+            a1 = later_word(words, place, width, one, filling)
+            a2 = later_word(words, place, width, uint64(2), filling)
+            a3 = later_word(words, place, width, uint64(3), filling)
+            wrong = is_out_of(a0, a1, a2, a3, limits)
+            if wrong and is_valid(validity, offset, i):
+                return uint64(i)
+            for f in range(uint64(0), uint64(len(factors))):
+                factor = factors[uint64(f)]
+                a0, carry = times(a0, factor, uint64(0))
+                a1, carry = times(a1, factor, carry)
+                a2, carry = times(a2, factor, carry)
+                a3, carry = times(a3, factor, carry)
+            store_number(out, uint64(i) * out_width, out_width, a0, a1, a2, a3)
+        return ~uint64(0)
+    top = uint64(SIGN)
+    l0, l1 = limits[uint64(0)], limits[one] ^ top
+    h0, h1 = limits[uint64(4)], limits[uint64(5)] ^ top
+    for i in range(start, stop, step):
+        place = uint64(i) * width
+        filling = filling_of(words, place, width, sign, signed)
+        a0 = first_word(words, place, sign)
+        a1 = later_word(words, place, width, one, filling)
+        wrong = is_less(a0, a1 ^ top, l0, l1) | is_less(h0, h1, a0, a1 ^ top)
+        if wrong and is_valid(validity, offset, i):
+            return uint64(i)
+        for f in range(uint64(0), uint64(len(factors))):
+            factor = factors[uint64(f)]
+            a1 = add(multiply(a1, factor), high_product(a0, factor))
+            a0 = multiply(a0, factor)
+        out[uint64(i) * out_width] = word(a0)
+        if out_width > 1:
+            out[uint64(i) * out_width + one] = word(a1)
+    return ~uint64(0)
+
+
+@kernel(
+    "words: S[], width: u8, sign: u8, signed: u8, validity: u1[], offset: u8, limits: u8[],"
+    " divisors: u8[], whole: u8, out_width: u8, out: T[w]",
+    returns="u8",
+    S="u1 u2 u4 u8",
+    T="u1 u2 u4 u8",
+)
+def scale_down(
+    start,
+    stop,
+    step,
+    words,
+    width,
+    sign,
+    signed,
+    validity,
+    offset,
+    limits,
+    divisors,
+    whole,
+    out_width,
+    out,
+):
+    """Numbers divided, rounded towards 0; returns the first valid slot that may not be.
+
+    words: uint8/16/32[n] or uint64[n width]
+    width: how many words make a number, 1 unless they have 64 bits
+    sign: the sign's bit, if a word has fewer than 64 and the numbers a sign; else 0
+    signed: all bits if the numbers have a sign, else 0
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    limits: uint64[8], the words of the least number that may be divided, and of the greatest
+    divisors: uint64[3 k], each with the `magic` and `shift` of `quotient`: first the product of all
+        others, for numbers of up to 63 bits (0 if it has more itself), then those, below 2**31
+    whole: 1 to object to what leaves a remainder, 0 to let it pass
+    out_width: as `width`, of the results
+    out: uint8/16/32[n] or uint64[n out_width]
+    """
+    word = out.dtype.type
+    zero, one, top = uint64(0), uint64(1), uint64(SIGN)
+    product, magic, shift = divisors[zero], divisors[one], divisors[uint64(2)]
+    # No number is less than this, if the product of the divisors has too many bits.
+    few = top if product != 0 else zero
+    if width > 2 or out_width > 2:
+        for i in range(start, stop, step):
+            place = uint64(i) * width
+            filling = filling_of(words, place, width, sign, signed)
+            a0 = first_word(words, place, sign)
+            a1 = later_word(words, place, width, one, filling)
+            a2 = later_word(words, place, width, uint64(2), filling)
+            a3 = later_word(words, place, width, uint64(3), filling)
+            wrong = is_out_of(a0, a1, a2, a3, limits)
+            a0, a1, a2, a3 = turned(a0, a1, a2, a3, filling)
+            if (a1 | a2 | a3) == 0 and a0 < few:
+                result = quotient(a0, magic, shift)
+                rests = a0 - result * product
+                a0 = result
+            else:
+                rests = zero
+                for d in range(uint64(3), uint64(len(divisors)), uint64(3)):
+                    a3, rest = divided_by(zero, a3, divisors, uint64(d))
+                    a2, rest = divided_by(rest, a2, divisors, uint64(d))
+                    a1, rest = divided_by(rest, a1, divisors, uint64(d))
+                    a0, rest = divided_by(rest, a0, divisors, uint64(d))
+                    rests |= rest
+            if (wrong or (rests != 0 and whole != 0)) and is_valid(validity, offset, i):
+                return uint64(i)
+            a0, a1, a2, a3 = turned(a0, a1, a2, a3, filling)
+            store_number(out, uint64(i) * out_width, out_width, a0, a1, a2, a3)
+        return ~uint64(0)
+    l0, l1 = limits[zero], limits[one] ^ top
+    h0, h1 = limits[uint64(4)], limits[uint64(5)] ^ top
+    for i in range(start, stop, step):
+        place = uint64(i) * width
+        filling = filling_of(words, place, width, sign, signed)
+        a0 = first_word(words, place, sign)
+        a1 = later_word(words, place, width, one, filling)
+        wrong = is_less(a0, a1 ^ top, l0, l1) | is_less(h0, h1, a0, a1 ^ top)
+        a0, a1 = turned_pair(a0, a1, filling)
+        if a1 == 0 and a0 < few:
+            result = quotient(a0, magic, shift)
+            rests = a0 - result * product
+            a0 = result
+        else:
+            rests = zero
+            for d in range(uint64(3), uint64(len(divisors)), uint64(3)):
+                a1, rest = divided_by(zero, a1, divisors, uint64(d))
+                a0, rest = divided_by(rest, a0, divisors, uint64(d))
+                rests |= rest
+        if (wrong or (rests != 0 and whole != 0)) and is_valid(validity, offset, i):
+            return uint64(i)
+        a0, a1 = turned_pair(a0, a1, filling)
+        out[uint64(i) * out_width] = word(a0)
+        if out_width > 1:
+            out[uint64(i) * out_width + one] = word(a1)
+    return ~uint64(0)
+
+
+@kernel(
+    "words: S[], width: u8, sign: u8, factor: f8, divisor: f8, out: T[w]",
+    S="u4 u8",
+    T="f4 f8",
+)
+def decimals_to_floats(start, stop, step, words, width, sign, factor, divisor, out):
+    """out[i] = number i, times `factor` and divided by `divisor`.
+
+    words: uint32[n] or uint64[n width]
+    width: how many words make a number, 1 unless they have 64 bits
+    sign: the sign's bit, if a word has fewer than 64; else 0
+    factor: a power of ten, or 1
+    divisor: a power of ten, or 1
+    out: float32/float64[n]
+    """
+    kind = out.dtype.type
+    word = 18446744073709551616.0
+    signed = ~uint64(0)
+    for i in range(start, stop, step):
+        place = uint64(i) * width
+        filling = filling_of(words, place, width, sign, signed)
+        a0 = first_word(words, place, sign)
+        a1 = later_word(words, place, width, uint64(1), filling)
+        if width > 2:
+            a2 = later_word(words, place, width, uint64(2), filling)
+            a3 = later_word(words, place, width, uint64(3), filling)
+            a0, a1, a2, a3 = turned(a0, a1, a2, a3, filling)
+            value = (float64(a3) * word + float64(a2)) * word * word
+            value += float64(a1) * word + float64(a0)
+        else:
+            a0, a1 = turned_pair(a0, a1, filling)
+            value = float64(a1) * word + float64(a0)
+        value = value * factor / divisor
+        out[i] = kind(-value if filling != 0 else value)

@@ -1,0 +1,160 @@
+"""Casts between the ways to store byte strings and text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import LimitExceededError
+from colkern.kernels import casts
+from colkern.kernels import offsets as offset_kernels
+from colkern.layouts import Role, layout
+from colkern.memory import EMPTY, Buffer
+from colkern.operations.casting.results import no_value, retyped, with_nulls_of
+from colkern.operations.convert import offsets_to_views, views_to_offsets
+from colkern.operations.targets import NOWHERE, target_of, validity_of
+from colkern.operations.text import describe_invalid_utf8, first_invalid_utf8
+
+TEXT = (s.Utf8, s.LargeUtf8, s.Utf8View)
+
+_LARGE = (s.LargeBinary, s.LargeUtf8)
+
+
+def offsets_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Byte strings and text with offsets of either width; the bytes are shared, not copied."""
+    _require_text(array, type, safe)
+    if layout(array.type) == layout(type):
+        return retyped(array, type)
+    first, last, moved = moved_offsets(array, type)
+    data = array.buffer(Role.BYTES) or EMPTY
+    return with_nulls_of(array, type, [moved, _part(array, data, first, last)])
+
+
+def offsets_to_view(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Byte strings and text as views of the same bytes."""
+    _require_text(array, type, safe)
+    return retyped(offsets_to_views(array), type)
+
+
+def view_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Views as byte strings or text with offsets; the bytes are copied."""
+    _require_text(array, type, safe)
+    return retyped(views_to_offsets(array, large=isinstance(type, _LARGE)), type)
+
+
+def view_to_view(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Views of bytes as those of text, and back; nothing is copied."""
+    _require_text(array, type, safe)
+    return retyped(array, type)
+
+
+def fixed_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Byte strings of one length with offsets; the bytes are shared, not copied."""
+    source = array.type
+    assert isinstance(source, s.FixedSizeBinary)
+    dtype = layout(type).spec(Role.OFFSETS).dtype
+    width = source.byte_width
+    _require_room(array.length * width, dtype)
+    target = target_of(array.device)
+    out = target.output(array.length + 1, dtype)
+    target.map(casts.even_offsets, array.length + 1, width, out)
+    begin = array.offset * width
+    data = _part(array, array.buffer(Role.DATA) or EMPTY, begin, begin + array.length * width)
+    made = with_nulls_of(array, _bytes_type(type), [target.buffer(out), data])
+    return offsets_to_offsets(made, type, safe)
+
+
+def fixed_to_view(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Byte strings of one length as views of the same bytes."""
+    return offsets_to_view(fixed_to_offsets(array, s.large_binary(), safe), type, safe)
+
+
+def offsets_to_fixed(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Byte strings that all have the type's length; copied, as nulls take as much room there.
+
+    Raises:
+        ValueError: If one has another length.
+    """
+    assert isinstance(type, s.FixedSizeBinary)
+    width = type.byte_width
+    target = target_of(array.device)
+    offsets = array.items(Role.OFFSETS)
+    validity = validity_of(array, target)
+    slot = target.reduce(casts.first_other_length, array.length, offsets, *validity, width)
+    if slot != NOWHERE:
+        length = target.item(offsets, slot + 1) - target.item(offsets, slot)
+        raise ValueError(f"slot {slot}: {length} bytes, where each value of {type} has {width}")
+    out = target.output(array.length * width, np.uint8)
+    source = array.buffer(Role.BYTES)
+    base = source.address if source is not None and source.size else 0
+    if width:
+        target.map(casts.place_evenly, array.length, offsets, base, *validity, width, out)
+    return with_nulls_of(array, type, [target.buffer(out)])
+
+
+def view_to_fixed(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Views of byte strings that all have the type's length; copied."""
+    return offsets_to_fixed(views_to_offsets(array, large=True), type, safe)
+
+
+def moved_offsets(array: Array, type: s.DataType) -> tuple[int, int, Buffer]:
+    """Offsets as wide as those of the type, from 0 on, and from where to where they went before.
+
+    Raises:
+        LimitExceededError: If that is further than the type's offsets reach.
+    """
+    target = target_of(array.device)
+    offsets = array.items(Role.OFFSETS)
+    dtype = layout(type).spec(Role.OFFSETS).dtype
+    first, last = target.item(offsets, 0), target.item(offsets, array.length)
+    _require_room(last - first, dtype)
+    out = target.output(array.length + 1, dtype)
+    target.map(offset_kernels.rebase_offsets, array.length + 1, offsets, first, out)
+    return first, last, target.buffer(out)
+
+
+def _require_room(length: int, dtype: np.dtype[Any]) -> None:
+    if length > np.iinfo(dtype).max:
+        raise LimitExceededError(
+            f"{length} bytes or elements do not fit offsets of {dtype}; use the large form of the type"
+        )
+
+
+def _part(array: Array, data: Buffer, first: int, last: int) -> Buffer:
+    """The bytes from `first` to `last`, on the array's device."""
+    if data.device == array.device:
+        return data[first:last]
+    target = target_of(array.device)
+    made: Buffer = target.buffer(target.allocate(0, np.uint8))
+    return made
+
+
+def _bytes_type(type: s.DataType) -> s.DataType:
+    """The type of bytes with the same layout."""
+    return s.large_binary() if isinstance(type, _LARGE) else s.binary()
+
+
+def _require_text(array: Array, type: s.DataType, safe: bool) -> None:
+    """Bytes that are to be text must be UTF-8, if the cast is to be safe."""
+    if not safe or not isinstance(type, TEXT) or isinstance(array.type, TEXT):
+        return
+    text = retyped(array, _TEXT_OF[type_of(array)])
+    slot = first_invalid_utf8(text)
+    if slot is not None:
+        why = f"not UTF-8: {describe_invalid_utf8(text, slot)}"
+        raise no_value(array, type, slot, "the value", why)
+
+
+def type_of(array: Array) -> type[s.DataType]:
+    """The class of an array's type."""
+    return type(array.type)
+
+
+_TEXT_OF: dict[type[s.DataType], s.DataType] = {
+    s.Binary: s.utf8(),
+    s.LargeBinary: s.large_utf8(),
+    s.BinaryView: s.utf8_view(),
+}

@@ -1,0 +1,172 @@
+"""Casts of decimals: to another scale, precision and width, from and to integers, and to floats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.kernels import Kernel, decimals
+from colkern.layouts import Role, layout
+from colkern.memory import EMPTY
+from colkern.operations.casting.numbers import limits
+from colkern.operations.casting.results import fixed_result, no_value
+from colkern.operations.targets import NOWHERE, target_of, validity_of
+
+_WORD = (1 << 64) - 1
+_FACTOR_DIGITS = 19
+"""10**19 has 64 bits."""
+
+_DIVISOR_DIGITS = 9
+"""10**9 has less than 31."""
+
+
+def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Integers and decimals as integers and decimals: the same number at the scale of the type.
+
+    If `safe`, only numbers that have no digits below that scale and fit the precision. If not, those
+    digits are cut off, and numbers wrap around within the type's bits.
+    """
+    source = array.type
+    up = _scale(type) - _scale(source)
+    own, least, greatest = _range(source), *_range_before(type, up)
+    if not safe:
+        least, greatest = own
+    ends = (max(least, own[0]), min(greatest, own[1]))
+    bounds = _table(array, [part for end in ends for part in _words_of(end)])
+    target = target_of(array.device)
+    words, width = words_of(array)
+    out = target.output(array.length * _words(type), _word_type(type))
+    bits = _bits(source)
+    sign = 1 << bits - 1 if _signed(source) and bits < 64 else 0
+    signed = np.uint64(_WORD if _signed(source) else 0)
+    head = (words, width, sign, signed, *validity_of(array, target), bounds)
+    if up >= 0:
+        factors = _table(array, _powers(up, _FACTOR_DIGITS))
+        args: tuple[Any, ...] = (*head, factors, _words(type), out)
+        kernel: Kernel = decimals.scale_up
+    else:
+        args = (*head, _table(array, _divisors(-up)), int(safe), _words(type), out)
+        kernel = decimals.scale_down
+    slot = target.reduce(kernel, array.length, *args)
+    if slot != NOWHERE and safe:
+        value = _number(words, slot, width, source, target)
+        why = "it has more decimals" if ends[0] <= value <= ends[1] else "it has more digits"
+        raise no_value(array, type, slot, _text(value, _scale(source)), why) from None
+    return fixed_result(array, type, out)
+
+
+def to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Decimals as the nearest floats, or those next to them."""
+    source = array.type.storage
+    assert isinstance(source, s.Decimal)
+    assert isinstance(type, s.FloatingPoint)
+    if type.bit_width == 16:
+        raise UnsupportedError(f"no cast from {array.type} to {type}")
+    target = target_of(array.device)
+    words, width = words_of(array)
+    out = target.output(array.length, layout(type).spec(Role.DATA).dtype)
+    sign = 1 << source.bit_width - 1 if source.bit_width < 64 else 0
+    powers = (10.0 ** max(-source.scale, 0), 10.0 ** max(source.scale, 0))
+    target.map(decimals.decimals_to_floats, array.length, words, width, sign, *powers, out)
+    return fixed_result(array, type, out)
+
+
+def words_of(array: Array) -> tuple[Any, int]:
+    """The numbers of an array in words of up to 64 bits, lowest first, and how many words each has."""
+    dtype, width = _word_type(array.type), _words(array.type)
+    buffer = array.buffer(Role.DATA)
+    if buffer is None or array.length == 0:
+        return EMPTY.array[:0].view(dtype), width
+    size = dtype.itemsize * width
+    return buffer.view(dtype, array.length * width, array.offset * size), width
+
+
+def division(divisor: int) -> tuple[int, int, int]:
+    """A divisor with its `magic` and `shift`, as `colkern.kernels.casts.quotient` takes them."""
+    length = (divisor - 1).bit_length()
+    if length == 0:
+        # Of 1, whose magic number would need one bit more, half of twice the number.
+        raise ValueError("divisor: must be more than 1")
+    return divisor, -(-(1 << 63 + length) // divisor), length - 1
+
+
+def _powers(exponent: int, digits: int) -> list[int]:
+    """Powers of ten of at most so many digits with that product."""
+    whole, rest = divmod(exponent, digits)
+    return [10**digits] * whole + ([10**rest] if rest else [])
+
+
+def _divisors(exponent: int) -> list[int]:
+    """`divisors` as `colkern.kernels.decimals.scale_down` takes them."""
+    product = division(10**exponent) if exponent <= 18 else (0, 0, 0)
+    powers = _powers(exponent, _DIVISOR_DIGITS)
+    return [*product, *(part for power in powers for part in division(power))]
+
+
+def _range(type: s.DataType) -> tuple[int, int]:
+    """The least and the greatest number that the type's bits have."""
+    if isinstance(type, s.Int):
+        return limits(type)
+    half = 1 << _bits(type) - 1
+    return -half, half - 1
+
+
+def _range_before(type: s.DataType, up: int) -> tuple[int, int]:
+    """The least and the greatest number that fits the type, once it is scaled up (or down)."""
+    if isinstance(type, s.Decimal):
+        high = 10**type.precision - 1
+        low = -high
+    else:
+        low, high = _range(type)
+    if up >= 0:
+        return -(-low // 10**up), high // 10**up
+    rest = 10**-up - 1
+    # Rounded towards zero: 0 stands for more than its own.
+    return (low * 10**-up - rest if low <= 0 else low), high * 10**-up + rest
+
+
+def _scale(type: s.DataType) -> int:
+    return type.scale if isinstance(type, s.Decimal) else 0
+
+
+def _signed(type: s.DataType) -> bool:
+    return type.signed if isinstance(type, s.Int) else True
+
+
+def _bits(type: s.DataType) -> int:
+    assert isinstance(type, s.Int | s.Decimal)
+    return type.bit_width
+
+
+def _words(type: s.DataType) -> int:
+    return max(_bits(type) // 64, 1)
+
+
+def _word_type(type: s.DataType) -> np.dtype[Any]:
+    return np.dtype(f"u{min(_bits(type), 64) // 8}")
+
+
+def _words_of(number: int) -> list[int]:
+    """The four words of a number."""
+    return [number >> at & _WORD for at in range(0, 256, 64)]
+
+
+def _table(array: Array, values: list[int]) -> Any:
+    return target_of(array.device).table(values, np.uint64)
+
+
+def _number(words: Any, slot: int, width: int, type: s.DataType, target: Any) -> int:
+    bits = _bits(type)
+    parts = (target.item(words, width * slot + k) << 64 * k for k in range(width))
+    value = int(sum(parts))
+    return value - (value >> bits - 1 << bits) if _signed(type) else value
+
+
+def _text(number: int, scale: int) -> str:
+    from decimal import Context, Decimal
+
+    return str(Context(prec=80).scaleb(Decimal(number), -scale))

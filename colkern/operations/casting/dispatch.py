@@ -1,0 +1,125 @@
+"""`cast`: the table of which type becomes which, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.operations.casting import binary, decimals, nested, numbers, times
+from colkern.operations.casting.results import retyped
+from colkern.operations.creation import nulls
+from colkern.operations.validation import require_valid
+
+Conversion = Callable[[Array, s.DataType, bool], Array]
+
+
+def cast(array: Array, type: s.DataType, *, safe: bool = True) -> Array:
+    """The values of an array as those of another type, nulls as nulls.
+
+    What is the same in both types is shared, not copied: an array of that type already, bytes of
+    strings, the child of lists whose elements stay. Nested values are cast value by value, struct
+    fields by name; dictionary-encoded and run-end encoded arrays become their values; extension types
+    are cast as their storage.
+
+    Args:
+        array: Any array.
+        type: The type of the result.
+        safe: Refuse what would lose something: integers and decimals that do not fit, fractions,
+            integers that are not exactly floats, part of a unit of time, bytes that are not UTF-8. If
+            False, numbers wrap around or lose what is too small, and bytes are not looked at.
+
+    Raises:
+        TypeError: If `type` is not a data type.
+        ValueError: If a value has no equivalent; names the slot.
+        UnsupportedError: If there is no cast between the two types.
+        LimitExceededError: If values or elements do not fit 32-bit offsets.
+        InvalidArrowError: If `array` points outside its own memory.
+    """
+    if not isinstance(type, s.DataType):
+        raise TypeError(f"type: expected a colkern data type, got {type!r}")
+    if array.type == type:
+        return array
+    require_valid(array)
+    return convert(array, type, safe)
+
+
+def convert(array: Array, type: s.DataType, safe: bool) -> Array:
+    """`cast` of a checked array, whatever its type."""
+    source = array.type
+    if source == type:
+        return array
+    if isinstance(source, s.Extension):
+        return convert(retyped(array, source.storage_type), type, safe)
+    if isinstance(type, s.Extension):
+        return retyped(convert(array, type.storage_type, safe), type)
+    if isinstance(source, s.Null):
+        return nulls(array.length, type, array.device)
+    conversion = CONVERSIONS.get((source.__class__, type.__class__))
+    if conversion is not None:
+        return conversion(array, type, safe)
+    decode = DECODERS.get(source.__class__)
+    if decode is not None:
+        return convert(decode(array), type, safe)
+    raise UnsupportedError(f"no cast from {source} to {type}")
+
+
+def _between(
+    sources: tuple[type[s.DataType], ...], results: tuple[type[s.DataType], ...], how: Conversion
+) -> dict[tuple[type[s.DataType], type[s.DataType]], Conversion]:
+    return {(source, result): how for source in sources for result in results}
+
+
+_OFFSETS = (s.Utf8, s.LargeUtf8, s.Binary, s.LargeBinary)
+_VIEWS = (s.Utf8View, s.BinaryView)
+_FIXED = (s.FixedSizeBinary,)
+_LISTS = (s.List, s.LargeList)
+_LIST_VIEWS = (s.ListView, s.LargeListView)
+_TIMES = (s.Date, s.Time, s.Timestamp, s.Duration)
+
+CONVERSIONS: dict[tuple[type[s.DataType], type[s.DataType]], Conversion] = {
+    (s.Bool, s.Int): numbers.bools_to_numbers,
+    (s.Bool, s.FloatingPoint): numbers.bools_to_numbers,
+    (s.Int, s.Bool): numbers.numbers_to_bools,
+    (s.FloatingPoint, s.Bool): numbers.numbers_to_bools,
+    (s.Int, s.Int): numbers.integers_to_integers,
+    (s.Int, s.FloatingPoint): numbers.integers_to_floats,
+    (s.FloatingPoint, s.Int): numbers.floats_to_integers,
+    (s.FloatingPoint, s.FloatingPoint): numbers.floats_to_floats,
+    (s.Decimal, s.Decimal): decimals.rescale,
+    (s.Int, s.Decimal): decimals.rescale,
+    (s.Decimal, s.Int): decimals.rescale,
+    (s.Decimal, s.FloatingPoint): decimals.to_floats,
+    (s.Timestamp, s.Timestamp): times.to_unit,
+    (s.Duration, s.Duration): times.to_unit,
+    (s.Time, s.Time): times.to_unit,
+    (s.Date, s.Date): times.to_unit,
+    (s.Date, s.Timestamp): times.to_unit,
+    (s.Timestamp, s.Date): times.timestamps_to_dates,
+    (s.Timestamp, s.Time): times.timestamps_to_times,
+    **_between(_TIMES, (s.Int,), times.as_integers),
+    **_between((s.Int,), _TIMES, times.from_integers),
+    **_between(_OFFSETS, _OFFSETS, binary.offsets_to_offsets),
+    **_between(_OFFSETS, _VIEWS, binary.offsets_to_view),
+    **_between(_VIEWS, _OFFSETS, binary.view_to_offsets),
+    **_between(_VIEWS, _VIEWS, binary.view_to_view),
+    **_between(_FIXED, _OFFSETS, binary.fixed_to_offsets),
+    **_between(_FIXED, _VIEWS, binary.fixed_to_view),
+    **_between(_OFFSETS, _FIXED, binary.offsets_to_fixed),
+    **_between(_VIEWS, _FIXED, binary.view_to_fixed),
+    **_between((*_LISTS, s.Map), _LISTS, nested.lists_to_lists),
+    (s.Map, s.Map): nested.lists_to_lists,
+    **_between(_LIST_VIEWS, _LIST_VIEWS, nested.list_views_to_list_views),
+    (s.FixedSizeList, s.FixedSizeList): nested.fixed_lists_to_fixed_lists,
+    (s.Struct, s.Struct): nested.structs_to_structs,
+    (s.Dictionary, s.Dictionary): nested.dictionaries_to_dictionaries,
+    (s.RunEndEncoded, s.RunEndEncoded): nested.runs_to_runs,
+}
+"""How arrays of one type become arrays of another; a checked array, the type, whether to be safe."""
+
+DECODERS: dict[type[s.DataType], Callable[[Array], Array]] = {
+    s.Dictionary: nested.dictionary_values,
+    s.RunEndEncoded: nested.run_values,
+}
+"""How encoded arrays become their values, for what is cast to another type than an encoded one."""

@@ -1,0 +1,174 @@
+"""Casts between booleans, integers and floats."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.kernels import casts
+from colkern.layouts import Role, layout
+from colkern.memory import EMPTY
+from colkern.operations.casting.results import (
+    checked,
+    fixed_result,
+    mapped,
+    no_value,
+    words_view,
+)
+from colkern.operations.targets import target_of
+
+_EXACT = {16: 1 << 11, 32: 1 << 24, 64: 1 << 53}
+"""Up to where each integer is a float of that many bits."""
+
+_WORD = (1 << 64) - 1
+
+WORDS = {bits: np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)}
+"""The words of so many bits."""
+
+
+def limits(type: s.Int) -> tuple[int, int]:
+    """The least and the greatest integer of a type."""
+    if not type.signed:
+        return 0, (1 << type.bit_width) - 1
+    return -(1 << type.bit_width - 1), (1 << type.bit_width - 1) - 1
+
+
+class _Fit(NamedTuple):
+    """How integers of one type become those of another, as `kernels.casts.fit_integers` takes it."""
+
+    sign: Any
+    bias: Any
+    outside: Any
+
+
+@cache
+def _fit(source: s.Int, result: s.Int) -> _Fit:
+    (low, high), (least, greatest) = limits(source), limits(result)
+    low, high = max(low, least), min(high, greatest)
+    outside = (1 << source.bit_width) - 1 - (high - low)
+    return _Fit(sign_of(source), np.uint64(-low & _WORD), np.uint64(outside))
+
+
+def integers_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Integers of another width or signedness; those that do not fit are cut off unless `safe`."""
+    source, result = array.type, type
+    assert isinstance(source, s.Int)
+    assert isinstance(result, s.Int)
+    items, dtype = words_view(array.items(Role.DATA)), WORDS[result.bit_width]
+    fit = _fit(source, result)
+    if not safe or fit.outside == 0:
+        return mapped(array, type, dtype, casts.resize_integers, items, fit.sign)
+    made, slot = checked(array, type, dtype, casts.fit_integers, items, *fit)
+    if slot is not None:
+        least, greatest = limits(result)
+        raise no_value(array, type, slot, item(array, slot), f"not from {least} to {greatest}")
+    return made
+
+
+def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Integers as floats; if `safe`, only those up to which each integer is a float."""
+    source, result = array.type, type
+    assert isinstance(source, s.Int)
+    assert isinstance(result, s.FloatingPoint)
+    if result.bit_width == 16:
+        return _to_half(integers_to_floats(array, s.float64(), safe), type)
+    exact = _EXACT[result.bit_width]
+    low, high = limits(source)
+    bias, span = 0, _WORD
+    if safe and high > exact:
+        bias = exact if low < 0 else 0
+        span = bias + exact
+    items, limit = array.items(Role.DATA), (bias, np.uint64(span))
+    made, slot = checked(array, type, _dtype(type), casts.integers_to_floats, items, *limit)
+    if slot is not None:
+        why = f"not from {-exact} to {exact}, where each integer has its float"
+        raise no_value(array, type, slot, item(array, slot), why)
+    return made
+
+
+def floats_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Floats without their fractions; if `safe`, only those that have none and fit.
+
+    If not, the integer part wraps around within 64 bits, and what is further out, or NaN, is 0.
+    """
+    source, result = array.type, type
+    assert isinstance(source, s.FloatingPoint)
+    assert isinstance(result, s.Int)
+    if source.bit_width == 16:
+        array = _from_half(array, s.float32())
+    low, high = limits(result)
+    if not safe:
+        low, high = -(1 << 63), max(high, (1 << 63) - 1)
+    args = (float(low), float(high + 1), int(safe))
+    kernel, dtype = casts.floats_to_integers, WORDS[result.bit_width]
+    made, slot = checked(array, type, dtype, kernel, array.items(Role.DATA), *args)
+    if slot is not None:
+        value = float(array.items(Role.DATA)[slot])
+        why = f"not from {low} to {high}"
+        if low <= value < high + 1:
+            why = "it has a fraction"
+        raise no_value(array, type, slot, value, why)
+    return made
+
+
+def floats_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Floats rounded to the nearest of another width; those beyond it become infinite."""
+    source, result = array.type, type
+    assert isinstance(source, s.FloatingPoint)
+    assert isinstance(result, s.FloatingPoint)
+    if result.bit_width == 16:
+        return _to_half(array, type)
+    if source.bit_width == 16:
+        return _from_half(array, type)
+    return mapped(array, type, _dtype(type), casts.resize_floats, array.items(Role.DATA))
+
+
+def _to_half(array: Array, type: s.DataType) -> Array:
+    # Numba has no arithmetic of 16 bits: the array library converts.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return fixed_result(array, type, array.items(Role.DATA).astype(np.float16))
+
+
+def _from_half(array: Array, type: s.DataType) -> Array:
+    wider = _dtype(type)
+    return fixed_result(array, type, array.items(Role.DATA).astype(wider))
+
+
+def bools_to_numbers(array: Array, type: s.DataType, safe: bool) -> Array:
+    """True as 1, false as 0."""
+    dtype = _dtype(type)
+    one = int(words_view(np.ones(1, dtype))[0])
+    target = target_of(array.device)
+    out = target.output(array.length, dtype)
+    bits = (array.buffer(Role.DATA) or EMPTY).array
+    target.map(casts.bits_to_words, array.length, bits, array.offset, one, words_view(out))
+    return fixed_result(array, type, out)
+
+
+def numbers_to_bools(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Whether each number is not zero."""
+    floats = isinstance(array.type, s.FloatingPoint)
+    items = words_view(array.items(Role.DATA))
+    mask = (1 << 8 * items.dtype.itemsize - floats) - 1
+    target = target_of(array.device)
+    out = target.output((array.length + 7) // 8, np.uint8)
+    target.map(casts.words_to_bits, len(out), items, np.uint64(mask), out)
+    return fixed_result(array, type, out)
+
+
+def sign_of(type: s.Int) -> Any:
+    """The bit of the sign in a word of the type's width; 0 if it has none."""
+    return np.uint64(1 << type.bit_width - 1 if type.signed else 0)
+
+
+def item(array: Array, slot: int) -> int:
+    """The integer at a slot."""
+    return int(target_of(array.device).item(array.items(Role.DATA), slot))
+
+
+def _dtype(type: s.DataType) -> Any:
+    return layout(type).buffers[1].dtype

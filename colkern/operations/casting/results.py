@@ -1,0 +1,80 @@
+"""What casts have in common: how their results are made, and what they say of a value that has none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.kernels import Kernel
+from colkern.memory import Buffer
+from colkern.operations.targets import NOWHERE, target_of, validity_of
+from colkern.operations.validity import compact_validity
+
+
+def words_view(items: Any) -> Any:
+    """Numbers as words without a sign; not copied."""
+    return items.view(np.dtype(f"u{items.dtype.itemsize}"))
+
+
+def fixed_result(array: Array, type: s.DataType, data: Any) -> Array:
+    """The array of that type whose values are `data` and whose nulls are the array's."""
+    buffer = target_of(array.device).buffer(data)
+    return with_nulls_of(array, type, [buffer])
+
+
+def with_nulls_of(array: Array, type: s.DataType, buffers: list[Buffer]) -> Array:
+    """An array over buffers that begin at slot 0, null where `array` is."""
+    made = Array(
+        type, array.length, [compact_validity(array), *buffers], null_count=array.null_count
+    )
+    made._checked = True
+    return made
+
+
+def retyped(array: Array, type: s.DataType) -> Array:
+    """The same buffers under another type of the same layout."""
+    made = Array(
+        type,
+        array.length,
+        array.buffers,
+        array.children,
+        array.dictionary,
+        array.offset,
+        array.known_null_count,
+    )
+    made._checked = array._checked
+    return made
+
+
+def mapped(
+    array: Array, type: s.DataType, dtype: Any, kernel: Kernel, items: Any, *args: Any
+) -> Array:
+    """What a kernel makes of each value; it takes `items`, `args` and the output, of that dtype."""
+    target = target_of(array.device)
+    out = target.output(array.length, dtype)
+    target.map(kernel, array.length, items, *args, out)
+    return fixed_result(array, type, out)
+
+
+def checked(
+    array: Array, type: s.DataType, dtype: Any, kernel: Kernel, items: Any, *args: Any
+) -> tuple[Array, int | None]:
+    """As `mapped`, and the first valid slot that the kernel objects to, or None.
+
+    The kernel takes the validity after `items`.
+    """
+    target = target_of(array.device)
+    out = target.output(array.length, dtype)
+    validity = validity_of(array, target)
+    slot = target.reduce(kernel, array.length, items, *validity, *args, out)
+    return fixed_result(array, type, out), None if slot == NOWHERE else slot
+
+
+def no_value(array: Array, type: s.DataType, slot: int, value: object, why: str) -> ValueError:
+    """The error for a value that the type does not have."""
+    return ValueError(
+        f"slot {slot}: {value} is no {type}: {why}; cast with safe=False to let it pass"
+    )

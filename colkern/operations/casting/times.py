@@ -1,0 +1,123 @@
+"""Casts between units of time, dates, times and their integers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.kernels import casts
+from colkern.layouts import Role, layout
+from colkern.operations.casting.decimals import division
+from colkern.operations.casting.numbers import integers_to_integers, item
+from colkern.operations.casting.results import checked, mapped, no_value, retyped
+
+_ALL = np.uint64((1 << 64) - 1)
+
+_UTC = ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "+00:00", "-00:00")
+
+
+def per_day(type: s.DataType) -> int:
+    """How many of a type's unit a day has."""
+    unit = getattr(type, "unit")  # noqa: B009
+    return 1 if unit == "day" else s.SECONDS_A_DAY * s.PER_SECOND[unit]
+
+
+def to_unit(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Timestamps, durations, times and dates in another unit.
+
+    If `safe`, only what is a whole number of it and fits. If not, the rest is cut off (towards zero),
+    and numbers wrap around.
+    """
+    return _scaled(array, type, safe, lossy=not safe, down=False)
+
+
+def timestamps_to_dates(array: Array, type: s.DataType, safe: bool) -> Array:
+    """The dates of timestamps; the time of day is cut off.
+
+    Raises:
+        UnsupportedError: If they are in a timezone other than UTC.
+    """
+    _require_utc(array, type)
+    days = _scaled(array, s.date32(), safe, lossy=True, down=True)
+    return days if type == s.date32() else to_unit(days, type, safe)
+
+
+def timestamps_to_times(array: Array, type: s.DataType, safe: bool) -> Array:
+    """The times of day of timestamps."""
+    _require_utc(array, type)
+    source = array.type
+    assert isinstance(source, s.Timestamp)
+    divisor, magic, shift = division(per_day(source))
+    whole = s.Time(source.unit)
+    # 64 bits for any unit; a time of day in seconds or milliseconds has 32.
+    args = (divisor, np.uint64(magic), shift)
+    times = mapped(array, s.int64(), np.int64, casts.remainders, array.items(Role.DATA), *args)
+    if whole.bit_width == 32:
+        times = integers_to_integers(times, s.int32(), True)
+    times = retyped(times, whole)
+    return times if whole == type else to_unit(times, type, safe)
+
+
+def as_integers(array: Array, type: s.DataType, safe: bool) -> Array:
+    """The integers that dates, times, timestamps and durations are stored as."""
+    bits = 8 * layout(array.type).spec(Role.DATA).dtype.itemsize
+    plain = retyped(array, s.Int(bits, True))
+    return plain if plain.type == type else integers_to_integers(plain, type, safe)
+
+
+def from_integers(array: Array, type: s.DataType, safe: bool) -> Array:
+    """Dates, times, timestamps and durations of so many of their unit."""
+    plain = s.Int(8 * layout(type).spec(Role.DATA).dtype.itemsize, True)
+    if array.type != plain:
+        array = integers_to_integers(array, plain, safe)
+    return retyped(array, type)
+
+
+def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bool) -> Array:
+    """Numbers of one unit as those of another.
+
+    Args:
+        array: The array.
+        type: The result's type.
+        safe: Whether numbers must fit.
+        lossy: Whether a division may leave a remainder.
+        down: Whether it rounds down, else towards 0.
+    """
+    source, result = per_day(array.type), per_day(type)
+    items = array.items(Role.DATA)
+    info = np.iinfo(layout(type).spec(Role.DATA).dtype)
+    low, high = int(info.min), int(info.max)
+    if source <= result:
+        factor = result // source
+        ends = (-(-low // factor), high // factor)
+        if not safe:
+            ends = (-(1 << 63), (1 << 63) - 1)
+        if source == result and layout(array.type) == layout(type):
+            return retyped(array, type)
+        made, slot = checked(array, type, info.dtype, casts.multiply_numbers, items, factor, *ends)
+    else:
+        factor = source // result
+        divisor, magic, shift = division(factor)
+        ends = (max(low * factor, -(1 << 63)), min((high + 1) * factor - 1, (1 << 63) - 1))
+        if not safe:
+            ends = (-(1 << 63), (1 << 63) - 1)
+        whole = np.uint64(0) if lossy else _ALL
+        args = (divisor, np.uint64(magic), shift, int(not down), whole, *ends)
+        made, slot = checked(array, type, info.dtype, casts.divide_numbers, items, *args)
+    if slot is not None:
+        value = item(array, slot)
+        lost = ends[0] <= value <= ends[1]
+        why = "part of it would be lost" if lost else "out of range"
+        raise no_value(array, type, slot, f"{value} of {array.type}", why)
+    return made
+
+
+def _require_utc(array: Array, type: s.DataType) -> None:
+    zone = getattr(array.type, "timezone", None)
+    if zone and zone not in _UTC:
+        raise UnsupportedError(
+            f"cast from {array.type} to {type}: dates and times of day of the timezone {zone} are "
+            f"not known here; cast to a timestamp without one, or in UTC, for those of UTC"
+        )

@@ -7,6 +7,7 @@ Importing this package imports neither Numba nor anything of CUDA.
 from colkern.kernels import (
     bitmaps,
     extensions,
+    filtering,
     hidden,
     lists,
     numbers,
@@ -26,6 +27,7 @@ __all__ = [
     "Kernel",
     "bitmaps",
     "extensions",
+    "filtering",
     "helper",
     "hidden",
     "kernel",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kernels import (
     bitmap_cases,
     extension_cases,
+    filtering_cases,
     hidden_cases,
     number_cases,
     run_cases,
@@ -30,6 +31,7 @@ from kernels.case import (
 FILES = (
     bitmap_cases,
     extension_cases,
+    filtering_cases,
     hidden_cases,
     number_cases,
     run_cases,

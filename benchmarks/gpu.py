@@ -100,12 +100,12 @@ def _unions(target: CudaTarget, library: Any, size: int) -> Iterator[Case]:
         count * 17,
         lambda: target.map(unions.gather_union, count, type_ids, numbers, none, addresses, 1, out),
     )
-    blocks = (count + (1 << unions.BLOCK_BITS) - 1) >> unions.BLOCK_BITS
-    counts = target.allocate(blocks, np.int64)
+    words = target.allocate((count + 63) // 64, np.uint64)
+    ids = type_ids.view(np.uint8)
     yield (
-        "count_slots",
-        count + counts.nbytes,
-        lambda: target.map(unions.count_slots, blocks, type_ids, 1, counts),
+        "mark_slots",
+        count + words.nbytes,
+        lambda: target.map(unions.mark_slots, len(words), ids, 1, count, words),
     )
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numpy import uint64
 
 _WORD = ir.IntType(64)
 _BYTE = ir.IntType(8)
@@ -35,6 +37,116 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
         return builder.cttz(args[0], cgutils.false_bit)
 
     return types.uint64(types.uint64), generate
+
+
+def _fast_features() -> set[str]:
+    """The processor's features, without those that it has in microcode: 100 cycles for an instruction."""
+    features = {name for name, there in get_host_cpu_features().items() if there}
+    return features - {"bmi2"} if get_host_cpu_name() in ("znver1", "znver2") else features
+
+
+def _bit_instruction(builder: Any, name: str, args: Any) -> Any:
+    """`pext` or `pdep` of two 64-bit words."""
+    kind = ir.FunctionType(_WORD, [_WORD, _WORD])
+    function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.x86.bmi.{name}.64")
+    return builder.call(function, args)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def extract_bits(typingctx: Any, word: Any, mask: Any) -> Any:
+    """`pext` where the processor has it, else a few shifts for each power of two."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if "bmi2" in _fast_features():
+            return _bit_instruction(builder, "pext", args)
+        return context.compile_internal(builder, _extracted_bits, signature, args)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+def _extracted_bits(word: Any, mask: Any) -> Any:
+    """Each step moves those bits that have a number of zeros below them with that power of two in it.
+
+    Hacker's Delight, 7-4: compress.
+    """
+    bits = word & mask
+    below = ~mask << uint64(1)
+    step = uint64(1)
+    while step < uint64(64):
+        # Bit i: whether there is an odd number of ones in `below` up to bit i.
+        odd = below ^ (below << uint64(1))
+        odd ^= odd << uint64(2)
+        odd ^= odd << uint64(4)
+        odd ^= odd << uint64(8)
+        odd ^= odd << uint64(16)
+        odd ^= odd << uint64(32)
+        moved = odd & mask
+        mask = (mask ^ moved) | (moved >> step)
+        chosen = bits & moved
+        bits = (bits ^ chosen) | (chosen >> step)
+        below &= ~odd
+        step <<= uint64(1)
+    return bits
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def compress_items(typingctx: Any, out: Any, place: Any, values: Any, first: Any, kept: Any) -> Any:
+    """Four or eight items at a time by `pext`, or by a permutation of a vector that `pext` makes.
+
+    A loop over the items where the processor has no such instructions.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if not {"bmi2", "avx2"} <= _fast_features():
+            return context.compile_internal(builder, _compressed_items, signature, args)
+        arrays = signature.args[0], signature.args[2]
+        target, source = (
+            context.make_array(kind)(context, builder, array).data
+            for kind, array in zip(arrays, (args[0], args[2]), strict=True)
+        )
+        source = builder.gep(source, [args[3]])
+        _compress(builder, arrays[0].dtype.bitwidth, target, args[1], source, args[4])
+        return context.get_dummy_value()
+
+    return types.none(out, types.uint64, values, types.uint64, types.uint64), generate
+
+
+def _compress(builder: Any, bits: int, target: Any, place: Any, source: Any, kept: Any) -> None:
+    """All 64 items of `bits` bits, in steps of as many as fit a word, or a vector of 256 bits."""
+    lanes = 4 if bits in (16, 64) else 8
+    each = ir.Constant(_WORD, sum(1 << 64 // lanes * lane for lane in range(lanes)))
+    whole = ir.Constant(_WORD, (1 << 64 // lanes) - 1)
+    unit = _WORD if bits < 32 else ir.VectorType(ir.IntType(32), 8)
+    for step in range(64 // lanes):
+        mask = builder.lshr(kept, ir.Constant(_WORD, step * lanes))
+        mask = builder.and_(mask, ir.Constant(_WORD, (1 << lanes) - 1))
+        chosen = builder.mul(_bit_instruction(builder, "pdep", [mask, each]), whole)
+        begin = builder.gep(source, [ir.Constant(_WORD, step * lanes)])
+        items = builder.load(builder.bitcast(begin, unit.as_pointer()), align=1)
+        if bits < 32:
+            moved = _bit_instruction(builder, "pext", [items, chosen])
+        else:
+            moved = _permuted(builder, items, chosen)
+        end = builder.bitcast(builder.gep(target, [place]), unit.as_pointer())
+        builder.store(moved, end, align=1)
+        place = builder.add(place, builder.ctpop(mask))
+
+
+def _permuted(builder: Any, items: Any, chosen: Any) -> Any:
+    """The 32-bit parts of a vector whose byte is set in `chosen`, side by side."""
+    numbers = ir.Constant(_WORD, 0x0706050403020100)
+    parts = _bit_instruction(builder, "pext", [numbers, chosen])
+    parts = builder.bitcast(parts, ir.VectorType(ir.IntType(8), 8))
+    kind = ir.FunctionType(items.type, [items.type, items.type])
+    permute = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx2.permd")
+    return builder.call(permute, [items, builder.zext(parts, items.type)])
+
+
+def _compressed_items(out: Any, place: Any, values: Any, first: Any, kept: Any) -> None:
+    while kept != 0:
+        out[place] = values[first + uint64(trailing_zeros(kept))]
+        kept &= kept - uint64(1)
+        place += uint64(1)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from colkern import memory
 from colkern.cpu.plain import plain_loop
 from colkern.cpu.threads import GRAIN, run_ranges
+from colkern.kernels import offsets
 from colkern.kernels.kernel import Kernel
 from colkern.memory import HOST, Buffer
 
@@ -56,6 +57,9 @@ class CpuTarget:
 
     device = HOST
 
+    block_words = 64
+    """How many words of a bitmap make a block of a filter: enough for the sum over blocks to be small."""
+
     def map(
         self,
         kernel: Kernel,
@@ -93,10 +97,16 @@ class CpuTarget:
 
         The caller has made sure that the sum fits; see `total`.
         """
-        offsets = self.output(len(lengths) + 1, dtype)
-        offsets[0] = 0
-        np.cumsum(lengths, out=offsets[1:])
-        return offsets
+        made = self.output(len(lengths) + 1, dtype)
+        made[0] = 0
+        np.cumsum(lengths, out=made[1:])
+        return made
+
+    def running_sum(self, lengths: NDArray[Any], dtype: Any) -> tuple[NDArray[Any], int]:
+        """As `scan`, and the sum; where that does not fit, there is no saying what the offsets are."""
+        made = self.output(len(lengths) + 1, dtype)
+        total = self.reduce(offsets.running_sum, len(lengths), lengths, made)
+        return made, total if total <= _MOST else self.total(lengths)
 
     def accumulate(self, offsets: NDArray[Any]) -> None:
         """Lengths behind one item of anything become offsets `[0, l0, l0 + l1, …]`, in place.

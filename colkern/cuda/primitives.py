@@ -47,6 +47,25 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
+def extract_bits(word: Any, mask: Any) -> Any:
+    """A loop over the set bits of the mask."""
+    bits = uint64(0)
+    place = uint64(0)
+    while mask != 0:
+        bits |= ((word >> trailing_zeros(mask)) & uint64(1)) << place
+        mask &= mask - uint64(1)
+        place += uint64(1)
+    return bits
+
+
+def compress_items(out: Any, place: Any, values: Any, first: Any, kept: Any) -> None:
+    """A loop over the set bits, exact: threads write neighbouring items at the same time."""
+    while kept != 0:
+        out[place] = values[first + trailing_zeros(kept)]
+        kept &= kept - uint64(1)
+        place += uint64(1)
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def load_word(typingctx: Any, data: Any, position: Any, word: Any) -> Any:
     """Two aligned loads (of one word, if it is aligned itself) and a shift."""
@@ -179,11 +198,6 @@ def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     words = (count - head) >> uint64(3)
     tail = head + (words << uint64(3))
     for k in range(lane, head, LANES):
-        out[position + uint64(k)] = load_item(out, address + uint64(k))
-    for k in range(lane, words, LANES):
-        begin = head + (uint64(k) << uint64(3))
-        store_word(out, position + begin, word_at(address + begin))
-    for k in range(tail + lane, count, LANES):
         out[position + uint64(k)] = load_item(out, address + uint64(k))
     for k in range(lane, words, LANES):
         begin = head + (uint64(k) << uint64(3))

@@ -48,6 +48,9 @@ class CudaTarget:
         self._tile = 16 if adapter.is_simulated() else TILE
         self._lanes = 2 if adapter.is_simulated() else LANES
 
+    block_words = 1
+    """How many words of a bitmap make a block of a filter: a thread's work."""
+
     def map(
         self, kernel: Kernel, count: int, *args: Any, grain: int = 0, balance: Any = None
     ) -> None:
@@ -100,6 +103,11 @@ class CudaTarget:
         with memory.current(self.device):
             offsets[:1] = 0
             offsets[:] = memory.array_library().cumsum(offsets, dtype=offsets.dtype)
+
+    def running_sum(self, lengths: Any, dtype: Any) -> tuple[Any, int]:
+        """As `scan`, and the sum; where that does not fit, there are no offsets. Waits."""
+        total = self.total(lengths)
+        return None if total > np.iinfo(dtype).max else self.scan(lengths, dtype), total
 
     def total(self, lengths: Any) -> int:
         """The sum of an int64 array, none of them negative; exact, also past 64 bits; waits."""

@@ -72,106 +72,313 @@ def whole_words(begin: int, end: int) -> int:
     return inner >> 6 if inner > 0 else 0
 
 
-@kernel("bitmap: u1[], offset: u8, length: u8, out: u1[w]")
+@helper
+def whole_word(bitmap: Any, position: Any, w: Any) -> Any:
+    """Word `w` of the 64-bit words that begin at bit `position`; all 64 bits must be in `bitmap`.
+
+    Two loads that overlap: shifts that are the same for each word leave a loop that is vectorised.
+    """
+    shift = position & uint64(7)
+    byte = position >> uint64(3)
+    low = load_word(bitmap, byte, w) >> shift
+    # At a byte's begin this is the same word again, else the one that begins a byte further.
+    high = load_word(bitmap, byte + ((shift + uint64(7)) >> uint64(3)), w)
+    return low | (high << ((uint64(8) - shift) & uint64(7)))
+
+
+@helper
+def few_bits(bitmap: Any, position: Any, count: Any) -> Any:
+    """The `count` (1 to 63) bits from `position` on, lowest first; reads no byte without such a bit."""
+    first = position >> uint64(3)
+    shift = position & uint64(7)
+    bits = uint64(bitmap[first]) >> shift
+    for b in range(uint64(1), ((shift + count + uint64(7)) >> uint64(3))):
+        bits |= uint64(bitmap[first + uint64(b)]) << ((uint64(b) << uint64(3)) - shift)
+    return bits & ((uint64(1) << count) - uint64(1))
+
+
+@helper
+def word_of(bitmap: Any, position: Any, w: Any, length: Any) -> Any:
+    """Word `w` of the `length` bits from `position` on, with zeros past the last one."""
+    begin = w << uint64(6)
+    if begin + uint64(64) <= length:
+        return whole_word(bitmap, position, w)
+    return few_bits(bitmap, position + begin, length - begin)
+
+
+def words_for(bits: int) -> int:
+    """How many 64-bit words hold that many bits."""
+    return (bits + 63) >> 6
+
+
+@kernel("bitmap: u1[], offset: u8, length: u8, out: u8[w]")
 def copy_bits(start, stop, step, bitmap, offset, length, out):
-    """Bits `[offset, offset + length)` moved to bit 0; the range is over the bytes of `out`.
+    """Bits `[offset, offset + length)` moved to bit 0; the range is over the words of `out`.
 
     bitmap: uint8[] that holds `offset + length` bits at least
     offset: the first bit
     length: the number of bits
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    out: uint64[ceil(length / 64)]; bits past `length` become zero
     """
-    shift = offset & uint64(7)
-    first = offset >> uint64(3)
-    end = offset + length
-    for b in range(start, stop, step):
-        byte = first + uint64(b)
-        low = uint64(bitmap[byte]) >> shift
-        high = uint64(0)
-        if shift != 0 and (byte + uint64(1)) << uint64(3) < end:
-            high = uint64(bitmap[byte + uint64(1)]) << (uint64(8) - shift)
-        bits = (low | high) & uint64(255)
-        left = length - (uint64(b) << uint64(3))
-        if left < 8:
-            bits &= (uint64(1) << left) - uint64(1)
-        out[b] = uint8(bits)
+    w = uint64(start)
+    whole = min(uint64(stop), length >> uint64(6))
+    while w < whole:
+        out[w] = whole_word(bitmap, offset, w)
+        w += uint64(step)
+    if w < stop:
+        out[w] = word_of(bitmap, offset, w, length)
 
 
-@kernel("bitmap: u1[], offset: u8, out: u1[w]")
-def expand_bits(start, stop, step, bitmap, offset, out):
-    """out[i] = 1 where bit `offset + i` is set, else 0.
+@helper
+def combined(left: Any, right: Any, table: Any) -> Any:
+    """Two words of bits combined by a truth table.
 
-    bitmap: uint8[] that holds `offset + n` bits at least
-    offset: the first bit
-    out: uint8[n]
+    Bit 0 of the table says whether the result is inverted; bits 1, 2 and 3 whether `left`, `right`
+    and both of them together take part in the sum without carry that it is.
     """
-    for i in range(start, stop, step):
-        out[i] = uint8(get_bit(bitmap, offset + uint64(i)))
+    inverted = (table & uint64(1)) * ~uint64(0)
+    lefts = ((table >> uint64(1)) & uint64(1)) * ~uint64(0)
+    rights = ((table >> uint64(2)) & uint64(1)) * ~uint64(0)
+    both = ((table >> uint64(3)) & uint64(1)) * ~uint64(0)
+    return (left & (lefts ^ (right & both))) ^ (right & rights) ^ inverted
 
 
-@kernel("bytes: u1[], length: u8, out: u1[w]")
-def pack_bits(start, stop, step, bytes, length, out):
-    """Bit `i` of `out` = whether bytes[i] is not 0; the range is over the bytes of `out`.
-
-    bytes: uint8[length]
-    length: the number of bits
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
-    """
-    for b in range(start, stop, step):
-        begin = uint64(b) << uint64(3)
-        bits = uint64(0)
-        for i in range(begin, min(begin + uint64(8), length)):
-            bits |= uint64(bytes[i] != 0) << (uint64(i) - begin)
-        out[b] = uint8(bits)
+AND, OR, XOR, AND_NOT, OR_NOT, NOT = 0b1000, 0b1110, 0b0110, 0b1010, 0b1101, 0b0011
+"""Tables of `combined`; `NOT` is that of `left`, whatever `right` is."""
 
 
-@kernel("left: u1[], left_offset: u8, right: u1[], right_offset: u8, length: u8, out: u1[w]")
-def and_bits(start, stop, step, left, left_offset, right, right_offset, length, out):
-    """Bit `i` of `out` = both bits are set; the range is over the bytes of `out`.
+@kernel(
+    "left: u1[], left_offset: u8, right: u1[], right_offset: u8, length: u8, table: u8, out: u8[w]"
+)
+def combine_bits(start, stop, step, left, left_offset, right, right_offset, length, table, out):
+    """Bit `i` of `out` = what a table makes of both bits; the range is over the words of `out`.
 
     left: uint8[] that holds `left_offset + length` bits at least
     left_offset: the first bit of `left`
     right: uint8[] that holds `right_offset + length` bits at least
     right_offset: the first bit of `right`
     length: the number of bits
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    table: see `combined`
+    out: uint64[ceil(length / 64)]; bits past `length` become zero
     """
-    for b in range(start, stop, step):
-        begin = uint64(b) << uint64(3)
-        count = min(length - begin, uint64(8))
-        both = bits_at(left, left_offset + begin, count) & bits_at(
-            right, right_offset + begin, count
-        )
-        out[b] = uint8(both & ((uint64(1) << count) - uint64(1)))
+    w = uint64(start)
+    whole = min(uint64(stop), length >> uint64(6))
+    while w < whole:
+        a = whole_word(left, left_offset, w)
+        out[w] = combined(a, whole_word(right, right_offset, w), table)
+        w += uint64(step)
+    if w < stop:
+        a = word_of(left, left_offset, w, length)
+        bits = combined(a, word_of(right, right_offset, w, length), table)
+        out[w] = bits & ((uint64(1) << (length & uint64(63))) - uint64(1))
 
 
-@helper
-def bits_at(bitmap: Any, position: Any, count: Any) -> Any:
-    """At least the `count` (1 to 8) bits from `position` on, lowest first, as a uint64."""
-    byte = position >> uint64(3)
-    shift = position & uint64(7)
-    bits = uint64(bitmap[byte]) >> shift
-    if shift + count > 8:
-        bits |= uint64(bitmap[byte + uint64(1)]) << (uint64(8) - shift)
-    return bits
+@kernel(
+    "left: u1[], left_offset: u8, right: u1[], right_offset: u8, length: u8, out: u8[w]",
+    returns="u8",
+    combine="add",
+)
+def and_bits(start, stop, step, left, left_offset, right, right_offset, length, out):
+    """Bit `i` of `out` = both bits are set; how many are. The range is over the words of `out`.
+
+    left: uint8[] that holds `left_offset + length` bits at least
+    left_offset: the first bit of `left`
+    right: uint8[] that holds `right_offset + length` bits at least
+    right_offset: the first bit of `right`
+    length: the number of bits
+    out: uint64[ceil(length / 64)]; bits past `length` become zero
+    """
+    count = uint64(0)
+    w = uint64(start)
+    whole = min(uint64(stop), length >> uint64(6))
+    while w < whole:
+        both = whole_word(left, left_offset, w) & whole_word(right, right_offset, w)
+        out[w] = both
+        count += uint64(popcount(both))
+        w += uint64(step)
+    if w < stop:
+        both = word_of(left, left_offset, w, length) & word_of(right, right_offset, w, length)
+        out[w] = both
+        count += uint64(popcount(both))
+    return count
 
 
-@kernel("bitmap: u1[], offset: u8, length: u8, place: u8, out: u1[w]")
+@kernel(
+    "left: u1[], left_offset: u8, left_valid: u1[], left_valid_offset: u8, right: u1[], "
+    "right_offset: u8, right_valid: u1[], right_valid_offset: u8, length: u8, left_decides: u8, "
+    "right_decides: u8, out: u8[w]"
+)
+def kleene_bits(
+    start,
+    stop,
+    step,
+    left,
+    left_offset,
+    left_valid,
+    left_valid_offset,
+    right,
+    right_offset,
+    right_valid,
+    right_valid_offset,
+    length,
+    left_decides,
+    right_decides,
+    out,
+):
+    """Bit `i` of `out` = the result is known: both sides are, or one that decides it.
+
+    The range is over the words of `out`.
+
+    left: uint8[] that holds `left_offset + length` bits at least: the values
+    left_offset: the first bit of `left`
+    left_valid: uint8[], which of them are known
+    left_valid_offset: the first bit of `left_valid`
+    right: uint8[] that holds `right_offset + length` bits at least: the values
+    right_offset: the first bit of `right`
+    right_valid: uint8[], which of them are known
+    right_valid_offset: the first bit of `right_valid`
+    length: the number of bits
+    left_decides: 1 if a set bit on the left decides, 0 if one that is not set does
+    right_decides: the same for the right
+    out: uint64[ceil(length / 64)]; bits past `length` become zero
+    """
+    left_turn = (left_decides ^ uint64(1)) * ~uint64(0)
+    right_turn = (right_decides ^ uint64(1)) * ~uint64(0)
+    w = uint64(start)
+    whole = min(uint64(stop), length >> uint64(6))
+    while w < whole:
+        a = whole_word(left_valid, left_valid_offset, w)
+        b = whole_word(right_valid, right_valid_offset, w)
+        known = (a & b) | (a & (whole_word(left, left_offset, w) ^ left_turn))
+        out[w] = known | (b & (whole_word(right, right_offset, w) ^ right_turn))
+        w += uint64(step)
+    if w < stop:
+        a = word_of(left_valid, left_valid_offset, w, length)
+        b = word_of(right_valid, right_valid_offset, w, length)
+        known = (a & b) | (a & (word_of(left, left_offset, w, length) ^ left_turn))
+        out[w] = known | (b & (word_of(right, right_offset, w, length) ^ right_turn))
+
+
+@kernel("bitmap: u1[], offset: u8, length: u8, place: u8, out: u8[w]")
 def place_bits(start, stop, step, bitmap, offset, length, place, out):
-    """Bits `[offset, offset + length)` into `out` from bit `place` on, where it has zeros.
+    """Bits `[offset, offset + length)` into `out` from bit `place` on; those below `place` stay.
 
-    The range is over the bytes of `out` from byte `place // 8` on that the bits touch.
+    The range is over the words of `out` from word `place // 64` on that the bits touch. What stands
+    above them in the last word becomes zero.
 
     bitmap: uint8[] that holds `offset + length` bits at least
     offset: the first bit
     length: the number of bits
     place: where the first bit goes
-    out: uint8[ceil((place + length) / 8)] at least, zeros from bit `place` on
+    out: uint64[ceil((place + length) / 64)] at least
     """
-    shift = place & uint64(7)
-    for b in range(start, stop, step):
-        low = max(uint64(b) << uint64(3), shift)
-        high = min((uint64(b) + uint64(1)) << uint64(3), shift + length)
-        count = high - low
-        bits = bits_at(bitmap, offset + (low - shift), count) & ((uint64(1) << count) - uint64(1))
-        out[(place >> uint64(3)) + uint64(b)] |= uint8(bits << (low & uint64(7)))
+    first = place >> uint64(6)
+    shift = place & uint64(63)
+    w = uint64(start)
+    if w == 0 and w < stop:
+        below = out[first] & ((uint64(1) << shift) - uint64(1))
+        out[first] = below | (word_of(bitmap, offset, w, min(length, uint64(64) - shift)) << shift)
+        w += uint64(step)
+    # Word `w` of `out` begins `shift` bits before word `w` of the bits.
+    left = length + shift
+    whole = min(uint64(stop), left >> uint64(6))
+    while w < whole:
+        out[first + w] = whole_word(bitmap, offset + (uint64(64) - shift), w - uint64(1))
+        w += uint64(step)
+    if w < stop:
+        begin = (w << uint64(6)) - shift
+        out[first + w] = few_bits(bitmap, offset + begin, length - begin)
+
+
+@kernel("length: u8, place: u8, out: u8[w]")
+def place_ones(start, stop, step, length, place, out):
+    """`length` ones into `out` from bit `place` on, as `place_bits` does with other bits.
+
+    length: the number of ones
+    place: where the first one goes
+    out: uint64[ceil((place + length) / 64)] at least
+    """
+    first = place >> uint64(6)
+    shift = place & uint64(63)
+    end = shift + length
+    for w in range(start, stop, step):
+        begin = uint64(w) << uint64(6)
+        bits = ~uint64(0)
+        if end < begin + uint64(64):
+            bits = (uint64(1) << (end - begin)) - uint64(1)
+        if w == 0:
+            below = (uint64(1) << shift) - uint64(1)
+            bits = (bits & ~below) | (out[first] & below)
+        out[first + uint64(w)] = bits
+
+
+EACH_BYTE = 0x0101010101010101
+"""1 in each byte of a word."""
+
+
+@kernel("bitmap: u1[], offset: u8, length: u8, out: u8[w]")
+def expand_bits(start, stop, step, bitmap, offset, length, out):
+    """Byte `i` of `out` = 1 where bit `offset + i` is set, else 0; the range is over words of `out`.
+
+    bitmap: uint8[] that holds `offset + length` bits at least
+    offset: the first bit
+    length: the number of bits
+    out: uint64[ceil(length / 8)], eight bytes a word; bytes past `length` become zero
+    """
+    shift = offset & uint64(7)
+    first = offset >> uint64(3)
+    further = (shift + uint64(7)) >> uint64(3)
+    up = (uint64(8) - shift) & uint64(7)
+    w = uint64(start)
+    whole = min(uint64(stop), length >> uint64(3))
+    while w < whole:
+        low = uint64(bitmap[first + w]) >> shift
+        out[w] = spread_bits(low | (uint64(bitmap[first + further + w]) << up))
+        w += uint64(step)
+    if w < stop:
+        begin = w << uint64(3)
+        out[w] = spread_bits(few_bits(bitmap, offset + begin, length - begin))
+
+
+@helper
+def spread_bits(bits: Any) -> Any:
+    """The lowest eight bits as the eight bytes of a word, 0 or 1 each; what is above does not count."""
+    # Eight copies of the byte, of which each keeps another bit; then 1 where one is left.
+    chosen = ((bits & uint64(0xFF)) * uint64(EACH_BYTE)) & uint64(0x8040201008040201)
+    return ((chosen + uint64(0x7F * EACH_BYTE)) >> uint64(7)) & uint64(EACH_BYTE)
+
+
+@helper
+def gather_bits(bytes: Any) -> Any:
+    """Eight bits, each set where a byte of the word is not 0."""
+    low = uint64(0x7F * EACH_BYTE)
+    bits = ((((bytes & low) + low) | bytes) >> uint64(7)) & uint64(EACH_BYTE)
+    # From one bit a byte to two in 16, to four in 32, to all eight together.
+    bits |= bits >> uint64(7)
+    bits |= bits >> uint64(14)
+    return (bits | (bits >> uint64(28))) & uint64(0xFF)
+
+
+@kernel("bytes: u1[], length: u8, out: u8[w]")
+def pack_bits(start, stop, step, bytes, length, out):
+    """Bit `i` of `out` = whether bytes[i] is not 0; the range is over the words of `out`.
+
+    bytes: uint8[length]
+    length: the number of bits
+    out: uint64[ceil(length / 64)]; bits past `length` become zero
+    """
+    w = uint64(start)
+    whole = min(uint64(stop), length >> uint64(6))
+    while w < whole:
+        bits = uint64(0)
+        for k in range(uint64(0), uint64(8)):
+            eight = load_word(bytes, uint64(0), (w << uint64(3)) + uint64(k))
+            bits |= gather_bits(eight) << (uint64(k) << uint64(3))
+        out[w] = bits
+        w += uint64(step)
+    if w < stop:
+        bits = uint64(0)
+        begin = w << uint64(6)
+        for i in range(begin, length):
+            bits |= uint64(bytes[uint64(i)] != 0) << (uint64(i) - begin)
+        out[w] = bits

@@ -223,18 +223,27 @@ def runs_with_set_bits(start, stop, step, run_ends, bits, out):
         out[b] = uint8(packed)
 
 
-@kernel("bits: u1[], size: u8, length: u8, out: u1[w]")
-def repeat_bits(start, stop, step, bits, size, length, out):
-    """Bit i of `out` = bit i // size; the range is over the bytes of `out`.
+@kernel("bits: u1[], offset: u8, size: u8, length: u8, out: u8[w]")
+def repeat_bits(start, stop, step, bits, offset, size, length, out):
+    """Bit i of `out` = bit offset + i // size; the range is over the words of `out`.
 
     bits: uint8[] bitmap
+    offset: the first bit
     size: how often each bit is repeated, at least once
     length: the number of bits of `out`
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    out: uint64[ceil(length / 64)]; bits past `length` become zero
     """
-    for b in range(start, stop, step):
-        begin = uint64(b) << uint64(3)
+    for w in range(start, stop, step):
+        place = uint64(w) << uint64(6)
+        end = min(place + uint64(64), length)
+        bit = place // size
+        until = (bit + uint64(1)) * size
         packed = uint64(0)
-        for i in range(begin, min(begin + uint64(8), length)):
-            packed |= uint64(get_bit(bits, uint64(i) // size)) << (uint64(i) - begin)
-        out[b] = uint8(packed)
+        while place < end:
+            count = min(until, end) - place
+            ones = ~uint64(0) >> (uint64(64) - count)
+            packed |= (ones * uint64(get_bit(bits, offset + bit))) << (place & uint64(63))
+            place += count
+            bit += uint64(1)
+            until += size
+        out[w] = packed

@@ -112,20 +112,6 @@ def first_list_view_out_of_bounds(start, stop, step, offsets, sizes, validity, o
     return ~uint64(0)
 
 
-@kernel("indices: i8[], size: i8, offset: i8, out: i8[w]")
-def take_fixed_ranges(start, stop, step, indices, size, offset, out):
-    """out[i] = the element of the child that is element i of the picked lists, one after the other.
-
-    indices: int64[lists], in bounds
-    size: how many elements each list has
-    offset: the slot of list 0
-    out: int64[lists size]
-    """
-    for i in range(start, stop, step):
-        position = int64(i)
-        out[i] = (indices[uint64(position // size)] + offset) * size + position % size
-
-
 @kernel("offsets: O[], out: O[w]", O="i4 i8")
 def list_sizes(start, stop, step, offsets, out):
     """out[i] = the length of list i.

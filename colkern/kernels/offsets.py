@@ -5,7 +5,7 @@ Columnar format 1.5: "Variable-size Binary Layout", "Variable-size List Layout".
 
 from __future__ import annotations
 
-from numpy import uint64
+from numpy import int64, uint64
 
 from colkern.kernels.kernel import kernel
 
@@ -55,3 +55,22 @@ def lengths_of(start, stop, step, offsets, out):
     """
     for i in range(start, stop, step):
         out[i] = offsets[i + uint64(1)] - offsets[i]
+
+
+@kernel("lengths: i8[], out: O[w]", returns="u8", combine="max", sequential=True, O="i4 i8")
+def running_sum(start, stop, step, lengths, out):
+    """out[i + 1] = lengths[0] + … + lengths[i]; the last of these sums, or more if it has over 63 bits.
+
+    lengths: int64[n], none of them negative
+    out: int32/int64[n + 1]; anything, if the sum does not fit
+    """
+    total = uint64(0)
+    over = uint64(0)
+    if start == 0:
+        out[0] = 0
+    for i in range(start, stop, step):
+        total += uint64(lengths[i])
+        # One length more does not carry it past 64 bits without passing the highest of them.
+        over |= total
+        out[i + uint64(1)] = int64(total)
+    return ~uint64(0) if over >> uint64(63) != 0 else total

@@ -25,9 +25,34 @@ def trailing_zeros(word: Any) -> Any:
     return (value & -value).bit_length() - 1 if value else 64
 
 
+def extract_bits(word: Any, mask: Any) -> Any:
+    """The bits of a uint64 that are set in `mask`, side by side from bit 0 on."""
+    value, left, bits, place = int(word), int(mask), 0, 0
+    while left:
+        bits |= (value >> trailing_zeros(left) & 1) << place
+        left &= left - 1
+        place += 1
+    return uint64(bits)
+
+
+def compress_items(out: Any, place: Any, values: Any, first: Any, kept: Any) -> None:
+    """`out[place:]` = those of the 64 `values` from `first` on whose bit is set in `kept`, in order.
+
+    What else stands in the 64 items of `out` from `place` on may be anything afterwards: for bodies
+    that write one word's values after the other's, each over what the one before has spilt.
+    """
+    left, to = int(kept), int(place)
+    while left:
+        out[to] = values[int(first) + trailing_zeros(left)]
+        left &= left - 1
+        to += 1
+
+
 def load_word(data: Any, position: Any, word: Any) -> Any:
     """Word `word` of those that begin at byte `position` of `data` (uint8[]), as a uint64."""
     begin = int(position) + 8 * int(word)
+    if begin + 8 > len(data):
+        raise IndexError(f"word at byte {begin} of {len(data)}")
     return uint64(int.from_bytes(data[begin : begin + 8].tobytes(), "little"))
 
 
@@ -100,6 +125,8 @@ def copy_eight(out: Any, position: Any, values: Any, source: Any) -> None:
 PRIMITIVES = (
     popcount,
     trailing_zeros,
+    extract_bits,
+    compress_items,
     load_word,
     load_item,
     word_at,

@@ -1,15 +1,17 @@
 """Selection: values picked by position, for every layout's buffers.
 
-Indices are checked (`first_index_out_of_bounds`) before any of the others runs.
+Positions are unsigned words of any width: a negative number is then a very large one. They are
+checked (`largest_index`) and, where they are null, made 0 (`known_indices`) before any of the others
+runs. `picked` is a bitmap of the picks that are not null; zero bytes of it stand for one of ones only.
 """
 
 from __future__ import annotations
 
-from numpy import int64, uint8, uint64
+from numpy import int64, uint64
 
-from colkern.kernels.bitmaps import get_bit, is_valid
+from colkern.kernels.bitmaps import get_bit, is_valid, word_of
 from colkern.kernels.kernel import kernel
-from colkern.kernels.primitives import copy_bytes
+from colkern.kernels.primitives import copy_bytes, popcount
 
 
 @kernel(
@@ -32,97 +34,168 @@ def first_index_out_of_bounds(start, stop, step, indices, validity, offset, leng
     return ~uint64(0)
 
 
-@kernel("indices: I[], validity: u1[], offset: u8, out: i8[w]", I="i1 i2 i4 i8 u1 u2 u4 u8")
-def plain_indices(start, stop, step, indices, validity, offset, out):
+@kernel("indices: I[]", returns="u8", combine="max", I="u1 u2 u4 u8")
+def largest_index(start, stop, step, indices):
+    """The largest index of the range, 0 if there is none.
+
+    indices: an unsigned array[n]
+    """
+    largest = uint64(0)
+    for i in range(start, stop, step):
+        largest = max(largest, uint64(indices[i]))
+    return largest
+
+
+@kernel("indices: I[], validity: u1[], offset: u8, out: I[w]", I="u1 u2 u4 u8")
+def known_indices(start, stop, step, indices, validity, offset, out):
     """out[i] = indices[i], or 0 under a null: indices that may be followed without a look.
 
-    indices: an integer array[n]
-    validity: uint8[] bitmap of the indices, or empty
+    indices: an unsigned array[n]
+    validity: uint8[] bitmap of the indices
     offset: the bit of index 0 in it
-    out: int64[n]
+    out: as `indices`
     """
     for i in range(start, stop, step):
-        out[i] = int64(indices[i]) if is_valid(validity, offset, i) else int64(0)
+        out[i] = indices[i] * get_bit(validity, offset + uint64(i))
 
 
-@kernel("indices: i8[], values: T[], width: u8, out: T[w]", T="u1 u2 u4 u8")
-def take_items(start, stop, step, indices, values, width, out):
-    """Value i of `out` = value indices[i] of `values`; a value is `width` items.
+@kernel("indices: I[], values: T[], out: T[w]", I="u1 u2 u4 u8", T="u1 u2 u4 u8")
+def take_items(start, stop, step, indices, values, out):
+    """out[i] = values[indices[i]].
 
-    indices: int64[n], in bounds
+    indices: an unsigned array[n], in bounds
     values: T[]
-    width: how many items make one value
-    out: T[n width]
+    out: T[n]
     """
     for i in range(start, stop, step):
-        source = uint64(indices[i]) * width
-        place = uint64(i) * width
-        for item in range(uint64(0), width):
-            out[place + uint64(item)] = values[source + uint64(item)]
+        out[i] = values[uint64(indices[i])]
 
 
-@kernel("indices: i8[], bits: u1[], offset: u8, out: u1[w]")
-def take_bits(start, stop, step, indices, bits, offset, out):
-    """Bit i of `out` = bit offset + indices[i]; the range is over the bytes of `out`.
+@kernel("indices: I[], values: u8[], out: u8[w]", I="u1 u2 u4 u8")
+def take_pairs(start, stop, step, indices, values, out):
+    """Items 2 i and 2 i + 1 of `out` = those of value indices[i].
 
-    indices: int64[n], in bounds
+    indices: an unsigned array[n], in bounds
+    values: uint64[], two items a value
+    out: uint64[2 n]
+    """
+    for i in range(start, stop, step):
+        source = uint64(indices[i]) << uint64(1)
+        place = uint64(i) << uint64(1)
+        out[place] = values[source]
+        out[place + uint64(1)] = values[source + uint64(1)]
+
+
+@kernel("indices: I[], base: u8, width: u8, out: u1[w]", grouped=True, I="u1 u2 u4 u8")
+def take_values(start, stop, step, indices, base, width, out):
+    """Value i of `out` = value indices[i], of any width.
+
+    indices: an unsigned array[n], in bounds
+    base: the address of the values
+    width: the bytes of a value
+    out: uint8[n width]
+    """
+    for i in range(start, stop, step):
+        copy_bytes(out, uint64(i) * width, base + uint64(indices[i]) * width, width)
+
+
+@kernel(
+    "indices: I[], bits: u1[], offset: u8, picked: u1[], out: u8[w]",
+    returns="u8",
+    combine="add",
+    I="u1 u2 u4 u8",
+)
+def take_bits(start, stop, step, indices, bits, offset, picked, out):
+    """Bit i of `out` = bit offset + indices[i], 0 if the pick is null; how many are set.
+
+    The range is over the words of `out`.
+
+    indices: an unsigned array[n], in bounds
     bits: uint8[] bitmap
     offset: the bit of value 0
-    out: uint8[ceil(n / 8)]; bits past n become zero
+    picked: uint8[] bitmap, or empty
+    out: uint64[ceil(n / 64)]; bits past n become zero
     """
-    for b in range(start, stop, step):
-        begin = uint64(b) << uint64(3)
+    total = uint64(0)
+    count = uint64(len(indices))
+    for w in range(start, stop, step):
+        begin = uint64(w) << uint64(6)
         packed = uint64(0)
-        for i in range(begin, min(begin + uint64(8), uint64(len(indices)))):
-            packed |= uint64(get_bit(bits, offset + uint64(indices[i]))) << (uint64(i) - begin)
-        out[b] = uint8(packed)
+        for i in range(begin, min(begin + uint64(64), count)):
+            bit = uint64(get_bit(bits, offset + uint64(indices[i])))
+            packed |= bit << (uint64(i) - begin)
+        if len(picked) != 0:
+            packed &= word_of(picked, uint64(0), uint64(w), count)
+        out[w] = packed
+        total += uint64(popcount(packed))
+    return total
 
 
-@kernel("indices: i8[], offsets: O[], out: i8[w]", O="i4 i8")
-def take_lengths(start, stop, step, indices, offsets, out):
-    """out[i] = the length of value indices[i].
+@kernel("indices: I[], offsets: O[], picked: u1[], out: i8[w]", I="u1 u2 u4 u8", O="i4 i8")
+def take_lengths(start, stop, step, indices, offsets, picked, out):
+    """out[i] = the length of value indices[i], 0 if the pick is null.
 
-    indices: int64[n], in bounds
+    indices: an unsigned array[n], in bounds
     offsets: int32/int64[], checked
+    picked: uint8[] bitmap, or empty
     out: int64[n]
     """
     for i in range(start, stop, step):
         index = uint64(indices[i])
-        out[i] = offsets[index + uint64(1)] - offsets[index]
+        length = int64(offsets[index + uint64(1)]) - int64(offsets[index])
+        out[i] = length if is_valid(picked, uint64(0), i) else int64(0)
 
 
 @kernel(
-    "indices: i8[], offsets: O[], base: u8, starts: P[], out: u1[w]",
+    "indices: I[], offsets: O[], base: u8, width: u8, starts: O[], out: u1[w]",
     grouped=True,
+    I="u1 u2 u4 u8",
     O="i4 i8",
-    P="i4 i8",
 )
-def take_bytes(start, stop, step, indices, offsets, base, starts, out):
-    """The bytes of `out` from starts[i] on = the bytes of value indices[i].
+def take_bytes(start, stop, step, indices, offsets, base, width, starts, out):
+    """The values at `indices` from starts[i] on; one step of offsets and starts is `width` bytes.
 
-    indices: int64[n], in bounds
+    indices: an unsigned array[n], in bounds
     offsets: int32/int64[], checked
-    base: the address of the data buffer
-    starts: int32/int64[n + 1], the running sum of the values' lengths
-    out: uint8[starts[n]]
+    base: the address that offset 0 means
+    width: how many bytes one step means
+    starts: as `offsets`, [n + 1], the running sum of the values' lengths
+    out: uint8[starts[n] width]
     """
     for i in range(start, stop, step):
         place = uint64(starts[i])
         count = uint64(starts[i + uint64(1)]) - place
-        copy_bytes(out, place, base + uint64(offsets[uint64(indices[i])]), count)
+        source = uint64(offsets[uint64(indices[i])])
+        copy_bytes(out, place * width, base + source * width, count * width)
 
 
-@kernel("indices: i8[], offsets: O[], starts: P[], out: i8[w]", O="i4 i8", P="i4 i8")
+@kernel("indices: I[], offsets: O[], starts: O[], out: u8[w]", I="u1 u2 u4 u8", O="i4 i8")
 def take_ranges(start, stop, step, indices, offsets, starts, out):
     """The positions in `out` from starts[i] on = offsets[indices[i]] and up: the elements of a list.
 
-    indices: int64[n], in bounds
+    indices: an unsigned array[n], in bounds
     offsets: int32/int64[], checked: where each list begins
-    starts: int32/int64[n + 1], the running sum of the lists' lengths
-    out: int64[starts[n]]
+    starts: as `offsets`, [n + 1], the running sum of the lists' lengths
+    out: uint64[starts[n]]
     """
     for i in range(start, stop, step):
         place = uint64(starts[i])
-        first = int64(offsets[uint64(indices[i])])
+        first = uint64(offsets[uint64(indices[i])])
         for k in range(place, uint64(starts[i + uint64(1)])):
-            out[k] = first + int64(uint64(k) - place)
+            out[k] = first + (uint64(k) - place)
+
+
+@kernel("indices: I[], size: u8, offset: u8, out: u8[w]", I="u1 u2 u4 u8")
+def take_fixed_ranges(start, stop, step, indices, size, offset, out):
+    """The positions in `out` from i size on = the elements of list indices[i], which are `size`.
+
+    indices: an unsigned array[n], in bounds
+    size: how many elements each list has
+    offset: the slot of list 0
+    out: uint64[n size]
+    """
+    for i in range(start, stop, step):
+        place = uint64(i) * size
+        first = (uint64(indices[i]) + offset) * size
+        for k in range(uint64(0), size):
+            out[place + uint64(k)] = first + uint64(k)

@@ -12,10 +12,9 @@ from typing import Any
 
 from numpy import int64, uint8, uint64
 
+from colkern.kernels.bitmaps import EACH_BYTE, gather_bits
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes, load_item
-
-BLOCK_BITS = 6
+from colkern.kernels.primitives import copy_bytes, load_item, load_word
 
 
 @helper
@@ -24,40 +23,31 @@ def child_slot(offsets: Any, i: Any) -> Any:
     return uint64(offsets[i]) if len(offsets) else uint64(i)
 
 
-@kernel("type_ids: i1[], code: i1, out: i8[w]")
-def count_slots(start, stop, step, type_ids, code, out):
-    """out[b] = how many slots of block b have that type id; a block is `1 << BLOCK_BITS` slots.
+@kernel("type_ids: u1[], code: u8, length: u8, out: u8[w]")
+def mark_slots(start, stop, step, type_ids, code, length, out):
+    """Bit i of `out` = whether slot i has that type id; the range is over the words of `out`.
 
-    type_ids: int8[n]
+    type_ids: uint8[length]
     code: the type id
-    out: int64[blocks]
+    length: the number of slots
+    out: uint64[ceil(length / 64)]; bits past `length` become zero
     """
-    for b in range(start, stop, step):
-        begin = uint64(b) << uint64(BLOCK_BITS)
-        end = min(begin + uint64(1 << BLOCK_BITS), uint64(len(type_ids)))
-        count = int64(0)
-        for i in range(begin, end):
-            count += int64(type_ids[i] == code)
-        out[b] = count
-
-
-@kernel("type_ids: i1[], code: i1, starts: i8[], out: i8[w]")
-def select_slots(start, stop, step, type_ids, code, starts, out):
-    """out[starts[b] : starts[b + 1]] = the slots of block b that have that type id, in order.
-
-    type_ids: int8[n]
-    code: the type id
-    starts: int64[blocks + 1], the running sum of `count_slots`
-    out: int64[starts[blocks]]
-    """
-    for b in range(start, stop, step):
-        begin = uint64(b) << uint64(BLOCK_BITS)
-        end = min(begin + uint64(1 << BLOCK_BITS), uint64(len(type_ids)))
-        place = uint64(starts[b])
-        for i in range(begin, end):
-            if type_ids[i] == code:
-                out[place] = i
-                place += uint64(1)
+    codes = code * uint64(EACH_BYTE)
+    w = uint64(start)
+    whole = min(uint64(stop), length >> uint64(6))
+    while w < whole:
+        others = uint64(0)
+        for k in range(uint64(0), uint64(8)):
+            eight = load_word(type_ids, uint64(0), (w << uint64(3)) + uint64(k))
+            others |= gather_bits(eight ^ codes) << (uint64(k) << uint64(3))
+        out[w] = ~others
+        w += uint64(step)
+    if w < stop:
+        begin = w << uint64(6)
+        bits = uint64(0)
+        for i in range(begin, length):
+            bits |= uint64(uint64(type_ids[uint64(i)]) == code) << (uint64(i) - begin)
+        out[w] = bits
 
 
 @kernel(
@@ -104,29 +94,29 @@ def first_slot_out_of_bounds(start, stop, step, type_ids, child_of, offsets, len
     return ~uint64(0)
 
 
-@kernel("slots: i8[], offsets: i4[]", returns="u8")
+@kernel("slots: u8[], offsets: i4[]", returns="u8")
 def first_descending_slot(start, stop, step, slots, offsets):
     """The first of the slots of one child whose next one leads to an earlier value; the largest uint64
     if none does. The range is over all slots of the child but its last.
 
-    slots: int64[n + 1], the slots of the union that show one child, in order
+    slots: uint64[n + 1], the slots of the union that show one child, in order
     offsets: int32[slots of the union]
     """
     for i in range(start, stop, step):
-        if offsets[uint64(slots[i + uint64(1)])] < offsets[uint64(slots[i])]:
+        if offsets[slots[i + uint64(1)]] < offsets[slots[i]]:
             return uint64(i)
     return ~uint64(0)
 
 
-@kernel("slots: i8[], out: i4[w]")
+@kernel("slots: u8[], out: i4[w]")
 def number_slots(start, stop, step, slots, out):
     """out[slots[i]] = i: the places of a child's values, counted from 0.
 
-    slots: int64[n], the slots of the union that show one child
+    slots: uint64[n], the slots of the union that show one child
     out: int32[slots of the union]
     """
     for i in range(start, stop, step):
-        out[uint64(slots[i])] = i
+        out[slots[i]] = i
 
 
 @kernel("type_ids: i1[], child_of: i8[], offsets: i4[], bases: i8[], out: O[w]", O="i4 i8")
@@ -184,22 +174,6 @@ def places_in_child(start, stop, step, type_ids, code, offsets, out):
     """
     for i in range(start, stop, step):
         out[i] = int64(offsets[i]) if type_ids[i] == code else int64(0)
-
-
-@kernel("type_ids: i1[], code: i1, out: u1[w]")
-def mark_slots(start, stop, step, type_ids, code, out):
-    """Bit i of `out` = whether slot i has that type id; the range is over the bytes of `out`.
-
-    type_ids: int8[n]
-    code: the type id
-    out: uint8[ceil(n / 8)]; bits past n become zero
-    """
-    for b in range(start, stop, step):
-        begin = uint64(b) << uint64(3)
-        packed = uint64(0)
-        for i in range(begin, min(begin + uint64(8), uint64(len(type_ids)))):
-            packed |= uint64(type_ids[i] == code) << (uint64(i) - begin)
-        out[b] = uint8(packed)
 
 
 @helper

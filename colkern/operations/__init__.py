@@ -6,6 +6,18 @@ Importing this package does not import Numba; the first kernel does.
 
 from colkern.operations.aggregates import all, any, count, max, mean, min, min_max, sum
 from colkern.operations.arithmetic import abs, add, divide, multiply, negate, subtract
+from colkern.operations.booleans import (
+    and_,
+    and_kleene,
+    and_not,
+    and_not_kleene,
+    invert,
+    or_,
+    or_kleene,
+    pack_bits,
+    unpack_bits,
+    xor,
+)
 from colkern.operations.casting import cast
 from colkern.operations.comparison import equal, not_equal
 from colkern.operations.concatenation import concat
@@ -17,6 +29,7 @@ from colkern.operations.dictionaries import (
     unify_dictionaries,
 )
 from colkern.operations.exploding import explode
+from colkern.operations.filtering import filter
 from colkern.operations.hashing import hash_columns, partition_indices
 from colkern.operations.list_conversion import (
     fixed_size_list_to_list,
@@ -62,6 +75,10 @@ __all__ = [
     "abs",
     "add",
     "all",
+    "and_",
+    "and_kleene",
+    "and_not",
+    "and_not_kleene",
     "any",
     "binary_length",
     "cast",
@@ -77,10 +94,12 @@ __all__ = [
     "ends_with",
     "equal",
     "explode",
+    "filter",
     "find_runs",
     "fixed_size_list_to_list",
     "gather_union",
     "hash_columns",
+    "invert",
     "is_ascii",
     "list_element",
     "list_flatten",
@@ -101,6 +120,9 @@ __all__ = [
     "null_count",
     "nulls",
     "offsets_to_views",
+    "or_",
+    "or_kleene",
+    "pack_bits",
     "partition_indices",
     "require_valid",
     "run_end_decode",
@@ -118,7 +140,9 @@ __all__ = [
     "to_sparse_union",
     "trim",
     "unify_dictionaries",
+    "unpack_bits",
     "utf8_length",
     "validate",
     "views_to_offsets",
+    "xor",
 ]

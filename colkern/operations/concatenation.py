@@ -16,6 +16,7 @@ from colkern.errors import LimitExceededError
 from colkern.kernels import bitmaps, offsets, runs, unions, views
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
+from colkern.operations.patterns import bit_words, bitmap_of
 from colkern.operations.targets import target_of
 from colkern.operations.union_slots import child_numbers
 from colkern.operations.validation import require_valid
@@ -68,43 +69,41 @@ def _validity(arrays: Sequence[Array], length: int) -> tuple[Buffer | None, int]
     nulls = sum(array.null_count for array in arrays)
     if nulls == 0:
         return None, 0
-    target = target_of(arrays[0].device)
-    ones = target.buffer(target.allocate((max(a.length for a in arrays) + 7) // 8, np.uint8) | 0xFF)
-    bits = [
-        (
-            (array.buffer(Role.VALIDITY) if array.null_count else None) or ones,
-            array.offset if array.null_count else 0,
-        )
-        for array in arrays
-    ]
+    bits = [array.buffer(Role.VALIDITY) if array.null_count else None for array in arrays]
     return _join_bits(arrays, bits, length), nulls
 
 
-def _join_bits(arrays: Sequence[Array], bits: list[tuple[Buffer, int]], length: int) -> Buffer:
+def _join_bits(arrays: Sequence[Array], bits: Sequence[Buffer | None], length: int) -> Buffer:
+    """The bits of all the arrays' slots; ones for an array that has no buffer of them."""
     target = target_of(arrays[0].device)
-    out = target.allocate((length + 7) // 8, np.uint8)
+    out = bit_words(target, length)
     place = 0
-    for array, (bitmap, offset) in zip(arrays, bits, strict=True):
-        touched = (place + array.length + 7) // 8 - place // 8 if array.length else 0
-        kernel = bitmaps.place_bits
-        target.map(kernel, touched, bitmap.array, offset, array.length, place, out)
+    for array, buffer in zip(arrays, bits, strict=True):
+        touched = bitmaps.words_for(place + array.length) - (place >> 6) if array.length else 0
+        if buffer is None:
+            target.map(bitmaps.place_ones, touched, array.length, place, out)
+        else:
+            source = (buffer.array, array.offset, array.length)
+            target.map(bitmaps.place_bits, touched, *source, place, out)
         place += array.length
-    made: Buffer = target.buffer(out)
-    return made
+    return bitmap_of(target, out, length)
 
 
 def _join_items(arrays: Sequence[Array], role: Role) -> Any:
     """The items of a one-item-a-slot buffer of all the arrays, as one array that may be written."""
     target = target_of(arrays[0].device)
-    spec = arrays[0].layout.spec(role)
-    if spec.dtype.itemsize == 0:
+    dtype = arrays[0].layout.spec(role).dtype
+    size = dtype.itemsize
+    if size == 0:
         return target.allocate(0, np.uint8)
-    out = target.output(sum(array.length for array in arrays), spec.dtype)
+    # As bytes: the library moves items of several parts one by one.
+    out = target.output(sum(array.length for array in arrays) * size, np.uint8)
     place = 0
     for array in arrays:
-        out[place : place + array.length] = array.items(role)
-        place += array.length
-    return out
+        items = array.items(role)
+        out[place : place + len(items) * size] = items.view(np.uint8)
+        place += len(items) * size
+    return out.view(dtype)
 
 
 def _join_null(arrays: Sequence[Array]) -> Parts:
@@ -114,10 +113,7 @@ def _join_null(arrays: Sequence[Array]) -> Parts:
 def _join_fixed(arrays: Sequence[Array]) -> Parts:
     target = target_of(arrays[0].device)
     if arrays[0].layout.buffers[1].extent is Extent.BITS:
-        bits = [
-            (array.buffers[1] or target.buffer(target.allocate(0, np.uint8)), array.offset)
-            for array in arrays
-        ]
+        bits = [array.buffers[1] for array in arrays]
         return [_join_bits(arrays, bits, sum(a.length for a in arrays))], [], None
     return [target.buffer(_join_items(arrays, Role.DATA))], [], None
 
@@ -134,7 +130,8 @@ def _join_dictionary(arrays: Sequence[Array]) -> Parts:
     bases = dict(zip(map(id, distinct), starts, strict=False))
     place = 0
     for array, dictionary in zip(arrays, dictionaries, strict=True):
-        indices[place : place + array.length] += indices.dtype.type(bases.get(id(dictionary), 0))
+        if base := bases.get(id(dictionary), 0):
+            indices[place : place + array.length] += indices.dtype.type(base)
         place += array.length
     return [target.buffer(indices)], [], concat(distinct)
 

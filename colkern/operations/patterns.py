@@ -6,12 +6,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from colkern.errors import LimitExceededError
-from colkern.kernels import Kernel
+from colkern.kernels import Kernel, bitmaps, filtering
+from colkern.memory import Buffer
+
+_GRAIN = 1 << 17
+"""The least number of slots that a thread is worth waking for."""
 
 
 def measure(target: Any, kernel: Kernel, count: int, dtype: Any, *args: Any) -> Any:
@@ -29,10 +34,18 @@ def measure(target: Any, kernel: Kernel, count: int, dtype: Any, *args: Any) -> 
     """
     lengths = target.output(count, np.int64)
     target.map(kernel, count, *args, lengths)
-    total = target.total(lengths)
+    offsets, total = target.running_sum(target.frozen(lengths), dtype)
+    require_room(total, dtype)
+    return offsets
+
+
+def require_room(total: int, dtype: Any) -> None:
+    """Raise `LimitExceededError` if offsets of a type cannot go as far as that."""
     if total > np.iinfo(dtype).max:
-        raise _too_large(total, dtype)
-    return target.scan(lengths, dtype)
+        raise LimitExceededError(
+            f"{total} bytes or elements do not fit offsets of {np.dtype(dtype)}; "
+            f"use the large form of the type"
+        )
 
 
 def measure_in_place(
@@ -53,21 +66,13 @@ def measure_in_place(
     """
     offsets = target.output(count + 1, dtype)
     total = target.reduce(kernel, count, *args, offsets[1:])
-    if total > np.iinfo(dtype).max:
-        raise _too_large(total, dtype)
+    require_room(total, dtype)
     target.accumulate(offsets)
     return offsets, total
 
 
-def _too_large(total: int, dtype: Any) -> LimitExceededError:
-    return LimitExceededError(
-        f"{total} bytes or elements do not fit offsets of {np.dtype(dtype)}; "
-        f"use the large form of the type"
-    )
-
-
-def compact(target: Any, count: Kernel, write: Kernel, blocks: int, *args: Any) -> Any:
-    """What is kept of each block, one after the other (int64).
+def compact_blocks(target: Any, count: Kernel, write: Kernel, blocks: int, *args: Any) -> Any:
+    """What is kept of each block of anything, one after the other (int64).
 
     Args:
         target: Where to run.
@@ -83,3 +88,74 @@ def compact(target: Any, count: Kernel, write: Kernel, blocks: int, *args: Any) 
     kept = target.output(target.item(starts, blocks), np.int64)
     target.map(write, blocks, *args, target.frozen(starts), kept)
     return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Which slots are kept: bits, and how many there are before each block of them.
+
+    Args:
+        target: Where the bits are.
+        bits: uint8[], the bitmap.
+        offset: The bit of slot 0.
+        length: The number of slots.
+        starts: int64[blocks + 1], the running sum of the bits that are set in each block.
+        count: How many bits are set.
+    """
+
+    target: Any
+    bits: Any
+    offset: int
+    length: int
+    starts: Any
+    count: int
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks: the range of most kernels that are given `mask`."""
+        return len(self.starts) - 1
+
+    @property
+    def mask(self) -> tuple[Any, int, int, int]:
+        """What kernels take first: bits, offset, length and the words of a block."""
+        return self.bits, self.offset, self.length, self.target.block_words
+
+    def map(self, kernel: Kernel, *args: Any, balance: Any = None) -> None:
+        """Run a kernel of `colkern.kernels.filtering` over the blocks."""
+        slots = 64 * self.target.block_words
+        grain = _GRAIN if balance is not None else max(_GRAIN // slots, 1)
+        self.target.map(kernel, self.blocks, *self.mask, *args, grain=grain, balance=balance)
+
+    def sums(self, kernel: Kernel, *args: Any) -> Any:
+        """The running sum (int64[blocks + 1]) of a number that a kernel writes for each block."""
+        numbers = self.target.output(self.blocks, np.int64)
+        self.map(kernel, *args, numbers)
+        return self.target.frozen(self.target.scan(numbers, np.int64))
+
+    def positions(self) -> Any:
+        """The slots that are kept (uint64, read-only)."""
+        out = self.target.output(self.count, np.uint64)
+        self.map(filtering.kept_positions, self.starts, out)
+        return self.target.frozen(out)
+
+
+def compact(target: Any, bits: Any, offset: int, length: int) -> Kept:
+    """What is kept where bits `[offset, offset + length)` of a bitmap (uint8[]) are set."""
+    words = target.block_words
+    blocks = -(-bitmaps.words_for(length) // words)
+    counts = target.output(blocks, np.int64)
+    grain = max(_GRAIN // (64 * words), 1)
+    target.map(filtering.count_kept, blocks, bits, offset, length, words, counts, grain=grain)
+    starts = target.frozen(target.scan(counts, np.int64))
+    return Kept(target, bits, offset, length, starts, target.item(starts, blocks))
+
+
+def bit_words(target: Any, length: int) -> Any:
+    """Words (uint64[]) for a bitmap of that many bits, not zeroed: kernels write bitmaps as words."""
+    return target.output(bitmaps.words_for(length), np.uint64)
+
+
+def bitmap_of(target: Any, words: Any, length: int) -> Buffer:
+    """The buffer of a bitmap that was written as words; not copied."""
+    made: Buffer = target.buffer(words.view(np.uint8)[: (length + 7) // 8])
+    return made

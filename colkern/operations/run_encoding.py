@@ -16,7 +16,7 @@ from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import changes, runs
 from colkern.layouts import Extent, Role, layout
 from colkern.memory import EMPTY
-from colkern.operations.patterns import compact
+from colkern.operations.patterns import compact_blocks
 from colkern.operations.selection import take_positions, words_of
 from colkern.operations.targets import buffer_addresses, target_of, validity_of
 from colkern.operations.validation import require_valid
@@ -100,7 +100,9 @@ def _starts(array: Array) -> Any:
 
 
 def _listed(target: Any, marks: Any) -> Any:
-    return compact(target, changes.count_changes, changes.list_changes, _blocks(marks), marks)
+    return compact_blocks(
+        target, changes.count_changes, changes.list_changes, _blocks(marks), marks
+    )
 
 
 def _blocks(marks: Any) -> int:

@@ -13,7 +13,7 @@ from colkern.arrays import Array
 from colkern.kernels import runs
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.patterns import compact
+from colkern.operations.patterns import compact_blocks
 from colkern.operations.runs import own_runs
 from colkern.operations.selection import take_positions
 from colkern.operations.targets import target_of
@@ -49,7 +49,7 @@ def filter_runs(array: Array, bits: Buffer, bit_offset: int) -> Array:
     )
     kept = target.frozen(kept)
     blocks = (count + (1 << runs.BLOCK_BITS) - 1) >> runs.BLOCK_BITS
-    held = compact(target, runs.count_kept_runs, runs.list_kept_runs, blocks, kept, first)
+    held = compact_blocks(target, runs.count_kept_runs, runs.list_kept_runs, blocks, kept, first)
     held = target.frozen(held)
     made = target.output(len(held), ends.items(Role.DATA).dtype)
     target.map(runs.end_kept_runs, len(held), kept, first, held, made)

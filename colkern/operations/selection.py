@@ -6,99 +6,192 @@ Columnar format 1.5: "Physical Memory Layout".
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, overload
 
 import numpy as np
 
 from colkern import schema as s
-from colkern.arrays import Array
-from colkern.errors import UnsupportedError
-from colkern.kernels import lists, selection
+from colkern.arrays import Array, RecordBatch
+from colkern.kernels import hidden, selection
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.creation import nulls
-from colkern.operations.patterns import measure
+from colkern.operations.patterns import bit_words, bitmap_of, measure
 from colkern.operations.targets import NOWHERE, target_of, validity_of
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import combine_validity, null_count
+from colkern.operations.validity import and_bits, compact_validity
 
 
-def take(array: Array, indices: Array) -> Array:
-    """The values of `array` at `indices`, which may repeat and come in any order; null for a null index.
+@overload
+def take(data: Array, indices: Array) -> Array: ...
+@overload
+def take(data: RecordBatch, indices: Array) -> RecordBatch: ...
+def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
+    """The values at `indices`, which may repeat and come in any order; null for a null index.
 
-    The values are copied (views: the views alone; dictionaries: the indices alone).
+    The values are copied (views: the views alone; dictionaries: the indices alone; list-views: offsets
+    and sizes alone). Unions and run-end encoded arrays have no nulls of their own: there the child's
+    value is null, or the run's.
 
     Args:
-        array: Any array.
+        data: Any array, or a batch, of which the rows are taken.
         indices: An integer array on the same device.
 
     Raises:
         TypeError: If `indices` are not integers.
-        IndexError: If an index is negative or not less than `len(array)`.
-        InvalidArrowError: If `array` points outside its own memory.
+        IndexError: If an index is negative or not less than `len(data)`.
+        InvalidArrowError: If an array points outside its own memory.
+        LimitExceededError: If offsets or run ends become too large for the type.
     """
     if not isinstance(indices.type, s.Int):
         raise TypeError(f"indices: expected integers, got {indices.type}")
-    require_valid(array)
-    target = target_of(array.device)
+    columns = data.columns if isinstance(data, RecordBatch) else [data]
+    for column in columns:
+        require_valid(column)
+    picks = _checked_picks(indices, data.length)
+    taken = [
+        take_picks(column, picks)
+        if data.length
+        else nulls(indices.length, column.type, column.device)
+        for column in columns
+    ]
+    if isinstance(data, RecordBatch):
+        return RecordBatch(data.schema, taken, picks.count)
+    return taken[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Picks:
+    """Positions of values to take.
+
+    Args:
+        words: Unsigned integers of any width, read-only, where the values are; all of them in bounds.
+        validity: Which of the picks are not null, as a bitmap from bit 0 on; None if none is.
+        null_count: How many are null.
+    """
+
+    words: Any
+    validity: Buffer | None = None
+    null_count: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many picks there are."""
+        return len(self.words)
+
+    def bitmap(self, target: Any) -> Any:
+        """The validity as kernels take it: zero bytes if no pick is null."""
+        return target.table([], np.uint8) if self.validity is None else self.validity.array
+
+    def validity_at(self, target: Any, slots: Any) -> tuple[Buffer | None, int]:
+        """Validity and null count of the picks at `slots` (unsigned, read-only) alone."""
+        if self.validity is None:
+            return None, 0
+        bits, valid = _gathered_bits(target, self.validity, 0, Picks(slots))
+        return bits, len(slots) - valid
+
+
+def _checked_picks(indices: Array, length: int) -> Picks:
+    """Indices as picks from `length` values."""
+    assert isinstance(indices.type, s.Int)
+    target = target_of(indices.device)
     items = indices.items(Role.DATA)
+    words = items.view(f"u{items.dtype.itemsize}")
+    # Seen as unsigned, negative ones are larger than all others.
+    bound = min(length, 1 << (indices.type.bit_width - indices.type.signed))
     validity = validity_of(indices, target)
-    kernel = selection.first_index_out_of_bounds
-    slot = target.reduce(kernel, indices.length, items, *validity, array.length)
-    if slot != NOWHERE:
-        raise IndexError(
-            f"indices: slot {slot} has {target.item(items, slot)}, there are {array.length} values"
-        )
-    if array.length == 0:
-        return nulls(indices.length, array.type, array.device)
-    plain = target.output(indices.length, np.int64)
-    target.map(selection.plain_indices, indices.length, items, *validity, plain)
-    taken = take_positions(array, target.frozen(plain))
-    return taken if indices.null_count == 0 else _with_nulls_of(taken, indices)
+    if indices.length and target.reduce(selection.largest_index, len(words), words) >= bound:
+        # It may stand under a null.
+        kernel = selection.first_index_out_of_bounds
+        slot = target.reduce(kernel, indices.length, items, *validity, length)
+        if slot != NOWHERE:
+            raise IndexError(
+                f"indices: slot {slot} has {target.item(items, slot)}, there are {length} values"
+            )
+    if not indices.null_count:
+        return Picks(words)
+    known = target.output(len(words), words.dtype)
+    target.map(selection.known_indices, len(words), words, *validity, known)
+    return Picks(target.frozen(known), compact_validity(indices), indices.null_count)
 
 
 def take_positions(array: Array, positions: Any) -> Array:
     """The values of a checked array at `positions` (int64[n], read-only, on its device, in bounds)."""
-    made = _TAKE[array.layout.name](array, positions)
+    return take_picks(array, Picks(positions.view(np.uint64)))
+
+
+def take_picks(array: Array, picks: Picks) -> Array:
+    """The values of a checked array at some picks. Where there are none, nothing is read of it."""
+    made = _TAKE[array.layout.name](array, picks)
     made._checked = True
     return made
 
 
-def _validity(array: Array, positions: Any) -> tuple[Buffer | None, int]:
-    """The validity of the picked slots and their null count."""
-    if not array.layout.has_validity or array.null_count == 0:
-        return None, 0
-    bitmap = array.buffer(Role.VALIDITY)
-    assert bitmap is not None
-    picked = _take_bits(array, bitmap, positions)
-    probe = Array(s.bool_(), len(positions), [picked, picked])
-    return picked, null_count(probe)
+def null_where(array: Array, validity: Buffer, count: int) -> Array:
+    """A checked array with more nulls: wherever a bit is not set.
 
-
-def _take_bits(array: Array, bits: Buffer, positions: Any) -> Buffer:
-    target = target_of(array.device)
-    size = (len(positions) + 7) // 8
-    out = target.output(size, np.uint8)
-    target.map(selection.take_bits, size, positions, bits.array, array.offset, out)
-    made: Buffer = target.buffer(out)
+    Args:
+        array: The array, which starts at slot 0 of its buffers.
+        validity: A bitmap from bit 0 on.
+        count: How many of its bits are not set.
+    """
+    if count == 0 or array.layout.name == "null":
+        return array
+    if not array.layout.has_validity:
+        target = target_of(array.device)
+        every = target.frozen(target.positions(array.length)).view(np.uint64)
+        return take_picks(array, Picks(every, validity, count))
+    if array.null_count:
+        own = array.buffer(Role.VALIDITY)
+        assert own is not None
+        validity, valid = and_bits(own, 0, validity, 0, array.length)
+        count = array.length - valid
+    made = Array(
+        array.type,
+        array.length,
+        [validity, *array.buffers[1:]],
+        array.children,
+        array.dictionary,
+        null_count=count,
+    )
+    made._checked = True
     return made
 
 
-def _take_null(array: Array, positions: Any) -> Array:
-    return Array(array.type, len(positions), [], null_count=len(positions))
+def _gathered_bits(target: Any, bits: Buffer, offset: int, picks: Picks) -> tuple[Buffer, int]:
+    """The picked bits of those from bit `offset` on, 0 for a null pick; and how many are set."""
+    words = bit_words(target, picks.count)
+    args = (picks.words, bits.array, offset, picks.bitmap(target), words)
+    count = target.reduce(selection.take_bits, len(words), *args)
+    return bitmap_of(target, words, picks.count), count
 
 
-def _take_fixed(array: Array, positions: Any) -> Array:
-    validity, count = _validity(array, positions)
+def _validity(array: Array, picks: Picks) -> tuple[Buffer | None, int]:
+    """The validity of the picked slots and their null count."""
+    if array.null_count == 0:
+        return picks.validity, picks.null_count
+    bitmap = array.buffer(Role.VALIDITY)
+    assert bitmap is not None
+    bits, valid = _gathered_bits(target_of(array.device), bitmap, array.offset, picks)
+    return bits, picks.count - valid
+
+
+def _take_null(array: Array, picks: Picks) -> Array:
+    return Array(array.type, picks.count, [], null_count=picks.count)
+
+
+def _take_fixed(array: Array, picks: Picks) -> Array:
+    validity, count = _validity(array, picks)
     spec = array.layout.buffers[1]
-    data = array.buffers[1]
     if spec.extent is Extent.BITS:
+        target = target_of(array.device)
         # Only an array without values goes without them, and only no position is in its bounds.
-        values = _take_bits(array, data or EMPTY, positions)
+        values, _ = _gathered_bits(target, array.buffers[1] or EMPTY, array.offset, picks)
     else:
-        values = _take_buffer(array, spec.role, positions)
+        values = _take_buffer(array, spec.role, picks)
     buffers = [validity, values, *array.data_buffers]
-    return Array(array.type, len(positions), buffers, dictionary=array.dictionary, null_count=count)
+    return Array(array.type, picks.count, buffers, dictionary=array.dictionary, null_count=count)
 
 
 def words_of(items: Any) -> tuple[Any, int]:
@@ -113,80 +206,116 @@ def words_of(items: Any) -> tuple[Any, int]:
     return items.view(word), itemsize // word.itemsize
 
 
-def take_items(target: Any, items: Any, positions: Any) -> Any:
-    """The items at `positions`, moved in words; same dtype."""
-    words, width = words_of(items)
+def take_items(target: Any, items: Any, picked: Any) -> Any:
+    """The items at positions (unsigned, read-only, in bounds), moved in words; same dtype."""
+    words, width = words_of(target.frozen(items))
     if width == 0:
         return items[:0].repeat(0)
-    out = target.output(len(positions) * width, words.dtype)
-    target.map(selection.take_items, len(positions), positions, words, width, out)
+    out = target.output(len(picked) * width, words.dtype)
+    if width == 1:
+        target.map(selection.take_items, len(picked), picked, words, out)
+    elif width == 2 and words.dtype.itemsize == 8:
+        target.map(selection.take_pairs, len(picked), picked, words, out)
+    else:
+        where = (target.address(words), items.dtype.itemsize) if len(words) else (0, 0)
+        target.map(selection.take_values, len(picked), picked, *where, out.view(np.uint8))
     return out.view(items.dtype)
 
 
-def _take_buffer(array: Array, role: Role, positions: Any) -> Buffer:
+def _take_buffer(array: Array, role: Role, picks: Picks) -> Buffer:
     target = target_of(array.device)
-    made: Buffer = target.buffer(take_items(target, array.items(role), positions))
+    made: Buffer = target.buffer(take_items(target, array.items(role), picks.words))
     return made
 
 
-def _measure(array: Array, positions: Any) -> tuple[Any, Any]:
-    """The offsets of the picked slots, and of the array's own."""
+def _measure(array: Array, picks: Picks, validity: Buffer | None) -> tuple[Any, Any, int]:
+    """The offsets of the picked slots, nulls taking no room; the array's own; the last of the former."""
     target = target_of(array.device)
     items = array.items(Role.OFFSETS)
-    kernel = selection.take_lengths
-    return measure(target, kernel, len(positions), items.dtype, positions, items), items
+    valid = target.table([], np.uint8) if validity is None else validity.array
+    args = (picks.words, items, valid)
+    starts = target.frozen(measure(target, selection.take_lengths, picks.count, items.dtype, *args))
+    return starts, items, target.item(starts, picks.count)
 
 
-def _take_binary(array: Array, positions: Any) -> Array:
+def _take_binary(array: Array, picks: Picks) -> Array:
     target = target_of(array.device)
-    validity, count = _validity(array, positions)
-    starts, items = _measure(array, positions)
+    validity, count = _validity(array, picks)
+    starts, items, total = _measure(array, picks, validity)
     source = array.buffer(Role.BYTES)
-    data = target.output(target.item(starts, len(positions)), np.uint8)
-    if source is not None and len(data):
-        target.map(
-            selection.take_bytes,
-            len(positions),
-            positions,
-            items,
-            source.address,
-            target.frozen(starts),
-            data,
-        )
+    data = target.output(total, np.uint8)
+    if source is not None and total:
+        args = (picks.words, items, source.address, 1, starts, data)
+        target.map(selection.take_bytes, picks.count, *args, balance=starts)
     buffers = [validity, target.buffer(starts), target.buffer(data)]
-    return Array(array.type, len(positions), buffers, null_count=count)
+    return Array(array.type, picks.count, buffers, null_count=count)
 
 
-def _take_list(array: Array, positions: Any) -> Array:
+def _take_list(array: Array, picks: Picks) -> Array:
     target = target_of(array.device)
-    validity, count = _validity(array, positions)
-    starts, items = _measure(array, positions)
-    elements = target.output(target.item(starts, len(positions)), np.int64)
-    target.map(
-        selection.take_ranges, len(positions), positions, items, target.frozen(starts), elements
-    )
-    child = take_positions(array.children[0], target.frozen(elements))
+    validity, count = _validity(array, picks)
+    starts, items, total = _measure(array, picks, validity)
+    child = array.children[0]
+    if is_plain(child):
+        values = child.items(Role.DATA)
+        data = target.output(total, values.dtype)
+        if total:
+            where = (target.address(values), values.dtype.itemsize)
+            args = (picks.words, items, *where, starts, data.view(np.uint8))
+            target.map(selection.take_bytes, picks.count, *args, balance=starts)
+        taken = Array(child.type, total, [None, target.buffer(data)], null_count=0)
+        taken._checked = True
+    else:
+        elements = target.output(total, np.uint64)
+        ranges = (picks.words, items, starts, elements)
+        target.map(selection.take_ranges, picks.count, *ranges, balance=starts)
+        taken = take_picks(child, Picks(target.frozen(elements)))
     buffers = [validity, target.buffer(starts)]
-    return Array(array.type, len(positions), buffers, [child], null_count=count)
+    return Array(array.type, picks.count, buffers, [taken], null_count=count)
 
 
-def _take_list_view(array: Array, positions: Any) -> Array:
-    validity, count = _validity(array, positions)
-    offsets = _take_buffer(array, Role.OFFSETS, positions)
-    sizes = _take_buffer(array, Role.SIZES, positions)
+def is_plain(array: Array) -> bool:
+    """Whether an array is nothing but whole bytes, the same number a slot, and no nulls."""
+    if array.layout.name != "fixed-size primitive":
+        return False
+    data = array.layout.buffers[1]
+    return data.extent is Extent.SLOTS and data.dtype.itemsize > 0 and array.null_count == 0
+
+
+def _take_list_view(array: Array, picks: Picks) -> Array:
+    validity, count = _validity(array, picks)
+    offsets = _take_buffer(array, Role.OFFSETS, picks)
+    sizes = _take_buffer(array, Role.SIZES, picks)
     buffers = [validity, offsets, sizes]
-    return Array(array.type, len(positions), buffers, array.children, null_count=count)
+    return Array(array.type, picks.count, buffers, array.children, null_count=count)
 
 
-def _take_fixed_list(array: Array, positions: Any) -> Array:
+def _take_fixed_list(array: Array, picks: Picks) -> Array:
     assert isinstance(array.type.storage, s.FixedSizeList)
     target = target_of(array.device)
-    validity, count = _validity(array, positions)
+    validity, count = _validity(array, picks)
     size = array.type.storage.list_size
-    elements = target.output(len(positions) * size, np.int64)
-    target.map(lists.take_fixed_ranges, len(elements), positions, size, array.offset, elements)
-    child = take_positions(array.children[0], target.frozen(elements))
-    return Array(array.type, len(positions), [validity], [child], null_count=count)
+    elements = target.output(picks.count * size, np.uint64)
+    args = (picks.words, size, array.offset, elements)
+    target.map(selection.take_fixed_ranges, picks.count, *args)
+    own = Picks(target.frozen(elements), *_repeated(target, picks, size))
+    child = take_picks(array.children[0], own)
+    return Array(array.type, picks.count, [validity], [child], null_count=count)
+
+
+def _repeated(target: Any, picks: Picks, size: int) -> tuple[Buffer | None, int]:
+    """The validity of the picks, and their null count, if each is made `size` times."""
+    if picks.validity is None or size == 0:
+        return None, 0
+    return repeat_bits(target, picks.validity, 0, picks.count, size), picks.null_count * size
+
+
+def repeat_bits(target: Any, bits: Buffer, offset: int, count: int, size: int) -> Buffer:
+    """`count` bits from bit `offset` on, each `size` (not 0) times, from bit 0 on."""
+    words = bit_words(target, count * size)
+    args = (bits.array, offset, size, count * size, words)
+    target.map(hidden.repeat_bits, len(words), *args)
+    return bitmap_of(target, words, count * size)
 
 
 def _own_children(array: Array) -> list[Array]:
@@ -194,48 +323,38 @@ def _own_children(array: Array) -> list[Array]:
     return [child.slice(array.offset, array.length) for child in array.children]
 
 
-def _take_struct(array: Array, positions: Any) -> Array:
-    validity, count = _validity(array, positions)
-    children = [take_positions(child, positions) for child in _own_children(array)]
-    return Array(array.type, len(positions), [validity], children, null_count=count)
+def _take_struct(array: Array, picks: Picks) -> Array:
+    validity, count = _validity(array, picks)
+    children = [take_picks(child, picks) for child in _own_children(array)]
+    return Array(array.type, picks.count, [validity], children, null_count=count)
 
 
-def _take_sparse_union(array: Array, positions: Any) -> Array:
-    type_ids = _take_buffer(array, Role.TYPE_IDS, positions)
-    children = [take_positions(child, positions) for child in _own_children(array)]
-    return Array(array.type, len(positions), [type_ids], children)
+def _take_sparse_union(array: Array, picks: Picks) -> Array:
+    # Where a pick is null, the type id is that of slot 0: every child is null there.
+    type_ids = _take_buffer(array, Role.TYPE_IDS, picks)
+    children = [take_picks(child, picks) for child in _own_children(array)]
+    return Array(array.type, picks.count, [type_ids], children)
 
 
-def _take_dense_union(array: Array, positions: Any) -> Array:
+def _take_dense_union(array: Array, picks: Picks) -> Array:
     from colkern.operations.unions import take_dense_union
 
-    return take_dense_union(array, positions)
+    return take_dense_union(array, picks)
 
 
-def _take_runs(array: Array, positions: Any) -> Array:
+def _take_runs(array: Array, picks: Picks) -> Array:
     from colkern.operations.runs import encode_taken_runs
 
-    return encode_taken_runs(array, positions)
-
-
-def _with_nulls_of(taken: Array, indices: Array) -> Array:
-    """`taken`, and null wherever an index is."""
-    if taken.layout.name == "null":
+    target = target_of(array.device)
+    taken = encode_taken_runs(array, target.frozen(picks.words.astype(np.int64)))
+    if picks.validity is None:
         return taken
-    if not taken.layout.has_validity:
-        raise UnsupportedError(f"null indices into {taken.type}, which has no nulls of its own")
-    validity, count = combine_validity([taken, indices])
-    return Array(
-        taken.type,
-        taken.length,
-        [validity, *taken.buffers[1:]],
-        taken.children,
-        taken.dictionary,
-        null_count=count,
-    )
+    ends, values = taken.children
+    hidden_values = null_where(values, picks.validity, picks.null_count)
+    return Array(array.type, picks.count, [], [ends, hidden_values])
 
 
-_TAKE: dict[str, Callable[[Array, Any], Array]] = {
+_TAKE: dict[str, Callable[[Array, Picks], Array]] = {
     "null": _take_null,
     "fixed-size primitive": _take_fixed,
     "dictionary-encoded": _take_fixed,

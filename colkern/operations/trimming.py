@@ -14,15 +14,18 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.kernels import bitmaps, hidden, offsets, selection, views
+from colkern.kernels import hidden, offsets, selection, views
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
+from colkern.operations.booleans import expand
 from colkern.operations.concatenation import join_arrays
 from colkern.operations.convert import gather_views
-from colkern.operations.selection import take_positions, words_of
+from colkern.operations.patterns import bitmap_of
+from colkern.operations.selection import repeat_bits, take_positions, words_of
 from colkern.operations.targets import NOWHERE, buffer_addresses, target_of
+from colkern.operations.union_slots import slots_with
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import count_set_bits
+from colkern.operations.validity import and_bits, count_set_bits, move_bits
 from colkern.operations.view_compaction import windows
 
 _WINDOW_BITS = views.WINDOW_BITS
@@ -102,9 +105,10 @@ def _trimmed(array: Array, above: Buffer | None) -> Array:
         assert bitmap is not None
         visible = _own_bits(target, bitmap, array.offset, array.length)
         if above is not ALL_VISIBLE:
-            visible = _both(target, visible, above, array.length)
+            visible, seen = and_bits(visible, 0, above, 0, array.length)
+            nulls = array.length - seen
         # A hidden slot is null: whether the value there was is not for the reader.
-        validity, nulls = visible, array.length - count_set_bits(visible, 0, array.length)
+        validity = visible
     elif visible is not ALL_VISIBLE and count_set_bits(visible, 0, array.length) == array.length:
         visible = ALL_VISIBLE
     parts = _TRIM[array.layout.name](_Slots(array, target, visible))
@@ -124,18 +128,7 @@ def _own_bits(target: Any, bitmap: Buffer, offset: int, length: int) -> Buffer:
         length % 8 == 0 or target.item(bitmap.array, first + size - 1) >> length % 8 == 0
     ):
         return bitmap[first : first + size]
-    out = target.output(size, np.uint8)
-    target.map(bitmaps.copy_bits, size, bitmap.array, offset, length, out)
-    made: Buffer = target.buffer(out)
-    return made
-
-
-def _both(target: Any, left: Buffer, right: Buffer, length: int) -> Buffer:
-    size = (length + 7) // 8
-    out = target.output(size, np.uint8)
-    target.map(bitmaps.and_bits, size, left.array, 0, right.array, 0, length, out)
-    made: Buffer = target.buffer(out)
-    return made
+    return move_bits(bitmap, offset, length)
 
 
 def _null(slots: _Slots) -> Parts:
@@ -152,7 +145,7 @@ def _fixed(slots: _Slots) -> Parts:
     assert data is not None
     bits = _own_bits(slots.target, data, array.offset, array.length)
     if slots.visible is not ALL_VISIBLE:
-        bits = _both(slots.target, bits, slots.visible, array.length)
+        bits, _ = and_bits(bits, 0, slots.visible, 0, array.length)
     return [bits], []
 
 
@@ -200,7 +193,7 @@ def _visible_offsets(slots: _Slots) -> Any:
 
 
 def _positions(slots: _Slots) -> Any:
-    return slots.target.frozen(slots.target.positions(slots.array.length))
+    return slots.target.frozen(slots.target.positions(slots.array.length)).view(np.uint64)
 
 
 def _binary(slots: _Slots) -> Parts:
@@ -212,8 +205,8 @@ def _binary(slots: _Slots) -> Parts:
     starts = _visible_offsets(slots)
     data = target.output(target.item(starts, array.length), np.uint8)
     own = array.items(Role.OFFSETS)
-    args = (_positions(slots), own, source.address, target.frozen(starts), data)
-    target.map(selection.take_bytes, array.length, *args)
+    args = (_positions(slots), own, source.address, 1, target.frozen(starts), data)
+    target.map(selection.take_bytes, array.length, *args, balance=starts)
     return [target.buffer(starts), target.buffer(data)], []
 
 
@@ -225,10 +218,10 @@ def _list(slots: _Slots) -> Parts:
         elements = child.slice(first, last - first)
         return [target.buffer(rebased)], [_trimmed(elements, ALL_VISIBLE)]
     starts = _visible_offsets(slots)
-    places = target.output(target.item(starts, array.length), np.int64)
+    places = target.output(target.item(starts, array.length), np.uint64)
     own = array.items(Role.OFFSETS)
     args = (_positions(slots), own, target.frozen(starts), places)
-    target.map(selection.take_ranges, array.length, *args)
+    target.map(selection.take_ranges, array.length, *args, balance=starts)
     elements = take_positions(child, target.frozen(places))
     return [target.buffer(starts)], [_trimmed(elements, ALL_VISIBLE)]
 
@@ -273,9 +266,7 @@ def _fixed_list(slots: _Slots) -> Parts:
     child = array.children[0].slice(array.offset * size, array.length * size)
     if slots.visible is ALL_VISIBLE or not child.length:
         return [], [_trimmed(child, ALL_VISIBLE)]
-    bits = target.output((child.length + 7) // 8, np.uint8)
-    target.map(hidden.repeat_bits, len(bits), slots.visible.array, size, child.length, bits)
-    return [], [_trimmed(child, target.buffer(bits))]
+    return [], [_trimmed(child, repeat_bits(target, slots.visible, 0, array.length, size))]
 
 
 def _struct(slots: _Slots) -> Parts:
@@ -291,21 +282,12 @@ def _sparse_union(slots: _Slots) -> Parts:
     type_ids = array.items(Role.TYPE_IDS)
     children = []
     for code, child in zip(storage.type_codes, array.children, strict=True):
-        shown = _packed(target, type_ids == code)
+        shown = bitmap_of(target, slots_with(target, type_ids, code), array.length)
         if slots.visible is not ALL_VISIBLE:
-            shown = _both(target, shown, slots.visible, array.length)
+            shown, _ = and_bits(shown, 0, slots.visible, 0, array.length)
         children.append(_trimmed(child.slice(array.offset, array.length), shown))
     # A hidden slot of a union keeps its type id: zero need not be a child's.
     return [target.buffer(type_ids)], children
-
-
-def _packed(target: Any, chosen: Any) -> Buffer:
-    """Booleans, a byte each, as a bitmap."""
-    size = (len(chosen) + 7) // 8
-    bits = target.output(size, np.uint8)
-    target.map(bitmaps.pack_bits, size, target.frozen(chosen.view(np.uint8)), len(chosen), bits)
-    made: Buffer = target.buffer(bits)
-    return made
 
 
 def _dense_union(slots: _Slots) -> Parts:
@@ -332,12 +314,9 @@ def _dense_union(slots: _Slots) -> Parts:
 def _expanded(slots: _Slots) -> Any:
     """The visible slots as booleans."""
     array, target = slots.array, slots.target
-    seen = target.output(array.length, np.uint8)
     if slots.visible is ALL_VISIBLE:
-        seen[:] = 1
-    else:
-        target.map(bitmaps.expand_bits, array.length, slots.visible.array, 0, seen)
-    return seen.view(np.bool_)
+        return target.allocate(array.length, np.bool_) | True
+    return expand(target, slots.visible, 0, array.length)
 
 
 def _runs(slots: _Slots) -> Parts:

@@ -15,9 +15,10 @@ from colkern.errors import LimitExceededError
 from colkern.kernels import unions
 from colkern.layouts import Role
 from colkern.operations.creation import nulls
+from colkern.operations.patterns import bitmap_of
 from colkern.operations.selection import take_positions
 from colkern.operations.targets import target_of
-from colkern.operations.union_slots import slots_of
+from colkern.operations.union_slots import slots_of, slots_with
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import combine_validity
 
@@ -86,9 +87,7 @@ def _spread(array: Array, type_ids: Any, code: int, child: Array) -> Array:
     taken = take_positions(child, target.frozen(places))
     if not taken.layout.has_validity:
         return taken
-    shown = target.output((array.length + 7) // 8, np.uint8)
-    target.map(unions.mark_slots, len(shown), type_ids, code, shown)
-    bits = target.buffer(shown)
+    bits = bitmap_of(target, slots_with(target, type_ids, code), array.length)
     validity, count = combine_validity([taken, Array(s.bool_(), array.length, [bits, bits])])
     return Array(
         taken.type,

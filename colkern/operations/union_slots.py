@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from colkern import schema as s
 from colkern.kernels import unions
-from colkern.operations.patterns import compact
+from colkern.operations.patterns import bit_words, compact
 
 
 def child_numbers(union: s.DataType) -> list[int]:
@@ -22,7 +24,14 @@ def child_numbers(union: s.DataType) -> list[int]:
 
 
 def slots_of(target: Any, type_ids: Any, code: int) -> Any:
-    """The slots with a type id (int64), increasing."""
-    blocks = (len(type_ids) + (1 << unions.BLOCK_BITS) - 1) >> unions.BLOCK_BITS
-    ids = target.frozen(type_ids)
-    return compact(target, unions.count_slots, unions.select_slots, blocks, ids, code)
+    """The slots with a type id (uint64, read-only), increasing."""
+    bits = slots_with(target, type_ids, code).view(np.uint8)
+    return compact(target, target.frozen(bits), 0, len(type_ids)).positions()
+
+
+def slots_with(target: Any, type_ids: Any, code: int) -> Any:
+    """Which slots have a type id, as the words (uint64) of a bitmap."""
+    words = bit_words(target, len(type_ids))
+    ids = target.frozen(type_ids.view(np.uint8))
+    target.map(unions.mark_slots, len(words), ids, code, len(type_ids), words)
+    return words

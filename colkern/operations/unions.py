@@ -11,12 +11,18 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.kernels import selection, unions
+from colkern.kernels import unions
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.concatenation import concat
 from colkern.operations.patterns import measure
-from colkern.operations.selection import take_items, take_positions, words_of
+from colkern.operations.selection import (
+    Picks,
+    take_items,
+    take_picks,
+    take_positions,
+    words_of,
+)
 from colkern.operations.targets import target_of
 from colkern.operations.union_slots import child_numbers, slots_of
 from colkern.operations.validation import require_valid
@@ -44,13 +50,12 @@ def select_child(array: Array, child: int) -> tuple[Array, Array]:
     target = target_of(array.device)
     slots = slots_of(target, array.items(Role.TYPE_IDS), union.type_codes[child])
     found = Array(s.int64(), len(slots), [None, target.buffer(slots)], null_count=0)
-    places = target.frozen(slots)
-    values = array.children[child]
+    places, values = slots, array.children[child]
     if union.mode == "dense":
-        places = _picked(target, array.items(Role.OFFSETS), places)
+        places = _picked(target, array.items(Role.OFFSETS), slots)
     else:
         values = values.slice(array.offset, array.length)
-    return found, take_positions(values, places)
+    return found, take_picks(values, Picks(places))
 
 
 def gather_union(array: Array) -> Array:
@@ -70,23 +75,24 @@ def gather_union(array: Array) -> Array:
     return take_positions(concat(array.children), _places_in_all(array))
 
 
-def take_dense_union(array: Array, positions: Any) -> Array:
-    """The slots at `positions` (int64[n], read-only, in bounds), with children that hold these alone.
+def take_dense_union(array: Array, picks: Picks) -> Array:
+    """The picked slots, with children that hold these alone; where the pick is null, its child is.
 
     The children are picked too, as the offsets into one child must not descend.
     """
     union = _union(array)
     target = target_of(array.device)
-    type_ids = _picked_items(target, array.items(Role.TYPE_IDS), positions)
-    places = _picked(target, array.items(Role.OFFSETS), positions)
-    offsets = target.output(len(positions), np.int32)
+    type_ids = take_items(target, array.items(Role.TYPE_IDS), picks.words)
+    places = _picked(target, array.items(Role.OFFSETS), picks.words)
+    offsets = target.output(picks.count, np.int32)
     children = []
     for code, child in zip(union.type_codes, array.children, strict=True):
-        slots = target.frozen(slots_of(target, type_ids, code))
+        slots = slots_of(target, type_ids, code)
         target.map(unions.number_slots, len(slots), slots, offsets)
-        children.append(take_positions(child, _picked(target, places, slots)))
+        own = Picks(_picked(target, places, slots), *picks.validity_at(target, slots))
+        children.append(take_picks(child, own))
     buffers = [target.buffer(type_ids), target.buffer(offsets)]
-    return Array(array.type, len(positions), buffers, children)
+    return Array(array.type, picks.count, buffers, children)
 
 
 def _union(array: Array) -> s.Union:
@@ -97,17 +103,9 @@ def _union(array: Array) -> s.Union:
     return storage
 
 
-def _picked(target: Any, items: Any, positions: Any) -> Any:
-    """Integer items at positions, as positions (int64, read-only)."""
-    words = _picked_items(target, items, positions)
-    plain = target.output(len(words), np.int64)
-    none = target.table([], np.uint8)
-    target.map(selection.plain_indices, len(words), target.frozen(words), none, 0, plain)
-    return target.frozen(plain)
-
-
-def _picked_items(target: Any, items: Any, positions: Any) -> Any:
-    return take_items(target, target.frozen(items), positions)
+def _picked(target: Any, offsets: Any, words: Any) -> Any:
+    """The offsets (int32, none negative) at positions, as positions (uint32, read-only)."""
+    return target.frozen(take_items(target, offsets, words).view(np.uint32))
 
 
 def _slot_offsets(array: Array, target: Any) -> Any:

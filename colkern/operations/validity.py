@@ -6,14 +6,12 @@ Columnar format 1.5: "Null count", "Validity bitmaps".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
 
 from colkern.arrays import Array
 from colkern.kernels import bitmaps
 from colkern.layouts import Role
 from colkern.memory import Buffer
+from colkern.operations.patterns import bit_words, bitmap_of
 from colkern.operations.targets import target_of
 
 
@@ -62,11 +60,15 @@ def compact_validity(array: Array) -> Buffer | None:
     if array.offset % 8 == 0:
         first = array.offset // 8
         return bitmap[first : first + size]
+    return move_bits(bitmap, array.offset, array.length)
+
+
+def move_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
+    """Bits `[offset, offset + length)` from bit 0 on, zeros behind; copied."""
     target = target_of(bitmap.device)
-    out: Any = target.output(size, np.uint8)
-    target.map(bitmaps.copy_bits, size, bitmap.array, array.offset, array.length, out)
-    moved: Buffer = target.buffer(out)
-    return moved
+    words = bit_words(target, length)
+    target.map(bitmaps.copy_bits, len(words), bitmap.array, offset, length, words)
+    return bitmap_of(target, words, length)
 
 
 def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
@@ -80,21 +82,22 @@ def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
     first, *others = nullable
     if not others:
         return compact_validity(first), first.null_count
-    bitmap, offset = first.buffer(Role.VALIDITY), first.offset
+    bitmap, offset, count = first.buffer(Role.VALIDITY), first.offset, 0
     for array in others:
-        bitmap, offset = _and(bitmap, offset, array), 0
-    assert bitmap is not None
-    return bitmap, first.length - count_set_bits(bitmap, 0, first.length)
+        right = array.buffer(Role.VALIDITY)
+        assert bitmap is not None
+        assert right is not None
+        bitmap, count = and_bits(bitmap, offset, right, array.offset, array.length)
+        offset = 0
+    return bitmap, first.length - count
 
 
-def _and(left: Buffer | None, left_offset: int, array: Array) -> Buffer:
-    right = array.buffer(Role.VALIDITY)
-    assert left is not None
-    assert right is not None
+def and_bits(
+    left: Buffer, left_offset: int, right: Buffer, right_offset: int, length: int
+) -> tuple[Buffer, int]:
+    """The bits that are set on both sides, from bit 0 on, and how many they are."""
     target = target_of(left.device)
-    size = (array.length + 7) // 8
-    out: Any = target.output(size, np.uint8)
-    bits = (left.array, left_offset, right.array, array.offset)
-    target.map(bitmaps.and_bits, size, *bits, array.length, out)
-    both: Buffer = target.buffer(out)
-    return both
+    words = bit_words(target, length)
+    sides = (left.array, left_offset, right.array, right_offset)
+    count = target.reduce(bitmaps.and_bits, len(words), *sides, length, words)
+    return bitmap_of(target, words, length), count

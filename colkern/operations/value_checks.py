@@ -75,7 +75,7 @@ def _check_union_order(array: Array, place: str) -> None:
     target = target_of(array.device)
     type_ids, offsets = array.items(Role.TYPE_IDS), array.items(Role.OFFSETS)
     for code, field in zip(storage.type_codes, storage.fields, strict=True):
-        slots = target.frozen(slots_of(target, type_ids, code))
+        slots = slots_of(target, type_ids, code)
         if len(slots) < 2:
             continue
         before = first_slot(array, unions.first_descending_slot, len(slots) - 1, slots, offsets)

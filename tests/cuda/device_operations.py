@@ -14,24 +14,56 @@ from colkern.errors import InvalidArrowError
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations import (
+    and_,
+    and_kleene,
+    and_not_kleene,
     compact_validity,
     concat,
+    filter,
     find_runs,
     gather_union,
+    invert,
     null_count,
     offsets_to_views,
+    or_kleene,
     require_valid,
     run_end_decode,
     run_end_encode,
     select_child,
     take,
     trim,
+    unpack_bits,
     validate,
     views_to_offsets,
+    xor,
 )
 from colkern.operations.run_selection import filter_runs
 
 Operation = Callable[..., Any]
+
+BOOLEANS: dict[str, Callable[[Array, Array], Array]] = {
+    "and_": and_,
+    "xor": xor,
+    "and_kleene": and_kleene,
+    "or_kleene": or_kleene,
+    "and_not_kleene": and_not_kleene,
+}
+
+
+def where(array: Array, made: Array) -> Array:
+    """What was made on the host, where the array is."""
+    return made if array.device.kind == "cpu" else to_device(made)
+
+
+def with_null(picks: Array) -> Array:
+    """The picks and a null, where they are."""
+    return where(picks, ints([*to_host(picks).to_pylist(), None]))
+
+
+def mask_like(array: Array) -> Array:
+    """A mask for an array, where it is."""
+    return where(array, sample("bool").slice(12 - array.length))
+
 
 EVERY: dict[str, Operation] = {
     "null_count": lambda array, picks: null_count(array),
@@ -39,6 +71,11 @@ EVERY: dict[str, Operation] = {
     "validate": lambda array, picks: validate(array, full=True),
     "compact_validity": lambda array, picks: compact_validity(array),
     "take": lambda array, picks: take(array, picks),
+    "take with nulls": lambda array, picks: take(array, with_null(picks)),
+    "filter": lambda array, picks: filter(array, mask_like(array)),
+    "filter with nulls": lambda array, picks: filter(
+        array, mask_like(array), null_selection="emit_null"
+    ),
     "trim": lambda array, picks: trim(array),
     "concat": lambda array, picks: concat([array, array.slice(2, 3), array.slice(0, 0), array]),
 }
@@ -75,6 +112,12 @@ SOME: dict[str, tuple[str, Operation]] = {
     "filter_runs": ("run-end encoded", lambda array, picks: filter_runs(array, _bits(picks), 3)),
     **_arithmetic(),
     "find_runs": ("run-end encoded", find_runs),
+    "invert": ("bool", lambda array, picks: invert(array)),
+    "unpack_bits": ("bool", lambda array, picks: unpack_bits(array.buffers[0], 1, 5).tolist()),
+    **{
+        name: ("bool", lambda array, picks, run=run: run(array, mask_like(array)))
+        for name, run in BOOLEANS.items()
+    },
     "select_child of a dense union": ("dense union", lambda array, picks: select_child(array, 1)),
     "select_child of a sparse union": ("sparse union", lambda array, picks: select_child(array, 0)),
     "to_sparse_union": ("dense union", lambda array, picks: ops.to_sparse_union(array)),

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
 
+import numpy as np
 from kernels.case import (
+    BIT_LENGTHS,
     LENGTHS,
     POISON,
     Case,
     bitmap,
     cases_of,
     numbers,
-    packed,
     random_bits,
+    words,
 )
 
 from colkern.kernels import bitmaps
@@ -24,11 +28,11 @@ OFFSETS = range(9)
 def count_set_bits(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("count")
     for offset in OFFSETS:
-        for length in (*LENGTHS, 71, 72, 127, 128, 129, 200):
+        for length in BIT_LENGTHS:
             bits = random_bits(rng, length)
-            words = max(offset + length - (offset + 7) // 8 * 8, 0) // 64
+            whole = max(offset + length - (offset + 7) // 8 * 8, 0) // 64
             args = (bitmap(bits, offset, rng), offset, offset + length)
-            yield Case(f"{length} bits from {offset}", words, args, sum(bits))
+            yield Case(f"{length} bits from {offset}", whole, args, sum(bits))
     for bit in (False, True):
         args = (bitmap([bit] * 150, 5, rng), 5, 155)
         yield Case(f"all {bit}", 2, args, 150 * bit)
@@ -39,11 +43,70 @@ def count_set_bits(types: dict[str, str]) -> Iterator[Case]:
 def copy_bits(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("copy")
     for offset in (*OFFSETS, 21):
-        for length in LENGTHS:
+        for length in BIT_LENGTHS:
             bits = random_bits(rng, length)
-            expected = packed(bits)
+            expected = words(bits)
             args = (bitmap(bits, offset, rng), offset, length)
             yield Case(f"{length} bits from {offset}", len(expected), args, expected)
+
+
+def two_bitmaps(seed: str) -> Iterator[tuple[str, tuple[Any, ...], list[bool], list[bool]]]:
+    """The bits of two bitmaps, and what kernels are given of them."""
+    rng = numbers(seed)
+    for offset in OFFSETS:
+        for length in BIT_LENGTHS:
+            left, right = random_bits(rng, length), random_bits(rng, length)
+            other = (offset * 5 + 3) % 11
+            args = (bitmap(left, offset, rng), offset, bitmap(right, other, rng), other, length)
+            yield f"{length} bits from {offset}, {other}", args, left, right
+
+
+TABLES: dict[int, Callable[[bool, bool], bool]] = {
+    bitmaps.AND: lambda a, b: a and b,
+    bitmaps.OR: lambda a, b: a or b,
+    bitmaps.XOR: lambda a, b: a != b,
+    bitmaps.AND_NOT: lambda a, b: a and not b,
+    bitmaps.OR_NOT: lambda a, b: a or not b,
+    bitmaps.NOT: lambda a, b: not a,
+}
+
+
+@cases_of(bitmaps.combine_bits)
+def combine_bits(types: dict[str, str]) -> Iterator[Case]:
+    for number, (label, args, left, right) in enumerate(two_bitmaps("combine")):
+        table = list(TABLES)[number % len(TABLES)]
+        expected = words([TABLES[table](a, b) for a, b in zip(left, right, strict=True)])
+        yield Case(f"{label}, table {table:04b}", len(expected), (*args, table), expected)
+
+
+@cases_of(bitmaps.and_bits)
+def and_bits(types: dict[str, str]) -> Iterator[Case]:
+    for label, args, left, right in two_bitmaps("and"):
+        both = [a and b for a, b in zip(left, right, strict=True)]
+        yield Case(label, len(words(both)), args, (sum(both), words(both)))
+
+
+@cases_of(bitmaps.kleene_bits)
+def kleene_bits(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("kleene")
+    for offset in (0, 3):
+        for length in BIT_LENGTHS:
+            columns = [random_bits(rng, length) for _ in range(4)]
+            args = [
+                part
+                for k, bits in enumerate(columns)
+                for part in (bitmap(bits, offset + k, rng), offset + k)
+            ]
+            for decides in ((0, 0), (1, 1), (0, 1)):
+                known = [
+                    (a_known and b_known)
+                    or (a_known and a == decides[0])
+                    or (b_known and b == decides[1])
+                    for a, a_known, b, b_known in zip(*columns, strict=True)
+                ]
+                expected = words(known)
+                label = f"{length} bits from {offset}, {decides} decide"
+                yield Case(label, len(expected), (*args, length, *decides), expected)
 
 
 @cases_of(bitmaps.expand_bits)
@@ -52,42 +115,50 @@ def expand_bits(types: dict[str, str]) -> Iterator[Case]:
     for offset in OFFSETS:
         for length in LENGTHS:
             bits = random_bits(rng, length)
-            args = (bitmap(bits, offset, rng), offset)
-            yield Case(f"{length} bits from {offset}", length, args, [int(b) for b in bits])
+            each = np.zeros((length + 7) // 8 * 8, np.uint8)
+            each[:length] = bits
+            expected = each.view("<u8").tolist()
+            args = (bitmap(bits, offset, rng), offset, length)
+            yield Case(f"{length} bits from {offset}", len(expected), args, expected)
 
 
 @cases_of(bitmaps.pack_bits)
 def pack_bits(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("pack")
-    for length in LENGTHS:
-        values = [rng.choice((0, 0, 1, 2, 128, 255)) for _ in range(length)]
-        expected = packed([value != 0 for value in values])
+    for length in BIT_LENGTHS:
+        values = [rng.choice((0, 0, 1, 2, 127, 128, 255)) for _ in range(length)]
+        expected = words([value != 0 for value in values])
         yield Case(f"{length} bytes", len(expected), (values, length), expected)
 
 
-@cases_of(bitmaps.and_bits)
-def and_bits(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("and")
-    for offset in OFFSETS:
-        for length in LENGTHS:
-            left, right = random_bits(rng, length), random_bits(rng, length)
-            expected = packed([a and b for a, b in zip(left, right, strict=True)])
-            other = (offset * 5 + 3) % 11
-            args = (bitmap(left, offset, rng), offset, bitmap(right, other, rng), other, length)
-            yield Case(f"{length} bits from {offset}, {other}", len(expected), args, expected)
+def places(seed: str) -> Iterator[tuple[str, random.Random, int, list[bool], list[bool], int]]:
+    """Bits to be put behind others, and how many words that touches."""
+    rng = numbers(seed)
+    for place in (*OFFSETS, 19, 63, 64, 65, 127):
+        for length in (*LENGTHS, 127, 128, 200):
+            bits, kept = random_bits(rng, length), random_bits(rng, place)
+            touched = (place + length + 63) // 64 - place // 64 if length else 0
+            yield f"{length} bits to {place}", rng, touched, bits, kept, place
+
+
+def with_rest(bits: list[bool], others: int = POISON) -> list[int]:
+    """What is expected of `bits`, and a word behind them that belongs to others."""
+    return [*words(bits), others]
 
 
 @cases_of(bitmaps.place_bits)
 def place_bits(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("place")
-    for place in (*OFFSETS, 19):
-        for length in LENGTHS:
-            offset = (place * 3 + length) % 10
-            bits = random_bits(rng, length)
-            kept = random_bits(rng, place)
-            # Whole bytes past the bits belong to others; bits of the last byte are zero before.
-            before = [*packed(kept), *[0] * ((place + length + 7) // 8 - (place + 7) // 8), POISON]
-            expected = [*packed(kept + bits), POISON]
-            touched = (place + length + 7) // 8 - place // 8 if length else 0
-            args = (bitmap(bits, offset, rng), offset, length, place)
-            yield Case(f"{length} bits from {offset} to {place}", touched, args, expected, before)
+    for label, rng, touched, bits, kept, place in places("place"):
+        offset = (place * 3 + len(bits)) % 10
+        # Above the bits kept there may be anything.
+        before = with_rest(kept + random_bits(rng, len(bits)))
+        args = (bitmap(bits, offset, rng), offset, len(bits), place)
+        yield Case(f"{label} from {offset}", touched, args, with_rest(kept + bits), before)
+
+
+@cases_of(bitmaps.place_ones)
+def place_ones(types: dict[str, str]) -> Iterator[Case]:
+    for label, rng, touched, bits, kept, place in places("ones"):
+        before = with_rest(kept + random_bits(rng, len(bits)))
+        expected = with_rest(kept + [True] * len(bits))
+        yield Case(label, touched, (len(bits), place), expected, before)

@@ -18,6 +18,10 @@ import numpy as np
 from colkern.kernels import KERNELS, Argument, Kernel
 
 LENGTHS = (0, 1, 7, 8, 9, 63, 64, 65)
+
+BIT_LENGTHS = (*LENGTHS, 71, 127, 128, 129, 200, 320)
+"""For what works on bits by words."""
+
 NOWHERE = 2**64 - 1
 """What a search returns that finds nothing."""
 
@@ -119,7 +123,9 @@ def output_before(case: Case, variant: tuple[Argument, ...]) -> Any:
     dtype = np.dtype(variant[-1].item)
     if case.before is not None:
         return np.asarray(case.before, dtype)
-    return np.full(len(case.expected) * dtype.itemsize, POISON, np.uint8).view(dtype)
+    # What is returned too stands before the items.
+    items = case.expected[1] if isinstance(case.expected, tuple) else case.expected
+    return np.full(len(items) * dtype.itemsize, POISON, np.uint8).view(dtype)
 
 
 def _placed(value: Any, argument: Argument, target: Any, alive: list[Any]) -> Any:
@@ -180,6 +186,13 @@ def bitmap(bits: Sequence[bool], offset: int, rng: random.Random) -> Any:
 def packed(bits: Sequence[bool]) -> list[int]:
     """Bits as bytes, the last one filled with zeros."""
     return [sum(bit << k for k, bit in enumerate(bits[b : b + 8])) for b in range(0, len(bits), 8)]
+
+
+def words(bits: Sequence[bool]) -> list[int]:
+    """Bits as 64-bit words, the last one filled with zeros."""
+    return [
+        sum(bit << k for k, bit in enumerate(bits[w : w + 64])) for w in range(0, len(bits), 64)
+    ]
 
 
 def random_bits(rng: random.Random, count: int) -> list[bool]:

@@ -20,6 +20,7 @@ from kernels.case import (
     packed,
     random_bits,
     validities,
+    words,
 )
 
 from colkern.kernels import hidden
@@ -187,9 +188,10 @@ def runs_with_set_bits(types: dict[str, str]) -> Iterator[Case]:
 @cases_of(hidden.repeat_bits)
 def repeat_bits(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("repeat")
-    for size in (1, 2, 3, 9):
-        for count in LENGTHS:
-            bits = random_bits(rng, count)
-            expected = packed([bit for bit in bits for _ in range(size)])
-            args = (bitmap(bits, 0, rng), size, count * size)
-            yield Case(f"{count} times {size}", len(expected), args, expected)
+    for size in (1, 2, 3, 9, 70):
+        for offset in (0, 5):
+            for count in LENGTHS:
+                bits = random_bits(rng, count)
+                expected = words([bit for bit in bits for _ in range(size)])
+                args = (bitmap(bits, offset, rng), offset, size, count * size)
+                yield Case(f"{count} from {offset} times {size}", len(expected), args, expected)

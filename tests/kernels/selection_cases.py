@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from kernels.case import (
+    BIT_LENGTHS,
     LENGTHS,
     NOWHERE,
     At,
@@ -15,9 +16,9 @@ from kernels.case import (
     cases_of,
     limits,
     numbers,
-    packed,
     random_bits,
     validities,
+    words,
 )
 
 from colkern.kernels import selection
@@ -47,14 +48,28 @@ def first_index_out_of_bounds(types: dict[str, str]) -> Iterator[Case]:
     yield Case("as much as there can be", 1, ([high], [], 0, most), fits)
 
 
-@cases_of(selection.plain_indices)
-def plain_indices(types: dict[str, str]) -> Iterator[Case]:
-    low, high = limits(types["indices"])
-    rng = numbers("plain")
+@cases_of(selection.largest_index)
+def largest_index(types: dict[str, str]) -> Iterator[Case]:
+    _, high = limits(types["indices"])
+    rng = numbers("largest")
+    for count in LENGTHS:
+        items = [rng.choice((0, 1, 99)) for _ in range(count)]
+        yield Case(f"{count}", count, (items,), max(items, default=0))
+        if count:
+            place = rng.randrange(count)
+            items = [*items[:place], high, *items[place + 1 :]]
+            yield Case(f"{count}, one too large", count, (items,), high)
+
+
+@cases_of(selection.known_indices)
+def known_indices(types: dict[str, str]) -> Iterator[Case]:
+    _, high = limits(types["indices"])
+    rng = numbers("known")
     for count in LENGTHS:
         for label, bytes_, offset, valid in validities(rng, count):
-            # Valid ones are in bounds, so they fit; under a null there may be anything.
-            items = [rng.choice((0, 1, min(high, 2**62)) if ok else (low, high, 5)) for ok in valid]
+            if len(bytes_) == 0:
+                continue
+            items = [rng.choice((0, 1, high)) if ok else high for ok in valid]
             expected = [item if ok else 0 for item, ok in zip(items, valid, strict=True)]
             yield Case(f"{count}, {label}", count, (items, bytes_, offset), expected)
 
@@ -63,12 +78,32 @@ def plain_indices(types: dict[str, str]) -> Iterator[Case]:
 def take_items(types: dict[str, str]) -> Iterator[Case]:
     low, high = limits(types["values"])
     rng = numbers("take items")
-    for width in (1, 2, 3, 5):
-        values = [rng.choice((low, high, rng.randint(low, high))) for _ in range(20 * width)]
+    values = [rng.choice((low, high, rng.randint(low, high))) for _ in range(20)]
+    for count in LENGTHS:
+        picked = [rng.randrange(20) for _ in range(count)]
+        yield Case(f"{count}", count, (picked, values), [values[p] for p in picked])
+
+
+@cases_of(selection.take_pairs)
+def take_pairs(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("take pairs")
+    values = [rng.getrandbits(64) for _ in range(40)]
+    for count in LENGTHS:
+        picked = [rng.randrange(20) for _ in range(count)]
+        expected = [values[2 * p + k] for p in picked for k in (0, 1)]
+        yield Case(f"{count}", count, (picked, values), expected)
+
+
+@cases_of(selection.take_values)
+def take_values(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("take values")
+    for width in (1, 3, 12, 40):
+        data = rng.randbytes(20 * width)
         for count in LENGTHS:
             picked = [rng.randrange(20) for _ in range(count)]
-            expected = [values[p * width + k] for p in picked for k in range(width)]
-            yield Case(f"{count} of {width}", count, (picked, values, width), expected)
+            expected = list(b"".join(data[p * width : (p + 1) * width] for p in picked))
+            args = (picked, At(np.frombuffer(data, np.uint8)), width)
+            yield Case(f"{count} of {width}", count, args, expected)
 
 
 @cases_of(selection.take_bits)
@@ -76,11 +111,14 @@ def take_bits(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("take bits")
     for offset in range(9):
         bits = random_bits(rng, 50)
-        for count in LENGTHS:
+        for count in BIT_LENGTHS:
             picked = [rng.randrange(50) for _ in range(count)]
-            expected = packed([bits[p] for p in picked])
-            args = (picked, bitmap(bits, offset, rng), offset)
-            yield Case(f"{count} from bit {offset}", len(expected), args, expected)
+            for known in ([True] * count, random_bits(rng, count)):
+                expected = [bits[p] and ok for p, ok in zip(picked, known, strict=True)]
+                bitmap_of_known = [] if all(known) else bitmap(known, 0, rng)
+                args = (picked, bitmap(bits, offset, rng), offset, bitmap_of_known)
+                label = f"{count} from bit {offset}, {sum(known)} known"
+                yield Case(label, len(words(expected)), args, (sum(expected), words(expected)))
 
 
 def some_lists(seed: str) -> Iterator[tuple[str, list[int], list[int], list[int]]]:
@@ -96,26 +134,34 @@ def some_lists(seed: str) -> Iterator[tuple[str, list[int], list[int], list[int]
 
 @cases_of(selection.take_lengths)
 def take_lengths(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("take lengths")
     for label, picked, offsets, _ in some_lists("take lengths"):
-        expected = [offsets[p + 1] - offsets[p] for p in picked]
-        yield Case(label, len(picked), (picked, offsets), expected)
+        lengths = [offsets[p + 1] - offsets[p] for p in picked]
+        yield Case(label, len(picked), (picked, offsets, []), lengths)
+        known = random_bits(rng, len(picked))
+        expected = [n * ok for n, ok in zip(lengths, known, strict=True)]
+        args = (picked, offsets, bitmap(known, 0, rng))
+        yield Case(f"{label}, some null", len(picked), args, expected)
     most = limits(types["offsets"])[1]
-    yield Case("longest", 2, ([1, 0], [0, most, most]), [0, most])
+    yield Case("longest", 2, ([1, 0], [0, most, most], []), [0, most])
 
 
 @cases_of(selection.take_bytes)
 def take_bytes(types: dict[str, str]) -> Iterator[Case]:
     for label, picked, offsets, starts in some_lists("take bytes"):
-        data = numbers("data").randbytes(offsets[-1])
-        expected = list(b"".join(data[offsets[p] : offsets[p + 1]] for p in picked))
-        args = (picked, offsets, At(np.frombuffer(data, np.uint8)), starts)
-        yield Case(label, len(picked), args, expected)
+        for width in (1, 4):
+            data = numbers("data").randbytes(offsets[-1] * width)
+            pieces = [data[offsets[p] * width : offsets[p + 1] * width] for p in picked]
+            expected = list(b"".join(pieces))
+            args = (picked, offsets, At(np.frombuffer(data, np.uint8)), width, starts)
+            yield Case(f"{label} of {width}", len(picked), args, expected)
     # Every length is moved in pieces of its own sizes, and from and to any alignment.
     for lengths in (range(70), range(70, 0, -1), (200, 7, 500, 61, 1000, 3, 64)):
         offsets = list(itertools.accumulate(lengths, initial=0))
         data = numbers("data").randbytes(offsets[-1] + 5)
         for skip in (0, 5):
-            args = (range(len(lengths)), offsets, At(np.frombuffer(data, np.uint8), skip), offsets)
+            source = At(np.frombuffer(data, np.uint8), skip)
+            args = (range(len(lengths)), offsets, source, 1, offsets)
             expected = list(data[skip : skip + offsets[-1]])
             yield Case(f"{lengths} from {skip}", len(lengths), args, expected)
 
@@ -125,3 +171,15 @@ def take_ranges(types: dict[str, str]) -> Iterator[Case]:
     for label, picked, offsets, starts in some_lists("take ranges"):
         expected = [k for p in picked for k in range(offsets[p], offsets[p + 1])]
         yield Case(label, len(picked), (picked, offsets, starts), expected)
+
+
+@cases_of(selection.take_fixed_ranges)
+def take_fixed_ranges(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("fixed")
+    for size in (0, 1, 2, 3, 64):
+        for count in (0, 1, 2, 9):
+            for offset in (0, 5):
+                picked = [rng.randrange(50) for _ in range(count)]
+                expected = [(p + offset) * size + k for p in picked for k in range(size)]
+                args = (picked, size, offset)
+                yield Case(f"{count} of {size} from {offset}", count, args, expected)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from kernels.case import Addresses, At, bitmap, fetched, numbers, packed, put
+from kernels.case import Addresses, At, bitmap, fetched, numbers, put, words
 from kernels.running import Plain
 from kernels.value_cases import halves, inline_view, long_view, view_words
 
-from colkern.kernels import Kernel, bitmaps, offsets, runs, unions, views
+from colkern.kernels import Kernel, bitmaps, filtering, offsets, runs, views
 
 
 def placed(target: Any, kernel: Kernel, dtypes: dict[str, str], args: tuple[Any, ...]) -> list[Any]:
@@ -65,31 +65,31 @@ def test_count_set_bits(target: Any, values: list[bool], before: int, after: int
     assert plain == compiled == sum(values)
 
 
-@given(bits, st.integers(0, 20), st.integers(0, 20))
+@given(bits, st.integers(0, 80), st.integers(0, 80))
 def test_bits_move_anywhere(target: Any, values: list[bool], offset: int, place: int) -> None:
     source = bitmap(values, offset, numbers("move"))
     moved = mapped(
         target,
         bitmaps.copy_bits,
-        -(-len(values) // 8),
-        -(-len(values) // 8),
+        -(-len(values) // 64),
+        -(-len(values) // 64),
         source,
         offset,
         len(values),
     )
-    assert moved == [packed(values)] * 2
-    touched = (place + len(values) + 7) // 8 - place // 8 if values else 0
+    assert moved == [words(values)] * 2
+    touched = (place + len(values) + 63) // 64 - place // 64 if values else 0
     put_there = mapped(
         target,
         bitmaps.place_bits,
         touched,
-        -(-(place + len(values)) // 8),
+        -(-(place + len(values)) // 64),
         source,
         offset,
         len(values),
         place,
     )
-    assert put_there == [packed([False] * place + values)] * 2
+    assert put_there == [words([False] * place + values)] * 2
 
 
 @given(st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=200))
@@ -146,12 +146,22 @@ def test_views_there_and_back(target: Any, values: list[bytes]) -> None:
         assert fetched(out) == data.tolist()
 
 
-@given(st.lists(st.sampled_from((0, 5, 127)), max_size=300), st.sampled_from((0, 5, 127, 3)))
-def test_slots_of_a_child(target: Any, ids: list[int], code: int) -> None:
-    blocks = -(-len(ids) // 64)
-    counts = [sum(i == code for i in ids[b * 64 : b * 64 + 64]) for b in range(blocks)]
-    assert mapped(target, unions.count_slots, blocks, blocks, ids, code) == [counts] * 2
+@given(bits, st.integers(0, 80), st.sampled_from((1, 2, 64)), st.data())
+def test_filters(
+    target: Any, kept: list[bool], offset: int, block_words: int, data: st.DataObject
+) -> None:
+    size = 64 * block_words
+    blocks = -(-len(kept) // size)
+    mask = (bitmap(kept, offset, numbers("filter")), offset, len(kept), block_words)
+    counts = [sum(kept[b * size : (b + 1) * size]) for b in range(blocks)]
+    assert mapped(target, filtering.count_kept, blocks, blocks, *mask) == [counts] * 2
     starts = list(itertools.accumulate(counts, initial=0))
-    slots = [i for i, found in enumerate(ids) if found == code]
-    selected = mapped(target, unions.select_slots, blocks, len(slots), ids, code, starts)
-    assert selected == [slots] * 2
+    slots = [i for i, bit in enumerate(kept) if bit]
+    count = len(slots)
+    found = mapped(target, filtering.kept_positions, blocks, count, *mask, starts)
+    assert found == [slots] * 2
+    for code in ("u1", "u2", "u4", "u8"):
+        items = [i % 251 for i in range(len(kept))]
+        args = (*mask, starts, items)
+        found = mapped(target, filtering.filter_items, blocks, count, *args, T=code)
+        assert found == [[items[i] for i in slots]] * 2

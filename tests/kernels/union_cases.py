@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from kernels.case import (
+    BIT_LENGTHS,
     LENGTHS,
     NOWHERE,
     Addresses,
@@ -18,6 +19,7 @@ from kernels.case import (
     limits,
     numbers,
     packed,
+    words,
 )
 
 from colkern.kernels import unions
@@ -53,32 +55,14 @@ def unions_of(seed: str) -> Iterator[tuple[str, random.Random, Slots]]:
             yield f"{count}, {mode}", rng, some_slots(rng, count, dense)
 
 
-def blocks_of(count: int) -> list[range]:
-    return [range(b, min(b + 64, count)) for b in range(0, count, 64)]
-
-
-@cases_of(unions.count_slots)
-def count_slots(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("count slots")
-    for count in (*LENGTHS, 128, 200):
+@cases_of(unions.mark_slots)
+def mark_slots(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("mark slots")
+    for count in BIT_LENGTHS:
         ids = [rng.choice(CODES) for _ in range(count)]
-        blocks = blocks_of(count)
         for code in CODES:
-            expected = [sum(ids[i] == code for i in block) for block in blocks]
-            yield Case(f"{count}, code {code}", len(blocks), (ids, code), expected)
-
-
-@cases_of(unions.select_slots)
-def select_slots(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("select slots")
-    for count in (*LENGTHS, 128, 200):
-        ids = [rng.choice(CODES) for _ in range(count)]
-        blocks = blocks_of(count)
-        for code in CODES:
-            expected = [i for i in range(count) if ids[i] == code]
-            counts = [sum(ids[i] == code for i in block) for block in blocks]
-            starts = list(itertools.accumulate(counts, initial=0))
-            yield Case(f"{count}, code {code}", len(blocks), (ids, code, starts), expected)
+            expected = words([i == code for i in ids])
+            yield Case(f"{count}, code {code}", len(expected), (ids, code, count), expected)
 
 
 @cases_of(unions.gather_union)
@@ -181,16 +165,6 @@ def places_in_child(types: dict[str, str]) -> Iterator[Case]:
         offsets = [rng.choice((0, 3, 2**31 - 1)) for _ in range(count)]
         expected = [o if code == 5 else 0 for o, code in zip(offsets, ids, strict=True)]
         yield Case(f"{count}", count, (ids, 5, offsets), expected)
-
-
-@cases_of(unions.mark_slots)
-def mark_slots(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("mark slots")
-    for count in LENGTHS:
-        for code in (0, 127):
-            ids = [rng.choice((0, 5, 127)) for _ in range(count)]
-            expected = packed([i == code for i in ids])
-            yield Case(f"{count}, {code}", len(expected), (ids, code), expected)
 
 
 def texts_of(

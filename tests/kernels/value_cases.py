@@ -55,6 +55,20 @@ def first_descent(types: dict[str, str]) -> Iterator[Case]:
         yield Case(label, len(items) - 1, (items,), next(slots, NOWHERE))
 
 
+@cases_of(offsets.running_sum)
+def running_sum(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("running sum")
+    for count in LENGTHS:
+        lengths = [rng.choice((0, 1, 30)) for _ in range(count)]
+        sums = running(lengths)
+        yield Case(f"{count}", count, (lengths,), (sums[-1], sums))
+    most = limits(types["out"])[1]
+    yield Case("as much as fits", 2, ([most - 1, 1],), (most, [0, most - 1, most]))
+    if types["out"] == "i8":
+        # As 64 bits show them.
+        yield Case("more than 63 bits", 2, ([most, most],), (NOWHERE, [0, most, -2]))
+
+
 @cases_of(offsets.rebase_offsets)
 def rebase_offsets(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("rebase")
@@ -110,18 +124,6 @@ def first_list_view_out_of_bounds(types: dict[str, str]) -> Iterator[Case]:
     for begin, size in bad:
         yield Case(f"{begin}, {size}", 2, ([0, begin], [0, size], [], 0, length), 1)
     yield Case("no child values", 1, ([0], [0], [], 0, 0), NOWHERE)
-
-
-@cases_of(lists.take_fixed_ranges)
-def take_fixed_ranges(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("fixed")
-    for size in (1, 2, 3, 64):
-        for count in (0, 1, 2, 9):
-            for offset in (0, 5):
-                picked = [rng.randrange(50) for _ in range(count)]
-                expected = [(p + offset) * size + k for p in picked for k in range(size)]
-                args = (picked, size, offset)
-                yield Case(f"{count} of {size} from {offset}", len(expected), args, expected)
 
 
 # Views by hand: 16 bytes, little-endian.

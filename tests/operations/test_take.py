@@ -5,11 +5,14 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 from arrow_oracle import from_pyarrow
+from hypothesis import given
+from hypothesis import strategies as st
 from operations.samples import ints, layout_names, sample, samples
 
 import colkern.schema as s
 from colkern.arrays import Array
-from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.builders import record_batch
+from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.memory import Buffer
 from colkern.operations import concat, nulls, take, validate
 from colkern.operations.concatenation import _CONCAT
@@ -73,14 +76,11 @@ def test_null_index_makes_null(name: str) -> None:
     array = sample(name)
     values = array.to_pylist()
     picks = [2, None, 0, 11, None, None, 5, 1, None, 3]
-    if array.layout.name in UNMARKED:
-        # Their nulls are their children's: which child's, the format does not say.
-        with pytest.raises(UnsupportedError, match="null indices"):
-            take(array, ints(picks))
-        return
     taken = take(array, ints(picks))
     assert taken.to_pylist() == [None if i is None else values[i] for i in picks]
-    assert taken.null_count == sum(v is None for v in taken.to_pylist()) or array.dictionary
+    # Nulls of unions and runs are their children's, some of dictionaries are in the dictionary.
+    if array.layout.name not in UNMARKED and array.dictionary is None:
+        assert taken.null_count == sum(v is None for v in taken.to_pylist())
     validate(taken, full=True)
 
 
@@ -122,6 +122,53 @@ def test_what_stands_under_a_null_index_is_not_looked_at() -> None:
     values = Buffer.from_object((99).to_bytes(8, "little") + (1).to_bytes(8, "little"))
     indices = Array(s.int64(), 2, [Buffer.from_object(b"\x02"), values])
     assert take(ints([5, 6]), indices).to_pylist() == [None, 6]
+
+
+def test_nulls_take_no_room() -> None:
+    # Not the bytes of slot 0 again and again, and not its elements.
+    long = from_pyarrow(pa.array(["x" * (1 << 20), "y"]))
+    taken = take(long, ints([None] * 5000 + [1]))
+    assert taken.to_pylist()[-2:] == [None, "y"]
+    assert taken.buffers[2].size == 1
+    lists = from_pyarrow(pa.array([["x"] * 1000, ["y"]]))
+    taken = take(lists, ints([None] * 5000 + [1]))
+    assert len(taken.children[0]) == 1
+    nested = from_pyarrow(pa.array([{"t": "x" * (1 << 20)}, {"t": "y"}]))
+    taken = take(nested, ints([None] * 5000 + [1]))
+    assert taken.children[0].buffers[2].size == 1
+
+
+def test_nulls_among_the_values_and_the_indices() -> None:
+    values = ["a", None, "ccc", None, "e" * 20] * 30
+    picks = [None if i % 7 == 0 else (i * 11) % 150 for i in range(300)]
+    expected = [None if i is None else values[i] for i in picks]
+    for kind in (pa.utf8(), pa.large_utf8(), pa.string_view(), pa.dictionary(pa.int8(), pa.utf8())):
+        taken = take(from_pyarrow(pa.array(values).cast(kind)), ints([0, *picks]).slice(1))
+        assert taken.to_pylist() == expected
+        assert taken.null_count == expected.count(None)
+
+
+def test_rows_of_a_batch() -> None:
+    table = pa.record_batch({"n": [1, 2, 3], "t": ["a", None, "c"]})
+    batch = record_batch(table)
+    assert take(batch, ints([2, 0, 2])).to_pylist() == table.take(pa.array([2, 0, 2])).to_pylist()
+    assert take(batch, ints([None, 1])).to_pydict() == {"n": [None, 2], "t": [None, None]}
+    assert len(take(batch.select([]), ints([1, 1]))) == 2
+    with pytest.raises(IndexError, match="slot 0 has 3, there are 3"):
+        take(batch.select([]), ints([3]))
+
+
+@given(st.data())
+def test_take_anything(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(sorted(samples())))
+    array = sample(name)
+    offset = data.draw(st.integers(0, 11))
+    part = array.slice(offset, data.draw(st.integers(1, 12)))
+    picks = data.draw(st.lists(st.none() | st.integers(0, len(part) - 1), max_size=150))
+    values = part.to_pylist()
+    taken = take(part, ints(picks))
+    assert taken.to_pylist() == [None if i is None else values[i] for i in picks]
+    validate(taken, full=True)
 
 
 def test_indices_are_integers() -> None:

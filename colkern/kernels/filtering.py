@@ -1,0 +1,428 @@
+"""Filters: the slots whose bit is set in a bitmap, for every kind of buffer.
+
+A range is over blocks of `words` 64-bit words of the bitmap. `starts[b]` is how many slots are kept
+before block b: the running sum of what `count_kept` says.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import int64, uint64
+
+from colkern.kernels.bitmaps import get_bit, whole_word, word_of
+from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.primitives import (
+    compress_items,
+    copy_bytes,
+    extract_bits,
+    popcount,
+    trailing_zeros,
+)
+
+SPARSE = 8
+"""Where fewer slots of a word are kept than this, each is copied on its own."""
+
+
+@helper
+def last_word(b: Any, words: Any, length: Any) -> Any:
+    """Past the last word of block `b`, of those that hold `length` bits."""
+    return min((uint64(b) + uint64(1)) * words, (length + uint64(63)) >> uint64(6))
+
+
+@kernel("bits: u1[], offset: u8, length: u8, words: u8, out: i8[w]")
+def count_kept(start, stop, step, bits, offset, length, words, out):
+    """out[b] = how many bits of block b are set.
+
+    bits: uint8[] that holds `offset + length` bits at least
+    offset: the first bit
+    length: the number of bits
+    words: how many 64-bit words make a block
+    out: int64[blocks]
+    """
+    for b in range(start, stop, step):
+        begin = uint64(b) * words
+        end = last_word(b, words, length)
+        # At most the last word is not a whole one: the others are counted without a look.
+        whole = min(end, length >> uint64(6))
+        count = uint64(0)
+        for w in range(begin, whole):
+            count += uint64(popcount(whole_word(bits, offset, uint64(w))))
+        if whole < end:
+            count += uint64(popcount(word_of(bits, offset, whole, length)))
+        out[b] = count
+
+
+@helper
+def room_to_spill(starts: Any, b: Any, stop: Any, step: Any) -> Any:
+    """How many items the thread of block `b` writes from the end of the block on, and writes later.
+
+    A thread with blocks one after the other may spill items over what it has yet to write. Another's
+    are left alone.
+    """
+    if step != 1:
+        return uint64(0)
+    return uint64(starts[stop]) - uint64(starts[uint64(b) + uint64(1)])
+
+
+@kernel(
+    "bits: u1[], offset: u8, length: u8, words: u8, starts: i8[], values: T[], out: T[w]",
+    T="u1 u2 u4 u8",
+)
+def filter_items(start, stop, step, bits, offset, length, words, starts, values, out):
+    """The items of `out` from starts[b] on = those of block b that are kept.
+
+    bits: uint8[] that holds `offset + length` bits at least
+    offset: the bit of item 0
+    length: the number of items
+    words: how many 64-bit words make a block
+    starts: int64[blocks + 1], the running sum of `count_kept`
+    values: T[length]
+    out: T[starts[blocks]]
+    """
+    for b in range(start, stop, step):
+        place = uint64(starts[b])
+        count = uint64(starts[b + uint64(1)]) - place
+        begin = uint64(b) * words
+        end = last_word(b, words, length)
+        room = room_to_spill(starts, b, stop, step)
+        if count != 0 and room >= uint64(64) and end << uint64(6) <= length:
+            if count < (end - begin) * uint64(SPARSE):
+                keep_few(bits, offset, begin, end, place, values, out)
+            else:
+                keep_many(bits, offset, begin, end, place, values, out)
+        elif count != 0:
+            for w in range(begin, end):
+                kept = word_of(bits, offset, uint64(w), length)
+                while kept != 0:
+                    slot = (uint64(w) << uint64(6)) + uint64(trailing_zeros(kept))
+                    out[place] = values[slot]
+                    kept &= kept - uint64(1)
+                    place += uint64(1)
+
+
+@helper
+def keep_many(
+    bits: Any, offset: Any, begin: Any, end: Any, place: Any, values: Any, out: Any
+) -> None:
+    """The items kept of the words `[begin, end)`, all words alike, with room to spill."""
+    for w in range(begin, end):
+        kept = whole_word(bits, offset, uint64(w))
+        compress_items(out, place, values, uint64(w) << uint64(6), kept)
+        place += uint64(popcount(kept))
+
+
+@helper
+def keep_few(
+    bits: Any, offset: Any, begin: Any, end: Any, place: Any, values: Any, out: Any
+) -> None:
+    """The same for words with few bits: two items a time, as each further branch is mispredicted."""
+    for w in range(begin, end):
+        kept = whole_word(bits, offset, uint64(w))
+        after = place + uint64(popcount(kept))
+        first = uint64(w) << uint64(6)
+        while kept != 0:
+            out[place] = values[first + uint64(trailing_zeros(kept))]
+            kept &= kept - uint64(1)
+            # There may be no second one: any item will do.
+            out[place + uint64(1)] = values[first + (uint64(trailing_zeros(kept)) & uint64(63))]
+            kept &= kept - uint64(kept != 0)
+            place += uint64(2)
+        place = after
+
+
+@kernel("bits: u1[], offset: u8, length: u8, words: u8, starts: i8[], values: u8[], out: u8[w]")
+def filter_pairs(start, stop, step, bits, offset, length, words, starts, values, out):
+    """As `filter_items`, for values of two items.
+
+    bits: uint8[] that holds `offset + length` bits at least
+    offset: the bit of value 0
+    length: the number of values
+    words: how many 64-bit words make a block
+    starts: int64[blocks + 1], the running sum of `count_kept`
+    values: uint64[2 length]
+    out: uint64[2 starts[blocks]]
+    """
+    for b in range(start, stop, step):
+        place = uint64(starts[b]) << uint64(1)
+        for w in range(uint64(b) * words, last_word(b, words, length)):
+            kept = word_of(bits, offset, uint64(w), length)
+            while kept != 0:
+                slot = (uint64(w) << uint64(6)) + uint64(trailing_zeros(kept))
+                out[place] = values[slot << uint64(1)]
+                out[place + uint64(1)] = values[(slot << uint64(1)) + uint64(1)]
+                kept &= kept - uint64(1)
+                place += uint64(2)
+
+
+@kernel(
+    "bits: u1[], offset: u8, length: u8, words: u8, starts: i8[], base: u8, width: u8, out: u1[w]",
+    grouped=True,
+)
+def filter_values(start, stop, step, bits, offset, length, words, starts, base, width, out):
+    """As `filter_items`, for values of any width; values side by side are copied together.
+
+    bits: uint8[] that holds `offset + length` bits at least
+    offset: the bit of value 0
+    length: the number of values
+    words: how many 64-bit words make a block
+    starts: int64[blocks + 1], the running sum of `count_kept`
+    base: the address of the values
+    width: the bytes of a value
+    out: uint8[starts[blocks] width]
+    """
+    for b in range(start, stop, step):
+        place = uint64(starts[b]) * width
+        for w in range(uint64(b) * words, last_word(b, words, length)):
+            kept = word_of(bits, offset, uint64(w), length)
+            first = uint64(w) << uint64(6)
+            begins = begins_of_runs(kept)
+            ends = ends_of_runs(kept)
+            while begins != 0:
+                begin = first + uint64(trailing_zeros(begins))
+                count = (first + uint64(trailing_zeros(ends)) + uint64(1) - begin) * width
+                copy_bytes(out, place, base + begin * width, count)
+                place += count
+                begins &= begins - uint64(1)
+                ends &= ends - uint64(1)
+
+
+@helper
+def begins_of_runs(bits: Any) -> Any:
+    """The lowest bit of each run of set bits."""
+    return bits & ~(bits << uint64(1))
+
+
+@helper
+def ends_of_runs(bits: Any) -> Any:
+    """The highest bit of each run of set bits."""
+    return bits & ~(bits >> uint64(1))
+
+
+@kernel("bits: u1[], offset: u8, length: u8, words: u8, starts: i8[], out: u8[w]")
+def kept_positions(start, stop, step, bits, offset, length, words, starts, out):
+    """out[starts[b] : starts[b + 1]] = which bits of block b are set, in order.
+
+    bits: uint8[] that holds `offset + length` bits at least
+    offset: the first bit
+    length: the number of bits
+    words: how many 64-bit words make a block
+    starts: int64[blocks + 1], the running sum of `count_kept`
+    out: uint64[starts[blocks]]
+    """
+    for b in range(start, stop, step):
+        place = uint64(starts[b])
+        for w in range(uint64(b) * words, last_word(b, words, length)):
+            kept = word_of(bits, offset, uint64(w), length)
+            first = uint64(w) << uint64(6)
+            if kept == ~uint64(0):
+                for k in range(uint64(0), uint64(64)):
+                    out[place + uint64(k)] = first + uint64(k)
+                place += uint64(64)
+            else:
+                while kept != 0:
+                    out[place] = first + uint64(trailing_zeros(kept))
+                    kept &= kept - uint64(1)
+                    place += uint64(1)
+
+
+@kernel(
+    "bits: u1[], offset: u8, length: u8, words: u8, starts: i8[], values: u1[], values_offset: u8, "
+    "out: u8[w]",
+    returns="u8",
+    combine="add",
+)
+def filter_bits(start, stop, step, bits, offset, length, words, starts, values, values_offset, out):
+    """Bit i of `out` = the bit of the i-th slot that is kept; how many are set.
+
+    The range is over the words of `out`: a word is no two threads'.
+
+    bits: uint8[] that holds `offset + length` bits at least
+    offset: the bit of slot 0
+    length: the number of slots
+    words: how many 64-bit words make a block
+    starts: int64[blocks + 1], the running sum of `count_kept`
+    values: uint8[] that holds `values_offset + length` bits at least
+    values_offset: the bit of slot 0 in it
+    out: uint64[ceil(starts[blocks] / 64)]; bits past the last one become zero
+    """
+    last = (length + uint64(63)) >> uint64(6)
+    total = uint64(0)
+    # What goes to the next word of `out`, how many bits that are, and the word of `bits` after them.
+    ready, filled, w = uint64(0), uint64(0), uint64(0)
+    following = uint64(start) + uint64(1)
+    for o in range(start, stop, step):
+        if uint64(o) != following:
+            w = find_block(starts, uint64(o) << uint64(6))
+            passed = (uint64(o) << uint64(6)) - uint64(starts[w])
+            w *= words
+            kept = word_of(bits, offset, w, length)
+            while passed >= uint64(popcount(kept)):
+                passed -= uint64(popcount(kept))
+                w += uint64(1)
+                kept = word_of(bits, offset, w, length)
+            ready = extract_bits(word_of(values, values_offset, w, length), kept) >> passed
+            filled = uint64(popcount(kept)) - passed
+            w += uint64(1)
+        over = uint64(0)
+        while filled < 64 and w < last:
+            kept = word_of(bits, offset, w, length)
+            part = extract_bits(word_of(values, values_offset, w, length), kept)
+            ready |= part << filled
+            over = (part >> uint64(1)) >> (uint64(63) - filled)
+            filled += uint64(popcount(kept))
+            w += uint64(1)
+        out[o] = ready
+        total += uint64(popcount(ready))
+        ready = over
+        filled = filled - uint64(64) if filled > 64 else uint64(0)
+        following = uint64(o) + uint64(1)
+    return total
+
+
+@helper
+def find_block(starts: Any, position: Any) -> Any:
+    """The block that holds a position: the last one that starts there or before."""
+    low = uint64(0)
+    high = uint64(len(starts))
+    while high - low > 1:
+        middle = (low + high) >> uint64(1)
+        if uint64(starts[middle]) > position:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+@kernel("bits: u1[], offset: u8, length: u8, words: u8, offsets: O[], out: i8[w]", O="i4 i8")
+def sum_kept_lengths(start, stop, step, bits, offset, length, words, offsets, out):
+    """out[b] = the lengths of the values of block b that are kept, together.
+
+    bits: uint8[] that holds `offset + length` bits at least
+    offset: the bit of value 0
+    length: the number of values
+    words: how many 64-bit words make a block
+    offsets: int32/int64[length + 1], checked
+    out: int64[blocks]
+    """
+    for b in range(start, stop, step):
+        total = int64(0)
+        for w in range(uint64(b) * words, last_word(b, words, length)):
+            kept = word_of(bits, offset, uint64(w), length)
+            first = uint64(w) << uint64(6)
+            begins = begins_of_runs(kept)
+            ends = ends_of_runs(kept)
+            while begins != 0:
+                begin = first + uint64(trailing_zeros(begins))
+                end = first + uint64(trailing_zeros(ends)) + uint64(1)
+                total += int64(offsets[end]) - int64(offsets[begin])
+                begins &= begins - uint64(1)
+                ends &= ends - uint64(1)
+        out[b] = total
+
+
+@kernel(
+    "bits: u1[], offset: u8, length: u8, words: u8, starts: i8[], sums: i8[], offsets: O[], out: O[w]",
+    O="i4 i8",
+)
+def filter_offsets(start, stop, step, bits, offset, length, words, starts, sums, offsets, out):
+    """The offsets from 0 on of the values that are kept.
+
+    bits: uint8[] that holds `offset + length` bits at least
+    offset: the bit of value 0
+    length: the number of values
+    words: how many 64-bit words make a block
+    starts: int64[blocks + 1], the running sum of `count_kept`
+    sums: int64[blocks + 1], the running sum of `sum_kept_lengths`
+    offsets: int32/int64[length + 1], checked
+    out: int32/int64[starts[blocks] + 1]
+    """
+    for b in range(start, stop, step):
+        place = uint64(starts[b])
+        end = int64(sums[b])
+        if b == 0:
+            out[0] = 0
+        for w in range(uint64(b) * words, last_word(b, words, length)):
+            kept = word_of(bits, offset, uint64(w), length)
+            first = uint64(w) << uint64(6)
+            if kept == ~uint64(0):
+                moved = end - int64(offsets[first])
+                for k in range(uint64(1), uint64(65)):
+                    out[place + uint64(k)] = offsets[first + uint64(k)] + moved
+                place += uint64(64)
+                end = moved + int64(offsets[first + uint64(64)])
+            else:
+                while kept != 0:
+                    slot = first + uint64(trailing_zeros(kept))
+                    end += int64(offsets[slot + uint64(1)]) - int64(offsets[slot])
+                    place += uint64(1)
+                    out[place] = end
+                    kept &= kept - uint64(1)
+
+
+@kernel(
+    "bits: u1[], offset: u8, length: u8, words: u8, sums: i8[], offsets: O[], base: u8, width: u8, "
+    "out: u1[w]",
+    grouped=True,
+    O="i4 i8",
+)
+def filter_bytes(start, stop, step, bits, offset, length, words, sums, offsets, base, width, out):
+    """The bytes of the values that are kept; values side by side are copied together.
+
+    bits: uint8[] that holds `offset + length` bits at least
+    offset: the bit of value 0
+    length: the number of values
+    words: how many 64-bit words make a block
+    sums: int64[blocks + 1], the running sum of `sum_kept_lengths`
+    offsets: int32/int64[length + 1], checked
+    base: the address that offset 0 means
+    width: the bytes that one step of the offsets means
+    out: uint8[sums[blocks] width]
+    """
+    for b in range(start, stop, step):
+        place = uint64(sums[b]) * width
+        for w in range(uint64(b) * words, last_word(b, words, length)):
+            kept = word_of(bits, offset, uint64(w), length)
+            first = uint64(w) << uint64(6)
+            begins = begins_of_runs(kept)
+            ends = ends_of_runs(kept)
+            while begins != 0:
+                begin = uint64(offsets[first + uint64(trailing_zeros(begins))])
+                end = uint64(offsets[first + uint64(trailing_zeros(ends)) + uint64(1)])
+                copy_bytes(out, place, base + begin * width, (end - begin) * width)
+                place += (end - begin) * width
+                begins &= begins - uint64(1)
+                ends &= ends - uint64(1)
+
+
+@kernel("bits: u1[], offset: u8, offsets: O[], out: u8[w]", O="i4 i8")
+def spread_to_elements(start, stop, step, bits, offset, offsets, out):
+    """Bit i of `out` = the bit of the list that has element `offsets[0] + i` of the child.
+
+    The range is over the words of `out`.
+
+    bits: uint8[] that holds `offset + n` bits at least
+    offset: the bit of list 0
+    offsets: int32/int64[n + 1], checked
+    out: uint64[ceil((offsets[n] - offsets[0]) / 64)]; bits past the last element become zero
+    """
+    origin = uint64(offsets[0])
+    last = uint64(offsets[uint64(len(offsets)) - uint64(1)])
+    i = uint64(0)
+    following = uint64(start) + uint64(1)
+    for o in range(start, stop, step):
+        begin = origin + (uint64(o) << uint64(6))
+        if uint64(o) != following:
+            i = find_block(offsets, begin)
+        end = min(begin + uint64(64), last)
+        packed = uint64(0)
+        position = begin
+        while position < end:
+            while uint64(offsets[i + uint64(1)]) <= position:
+                i += uint64(1)
+            reached = min(uint64(offsets[i + uint64(1)]), end)
+            ones = ~uint64(0) >> (uint64(64) - (reached - position))
+            packed |= (ones * uint64(get_bit(bits, offset + i))) << (position - begin)
+            position = reached
+        out[o] = packed
+        following = uint64(o) + uint64(1)

@@ -1,0 +1,228 @@
+"""Boolean arrays: combined slot by slot, and as bytes.
+
+Columnar format 1.5: "Fixed-Size Primitive Layout", on booleans; "Validity bitmaps".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import UNKNOWN, Array
+from colkern.kernels import bitmaps
+from colkern.layouts import Role
+from colkern.memory import EMPTY, HOST, Buffer, Device
+from colkern.operations.patterns import bit_words, bitmap_of
+from colkern.operations.targets import target_of
+from colkern.operations.validity import combine_validity, compact_validity
+
+
+def and_(left: Array, right: Array) -> Array:
+    """Whether both are true; null where either is null.
+
+    Args:
+        left: Booleans.
+        right: As many, on the same device.
+
+    Raises:
+        TypeError: If they are not booleans.
+        ValueError: If their lengths differ.
+    """
+    return _strict(left, right, bitmaps.AND)
+
+
+def or_(left: Array, right: Array) -> Array:
+    """Whether one is true; null where either is null. As `and_`."""
+    return _strict(left, right, bitmaps.OR)
+
+
+def xor(left: Array, right: Array) -> Array:
+    """Whether just one is true; null where either is null. As `and_`."""
+    return _strict(left, right, bitmaps.XOR)
+
+
+def and_not(left: Array, right: Array) -> Array:
+    """Whether `left` is true and `right` is not; null where either is null. As `and_`."""
+    return _strict(left, right, bitmaps.AND_NOT)
+
+
+def invert(array: Array) -> Array:
+    """Whether each is false; null where it is null.
+
+    Raises:
+        TypeError: If `array` is not of booleans.
+    """
+    _require_booleans(array, "array")
+    validity = compact_validity(array)
+    values = _combined(array, array, bitmaps.NOT)
+    return _booleans(array.length, validity, values, array.known_null_count)
+
+
+def and_kleene(left: Array, right: Array) -> Array:
+    """Whether both are true, as far as is known: false where either is, else null where either is.
+
+    Args and Raises as `and_`.
+    """
+    return _kleene(left, right, bitmaps.AND, 0, 0)
+
+
+def or_kleene(left: Array, right: Array) -> Array:
+    """Whether one is true, as far as is known: true where either is, else null where either is.
+
+    Args and Raises as `and_`.
+    """
+    return _kleene(left, right, bitmaps.OR, 1, 1)
+
+
+def and_not_kleene(left: Array, right: Array) -> Array:
+    """`and_kleene` of `left` and the contrary of `right`. Args and Raises as `and_`."""
+    return _kleene(left, right, bitmaps.AND_NOT, 0, 1)
+
+
+def unpack_bits(bits: Array | Buffer, offset: int = 0, length: int | None = None) -> Any:
+    """Booleans or a bitmap as bytes: a NumPy array of bools (CuPy's on a device); copied.
+
+    Args:
+        bits: Booleans without nulls, or the buffer of a bitmap, such as an array's validity.
+        offset: The first slot or bit.
+        length: How many; all that follow if None.
+
+    Raises:
+        TypeError: If `bits` is another array.
+        ValueError: If there are nulls, which no bool can tell, or fewer bits than asked for.
+    """
+    first, there = 0, 0
+    if isinstance(bits, Array):
+        _require_booleans(bits, "bits")
+        if bits.null_count:
+            raise ValueError(
+                f"bits: {bits.null_count} of them are null; unpack the validity as well"
+            )
+        first, there = bits.offset, bits.length
+        buffer = _values(bits)
+    else:
+        buffer, there = bits, 8 * bits.size
+    count = there - offset if length is None else length
+    if offset < 0 or count < 0 or offset + count > there:
+        raise ValueError(f"bits {offset} to {offset + count} of {there}")
+    return expand(target_of(buffer.device), buffer, first + offset, count)
+
+
+def expand(target: Any, bits: Buffer, offset: int, length: int) -> Any:
+    """Bits `[offset, offset + length)`, which are there, as an array of bools."""
+    words = target.output((length + 7) // 8, np.uint64)
+    target.map(bitmaps.expand_bits, len(words), bits.array, offset, length, words)
+    return words.view(np.bool_)[:length]
+
+
+def pack_bits(values: Any) -> Array:
+    """Booleans from an array of bytes, true where they are not 0; copied.
+
+    Args:
+        values: One-dimensional, of bool, uint8 or int8: NumPy's, or CuPy's for an
+            array on its device.
+
+    Raises:
+        TypeError: If `values` is no such array.
+    """
+    if (
+        getattr(values, "ndim", 0) != 1
+        or values.dtype.itemsize != 1
+        or values.dtype.kind not in "bui"
+    ):
+        raise TypeError("values: expected a one-dimensional array of bool, uint8 or int8")
+    on_host = isinstance(values, np.ndarray)
+    target = target_of(HOST if on_host else Device("cuda", int(values.device.id)))
+    dense = values if values.flags.c_contiguous else values.copy()
+    words = bit_words(target, len(values))
+    each = target.frozen(dense.view(np.uint8))
+    target.map(bitmaps.pack_bits, len(words), each, len(values), words)
+    bits = bitmap_of(target, words, len(values))
+    return _booleans(len(values), None, bits, 0)
+
+
+def _strict(left: Array, right: Array, table: int) -> Array:
+    _require_pair(left, right)
+    validity, nulls = combine_validity([left, right])
+    return _booleans(left.length, validity, _combined(left, right, table), nulls)
+
+
+def _kleene(left: Array, right: Array, table: int, left_decides: int, right_decides: int) -> Array:
+    """Null where both do not say and none of them decides it alone.
+
+    Args:
+        left: Booleans.
+        right: As many.
+        table: What the values make where they are known.
+        left_decides: Whether a true `left` decides, or (0) a false one does.
+        right_decides: The same for `right`.
+    """
+    _require_pair(left, right)
+    values = _combined(left, right, table)
+    if not left.null_count and not right.null_count:
+        return _booleans(left.length, None, values, 0)
+    if not left.null_count:
+        validity = _known(right, left, left_decides)
+    elif not right.null_count:
+        validity = _known(left, right, right_decides)
+    else:
+        validity = _both_known(left, right, left_decides, right_decides)
+    return _booleans(left.length, validity, values)
+
+
+def _known(one: Array, other: Array, decides: int) -> Buffer:
+    """Where `one` is valid, or the value of `other`, which has no nulls, decides."""
+    target = target_of(one.device)
+    words = bit_words(target, one.length)
+    valid = one.buffer(Role.VALIDITY)
+    assert valid is not None
+    sides = (valid.array, one.offset, _values(other).array, other.offset)
+    table = bitmaps.OR if decides else bitmaps.OR_NOT
+    target.map(bitmaps.combine_bits, len(words), *sides, one.length, table, words)
+    return bitmap_of(target, words, one.length)
+
+
+def _both_known(left: Array, right: Array, left_decides: int, right_decides: int) -> Buffer:
+    target = target_of(left.device)
+    words = bit_words(target, left.length)
+    sides: list[Any] = []
+    for array in (left, right):
+        valid = array.buffer(Role.VALIDITY)
+        assert valid is not None
+        sides += [_values(array).array, array.offset, valid.array, array.offset]
+    decides = (left_decides, right_decides)
+    target.map(bitmaps.kleene_bits, len(words), *sides, left.length, *decides, words)
+    return bitmap_of(target, words, left.length)
+
+
+def _combined(left: Array, right: Array, table: int) -> Buffer:
+    target = target_of(left.device)
+    words = bit_words(target, left.length)
+    sides = (_values(left).array, left.offset, _values(right).array, right.offset)
+    target.map(bitmaps.combine_bits, len(words), *sides, left.length, table, words)
+    return bitmap_of(target, words, left.length)
+
+
+def _values(array: Array) -> Buffer:
+    # Only an array without slots goes without them.
+    return array.buffer(Role.DATA) or EMPTY
+
+
+def _booleans(length: int, validity: Buffer | None, values: Buffer, nulls: int = UNKNOWN) -> Array:
+    made = Array(s.bool_(), length, [validity, values], null_count=nulls)
+    made._checked = True
+    return made
+
+
+def _require_pair(left: Array, right: Array) -> None:
+    _require_booleans(left, "left")
+    _require_booleans(right, "right")
+    if left.length != right.length:
+        raise ValueError(f"right: {right.length} values for the {left.length} of left")
+
+
+def _require_booleans(array: Array, name: str) -> None:
+    if array.type.storage != s.bool_():
+        raise TypeError(f"{name}: expected booleans, got {array.type}")

@@ -1,0 +1,272 @@
+"""`filter`: the slots that a mask chooses, for every layout.
+
+Columnar format 1.5: "Physical Memory Layout".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch
+from colkern.kernels import bitmaps, filtering
+from colkern.layouts import Extent, Role
+from colkern.memory import EMPTY, Buffer
+from colkern.operations.patterns import Kept, bit_words, bitmap_of, compact
+from colkern.operations.selection import is_plain, null_where, repeat_bits, take_positions, words_of
+from colkern.operations.targets import target_of
+from colkern.operations.validation import require_valid
+
+NullSelection = Literal["drop", "emit_null"]
+
+
+@overload
+def filter(data: Array, mask: Array, *, null_selection: NullSelection = "drop") -> Array: ...
+@overload
+def filter(
+    data: RecordBatch, mask: Array, *, null_selection: NullSelection = "drop"
+) -> RecordBatch: ...
+def filter(
+    data: Array | RecordBatch, mask: Array, *, null_selection: NullSelection = "drop"
+) -> Array | RecordBatch:
+    """The values where the mask is true, in order.
+
+    They are copied (views: the views alone; dictionaries: the indices alone; list-views: offsets and
+    sizes alone; dense unions: type ids and offsets alone), unless all are kept: that is `data` itself.
+
+    Args:
+        data: Any array, or a batch, of which rows are chosen.
+        mask: As many booleans, on the same device.
+        null_selection: What a null in the mask does: "drop" the value, or "emit_null" in its place.
+
+    Raises:
+        TypeError: If the mask is not of booleans.
+        ValueError: If its length is another one, or `null_selection` is neither of the two.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    if mask.type.storage != s.bool_():
+        raise TypeError(f"mask: expected booleans, got {mask.type}")
+    if mask.length != data.length:
+        raise ValueError(f"mask: {mask.length} booleans for {data.length} values")
+    if null_selection not in ("drop", "emit_null"):
+        raise ValueError(f"null_selection: expected 'drop' or 'emit_null', got {null_selection!r}")
+    columns = data.columns if isinstance(data, RecordBatch) else [data]
+    for column in columns:
+        require_valid(column)
+    emits = null_selection == "emit_null" and mask.null_count > 0
+    kept = _kept(mask, emits)
+    if kept.count == data.length and not emits:
+        return data
+    chosen = [keep(column, kept) for column in columns]
+    if emits:
+        validity, valid = _kept_bits(kept, mask.buffer(Role.VALIDITY), mask.offset)
+        chosen = [null_where(column, validity, kept.count - valid) for column in chosen]
+    if isinstance(data, RecordBatch):
+        return RecordBatch(data.schema, chosen, kept.count)
+    return chosen[0]
+
+
+def _kept(mask: Array, emits: bool) -> Kept:
+    """The slots that are true, and those that are null too if `emits`."""
+    target = target_of(mask.device)
+    values = mask.buffer(Role.DATA) or EMPTY
+    if mask.null_count == 0:
+        return compact(target, values.array, mask.offset, mask.length)
+    valid = mask.buffer(Role.VALIDITY)
+    assert valid is not None
+    words = bit_words(target, mask.length)
+    sides = (values.array, mask.offset, valid.array, mask.offset)
+    table = bitmaps.OR_NOT if emits else bitmaps.AND
+    target.map(bitmaps.combine_bits, len(words), *sides, mask.length, table, words)
+    return compact(target, target.frozen(words.view(np.uint8)), 0, mask.length)
+
+
+def keep(array: Array, kept: Kept) -> Array:
+    """The slots of a checked array that are kept, of as many."""
+    made = _FILTER[array.layout.name](array, kept)
+    made._checked = True
+    return made
+
+
+def _kept_bits(kept: Kept, bits: Buffer | None, offset: int) -> tuple[Buffer, int]:
+    """The bits kept of those from bit `offset` on, and how many of them are set."""
+    words = bit_words(kept.target, kept.count)
+    args = (*kept.mask, kept.starts, (bits or EMPTY).array, offset, words)
+    count = kept.target.reduce(filtering.filter_bits, len(words), *args)
+    return bitmap_of(kept.target, words, kept.count), count
+
+
+def _validity(array: Array, kept: Kept) -> tuple[Buffer | None, int]:
+    """The validity of the slots that are kept, and their null count."""
+    if array.null_count == 0:
+        return None, 0
+    bits, valid = _kept_bits(kept, array.buffer(Role.VALIDITY), array.offset)
+    return (bits, kept.count - valid) if valid < kept.count else (None, 0)
+
+
+def keep_items(items: Any, kept: Kept) -> Any:
+    """The items that are kept, of one a slot; same dtype."""
+    words, width = words_of(items)
+    target = kept.target
+    if width == 0:
+        return items[:0].repeat(0)
+    out = target.output(kept.count * width, words.dtype)
+    if width == 1:
+        kept.map(filtering.filter_items, kept.starts, words, out)
+    elif width == 2 and words.dtype.itemsize == 8:
+        kept.map(filtering.filter_pairs, kept.starts, words, out)
+    elif kept.count:
+        where = (target.address(words), items.dtype.itemsize)
+        kept.map(filtering.filter_values, kept.starts, *where, out.view(np.uint8))
+    return out.view(items.dtype)
+
+
+def _keep_buffer(array: Array, role: Role, kept: Kept) -> Buffer:
+    made: Buffer = kept.target.buffer(keep_items(array.items(role), kept))
+    return made
+
+
+def _keep_null(array: Array, kept: Kept) -> Array:
+    return Array(array.type, kept.count, [], null_count=kept.count)
+
+
+def _keep_fixed(array: Array, kept: Kept) -> Array:
+    validity, count = _validity(array, kept)
+    spec = array.layout.buffers[1]
+    if spec.extent is Extent.BITS:
+        values, _ = _kept_bits(kept, array.buffers[1], array.offset)
+    else:
+        values = _keep_buffer(array, spec.role, kept)
+    buffers = [validity, values, *array.data_buffers]
+    return Array(array.type, kept.count, buffers, dictionary=array.dictionary, null_count=count)
+
+
+def _keep_offsets(items: Any, kept: Kept) -> tuple[Any, Any, int]:
+    """The offsets of the values that are kept, where those of each block begin, and the last one."""
+    target = kept.target
+    sums = kept.sums(filtering.sum_kept_lengths, items)
+    starts = target.output(kept.count + 1, items.dtype)
+    if kept.blocks == 0:
+        starts[:] = 0
+    kept.map(filtering.filter_offsets, kept.starts, sums, items, starts)
+    return starts, sums, target.item(sums, kept.blocks)
+
+
+def _keep_bytes(items: Any, kept: Kept, sums: Any, base: int, width: int, out: Any) -> None:
+    """The bytes of the values that are kept; one step of the offsets is `width` of them."""
+    args = (sums, items, base, width, out.view(np.uint8))
+    kept.map(filtering.filter_bytes, *args, balance=sums)
+
+
+def _keep_binary(array: Array, kept: Kept) -> Array:
+    target = kept.target
+    validity, count = _validity(array, kept)
+    items = array.items(Role.OFFSETS)
+    starts, sums, total = _keep_offsets(items, kept)
+    source = array.buffer(Role.BYTES)
+    data = target.output(total, np.uint8)
+    if source is not None and total:
+        _keep_bytes(items, kept, sums, source.address, 1, data)
+    buffers = [validity, target.buffer(starts), target.buffer(data)]
+    return Array(array.type, kept.count, buffers, null_count=count)
+
+
+def _keep_list(array: Array, kept: Kept) -> Array:
+    target = kept.target
+    validity, count = _validity(array, kept)
+    items = array.items(Role.OFFSETS)
+    starts, sums, total = _keep_offsets(items, kept)
+    child = array.children[0]
+    if is_plain(child):
+        values = child.items(Role.DATA)
+        data = target.output(total, values.dtype)
+        if total:
+            where = (target.address(values), values.dtype.itemsize)
+            _keep_bytes(items, kept, sums, *where, data)
+        chosen = Array(child.type, total, [None, target.buffer(data)], null_count=0)
+        chosen._checked = True
+    else:
+        first, last = target.item(items, 0), target.item(items, len(items) - 1)
+        own = child.slice(first, last - first)
+        bits = bit_words(target, own.length)
+        spread = (kept.bits, kept.offset, items, bits)
+        target.map(filtering.spread_to_elements, len(bits), *spread)
+        elements = compact(target, target.frozen(bits.view(np.uint8)), 0, own.length)
+        chosen = keep(own, elements)
+    buffers = [validity, target.buffer(starts)]
+    return Array(array.type, kept.count, buffers, [chosen], null_count=count)
+
+
+def _keep_list_view(array: Array, kept: Kept) -> Array:
+    validity, count = _validity(array, kept)
+    offsets = _keep_buffer(array, Role.OFFSETS, kept)
+    sizes = _keep_buffer(array, Role.SIZES, kept)
+    buffers = [validity, offsets, sizes]
+    return Array(array.type, kept.count, buffers, array.children, null_count=count)
+
+
+def _keep_fixed_list(array: Array, kept: Kept) -> Array:
+    storage = array.type.storage
+    assert isinstance(storage, s.FixedSizeList)
+    validity, count = _validity(array, kept)
+    size = storage.list_size
+    own = array.children[0].slice(array.offset * size, array.length * size)
+    if size and is_plain(own):
+        values = own.items(Role.DATA)
+        lists = values.view(np.dtype(f"V{values.dtype.itemsize * size}"))
+        data = kept.target.buffer(keep_items(lists, kept))
+        child = Array(own.type, kept.count * size, [None, data], null_count=0)
+        child._checked = True
+    elif size:
+        bits = Buffer(kept.bits, kept.target.device)
+        repeated = repeat_bits(kept.target, bits, kept.offset, array.length, size)
+        child = keep(own, compact(kept.target, repeated.array, 0, own.length))
+    else:
+        child = own
+    return Array(array.type, kept.count, [validity], [child], null_count=count)
+
+
+def _keep_children(array: Array, kept: Kept) -> list[Array]:
+    """The children, where both have the same slots."""
+    return [keep(child.slice(array.offset, array.length), kept) for child in array.children]
+
+
+def _keep_struct(array: Array, kept: Kept) -> Array:
+    validity, count = _validity(array, kept)
+    children = _keep_children(array, kept)
+    return Array(array.type, kept.count, [validity], children, null_count=count)
+
+
+def _keep_sparse_union(array: Array, kept: Kept) -> Array:
+    type_ids = _keep_buffer(array, Role.TYPE_IDS, kept)
+    return Array(array.type, kept.count, [type_ids], _keep_children(array, kept))
+
+
+def _keep_dense_union(array: Array, kept: Kept) -> Array:
+    # What is left of increasing offsets increases too.
+    type_ids = _keep_buffer(array, Role.TYPE_IDS, kept)
+    offsets = _keep_buffer(array, Role.OFFSETS, kept)
+    return Array(array.type, kept.count, [type_ids, offsets], array.children)
+
+
+def _keep_runs(array: Array, kept: Kept) -> Array:
+    return take_positions(array, kept.positions().view(np.int64))
+
+
+_FILTER: dict[str, Callable[[Array, Kept], Array]] = {
+    "null": _keep_null,
+    "fixed-size primitive": _keep_fixed,
+    "dictionary-encoded": _keep_fixed,
+    "variable-size binary view": _keep_fixed,
+    "variable-size binary": _keep_binary,
+    "variable-size list": _keep_list,
+    "variable-size list-view": _keep_list_view,
+    "fixed-size list": _keep_fixed_list,
+    "struct": _keep_struct,
+    "sparse union": _keep_sparse_union,
+    "dense union": _keep_dense_union,
+    "run-end encoded": _keep_runs,
+}

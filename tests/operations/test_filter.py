@@ -1,0 +1,176 @@
+"""`filter`: the slots that a mask chooses, of every layout."""
+
+from __future__ import annotations
+
+import random
+
+import pyarrow as pa
+import pytest
+from arrow_oracle import from_pyarrow
+from hypothesis import given
+from hypothesis import strategies as st
+from operations.samples import buffer, ints, sample, samples
+
+import colkern.schema as s
+from colkern.arrays import Array
+from colkern.builders import record_batch
+from colkern.errors import InvalidArrowError
+from colkern.memory import Buffer
+from colkern.operations import concat, filter, nulls, validate
+from colkern.operations.filtering import _FILTER
+from colkern.operations.selection import _TAKE
+
+T, F, N = True, False, None
+MASKS = [
+    [T] * 12,
+    [F] * 12,
+    [T, F] * 6,
+    [F, F, T, T, T, F, T, F, F, F, T, T],
+    [T, N, F, N, T, T, F, N, N, F, T, F],
+    [N] * 12,
+]
+PYARROW_DOES_NOT_FILTER = {
+    "utf8_view",
+    "binary_view",
+    "list of views",
+    "run-end encoded",
+    "run-end encoded, int64 ends",
+}
+
+
+def booleans(values: list[bool | None]) -> Array:
+    return from_pyarrow(pa.array(values, pa.bool_()))
+
+
+def chosen(values: list[object], mask: list[bool | None], emit: bool = False) -> list[object]:
+    pairs = zip(values, mask, strict=True)
+    return [None if keep is None else v for v, keep in pairs if keep or (emit and keep is None)]
+
+
+def test_every_layout_is_filtered() -> None:
+    assert set(_FILTER) == set(_TAKE)
+
+
+@pytest.mark.parametrize("name", samples())
+@pytest.mark.parametrize("mask", MASKS)
+def test_filter_is_choosing_from_a_list(name: str, mask: list[bool | None]) -> None:
+    array = sample(name)
+    values = array.to_pylist()
+    dropped = filter(array, booleans(mask))
+    assert dropped.to_pylist() == chosen(values, mask)
+    assert dropped.type == array.type
+    validate(dropped, full=True)
+    emitted = filter(array, booleans(mask), null_selection="emit_null")
+    assert emitted.to_pylist() == chosen(values, mask, emit=True)
+    validate(emitted, full=True)
+
+
+@pytest.mark.parametrize("name", samples())
+def test_filter_of_slices(name: str) -> None:
+    array = sample(name)
+    for mask in MASKS:
+        for offset, length, first in ((3, 7, 0), (1, 11, 1), (5, 0, 3), (4, 8, 2)):
+            part, bits = array.slice(offset, length), booleans(mask).slice(first, length)
+            expected = chosen(array.to_pylist()[offset:][:length], mask[first:][:length])
+            found = filter(part, bits)
+            assert found.to_pylist() == expected
+            validate(found, full=True)
+
+
+@pytest.mark.parametrize("name", sorted(samples().keys() - PYARROW_DOES_NOT_FILTER))
+def test_filter_agrees_with_pyarrow(name: str) -> None:
+    theirs = samples()[name]
+    for mask in MASKS:
+        bits = pa.array(mask, pa.bool_())
+        for how in ("drop", "emit_null"):
+            expected = from_pyarrow(theirs.filter(bits, null_selection_behavior=how))
+            found = filter(sample(name), booleans(mask), null_selection=how)
+            assert found.to_pylist() == expected.to_pylist()
+            assert found.null_count == expected.null_count
+
+
+@pytest.mark.parametrize("name", samples())
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.9, 0.99, 1.0])
+def test_many_slots(name: str, share: float) -> None:
+    if name == "int64, no nulls":
+        array = ints(list(range(12 * 800)))
+    else:
+        array = concat([sample(name)] * 800)
+    rng = random.Random(repr((name, share)))
+    mask = [rng.random() < share for _ in range(len(array))]
+    for first in (0, 5):
+        part, bits = array.slice(first), booleans(mask).slice(first)
+        found = filter(part, bits)
+        validate(found, full=True)
+        assert found.to_pylist() == chosen(part.to_pylist(), mask[first:])
+
+
+@given(st.data())
+def test_filter_anything(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(sorted(samples())))
+    array = sample(name)
+    array = array if len(array.data_buffers) else concat([array] * 12)
+    offset = data.draw(st.integers(0, len(array)))
+    part = array.slice(offset, data.draw(st.integers(0, 140)))
+    before = data.draw(st.integers(0, 9))
+    mask = data.draw(st.lists(st.sampled_from((T, F, N)), min_size=len(part), max_size=len(part)))
+    bits = booleans([T] * before + mask).slice(before)
+    emit = data.draw(st.booleans())
+    found = filter(part, bits, null_selection="emit_null" if emit else "drop")
+    assert found.to_pylist() == chosen(part.to_pylist(), mask, emit)
+    validate(found, full=True)
+
+
+def test_all_kept_is_the_array_itself() -> None:
+    array = sample("utf8")
+    assert filter(array, booleans([T] * 12)) is array
+
+
+def test_bitmap_without_nulls_is_left_out() -> None:
+    found = filter(ints([1, None, 3]), booleans([T, F, T]))
+    assert found.buffers[0] is None
+    assert found.null_count == 0
+
+
+def test_rows_of_a_batch() -> None:
+    table = pa.record_batch({"n": [1, 2, 3], "t": ["a", None, "c"]})
+    batch, mask = record_batch(table), [T, N, T]
+    expected = table.filter(pa.array(mask))
+    assert filter(batch, booleans(mask)).to_pydict() == expected.to_pydict()
+    emitted = filter(batch, booleans(mask), null_selection="emit_null")
+    assert emitted.to_pydict() == {"n": [1, None, 3], "t": ["a", None, "c"]}
+    assert len(filter(batch.select([]), booleans(mask))) == 2
+    assert filter(batch, booleans([T] * 3)) is batch
+
+
+def test_mask_of_an_extension_type() -> None:
+    storage = booleans([T, F])
+    mask = Array(s.extension("flag", s.bool_()), 2, storage.buffers)
+    assert filter(ints([1, 2]), mask).to_pylist() == [1]
+
+
+def test_what_stands_under_a_null_of_the_mask_does_not_count() -> None:
+    mask = Array(s.bool_(), 3, [Buffer.from_object(b"\x05"), Buffer.from_object(b"\x07")])
+    assert filter(ints([1, 2, 3]), mask).to_pylist() == [1, 3]
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(TypeError, match="mask: expected booleans, got int64"):
+        filter(ints([1]), ints([1]))
+    with pytest.raises(ValueError, match="mask: 2 booleans for 1 values"):
+        filter(ints([1]), booleans([T, F]))
+    with pytest.raises(ValueError, match="expected 'drop' or 'emit_null', got 'keep'"):
+        filter(ints([1]), booleans([T]), null_selection="keep")
+
+
+def test_bad_input_is_refused() -> None:
+    array = Array(s.list_(s.int64()), 1, [None, buffer([0, 5], "<i4")], [ints([1])])
+    with pytest.raises(InvalidArrowError):
+        filter(array, booleans([T]))
+
+
+def test_lists_of_many_nulls() -> None:
+    # Nulls take no room, so a list of them may be as long as an offset can say.
+    offsets = buffer([0, 2**30, 2**30, 2**31 - 1], "<i4")
+    array = Array(s.list_(s.null()), 3, [None, offsets], [nulls(2**31 - 1, s.null())])
+    assert [len(v) for v in filter(array, booleans([F, T, F])).to_pylist()] == [0]

@@ -29,7 +29,7 @@ def array_library() -> Any:
     try:
         import cupy
     except ImportError as error:
-        raise DeviceUnavailableError(f"no device memory: {error}; {adapter.HINT}") from error
+        raise DeviceUnavailableError(f"no device memory: {error}; {adapter.HINTS[adapter.NUMBA_CUDA]}") from error
     return cupy
 
 

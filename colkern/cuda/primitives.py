@@ -48,22 +48,26 @@ def load_word(typingctx: Any, data: Any, position: Any, word: Any) -> Any:
     """Two aligned loads (of one word, if it is aligned itself) and a shift."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        def number(value: int) -> ir.Constant:
-            return ir.Constant(_WORD, value)
-
-        def aligned(address: Any) -> Any:
-            place = builder.and_(address, number(~7))
-            return builder.load(builder.inttoptr(place, _WORD.as_pointer()), align=8)
-
         array = context.make_array(signature.args[0])(context, builder, args[0])
         begin = builder.add(builder.ptrtoint(array.data, _WORD), args[1])
-        address = builder.add(begin, builder.shl(args[2], number(3)))
-        shift = builder.shl(builder.and_(address, number(7)), number(3))
-        low = builder.lshr(aligned(address), shift)
-        high = builder.shl(aligned(builder.add(address, number(7))), number(1))
-        return builder.or_(low, builder.shl(high, builder.sub(number(63), shift)))
+        word = builder.shl(args[2], ir.Constant(_WORD, 3))
+        return _unaligned_word(builder, builder.add(begin, word))
 
     return types.uint64(data, types.uint64, types.uint64), generate
+
+
+def _unaligned_word(builder: Any, address: Any) -> Any:
+    def number(value: int) -> ir.Constant:
+        return ir.Constant(_WORD, value)
+
+    def aligned(address: Any) -> Any:
+        place = builder.and_(address, number(~7))
+        return builder.load(builder.inttoptr(place, _WORD.as_pointer()), align=8)
+
+    shift = builder.shl(builder.and_(address, number(7)), number(3))
+    low = builder.lshr(aligned(address), shift)
+    high = builder.shl(aligned(builder.add(address, number(7))), number(1))
+    return builder.or_(low, builder.shl(high, builder.sub(number(63), shift)))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -77,7 +81,53 @@ def load_item(typingctx: Any, like: Any, address: Any) -> Any:
     return like.dtype(like, types.uint64), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def store_word(typingctx: Any, out: Any, position: Any, word: Any) -> Any:
+    """A 64-bit store to eight bytes of `out`, of which the first has an aligned address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        place = builder.bitcast(builder.gep(array.data, [args[1]]), _WORD.as_pointer())
+        builder.store(args[2], place, align=8)
+        return context.get_dummy_value()
+
+    return types.none(out, types.uint64, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def address_of(typingctx: Any, array: Any, position: Any) -> Any:
+    """The address of item `position` of an array."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        made = context.make_array(signature.args[0])(context, builder, args[0])
+        return builder.ptrtoint(builder.gep(made.data, [args[1]]), _WORD)
+
+    return types.uint64(array, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def word_at(typingctx: Any, address: Any) -> Any:
+    """The uint64 at any address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _unaligned_word(builder, args[0])
+
+    return types.uint64(types.uint64), generate
+
+
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
-    """A loop over bytes, as neither end need be aligned; of a group, each lane copies its share."""
-    for k in range(uint64(cuda.threadIdx.x) % LANES, count, LANES):
+    """Words where `out` has whole ones, and the bytes around them; of a group, each lane has a share.
+
+    Neither end need be aligned: `out` is written at aligned places, and the source read as it lies.
+    """
+    lane = uint64(cuda.threadIdx.x) % LANES
+    head = min((uint64(0) - address_of(out, position)) & uint64(7), count)
+    words = (count - head) >> uint64(3)
+    tail = head + (words << uint64(3))
+    for k in range(lane, head, LANES):
+        out[position + uint64(k)] = load_item(out, address + uint64(k))
+    for k in range(lane, words, LANES):
+        begin = head + (uint64(k) << uint64(3))
+        store_word(out, position + begin, word_at(address + begin))
+    for k in range(tail + lane, count, LANES):
         out[position + uint64(k)] = load_item(out, address + uint64(k))

@@ -110,6 +110,14 @@ def take_bytes(types: dict[str, str]) -> Iterator[Case]:
         expected = list(b"".join(data[offsets[p] : offsets[p + 1]] for p in picked))
         args = (picked, offsets, At(np.frombuffer(data, np.uint8)), starts)
         yield Case(label, len(picked), args, expected)
+    # Every length is moved in pieces of its own sizes, and from and to any alignment.
+    for lengths in (range(70), range(70, 0, -1), (200, 7, 500, 61, 1000, 3, 64)):
+        offsets = list(itertools.accumulate(lengths, initial=0))
+        data = numbers("data").randbytes(offsets[-1] + 5)
+        for skip in (0, 5):
+            args = (range(len(lengths)), offsets, At(np.frombuffer(data, np.uint8), skip), offsets)
+            expected = list(data[skip : skip + offsets[-1]])
+            yield Case(f"{lengths} from {skip}", len(lengths), args, expected)
 
 
 @cases_of(selection.take_ranges)

@@ -23,9 +23,9 @@ from colkern.kernels.primitives import PRIMITIVES
 THREADS = 256
 """The threads of a block; a power of two."""
 
-_START = "block * tile + u8(cuda.threadIdx.x // lanes)"
+_START = "block * tile + u8(cuda.threadIdx.x) // lanes"
 # The step is a constant: what a body computes with it, it computes while compiling.
-_RANGE = f"{_START}, min((block + u8(1)) * tile, count), u8(threads // lanes)"
+_RANGE = f"{_START}, min((block + u8(1)) * tile, count), u8(threads) // lanes"
 
 _MAP = """
 def {name}(count, tile, {names}):
@@ -81,7 +81,7 @@ def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionTyp
         "cuda": adapter.compiler(),
         "body": _device_function(kernel.body, lanes),
         "threads": threads,
-        "lanes": np.uint32(lanes),
+        "lanes": np.uint64(lanes),
         "partial": np.dtype(kernel.returns or "u8").type,
         "u8": np.uint64,
         **{name: _device_function(made, lanes) for name, made in adapter.replaced_builtins().items()},

@@ -13,7 +13,7 @@ import math
 import re
 import struct
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 Allocation = tuple[int, int]
@@ -24,7 +24,7 @@ Load = Callable[[int], Any]
 _LABEL = re.compile(r"^(\$L\w+):")
 _INSTRUCTION = re.compile(r"^(?:@(!?)%(p\d+)\s+)?([a-z0-9_.:]+)\s*(.*?);$", re.S)
 _PARAMETER = re.compile(r"\.param \.(\w+) (\w+)")
-_SYMBOL = re.compile(r"\.(shared|global) (?:\.align \d+ )?\.(\w+) (\w+)(?:\[(\d+)\])?")
+_SYMBOL = re.compile(r"\.(shared|global|local)\s+(?:\.align\s+\d+\s+)?\.(\w+)\s+(\w+)(?:\[(\d+)\])?")
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _UNORDERED = {"equ": "==", "neu": "!=", "ltu": "<", "leu": "<=", "gtu": ">", "geu": ">="}
 _UNSIGNED_COMPARISONS = {"lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
@@ -70,13 +70,14 @@ class Kernel:
         signature, _, body = rest.partition("{")
         self.parameters = _PARAMETER.findall(signature)
         code = body.rpartition("}")[0]
+        found = _SYMBOL.findall(head + code)
         self._sizes = {
-            name: int(count or 1) * (int(kind[1:]) // 8)
-            for _, kind, name, count in _SYMBOL.findall(head + code)
+            name: int(count or 1) * (int(kind[1:]) // 8) for _, kind, name, count in found
         }
+        self._locals = {name for space, _, name, _ in found if space == "local"}
         places = {name: k for k, (_, name) in enumerate(self.parameters)}
         source = _Source(places, set(self._sizes)).of(code)
-        namespace: dict[str, Any] = {"math": math, **_HELPERS}
+        namespace: dict[str, Any] = {"math": math, "addressof": ctypes.addressof, **_HELPERS}
         exec(compile(source, "<PTX>", "exec"), namespace)
         self._thread = namespace["thread"]
 
@@ -84,16 +85,20 @@ class Kernel:
         """Run the grid, one block after the other; `values` are the parameters'."""
         assert len(values) == len(self.parameters), (len(values), self.parameters)
         for block in range(blocks):
-            made = {name: ctypes.create_string_buffer(n + 16) for name, n in self._sizes.items()}
-            symbols = {name: (ctypes.addressof(b) + 15) & -16 for name, b in made.items()}
-            own = [(at, at + self._sizes[name]) for name, at in symbols.items()]
-            place = Memory([*memory, *own]).place
-            running = [
-                self._thread(values, symbols, place, thread, threads, block, blocks)
-                for thread in range(threads)
-            ]
+            shared = self._memory(self._sizes.keys() - self._locals)
+            running = []
+            for thread in range(threads):
+                symbols = shared | self._memory(self._locals)
+                own = [(ctypes.addressof(b), ctypes.addressof(b) + ctypes.sizeof(b)) for b in symbols.values()]
+                at = Memory([*memory, *own]).place
+                running.append(self._thread(values, symbols, at, thread, threads, block, blocks))
             while running:
                 running = [thread for thread in running if next(thread, "end") != "end"]
+
+
+    def _memory(self, names: Collection[str]) -> dict[str, Any]:
+        """Memory for the symbols of a block or of a thread; in whole words, so that it is aligned."""
+        return {name: (ctypes.c_uint64 * -(-self._sizes[name] // 8))() for name in names}
 
 
 class _Source:
@@ -133,7 +138,7 @@ class _Source:
             while found := _LABEL.match(line):
                 yield found[0]
                 line = line[found.end() :].strip()
-            if line and not line.startswith((".reg", ".pragma", ".shared", ".loc", ".file")):
+            if line and not line.startswith((".reg", ".pragma", ".shared", ".local", ".loc", ".file")):
                 yield line
 
     def _statement(self, line: str) -> list[str]:
@@ -152,7 +157,7 @@ class _Source:
         if text in special:
             return special[text]
         if text.startswith("%"):
-            if not re.fullmatch(r"%[a-z]+\d+", text):
+            if not re.fullmatch(r"%([a-z]+\d+|SPL?)", text):
                 raise NotImplementedError(text)
             return text[1:]
         if text.startswith("0d"):
@@ -160,7 +165,7 @@ class _Source:
         if text.startswith("0f"):
             return repr_float(struct.unpack(">f", bytes.fromhex(text[2:]))[0])
         if text in self._symbols:
-            return f"S[{text!r}]"
+            return f"addressof(S[{text!r}])"
         return str(int(text, 0))
 
     def _address(self, text: str) -> str:

@@ -131,6 +131,16 @@ def launch(kernel: Any, blocks: int, threads: int, stream: int, args: tuple[Any,
         kernel[blocks, threads, compiler().external_stream(stream)](*args)
 
 
+def capabilities() -> list[tuple[int, int]]:
+    """The compute capabilities that the installed toolchain compiles for, the oldest first."""
+    if is_mlir():
+        from numba_cuda_mlir.numba_cuda.cudadrv.nvrtc import get_supported_ccs
+    else:
+        compiler()
+        from numba.cuda.cudadrv.nvrtc import get_supported_ccs
+    return sorted(get_supported_ccs())
+
+
 def ptx(
     function: Callable[..., Any],
     arguments: Sequence[tuple[str, bool]],

@@ -13,10 +13,18 @@ from kernels.running import Plain, difference, sampled
 from kernels.case import arguments
 
 from colkern.cuda import adapter, compiler
-from colkern.kernels import Kernel
+from colkern.kernels import KERNELS, Kernel
 
 THREADS, LANES, TILE = 4, 2, 16
 """Few, so that small cases are cut into blocks, and threads go from item to item."""
+
+
+def one_of_each() -> list[str]:
+    """A variant of each kernel; not all of them the first of theirs."""
+    found: dict[str, list[str]] = {kernel: [] for kernel in KERNELS}
+    for name, (kernel, _) in variants().items():
+        found[kernel.name].append(name)
+    return [names[number % len(names)] for number, names in enumerate(found.values())]
 
 
 def compiled(name: str, capability: tuple[int, int]) -> str:

@@ -58,6 +58,23 @@ def test_no_compiler(missing: str) -> None:
     assert "install colkern[cuda12] or colkern[cuda13]" in said
 
 
+def test_no_successor_of_the_compiler() -> None:
+    chosen = {"COLKERN_CUDA_COMPILER": "numba-cuda-mlir"}
+    said = run(ASK, "numba_cuda_mlir", **NO_DEVICE, **chosen)
+    assert said.startswith("no CUDA compiler:")
+    assert "install colkern[mlir12] or colkern[mlir13]" in said
+
+
+def test_unknown_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    from colkern.cuda.adapter import chosen_compiler
+
+    monkeypatch.delenv("COLKERN_CUDA_COMPILER", raising=False)
+    assert chosen_compiler() == "numba-cuda"
+    monkeypatch.setenv("COLKERN_CUDA_COMPILER", "nvcc")
+    with pytest.raises(ValueError, match="expected 'numba-cuda' or 'numba-cuda-mlir', got 'nvcc'"):
+        chosen_compiler()
+
+
 def test_no_device_memory() -> None:
     code = """
 from colkern.cuda.memory import array_library

@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
@@ -29,18 +30,22 @@ def outcome(run: Callable[[], Iterable[str]]) -> list[str]:
         return [traceback.format_exc()]
 
 
-def main(output: str) -> None:
+def kernel_runs(target: Any) -> dict[str, Callable[[], Iterable[str]]]:
+    """What is run of kernels, by the name that the report has it under."""
     from kernels.cases import variants
     from kernels.running import target_failures
 
+    return {
+        f"kernel {name}": partial(target_failures, name, target, MOST_CASES) for name in variants()
+    }
+
+
+def main(output: str) -> None:
     from colkern.memory import Device
     from colkern.operations.targets import target_of
 
     target = target_of(Device("cuda"))
-    report = {
-        f"kernel {name}": outcome(partial(target_failures, name, target, MOST_CASES))
-        for name in variants()
-    }
+    report = {name: outcome(run) for name, run in kernel_runs(target).items()}
     from cuda import device_operations as device
 
     for what in device.operations():

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,11 @@ def chosen_compiler() -> str:
     return chosen
 
 
+def hint() -> str:
+    """What to install for the chosen compiler and device memory."""
+    return HINTS[chosen_compiler()]
+
+
 def is_mlir() -> bool:
     """Whether numba-cuda-mlir is to compile the bodies. The simulator is numba-cuda's."""
     return chosen_compiler() == NUMBA_CUDA_MLIR and not is_simulated()
@@ -64,7 +69,6 @@ def compiler() -> Any:
         DeviceUnavailableError: If it cannot be imported, with what is missing.
         ValueError: If COLKERN_CUDA_COMPILER names no compiler.
     """
-    chosen = chosen_compiler()
     if not hasattr(np, "row_stack"):
         # numba-cuda up to 0.30 looks for a function that NumPy 2.5 removed.
         np.row_stack = np.vstack
@@ -78,7 +82,7 @@ def compiler() -> Any:
         import _numba_cuda_redirector  # type: ignore[import-untyped]  # noqa: F401
         from numba import cuda
     except (ImportError, RuntimeError) as error:
-        raise DeviceUnavailableError(f"no CUDA compiler: {error}; {HINTS[chosen]}") from error
+        raise DeviceUnavailableError(f"no CUDA compiler: {error}; {hint()}") from error
     return cuda
 
 
@@ -89,6 +93,15 @@ def require_device() -> None:
         raise DeviceUnavailableError(
             "no CUDA device: the driver does not load or finds none; see `nvidia-smi`"
         )
+
+
+def within_functions() -> Any:
+    """The compiler's module as functions that kernels call see it."""
+    if is_simulated():
+        from colkern.cuda.simulated_primitives import Thread
+
+        return Thread()
+    return compiler()
 
 
 def primitive(name: str) -> Any:
@@ -123,12 +136,21 @@ def kernel(function: Callable[..., Any]) -> Any:
     return compiler().jit(function)
 
 
-def launch(kernel: Any, blocks: int, threads: int, stream: int, args: tuple[Any, ...]) -> None:
-    """Run a kernel on a stream (a `cudaStream_t` as an integer); returns before it has ended."""
+@lru_cache(maxsize=256)
+def stream(ordinal: int, pointer: int) -> Any:
+    """A stream of the current device, whose ordinal that is, from its `cudaStream_t` as an integer.
+
+    Kept, as the compiler keeps the configuration of a launch by the stream's object.
+    """
+    return None if is_simulated() else compiler().external_stream(pointer)
+
+
+def launch(kernel: Any, blocks: int, threads: int, stream: Any, args: tuple[Any, ...]) -> None:
+    """Run a kernel on a stream; returns before it has ended."""
     if is_simulated():
         kernel[blocks, threads](*args)
     else:
-        kernel[blocks, threads, compiler().external_stream(stream)](*args)
+        kernel[blocks, threads, stream](*args)
 
 
 def capabilities() -> list[tuple[int, int]]:

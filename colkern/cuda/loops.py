@@ -54,10 +54,10 @@ def with_plain_loops(
     definition.returns = None
     for argument in definition.args.args:
         argument.annotation = None
-    _Loops(function).visit(definition)
-    ast.fix_missing_locations(tree)
     # Where an error is, in the file of the body.
     ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+    _Loops(function.__name__).visit(definition)
+    ast.fix_missing_locations(tree)
     namespace[UNSIGNED] = np.uint64
     exec(compile(tree, function.__code__.co_filename, "exec"), namespace)
     made: types.FunctionType = namespace.pop(function.__name__)
@@ -65,8 +65,8 @@ def with_plain_loops(
 
 
 class _Loops(ast.NodeTransformer):
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._where = function.__name__
+    def __init__(self, where: str) -> None:
+        self._where = where
         self._loops = 0
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:

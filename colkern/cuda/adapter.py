@@ -107,12 +107,16 @@ def within_functions() -> Any:
 def primitive(name: str) -> Any:
     """A primitive that each compiler supplies in its own way, for the chosen one."""
     if is_simulated():
-        from colkern.cuda import simulated_primitives as supply
-    elif is_mlir():
-        from colkern.cuda import mlir_primitives as supply
-    else:
-        from colkern.cuda import primitives as supply
-    return getattr(supply, name)
+        from colkern.cuda import simulated_primitives
+
+        return getattr(simulated_primitives, name)
+    if is_mlir():
+        from colkern.cuda import mlir_primitives
+
+        return getattr(mlir_primitives, name)
+    from colkern.cuda import primitives
+
+    return getattr(primitives, name)
 
 
 def replaced_builtins() -> dict[str, Callable[..., Any]]:

@@ -84,7 +84,10 @@ def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionTyp
         "lanes": np.uint64(lanes),
         "partial": np.dtype(kernel.returns or "u8").type,
         "u8": np.uint64,
-        **{name: _device_function(made, lanes) for name, made in adapter.replaced_builtins().items()},
+        **{
+            name: _device_function(made, lanes)
+            for name, made in adapter.replaced_builtins().items()
+        },
         **{a.item: np.dtype(a.item).type for a in arguments if not a.array},
     }
     exec(compile(source, f"<colkern kernel {kernel.name}>", "exec"), namespace)
@@ -114,7 +117,9 @@ def ptx(
         threads: The threads of a block, unless the kernel is sequential.
         lanes: How many threads work on one item, if the kernel is grouped.
     """
-    function = grid_function(kernel, 1 if kernel.sequential else threads, lanes if kernel.grouped else 1)
+    function = grid_function(
+        kernel, 1 if kernel.sequential else threads, lanes if kernel.grouped else 1
+    )
     arguments = [(argument.item, argument.array) for argument in variant]
     if kernel.returns:
         arguments.append((kernel.returns, True))

@@ -38,9 +38,7 @@ while {left} != {u8}(0):
 """
 
 
-def with_plain_loops(
-    function: Callable[..., Any], namespace: dict[str, Any]
-) -> types.FunctionType:
+def with_plain_loops(function: Callable[..., Any], namespace: dict[str, Any]) -> types.FunctionType:
     """The same function with its loops spelled out and its global names looked up in `namespace`.
 
     Raises:

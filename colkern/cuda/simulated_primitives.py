@@ -21,7 +21,7 @@ class Thread:
     """
 
     @property
-    def threadIdx(self) -> Any:  # noqa: N802
+    def threadIdx(self) -> Any:
         """The place in the block."""
         return threading.current_thread().threadIdx  # type: ignore[attr-defined]
 

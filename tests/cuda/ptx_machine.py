@@ -24,7 +24,9 @@ Load = Callable[[int], Any]
 _LABEL = re.compile(r"^(\$L\w+):")
 _INSTRUCTION = re.compile(r"^(?:@(!?)%(p\d+)\s+)?([a-z0-9_.:]+)\s*(.*?);$", re.S)
 _PARAMETER = re.compile(r"\.param \.(\w+) (\w+)")
-_SYMBOL = re.compile(r"\.(shared|global|local)\s+(?:\.align\s+\d+\s+)?\.(\w+)\s+(\w+)(?:\[(\d+)\])?")
+_SYMBOL = re.compile(
+    r"\.(shared|global|local)\s+(?:\.align\s+\d+\s+)?\.(\w+)\s+(\w+)(?:\[(\d+)\])?"
+)
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _UNORDERED = {"equ": "==", "neu": "!=", "ltu": "<", "leu": "<=", "gtu": ">", "geu": ">="}
 _UNSIGNED_COMPARISONS = {"lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
@@ -81,7 +83,9 @@ class Kernel:
         exec(compile(source, "<PTX>", "exec"), namespace)
         self._thread = namespace["thread"]
 
-    def launch(self, blocks: int, threads: int, values: list[Any], memory: list[Allocation]) -> None:
+    def launch(
+        self, blocks: int, threads: int, values: list[Any], memory: list[Allocation]
+    ) -> None:
         """Run the grid, one block after the other; `values` are the parameters'."""
         assert len(values) == len(self.parameters), (len(values), self.parameters)
         for block in range(blocks):
@@ -89,12 +93,14 @@ class Kernel:
             running = []
             for thread in range(threads):
                 symbols = shared | self._memory(self._locals)
-                own = [(ctypes.addressof(b), ctypes.addressof(b) + ctypes.sizeof(b)) for b in symbols.values()]
+                own = [
+                    (ctypes.addressof(b), ctypes.addressof(b) + ctypes.sizeof(b))
+                    for b in symbols.values()
+                ]
                 at = Memory([*memory, *own]).place
                 running.append(self._thread(values, symbols, at, thread, threads, block, blocks))
             while running:
                 running = [thread for thread in running if next(thread, "end") != "end"]
-
 
     def _memory(self, names: Collection[str]) -> dict[str, Any]:
         """Memory for the symbols of a block or of a thread; in whole words, so that it is aligned."""
@@ -138,7 +144,9 @@ class _Source:
             while found := _LABEL.match(line):
                 yield found[0]
                 line = line[found.end() :].strip()
-            if line and not line.startswith((".reg", ".pragma", ".shared", ".local", ".loc", ".file")):
+            if line and not line.startswith(
+                (".reg", ".pragma", ".shared", ".local", ".loc", ".file")
+            ):
                 yield line
 
     def _statement(self, line: str) -> list[str]:
@@ -169,7 +177,9 @@ class _Source:
         return str(int(text, 0))
 
     def _address(self, text: str) -> str:
-        base, sign, offset = re.fullmatch(r"\[([^+\]]+)(\+?)(-?\d*)\]", text.replace(" ", "")).groups()  # type: ignore[union-attr]
+        base, sign, offset = re.fullmatch(
+            r"\[([^+\]]+)(\+?)(-?\d*)\]", text.replace(" ", "")
+        ).groups()  # type: ignore[union-attr]
         return f"{self._value(base)} + {offset}" if sign else self._value(base)
 
     def _made(self, name: str, operands: list[str], line: str) -> list[str]:

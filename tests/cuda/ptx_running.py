@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from cuda.ptx_machine import Kernel as Machine
+from kernels.case import arguments
 from kernels.cases import Case, combine, variants
 from kernels.running import Plain, difference, sampled
-from kernels.case import arguments
 
 from colkern.cuda import adapter, compiler
 from colkern.kernels import KERNELS, Kernel
@@ -60,8 +60,11 @@ def _launched(machine: Machine, kernel: Kernel, case: Case, given: list[Any], al
         partials = np.zeros(blocks, kernel.returns)
         values += _parameters(partials)
         arrays.append(partials)
-    whole = [array.base if isinstance(array.base, np.ndarray) else array
-             for array in arrays if isinstance(array, np.ndarray)]
+    whole = [
+        array.base if isinstance(array.base, np.ndarray) else array
+        for array in arrays
+        if isinstance(array, np.ndarray)
+    ]
     memory = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in whole if a.nbytes]
     machine.launch(blocks, threads, values, memory)
     return reduce(combine(kernel), partials.tolist()) if kernel.returns else None

@@ -16,7 +16,7 @@ from colkern.cuda.loops import with_plain_loops
 def by_one(count):
     found = []
     for i in range(count):
-        found.append(int(i))  # noqa: PERF402
+        found.append(int(i))
     return found
 
 
@@ -54,7 +54,7 @@ def test_numbers_are_unsigned() -> None:
     def kinds(stop):
         found = []
         for i in range(stop):
-            found.append(type(i))  # noqa: PERF402
+            found.append(type(i))
         return found
 
     assert spelled_out(kinds)(3) == [np.uint64] * 3

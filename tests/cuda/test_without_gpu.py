@@ -140,7 +140,9 @@ def intrinsics(module: str) -> set[str]:
     """What a module gives a compiler as code of its own."""
     tree = ast.parse((FOLDER / f"{module}.py").read_text())
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    return {f.name for f in functions if any("intrinsic" in ast.unparse(d) for d in f.decorator_list)}
+    return {
+        f.name for f in functions if any("intrinsic" in ast.unparse(d) for d in f.decorator_list)
+    }
 
 
 def test_each_compiler_has_the_same_primitives() -> None:

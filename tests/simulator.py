@@ -46,7 +46,7 @@ def launch_runs(target: Any, launched: list[str]) -> dict[str, Callable[[], Iter
     from benchmarks.gpu import LAUNCHES, Data
 
     def failures(make: Callable[[Any], Iterable[Any]]) -> Iterable[str]:
-        for launch in make(Data(target, 600)):
+        for launch in make(Data(target, 300)):
             launched.append(launch.kernel.name)
             found = launch.run(target)
             # A search that finds something stops early, and measures nothing.

@@ -19,8 +19,8 @@ from colkern.layouts import Role, layout
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.casting.decimals import words_of
 from colkern.operations.casting.dispatch import convert
-from colkern.operations.casting.nested import dictionary_values
 from colkern.operations.casting.results import retyped
+from colkern.operations.dictionaries import dictionary_decode
 from colkern.operations.targets import target_of, validity_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import combine_validity, count_set_bits
@@ -286,7 +286,7 @@ def _count_valid(array: Array) -> int:
             return 0
         if dictionary.layout.has_validity and dictionary.null_count == 0:
             return array.length - array.null_count
-        return _count_valid(dictionary_values(array))
+        return _count_valid(dictionary_decode(array))
     if isinstance(type_, s.Union):
         raise UnsupportedError(f"nulls of {array.type}, which has none of its own")
     return array.length - array.null_count

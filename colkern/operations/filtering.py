@@ -16,7 +16,7 @@ from colkern.kernels import bitmaps, filtering
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.patterns import Kept, bit_words, bitmap_of, compact
-from colkern.operations.selection import is_plain, null_where, repeat_bits, take_positions, words_of
+from colkern.operations.selection import is_plain, null_where, repeat_bits, words_of
 from colkern.operations.targets import target_of
 from colkern.operations.validation import require_valid
 
@@ -253,7 +253,10 @@ def _keep_dense_union(array: Array, kept: Kept) -> Array:
 
 
 def _keep_runs(array: Array, kept: Kept) -> Array:
-    return take_positions(array, kept.positions().view(np.int64))
+    # Imported late: it takes the values of runs, as here.
+    from colkern.operations.run_selection import filter_runs
+
+    return filter_runs(array, kept.target.buffer(kept.bits), kept.offset)
 
 
 _FILTER: dict[str, Callable[[Array, Kept], Array]] = {

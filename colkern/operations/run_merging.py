@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from colkern.arrays import Array
-from colkern.kernels import run_merging, runs, selection
+from colkern.kernels import run_merging, runs
 from colkern.layouts import Role
 from colkern.operations.runs import own_runs, runs_at
 from colkern.operations.targets import target_of
@@ -31,7 +31,7 @@ def merge_runs(left: Array, right: Array) -> tuple[Any, Any, Any]:
         return none, none, none
     ends = [_own_ends(array) for array in (left, right)]
     if ends[0].dtype != ends[1].dtype:
-        ends = [_as_int64(target, items) for items in ends]
+        ends = [items.astype(np.int64) for items in ends]
     block = 1 << run_merging.BLOCK_BITS
     counts = target.output(-(-(len(ends[0]) + len(ends[1])) // block), np.int64)
     target.map(run_merging.count_merged, len(counts), *ends, counts)
@@ -56,10 +56,4 @@ def _own_ends(array: Array) -> Any:
     out = target.output(count, ends.dtype)
     last = array.offset + array.length
     target.map(runs.rebase_run_ends, count, ends, array.offset, last, 0, out)
-    return target.frozen(out)
-
-
-def _as_int64(target: Any, items: Any) -> Any:
-    out = target.output(len(items), np.int64)
-    target.map(selection.plain_indices, len(items), items, target.table([], np.uint8), 0, out)
     return target.frozen(out)

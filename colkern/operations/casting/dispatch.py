@@ -7,9 +7,11 @@ from collections.abc import Callable
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
-from colkern.operations.casting import binary, decimals, nested, numbers, times
+from colkern.operations.casting import binary, decimals, encoded, lists, nested, numbers, times
 from colkern.operations.casting.results import retyped
 from colkern.operations.creation import nulls
+from colkern.operations.dictionaries import dictionary_decode
+from colkern.operations.runs import run_end_decode
 from colkern.operations.validation import require_valid
 
 Conversion = Callable[[Array, s.DataType, bool], Array]
@@ -62,6 +64,9 @@ def convert(array: Array, type: s.DataType, safe: bool) -> Array:
     decode = DECODERS.get(source.__class__)
     if decode is not None:
         return convert(decode(array), type, safe)
+    encode = ENCODERS.get(type.__class__)
+    if encode is not None:
+        return encode(array, type, safe)
     raise UnsupportedError(f"no cast from {source} to {type}")
 
 
@@ -111,6 +116,10 @@ CONVERSIONS: dict[tuple[type[s.DataType], type[s.DataType]], Conversion] = {
     **_between((*_LISTS, s.Map), _LISTS, nested.lists_to_lists),
     (s.Map, s.Map): nested.lists_to_lists,
     **_between(_LIST_VIEWS, _LIST_VIEWS, nested.list_views_to_list_views),
+    **_between((*_LISTS, s.Map, s.FixedSizeList), _LIST_VIEWS, lists.lists_to_list_views),
+    **_between(_LIST_VIEWS, _LISTS, lists.list_views_to_lists),
+    **_between((s.FixedSizeList,), _LISTS, lists.fixed_lists_to_lists),
+    **_between((*_LISTS, *_LIST_VIEWS, s.Map), (s.FixedSizeList,), lists.to_fixed_lists),
     (s.FixedSizeList, s.FixedSizeList): nested.fixed_lists_to_fixed_lists,
     (s.Struct, s.Struct): nested.structs_to_structs,
     (s.Dictionary, s.Dictionary): nested.dictionaries_to_dictionaries,
@@ -119,7 +128,13 @@ CONVERSIONS: dict[tuple[type[s.DataType], type[s.DataType]], Conversion] = {
 """How arrays of one type become arrays of another; a checked array, the type, whether to be safe."""
 
 DECODERS: dict[type[s.DataType], Callable[[Array], Array]] = {
-    s.Dictionary: nested.dictionary_values,
-    s.RunEndEncoded: nested.run_values,
+    s.Dictionary: dictionary_decode,
+    s.RunEndEncoded: run_end_decode,
 }
 """How encoded arrays become their values, for what is cast to another type than an encoded one."""
+
+ENCODERS: dict[type[s.DataType], Conversion] = {
+    s.Dictionary: encoded.to_dictionary,
+    s.RunEndEncoded: encoded.to_runs,
+}
+"""How values become encoded arrays, for what is cast to one from another type."""

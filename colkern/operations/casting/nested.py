@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError, UnsupportedError
-from colkern.kernels import selection
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer
 from colkern.operations.casting.binary import moved_offsets
 from colkern.operations.casting.numbers import integers_to_integers
 from colkern.operations.creation import nulls
-from colkern.operations.runs import run_end_decode
-from colkern.operations.selection import take_positions
-from colkern.operations.targets import target_of, validity_of
-from colkern.operations.validity import combine_validity, compact_validity
+from colkern.operations.targets import target_of
+from colkern.operations.validity import compact_validity
 
 
 def lists_to_lists(array: Array, type: s.DataType, safe: bool) -> Array:
@@ -106,34 +101,6 @@ def dictionaries_to_dictionaries(array: Array, type: s.DataType, safe: bool) -> 
     return made
 
 
-def dictionary_values(array: Array) -> Array:
-    """The values of a dictionary-encoded array, one a slot."""
-    dictionary = array.dictionary
-    assert dictionary is not None
-    if dictionary.length == 0:
-        return nulls(array.length, dictionary.type, array.device)
-    target = target_of(array.device)
-    positions = target.output(array.length, np.int64)
-    items = array.items(Role.DATA)
-    target.map(selection.plain_indices, array.length, items, *validity_of(array, target), positions)
-    taken = take_positions(dictionary, target.frozen(positions))
-    if array.null_count == 0:
-        return taken
-    if taken.layout.name == "null":
-        return taken
-    if not taken.layout.has_validity:
-        raise UnsupportedError(f"null indices into {taken.type}, which has no nulls of its own")
-    validity, count = combine_validity([taken, array])
-    return Array(
-        taken.type,
-        taken.length,
-        [validity, *taken.buffers[1:]],
-        taken.children,
-        taken.dictionary,
-        null_count=count,
-    )
-
-
 def runs_to_runs(array: Array, type: s.DataType, safe: bool) -> Array:
     """Run-end encoded values with other run ends and values, which are cast once each."""
     # Run ends that wrapped around would not ascend.
@@ -142,11 +109,6 @@ def runs_to_runs(array: Array, type: s.DataType, safe: bool) -> Array:
         _converted(array.children[1], type.fields[1], safe),
     ]
     return _rebuilt(array, type, array.buffers, children, array.offset)
-
-
-def run_values(array: Array) -> Array:
-    """The values of a run-end encoded array, one a slot."""
-    return run_end_decode(array)
 
 
 def _resized(array: Array, type: s.DataType, role: Role) -> Buffer:

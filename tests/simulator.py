@@ -66,7 +66,7 @@ def main(output: str) -> None:
     report = {name: outcome(run) for name, run in runs.items()} | {"launched": launched}
     from cuda import device_operations as device
 
-    for what in device.operations():
+    for what in device.OPERATIONS:
         report[f"operation {what}"] = outcome(partial(device.failures, what))
     report["gather_union"] = outcome(device.union_failures)
     report["validation"] = outcome(device.validation_failures)

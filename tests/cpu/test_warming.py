@@ -16,10 +16,10 @@ RUN_EVERY_OPERATION = """
 import json, sys
 sys.path[:0] = sys.argv[1:]
 import numba
-from cuda.device_operations import operations
+from cuda.on_device import OPERATIONS
 from operations.samples import ints, sample
 from colkern.cpu.compiler import compilations
-for name, run in operations().values():
+for name, run in OPERATIONS.values():
     run(sample(name).slice(3, 7), ints([6, 0, 3, 3]))
 print(json.dumps(compilations()))
 """

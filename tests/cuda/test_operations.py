@@ -6,7 +6,7 @@ import pytest
 from cuda import device_operations as device
 
 
-@pytest.mark.parametrize("what", device.operations())
+@pytest.mark.parametrize("what", device.OPERATIONS)
 def test_simulated_operation(what: str, simulated: dict[str, list[str]]) -> None:
     assert simulated[f"operation {what}"] == []
 
@@ -20,7 +20,7 @@ def test_simulated_validation(simulated: dict[str, list[str]]) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("what", device.operations())
+@pytest.mark.parametrize("what", device.OPERATIONS)
 def test_operation_on_a_gpu(what: str) -> None:
     assert list(device.failures(what)) == []
 

@@ -1,0 +1,36 @@
+"""Operations for the simulator and for a GPU, one file a concern; each has `OPERATIONS`.
+
+An entry is the name of a sample and what is done: a function of the array and of some positions in it,
+both where it runs.
+"""
+
+from __future__ import annotations
+
+from cuda.on_device import (
+    aggregates,
+    booleans,
+    casts,
+    dictionaries,
+    encodings,
+    everything,
+    lists,
+    strings,
+    views,
+)
+from cuda.on_device.operation import Operation
+
+OPERATIONS: dict[str, tuple[str, Operation]] = {
+    what: found
+    for module in (
+        everything,
+        booleans,
+        dictionaries,
+        encodings,
+        views,
+        strings,
+        lists,
+        casts,
+        aggregates,
+    )
+    for what, found in module.OPERATIONS.items()
+}

@@ -1,0 +1,23 @@
+"""What an operation is, and other arrays where an array is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from operations.samples import ints
+
+from colkern.arrays import Array
+from colkern.cuda.memory import to_device
+
+Operation = Callable[..., Any]
+
+
+def beside(array: Array, made: Array) -> Array:
+    """What was made on the host, where the array is."""
+    return made if array.device.kind == "cpu" else to_device(made)
+
+
+def mirrored(array: Array) -> Array:
+    """The positions of an array's slots from the last to the first, where the array is."""
+    return beside(array, ints(list(range(len(array)))[::-1]))

@@ -323,8 +323,12 @@ def even_offsets(start, stop, step, base, size, out):
     size: how many elements each list has
     out: int32/int64[n + 1]
     """
+    # A sum is vectorised, a product of 64 bits hardly.
+    place = base + uint64(start) * size
+    stride = uint64(step) * size
     for i in range(start, stop, step):
-        out[i] = base + uint64(i) * size
+        out[i] = place
+        place += stride
 
 
 @kernel("starts: O[], out: i8[w]", O="i4 i8")

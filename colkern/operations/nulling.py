@@ -5,16 +5,15 @@ Columnar format 1.5: "Validity bitmaps"; "Struct Layout" on what a parent's vali
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.kernels import bitmaps, selection
-from colkern.layouts import ChildLength, Extent
+from colkern.kernels import selection
 from colkern.memory import Buffer
-from colkern.operations.list_slots import list_size
+from colkern.operations.own_slots import own_parts
 from colkern.operations.runs import encode_taken_runs
 from colkern.operations.selection import take_positions
 from colkern.operations.targets import target_of
@@ -42,7 +41,7 @@ def null_outside(array: Array, visible: Buffer) -> Array:
 def _null_by_bitmap(array: Array, visible: Buffer) -> Array:
     mask = Array(s.bool_(), array.length, [visible, visible])
     validity, nulls = combine_validity([array, mask])
-    buffers, children = _from_slot_0(array)
+    buffers, children = own_parts(array)
     buffers = [validity, *buffers[1:]]
     return Array(array.type, array.length, buffers, children, array.dictionary, null_count=nulls)
 
@@ -52,7 +51,7 @@ def _null_already(array: Array, visible: Buffer) -> Array:
 
 
 def _null_in_sparse_union(array: Array, visible: Buffer) -> Array:
-    buffers, children = _from_slot_0(array)
+    buffers, children = own_parts(array)
     children = [null_outside(child, visible) for child in children]
     return Array(array.type, array.length, buffers, children)
 
@@ -79,41 +78,6 @@ def _null_in_runs(array: Array, visible: Buffer) -> Array:
     own = encode_taken_runs(array, target.frozen(target.positions(array.length)))
     run_ends, values = own.children
     return Array(array.type, array.length, [], [run_ends, null_outside(values, visible)])
-
-
-def _from_slot_0(array: Array) -> tuple[Sequence[Buffer | None], Sequence[Array]]:
-    """Buffers and children that begin with the array's own slots; shared, but for bits."""
-    if array.offset == 0:
-        return array.buffers, array.children
-    fixed = len(array.layout.buffers)
-    buffers = [_own_buffer(array, position) for position in range(fixed)]
-    return [*buffers, *array.buffers[fixed:]], _own_children(array)
-
-
-def _own_buffer(array: Array, position: int) -> Buffer | None:
-    spec, buffer = array.layout.buffers[position], array.buffers[position]
-    if buffer is None or spec.extent is Extent.FREE or not spec.dtype.itemsize:
-        return buffer
-    if spec.extent is not Extent.BITS:
-        begin = array.offset * spec.dtype.itemsize
-        return buffer[begin : begin + spec.min_bytes(array.length)]
-    size = (array.length + 7) // 8
-    if array.offset % 8 == 0:
-        return buffer[array.offset // 8 : array.offset // 8 + size]
-    target = target_of(array.device)
-    out = target.output(size, np.uint8)
-    target.map(bitmaps.copy_bits, size, buffer.array, array.offset, array.length, out)
-    made: Buffer = target.buffer(out)
-    return made
-
-
-def _own_children(array: Array) -> Sequence[Array]:
-    rule = array.layout.child_length
-    size = list_size(array) if rule is ChildLength.LIST_SIZE else 1
-    if rule in (ChildLength.SAME, ChildLength.LIST_SIZE):
-        begin, count = array.offset * size, array.length * size
-        return [child.slice(begin, count) for child in array.children]
-    return array.children
 
 
 _NULL: dict[str, Callable[[Array, Buffer], Array]] = {

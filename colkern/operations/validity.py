@@ -56,11 +56,18 @@ def compact_validity(array: Array) -> Buffer | None:
         return None
     bitmap = array.buffer(Role.VALIDITY)
     assert bitmap is not None
-    size = (array.length + 7) // 8
-    if array.offset % 8 == 0:
-        first = array.offset // 8
-        return bitmap[first : first + size]
-    return move_bits(bitmap, array.offset, array.length)
+    (array.length + 7) // 8
+    return own_bits(bitmap, array.offset, array.length)
+
+
+def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
+    """Bits `[offset, offset + length)` from bit 0 on; copied if they do not start at a byte.
+
+    Behind the last one there may be others, if they are not copied.
+    """
+    if offset % 8 == 0:
+        return bitmap[offset // 8 : (offset + length + 7) // 8]
+    return move_bits(bitmap, offset, length)
 
 
 def move_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:

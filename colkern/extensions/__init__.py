@@ -1,0 +1,62 @@
+"""The canonical extension types: what each may be stored as, and what its parameters say.
+
+A type of a known name is looked at when its values are shown, built or validated, not when it is
+read: one that breaks its own rules travels on unchanged, like one that is not known, its values are
+those of its storage, and `validate` names what is wrong. No extension type runs code.
+
+`storage` and `metadata` hold the rules, `text` how types are shown, `canonical` the table of all of
+them, `making` the functions that make types.
+
+Format: "Canonical Extension Types".
+"""
+
+from colkern.extensions.canonical import (
+    CANONICAL,
+    MAX_METADATA_BYTES,
+    Canonical,
+    known_parameters,
+    parameters_of,
+    text_of,
+)
+from colkern.extensions.making import (
+    bool8,
+    fixed_shape_tensor,
+    json_,
+    opaque,
+    timestamp_with_offset,
+    uuid,
+    variable_shape_tensor,
+    variant,
+)
+from colkern.extensions.metadata import (
+    MAX_DIMENSIONS,
+    NoParameters,
+    OpaqueParameters,
+    Parameters,
+    TensorParameters,
+)
+from colkern.extensions.storage import OFFSET_MINUTES, tensor_fields
+
+__all__ = [
+    "CANONICAL",
+    "MAX_DIMENSIONS",
+    "MAX_METADATA_BYTES",
+    "OFFSET_MINUTES",
+    "Canonical",
+    "NoParameters",
+    "OpaqueParameters",
+    "Parameters",
+    "TensorParameters",
+    "bool8",
+    "fixed_shape_tensor",
+    "json_",
+    "known_parameters",
+    "opaque",
+    "parameters_of",
+    "tensor_fields",
+    "text_of",
+    "timestamp_with_offset",
+    "uuid",
+    "variable_shape_tensor",
+    "variant",
+]

@@ -1,0 +1,145 @@
+"""The one table of canonical extension types: storage, parameters and text of each.
+
+Format: "Canonical Extension Types".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from colkern import schema as s
+from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError
+from colkern.extensions.metadata import (
+    Parameters,
+    fixed_shape_parameters,
+    json_parameters,
+    no_metadata,
+    opaque_parameters,
+    variable_shape_parameters,
+)
+from colkern.extensions.storage import (
+    TEXT,
+    stores_offset_timestamps,
+    stores_variable_shapes,
+    stores_variants,
+)
+from colkern.extensions.text import (
+    name_alone,
+    offset_text,
+    opaque_text,
+    tensor_text,
+    variant_text,
+)
+
+MAX_METADATA_BYTES = 1 << 16
+"""How long serialized parameters may be; those of a type are some hundred bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """What the format says of one extension type.
+
+    Args:
+        storage: The types that it may be stored as, in words.
+        stores: Whether a type is one of them.
+        parameters: Reads the metadata of a type whose storage is right.
+        text: What stands in `extension<…>`, from the type and its parameters.
+    """
+
+    storage: str
+    stores: Callable[[s.DataType], bool]
+    parameters: Callable[[s.Extension], Parameters]
+    text: Callable[[s.Extension, Any], str]
+
+
+CANONICAL: dict[str, Canonical] = {
+    "arrow.fixed_shape_tensor": Canonical(
+        "a fixed-size list",
+        lambda storage: isinstance(storage, s.FixedSizeList),
+        fixed_shape_parameters,
+        tensor_text,
+    ),
+    "arrow.variable_shape_tensor": Canonical(
+        "a struct of the lists `data` and the fixed-size lists of int32 `shape`",
+        stores_variable_shapes,
+        variable_shape_parameters,
+        tensor_text,
+    ),
+    "arrow.json": Canonical(
+        "utf8, large_utf8 or utf8_view",
+        lambda storage: isinstance(storage, TEXT),
+        json_parameters,
+        name_alone,
+    ),
+    "arrow.uuid": Canonical(
+        "fixed_size_binary[16]",
+        lambda storage: storage == s.fixed_size_binary(16),
+        no_metadata,
+        name_alone,
+    ),
+    "arrow.bool8": Canonical("int8", lambda storage: storage == s.int8(), no_metadata, name_alone),
+    "arrow.opaque": Canonical("any type", lambda _: True, opaque_parameters, opaque_text),
+    "arrow.timestamp_with_offset": Canonical(
+        "a struct of `timestamp`, in UTC, and `offset_minutes`, int16",
+        stores_offset_timestamps,
+        no_metadata,
+        offset_text,
+    ),
+    "arrow.parquet.variant": Canonical(
+        "a struct of `metadata`, binary and not nullable, with `value`, binary, `typed_value` or both",
+        stores_variants,
+        no_metadata,
+        variant_text,
+    ),
+}
+"""The canonical extension types by name."""
+
+
+def parameters_of(type_: s.Extension) -> Parameters | None:
+    """The parameters of a canonical extension type; None if its name is not known.
+
+    Raises:
+        InvalidArrowError: If the type breaks a rule of the format: storage or metadata.
+        LimitExceededError: If the metadata is longer than `MAX_METADATA_BYTES`.
+        UnsupportedError: If a tensor has more than `MAX_DIMENSIONS` dimensions.
+    """
+    if type_.extension_name not in CANONICAL:
+        return None
+    if len(type_.extension_metadata) > MAX_METADATA_BYTES:
+        raise LimitExceededError(
+            f"{type_.extension_name}: metadata of {len(type_.extension_metadata)} bytes is over "
+            f"the limit of {MAX_METADATA_BYTES}, which cannot be raised"
+        )
+    return _parameters_of(type_)
+
+
+@lru_cache(maxsize=256)
+def _parameters_of(type_: s.Extension) -> Parameters:
+    rule = CANONICAL[type_.extension_name]
+    if not rule.stores(type_.storage_type):
+        raise InvalidArrowError(
+            f"{type_.extension_name} stored as {type_.storage_type}; it is {rule.storage}"
+        )
+    try:
+        return rule.parameters(type_)
+    except InvalidArrowError as error:
+        raise InvalidArrowError(f"{type_.extension_name}: {error.message}") from None
+
+
+def known_parameters(type_: s.Extension) -> Parameters | None:
+    """As `parameters_of`, but also None for a type that breaks a rule or is over a limit."""
+    try:
+        return parameters_of(type_)
+    except ColkernError:
+        return None
+
+
+def text_of(type_: s.Extension) -> str:
+    """The type as text: its name, and what its parameters say, or its storage if it is not known."""
+    parameters = known_parameters(type_)
+    if parameters is None:
+        return f"extension<{type_.extension_name}[{type_.storage_type}]>"
+    return f"extension<{CANONICAL[type_.extension_name].text(type_, parameters)}>"

@@ -1,0 +1,185 @@
+"""What the metadata of a canonical extension type says: its parameters, read from JSON and written.
+
+Format: "Canonical Extension Types".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from colkern import schema as s
+from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.extensions.storage import tensor_fields
+
+MAX_DIMENSIONS = 64
+"""How many dimensions a tensor may have: as many as NumPy's arrays."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorParameters:
+    """What the metadata of a tensor type says.
+
+    Args:
+        value_type: The type of a tensor's elements.
+        dimensions: How many dimensions a tensor has.
+        shape: The physical shape, in row-major order; None where each tensor has its own.
+        uniform_shape: For tensors with shapes of their own, the sizes that all have in common, None
+            for a dimension where they differ.
+        dim_names: A name for each physical dimension, or None.
+        permutation: For each logical dimension, the physical one that it is, or None for the same.
+    """
+
+    value_type: s.DataType
+    dimensions: int
+    shape: tuple[int, ...] | None = None
+    uniform_shape: tuple[int | None, ...] | None = None
+    dim_names: tuple[str, ...] | None = None
+    permutation: tuple[int, ...] | None = None
+
+    def logical(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The logical shape for a physical one."""
+        return tuple(shape[d] for d in self.permutation or range(self.dimensions))
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueParameters:
+    """What the metadata of `arrow.opaque` says.
+
+    Args:
+        type_name: The name of the type in the system that it is from.
+        vendor_name: The name of that system.
+    """
+
+    type_name: str
+    vendor_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoParameters:
+    """The parameters of a type that has none."""
+
+
+Parameters = TensorParameters | OpaqueParameters | NoParameters
+
+
+def no_metadata(type_: s.Extension) -> NoParameters:
+    """Of a type that has no metadata."""
+    if type_.extension_metadata:
+        raise InvalidArrowError(f"metadata {type_.extension_metadata[:40]!r}; it has none")
+    return NoParameters()
+
+
+def _object(metadata: bytes) -> Mapping[str, Any]:
+    """Metadata that is a JSON object."""
+    import json
+
+    try:
+        value = json.loads(metadata.decode())
+    except (ValueError, RecursionError):
+        raise InvalidArrowError(f"metadata {metadata[:40]!r} is not JSON") from None
+    if not isinstance(value, dict):
+        raise InvalidArrowError(f"metadata {metadata[:40]!r} is not a JSON object")
+    return value
+
+
+def serialized(**parameters: Any) -> bytes:
+    """Parameters as a JSON object, without those that are None, in the form that Arrow C++ writes."""
+    import json
+
+    given = {name: value for name, value in parameters.items() if value is not None}
+    return json.dumps(given, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def json_parameters(type_: s.Extension) -> NoParameters:
+    """Of `arrow.json`: an object without anything in it."""
+    # Arrow C++ looks at none of it; the format has the empty string or an object, so far empty.
+    if type_.extension_metadata:
+        _object(type_.extension_metadata)
+    return NoParameters()
+
+
+def opaque_parameters(type_: s.Extension) -> OpaqueParameters:
+    """Of `arrow.opaque`."""
+    found = _object(type_.extension_metadata)
+    names = found.get("type_name"), found.get("vendor_name")
+    if not all(isinstance(name, str) for name in names):
+        raise InvalidArrowError(f"type_name and vendor_name {names!r:.100}; they are text")
+    return OpaqueParameters(*names)  # type: ignore[arg-type]
+
+
+def _sizes(value: Any, what: str, unknown: tuple[None, ...] = ()) -> tuple[Any, ...]:
+    """A JSON array of sizes."""
+    if not isinstance(value, list):
+        raise InvalidArrowError(f"{what} {value!r:.100} is not an array")
+    if len(value) > MAX_DIMENSIONS:
+        raise UnsupportedError(
+            f"tensors of {len(value)} dimensions; colkern has at most {MAX_DIMENSIONS}"
+        )
+    for size in value:
+        # A bool is an int to Python, and no number to JSON.
+        is_size = type(size) is int and 0 <= size < 1 << 63
+        if not is_size and size not in unknown:
+            raise InvalidArrowError(f"{what} {value!r:.100}: {size!r:.40} is no size")
+    return tuple(value)
+
+
+def _names_and_order(
+    found: Mapping[str, Any], dimensions: int
+) -> tuple[tuple[str, ...] | None, tuple[int, ...] | None]:
+    """The names of dimensions and the permutation, where they are given."""
+    names, order = found.get("dim_names"), found.get("permutation")
+    if names is not None:
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise InvalidArrowError(f"dim_names {names!r:.100} is not an array of text")
+        if len(names) != dimensions:
+            raise InvalidArrowError(f"dim_names: {len(names)} for {dimensions} dimensions")
+    if order is not None and sorted(_sizes(order, "permutation")) != list(range(dimensions)):
+        raise InvalidArrowError(f"permutation {order!r:.100} of {dimensions} dimensions")
+    return (
+        None if names is None else tuple(names),
+        None if order is None else tuple(order),
+    )
+
+
+def fixed_shape_parameters(type_: s.Extension) -> TensorParameters:
+    """Of `arrow.fixed_shape_tensor`."""
+    storage = type_.storage_type
+    assert isinstance(storage, s.FixedSizeList)
+    found = _object(type_.extension_metadata)
+    shape = _sizes(found.get("shape"), "shape")
+    if prod(shape) != storage.list_size:
+        raise InvalidArrowError(f"shape {list(shape)} of lists of {storage.list_size} values")
+    names, order = _names_and_order(found, len(shape))
+    return TensorParameters(
+        storage.value_type, len(shape), shape, dim_names=names, permutation=order
+    )
+
+
+def variable_shape_parameters(type_: s.Extension) -> TensorParameters:
+    """Of `arrow.variable_shape_tensor`."""
+    data, shapes = tensor_fields(type_.storage_type)
+    storage = shapes.type
+    assert isinstance(storage, s.FixedSizeList)
+    dimensions = storage.list_size
+    if dimensions > MAX_DIMENSIONS:
+        raise UnsupportedError(
+            f"tensors of {dimensions} dimensions; colkern has at most {MAX_DIMENSIONS}"
+        )
+    found = _object(type_.extension_metadata) if type_.extension_metadata else {}
+    uniform = found.get("uniform_shape")
+    if uniform is not None:
+        uniform = _sizes(uniform, "uniform_shape", (None,))
+        if len(uniform) != dimensions:
+            raise InvalidArrowError(f"uniform_shape {list(uniform)} of {dimensions} dimensions")
+    names, order = _names_and_order(found, dimensions)
+    assert isinstance(data.type, s.List)
+    return TensorParameters(
+        data.type.value_type,
+        dimensions,
+        uniform_shape=uniform,
+        dim_names=names,
+        permutation=order,
+    )

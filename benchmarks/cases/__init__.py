@@ -4,6 +4,6 @@ polars reads its number of threads when it is imported, so `benchmarks.compare` 
 """
 
 from benchmarks.case import COMPARISONS
-from benchmarks.cases import bitmaps, formats, runs, validation
+from benchmarks.cases import bitmaps, concat, formats, runs, selection, validation
 
-__all__ = ["COMPARISONS", "bitmaps", "formats", "runs", "validation"]
+__all__ = ["COMPARISONS", "bitmaps", "concat", "formats", "runs", "selection", "validation"]

@@ -95,6 +95,15 @@ class CudaTarget:
             memory.array_library().cumsum(lengths, out=offsets[1:])
         return offsets
 
+    def accumulate(self, offsets: Any) -> None:
+        """Lengths behind one item of anything become offsets `[0, l0, l0 + l1, …]`, in place.
+
+        The caller has made sure that the sum fits.
+        """
+        with memory.current(self.device):
+            offsets[:1] = 0
+            offsets[:] = memory.array_library().cumsum(offsets, dtype=offsets.dtype)
+
     def running_sum(self, lengths: Any, dtype: Any) -> tuple[Any, int]:
         """As `scan`, and the sum; where that does not fit, there are no offsets. Waits."""
         total = self.total(lengths)

@@ -37,3 +37,6 @@ __all__ = ["COMPARISONS", "arithmetic", "bitmaps", "formats", "runs", "unions", 
 from benchmarks.cases import aggregates, casts
 
 __all__ = ["COMPARISONS", "aggregates", "bitmaps", "casts", "formats", "runs", "validation"]
+from benchmarks.cases import concat, selection
+
+__all__ = ["COMPARISONS", "bitmaps", "concat", "formats", "runs", "selection", "validation"]

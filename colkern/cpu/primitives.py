@@ -91,55 +91,97 @@ def _extracted_bits(word: Any, mask: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def compress_items(typingctx: Any, out: Any, place: Any, values: Any, first: Any, kept: Any) -> Any:
-    """Four or eight items at a time by `pext`, or by a permutation of a vector that `pext` makes.
+    """Four or eight items at a time, by a permutation of a vector that a table has for each mask.
 
-    A loop over the items where the processor has no such instructions.
+    A loop over the items where the processor has no such vectors.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if not {"bmi2", "avx2"} <= _fast_features():
+        if "avx2" not in _fast_features():
             return context.compile_internal(builder, _compressed_items, signature, args)
-        arrays = signature.args[0], signature.args[2]
-        target, source = (
-            context.make_array(kind)(context, builder, array).data
-            for kind, array in zip(arrays, (args[0], args[2]), strict=True)
-        )
-        source = builder.gep(source, [args[3]])
-        _compress(builder, arrays[0].dtype.bitwidth, target, args[1], source, args[4])
-        return context.get_dummy_value()
+        return _compress(context, builder, signature, args, signature.args[0].dtype.bitwidth)
 
     return types.none(out, types.uint64, values, types.uint64, types.uint64), generate
 
 
-def _compress(builder: Any, bits: int, target: Any, place: Any, source: Any, kept: Any) -> None:
-    """All 64 items of `bits` bits, in steps of as many as fit a word, or a vector of 256 bits."""
-    lanes = 4 if bits in (16, 64) else 8
-    each = ir.Constant(_WORD, sum(1 << 64 // lanes * lane for lane in range(lanes)))
-    whole = ir.Constant(_WORD, (1 << 64 // lanes) - 1)
-    unit = _WORD if bits < 32 else ir.VectorType(ir.IntType(32), 8)
+@intrinsic  # type: ignore[untyped-decorator]
+def compress_pairs(typingctx: Any, out: Any, place: Any, values: Any, first: Any, kept: Any) -> Any:
+    """As `compress_items`, two pairs at a time."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if "avx2" not in _fast_features():
+            return context.compile_internal(builder, _compressed_pairs, signature, args)
+        return _compress(context, builder, signature, args, 128)
+
+    return types.none(out, types.uint64, values, types.uint64, types.uint64), generate
+
+
+def _compress(context: Any, builder: Any, signature: Any, args: Any, bits: int) -> Any:
+    """All 64 values of `bits` bits; the arguments are those of `compress_items`."""
+    value = ir.IntType(bits).as_pointer()
+    target, source = (
+        builder.bitcast(
+            context.make_array(signature.args[k])(context, builder, args[k]).data, value
+        )
+        for k in (0, 2)
+    )
+    _, place, _, first, kept = args
+    source = builder.gep(source, [first])
+    lanes = min(256 // bits, 8)
+    # What is permuted: bytes, or words of 32 bits.
+    part = 8 if bits < 32 else 32
+    parts = bits // part
+    vector = ir.VectorType(ir.IntType(part), lanes * parts)
+    table = _table_of_permutations(builder, lanes, parts)
     for step in range(64 // lanes):
         mask = builder.lshr(kept, ir.Constant(_WORD, step * lanes))
         mask = builder.and_(mask, ir.Constant(_WORD, (1 << lanes) - 1))
-        chosen = builder.mul(_bit_instruction(builder, "pdep", [mask, each]), whole)
+        chosen = builder.load(builder.gep(table, [mask]), align=8)
         begin = builder.gep(source, [ir.Constant(_WORD, step * lanes)])
-        items = builder.load(builder.bitcast(begin, unit.as_pointer()), align=1)
-        if bits < 32:
-            moved = _bit_instruction(builder, "pext", [items, chosen])
-        else:
-            moved = _permuted(builder, items, chosen)
-        end = builder.bitcast(builder.gep(target, [place]), unit.as_pointer())
+        items = builder.load(builder.bitcast(begin, vector.as_pointer()), align=1)
+        permuted = _permuted_bytes if part == 8 else _permuted_words
+        moved = permuted(builder, items, chosen)
+        end = builder.bitcast(builder.gep(target, [place]), vector.as_pointer())
         builder.store(moved, end, align=1)
         place = builder.add(place, builder.ctpop(mask))
+    return context.get_dummy_value()
 
 
-def _permuted(builder: Any, items: Any, chosen: Any) -> Any:
-    """The 32-bit parts of a vector whose byte is set in `chosen`, side by side."""
-    numbers = ir.Constant(_WORD, 0x0706050403020100)
-    parts = _bit_instruction(builder, "pext", [numbers, chosen])
-    parts = builder.bitcast(parts, ir.VectorType(ir.IntType(8), 8))
+def _table_of_permutations(builder: Any, lanes: int, parts: int) -> Any:
+    """For each mask of `lanes` bits, which parts of a vector are kept, where a lane has several."""
+    entries = bytearray()
+    for mask in range(1 << lanes):
+        kept = [lane for lane in range(lanes) if mask >> lane & 1]
+        numbers = [lane * parts + k for lane in kept for k in range(parts)]
+        entries += bytes(numbers).ljust(lanes * parts, b"\0")
+    kind = ir.ArrayType(_BYTE, len(entries))
+    table = cgutils.global_constant(builder, "permutations", ir.Constant(kind, entries))
+    return builder.bitcast(table, ir.VectorType(_BYTE, lanes * parts).as_pointer())
+
+
+def _permuted_words(builder: Any, items: Any, chosen: Any) -> Any:
+    """The chosen 32-bit words of a vector of eight."""
     kind = ir.FunctionType(items.type, [items.type, items.type])
     permute = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx2.permd")
-    return builder.call(permute, [items, builder.zext(parts, items.type)])
+    return builder.call(permute, [items, builder.zext(chosen, items.type)])
+
+
+def _permuted_bytes(builder: Any, items: Any, chosen: Any) -> Any:
+    """The chosen bytes of a vector of eight or sixteen."""
+    whole = ir.VectorType(_BYTE, 16)
+    kind = ir.FunctionType(whole, [whole, whole])
+    shuffle = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.ssse3.pshuf.b.128")
+    if items.type == whole:
+        return builder.call(shuffle, [items, chosen])
+    wide = [_first_lanes(builder, half, 16) for half in (items, chosen)]
+    return _first_lanes(builder, builder.call(shuffle, wide), items.type.count)
+
+
+def _first_lanes(builder: Any, vector: Any, count: int) -> Any:
+    """The first `count` lanes of a vector; if it has fewer, the others are anything."""
+    lanes = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(count)))
+    undefined = ir.Constant(vector.type, ir.Undefined)
+    return builder.shuffle_vector(vector, undefined, lanes)
 
 
 def _compressed_items(out: Any, place: Any, values: Any, first: Any, kept: Any) -> None:
@@ -147,6 +189,16 @@ def _compressed_items(out: Any, place: Any, values: Any, first: Any, kept: Any) 
         out[place] = values[first + uint64(trailing_zeros(kept))]
         kept &= kept - uint64(1)
         place += uint64(1)
+
+
+def _compressed_pairs(out: Any, place: Any, values: Any, first: Any, kept: Any) -> None:
+    place <<= uint64(1)
+    while kept != 0:
+        source = (first + uint64(trailing_zeros(kept))) << uint64(1)
+        out[place] = values[source]
+        out[place + uint64(1)] = values[source + uint64(1)]
+        kept &= kept - uint64(1)
+        place += uint64(2)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

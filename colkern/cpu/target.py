@@ -102,6 +102,14 @@ class CpuTarget:
         np.cumsum(lengths, out=made[1:])
         return made
 
+    def accumulate(self, offsets: NDArray[Any]) -> None:
+        """Lengths behind one item of anything become offsets `[0, l0, l0 + l1, …]`, in place.
+
+        The caller has made sure that the sum fits.
+        """
+        offsets[0] = 0
+        np.cumsum(offsets, out=offsets)
+
     def running_sum(self, lengths: NDArray[Any], dtype: Any) -> tuple[NDArray[Any], int]:
         """As `scan`, and the sum; where that does not fit, there is no saying what the offsets are."""
         made = self.output(len(lengths) + 1, dtype)

@@ -14,13 +14,14 @@ from colkern.kernels.bitmaps import get_bit, whole_word, word_of
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import (
     compress_items,
+    compress_pairs,
     copy_bytes,
     extract_bits,
     popcount,
     trailing_zeros,
 )
 
-SPARSE = 8
+SPARSE = 5
 """Where fewer slots of a word are kept than this, each is copied on its own."""
 
 
@@ -144,15 +145,26 @@ def filter_pairs(start, stop, step, bits, offset, length, words, starts, values,
     out: uint64[2 starts[blocks]]
     """
     for b in range(start, stop, step):
-        place = uint64(starts[b]) << uint64(1)
-        for w in range(uint64(b) * words, last_word(b, words, length)):
-            kept = word_of(bits, offset, uint64(w), length)
-            while kept != 0:
-                slot = (uint64(w) << uint64(6)) + uint64(trailing_zeros(kept))
-                out[place] = values[slot << uint64(1)]
-                out[place + uint64(1)] = values[(slot << uint64(1)) + uint64(1)]
-                kept &= kept - uint64(1)
-                place += uint64(2)
+        place = uint64(starts[b])
+        count = uint64(starts[b + uint64(1)]) - place
+        begin = uint64(b) * words
+        end = last_word(b, words, length)
+        room = room_to_spill(starts, b, stop, step)
+        few = count < (end - begin) * uint64(SPARSE)
+        if few or room < uint64(64) or end << uint64(6) > length:
+            for w in range(begin, end):
+                kept = word_of(bits, offset, uint64(w), length)
+                while kept != 0:
+                    slot = (uint64(w) << uint64(6)) + uint64(trailing_zeros(kept))
+                    out[place << uint64(1)] = values[slot << uint64(1)]
+                    out[(place << uint64(1)) + uint64(1)] = values[(slot << uint64(1)) + uint64(1)]
+                    kept &= kept - uint64(1)
+                    place += uint64(1)
+        else:
+            for w in range(begin, end):
+                kept = whole_word(bits, offset, uint64(w))
+                compress_pairs(out, place, values, uint64(w) << uint64(6), kept)
+                place += uint64(popcount(kept))
 
 
 @kernel(

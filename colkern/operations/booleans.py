@@ -18,6 +18,8 @@ from colkern.operations.patterns import bit_words, bitmap_of
 from colkern.operations.targets import target_of
 from colkern.operations.validity import combine_validity, compact_validity
 
+_BOOL = s.bool_()
+
 
 def and_(left: Array, right: Array) -> Array:
     """Whether both are true; null where either is null.
@@ -211,7 +213,7 @@ def _values(array: Array) -> Buffer:
 
 
 def _booleans(length: int, validity: Buffer | None, values: Buffer, nulls: int = UNKNOWN) -> Array:
-    made = Array(s.bool_(), length, [validity, values], null_count=nulls)
+    made = Array(_BOOL, length, [validity, values], null_count=nulls)
     made._checked = True
     return made
 
@@ -224,5 +226,5 @@ def _require_pair(left: Array, right: Array) -> None:
 
 
 def _require_booleans(array: Array, name: str) -> None:
-    if array.type.storage != s.bool_():
+    if not isinstance(array.type.storage, s.Bool):
         raise TypeError(f"{name}: expected booleans, got {array.type}")

@@ -47,7 +47,7 @@ def filter(
         ValueError: If its length is another one, or `null_selection` is neither of the two.
         InvalidArrowError: If an array points outside its own memory.
     """
-    if mask.type.storage != s.bool_():
+    if not isinstance(mask.type.storage, s.Bool):
         raise TypeError(f"mask: expected booleans, got {mask.type}")
     if mask.length != data.length:
         raise ValueError(f"mask: {mask.length} booleans for {data.length} values")

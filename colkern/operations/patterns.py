@@ -128,9 +128,10 @@ class Kept:
 
     def sums(self, kernel: Kernel, *args: Any) -> Any:
         """The running sum (int64[blocks + 1]) of a number that a kernel writes for each block."""
-        numbers = self.target.output(self.blocks, np.int64)
-        self.map(kernel, *args, numbers)
-        return self.target.frozen(self.target.scan(numbers, np.int64))
+        sums = self.target.output(self.blocks + 1, np.int64)
+        self.map(kernel, *args, sums[1:])
+        self.target.accumulate(sums)
+        return self.target.frozen(sums)
 
     def positions(self) -> Any:
         """The slots that are kept (uint64, read-only)."""
@@ -143,11 +144,12 @@ def compact(target: Any, bits: Any, offset: int, length: int) -> Kept:
     """What is kept where bits `[offset, offset + length)` of a bitmap (uint8[]) are set."""
     words = target.block_words
     blocks = -(-bitmaps.words_for(length) // words)
-    counts = target.output(blocks, np.int64)
-    grain = max(_GRAIN // (64 * words), 1)
-    target.map(filtering.count_kept, blocks, bits, offset, length, words, counts, grain=grain)
-    starts = target.frozen(target.scan(counts, np.int64))
-    return Kept(target, bits, offset, length, starts, target.item(starts, blocks))
+    starts = target.output(blocks + 1, np.int64)
+    counting = (bits, offset, length, words, starts[1:])
+    target.map(filtering.count_kept, blocks, *counting, grain=max(_GRAIN // (64 * words), 1))
+    target.accumulate(starts)
+    count = target.item(starts, blocks)
+    return Kept(target, bits, offset, length, target.frozen(starts), count)
 
 
 def bit_words(target: Any, length: int) -> Any:

@@ -22,6 +22,8 @@ from colkern.operations.targets import NOWHERE, target_of, validity_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import and_bits, compact_validity
 
+_WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
 
 @overload
 def take(data: Array, indices: Array) -> Array: ...
@@ -97,7 +99,7 @@ def _checked_picks(indices: Array, length: int) -> Picks:
     assert isinstance(indices.type, s.Int)
     target = target_of(indices.device)
     items = indices.items(Role.DATA)
-    words = items.view(f"u{items.dtype.itemsize}")
+    words = items.view(_WORDS[items.dtype.itemsize])
     # Seen as unsigned, negative ones are larger than all others.
     bound = min(length, 1 << (indices.type.bit_width - indices.type.signed))
     validity = validity_of(indices, target)
@@ -202,7 +204,7 @@ def words_of(items: Any) -> tuple[Any, int]:
     itemsize = items.dtype.itemsize
     if itemsize == 0:
         return items[:0].view(np.uint8), 0
-    word = np.dtype(f"u{next((w for w in (8, 4, 2) if itemsize % w == 0), 1)}")
+    word = _WORDS[next((size for size in (8, 4, 2) if itemsize % size == 0), 1)]
     return items.view(word), itemsize // word.itemsize
 
 

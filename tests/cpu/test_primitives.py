@@ -1,0 +1,66 @@
+"""Primitives where a processor lacks the instructions that they are made for."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from numpy import uint64
+
+from colkern.cpu import primitives
+from colkern.kernels import primitives as plain
+
+MASKS = (0, 1, 1 << 63, 2**64 - 1, 0x8000_0000_0000_0001, 0x5555_5555_5555_5555)
+
+
+def some_words() -> list[tuple[int, int]]:
+    rng = random.Random(3)
+    masks = [*MASKS, *(rng.getrandbits(64) & rng.getrandbits(64) for _ in range(50))]
+    return [(rng.getrandbits(64), mask) for mask in masks]
+
+
+@pytest.fixture(params=["as the processor is", "without extensions"])
+def primitive(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A primitive, compiled for this processor and for one without any of its extensions."""
+    if request.param == "without extensions":
+        monkeypatch.setattr(primitives, "get_host_cpu_features", lambda: {"sse2": True})
+    return lambda name: getattr(primitives, name)
+
+
+def test_extract_bits(primitive: Any) -> None:
+    extract = primitive("extract_bits")
+    compiled = numba.njit(lambda word, mask: extract(word, mask))
+    for word, mask in some_words():
+        assert int(compiled(uint64(word), uint64(mask))) == int(plain.extract_bits(word, mask))
+
+
+@pytest.mark.parametrize("code", ["u1", "u2", "u4", "u8"])
+def test_compress_items(primitive: Any, code: str) -> None:
+    compress = primitive("compress_items")
+    compiled = numba.njit(lambda *args: compress(*args))
+    values = np.array([n * 3 % 251 for n in range(80)], code)
+    for _, mask in some_words():
+        out, expected = np.zeros(80, code), np.zeros(80, code)
+        compiled(out, uint64(5), values, uint64(7), uint64(mask))
+        plain.compress_items(expected, 5, values, 7, mask)
+        count = mask.bit_count()
+        assert out[5 : 5 + count].tolist() == expected[5 : 5 + count].tolist()
+        # It may spill, but no further than that.
+        assert not out[:5].any()
+        assert not out[5 + 64 :].any()
+
+
+def test_compress_pairs(primitive: Any) -> None:
+    compress = primitive("compress_pairs")
+    compiled = numba.njit(lambda *args: compress(*args))
+    values = np.arange(1, 161, dtype=np.uint64)
+    for _, mask in some_words():
+        out, expected = np.zeros(160, np.uint64), np.zeros(160, np.uint64)
+        compiled(out, uint64(5), values, uint64(7), uint64(mask))
+        plain.compress_pairs(expected, 5, values, 7, mask)
+        end = 2 * (5 + mask.bit_count())
+        assert out[:end].tolist() == expected[:end].tolist()
+        assert not out[2 * (5 + 64) :].any()

@@ -77,6 +77,38 @@ def load_item(typingctx: Any, like: Any, address: Any) -> Any:
     return like.dtype(like, types.uint64), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def add(typingctx: Any, left: Any, right: Any) -> Any:
+    """One instruction."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.add(*args)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def multiply(typingctx: Any, left: Any, right: Any) -> Any:
+    """One instruction."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.mul(*args)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def high_product(typingctx: Any, left: Any, right: Any) -> Any:
+    """`mul.hi`."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(*(builder.zext(arg, wide) for arg in args))
+        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     """A loop over bytes, as neither end need be aligned; of a group, each lane copies its share."""
     for k in range(uint64(cuda.threadIdx.x) % LANES, count, LANES):

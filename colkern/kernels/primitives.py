@@ -44,4 +44,28 @@ def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
         out[int(position) : int(position) + int(count)] = source
 
 
-PRIMITIVES = (popcount, trailing_zeros, load_word, load_item, copy_bytes)
+def add(left: Any, right: Any) -> Any:
+    """The lowest 64 bits of the sum of two uint64: where `+` may wrap around."""
+    return uint64((int(left) + int(right)) & 0xFFFF_FFFF_FFFF_FFFF)
+
+
+def multiply(left: Any, right: Any) -> Any:
+    """The lowest 64 bits of the product of two uint64: where `*` may wrap around."""
+    return uint64((int(left) * int(right)) & 0xFFFF_FFFF_FFFF_FFFF)
+
+
+def high_product(left: Any, right: Any) -> Any:
+    """The highest 64 of the 128 bits of the product of two uint64."""
+    return uint64(int(left) * int(right) >> 64)
+
+
+PRIMITIVES = (
+    popcount,
+    trailing_zeros,
+    load_word,
+    load_item,
+    copy_bytes,
+    add,
+    multiply,
+    high_product,
+)

@@ -7,19 +7,26 @@ from typing import Any
 
 from operations.samples import ints, sample, samples
 
+from colkern import schema as s
 from colkern.arrays import Array
 from colkern.cuda.memory import to_device, to_host
 from colkern.errors import InvalidArrowError
 from colkern.operations import (
+    cast,
     compact_validity,
     concat,
+    count,
     find_runs,
     gather_union,
+    max,
+    mean,
+    min_max,
     null_count,
     offsets_to_views,
     require_valid,
     run_end_decode,
     select_child,
+    sum,
     take,
     trim,
     validate,
@@ -57,10 +64,72 @@ SOME: dict[str, tuple[str, Operation]] = {
 }
 
 
+CASTS: dict[str, list[s.DataType]] = {
+    "null": [s.list_(s.int8())],
+    "bool": [s.int8(), s.float16(), s.float64()],
+    "int8": [s.int64(), s.bool_(), s.float32(), s.decimal128(20, 2), s.decimal32(9, 1)],
+    "int64, no nulls": [s.int8(), s.uint32(), s.float64(), s.float16(), s.decimal256(40, 3)],
+    "float16": [s.float32(), s.bool_()],
+    "decimal128": [s.decimal64(18, 4), s.decimal128(20, 0), s.int32(), s.float64()],
+    "decimal256": [s.decimal128(38, 0), s.decimal256(70, 8), s.float32()],
+    "timestamp": [s.timestamp("ns"), s.date32(), s.date64(), s.time64("us"), s.int64()],
+    "date32": [s.date64(), s.timestamp("ms"), s.int32()],
+    "fixed_size_binary": [s.binary(), s.large_utf8(), s.utf8_view()],
+    "utf8": [s.large_utf8(), s.binary(), s.binary_view()],
+    "large_binary": [s.utf8(), s.binary_view()],
+    "utf8_view": [s.large_utf8(), s.binary_view()],
+    "list": [s.large_list(s.int64())],
+    "list_view": [s.large_list_view(s.int8())],
+    "fixed_size_list": [s.fixed_size_list(s.int64(), 2)],
+    "map": [s.map_(s.large_utf8(), s.int64())],
+    "struct": [s.struct([("y", s.large_utf8()), ("z", s.int8())])],
+    "dictionary": [s.large_utf8(), s.dictionary(s.int32(), s.large_utf8())],
+    "run-end encoded": [s.float32(), s.run_end_encoded(s.int64(), s.float32())],
+    "extension": [s.int64()],
+}
+
+AGGREGATES: dict[str, tuple[Operation, tuple[str, ...]]] = {
+    "sum": (
+        sum,
+        (
+            "bool",
+            "int8",
+            "int64, no nulls",
+            "float16",
+            "decimal128",
+            "decimal256",
+            "run-end encoded",
+        ),
+    ),
+    "mean": (mean, ("int64, no nulls", "decimal128")),
+    "max": (max, ("uint16", "float16", "decimal256", "date32", "run-end encoded")),
+    "min_max": (min_max, ("bool", "int8", "int64, no nulls", "timestamp")),
+    "count": (count, ("int8", "dictionary", "run-end encoded", "null")),
+}
+
+
+def _cast_to(wanted: s.DataType) -> Operation:
+    return lambda array, picks: cast(array, wanted)
+
+
+def _aggregated(operation: Operation) -> Operation:
+    return lambda array, picks: operation(array)
+
+
 def operations() -> dict[str, tuple[str, Operation]]:
     """What is done, and to which sample."""
     every = {f"{op} of {name}": (name, run) for op, run in EVERY.items() for name in samples()}
-    return every | SOME
+    casts = {
+        f"cast of {name} to {wanted}": (name, _cast_to(wanted))
+        for name, types in CASTS.items()
+        for wanted in types
+    }
+    aggregates = {
+        f"{what} of {name}": (name, _aggregated(operation))
+        for what, (operation, names) in AGGREGATES.items()
+        for name in names
+    }
+    return every | SOME | casts | aggregates
 
 
 def failures(what: str) -> Iterator[str]:

@@ -5,38 +5,42 @@ polars reads its number of threads when it is imported, so `benchmarks.compare` 
 
 from benchmarks.case import COMPARISONS
 from benchmarks.cases import (
+    aggregates,
+    arithmetic,
     bitmaps,
+    casts,
+    concat,
     dictionaries,
     formats,
     hashing,
+    lists,
     runs,
+    selection,
     sorting,
     strings,
+    structs,
+    unions,
     validation,
     views,
 )
 
 __all__ = [
     "COMPARISONS",
+    "aggregates",
+    "arithmetic",
     "bitmaps",
+    "casts",
+    "concat",
     "dictionaries",
     "formats",
     "hashing",
+    "lists",
     "runs",
+    "selection",
     "sorting",
     "strings",
+    "structs",
+    "unions",
     "validation",
     "views",
 ]
-from benchmarks.cases import lists, structs
-
-__all__ = ["COMPARISONS", "bitmaps", "formats", "lists", "runs", "structs", "validation"]
-from benchmarks.cases import arithmetic, unions
-
-__all__ = ["COMPARISONS", "arithmetic", "bitmaps", "formats", "runs", "unions", "validation"]
-from benchmarks.cases import aggregates, casts
-
-__all__ = ["COMPARISONS", "aggregates", "bitmaps", "casts", "formats", "runs", "validation"]
-from benchmarks.cases import concat, selection
-
-__all__ = ["COMPARISONS", "bitmaps", "concat", "formats", "runs", "selection", "validation"]

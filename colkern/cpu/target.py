@@ -116,14 +116,6 @@ class CpuTarget:
         total = self.reduce(offsets.running_sum, len(lengths), lengths, made)
         return made, total if total <= _MOST else self.total(lengths)
 
-    def accumulate(self, offsets: NDArray[Any]) -> None:
-        """Lengths behind one item of anything become offsets `[0, l0, l0 + l1, …]`, in place.
-
-        The caller has made sure that the sum fits.
-        """
-        offsets[0] = 0
-        np.cumsum(offsets, out=offsets)
-
     def total(self, lengths: NDArray[Any]) -> int:
         """The sum of an int64 array, none of them negative; exact, also past 64 bits."""
         if len(lengths) and int(lengths.max()) > _MOST // len(lengths):

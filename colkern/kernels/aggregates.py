@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import add, float64, int32, int64, multiply, uint8, uint64
+from numpy import float64, int32, int64, uint8, uint64
 
 from colkern.kernels.bitmaps import get_bit, is_valid
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import popcount
+from colkern.kernels.primitives import add, multiply, popcount
 from colkern.kernels.words import bits_of_next, bits_of_slots, word_at
 
 LANES = 64
@@ -38,7 +38,7 @@ def sum_integers(start, stop, step, values, validity, offset):
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     """
-    total = int64(0)
+    total = uint64(0)
     i = uint64(start)
     if len(validity) == 0:
         # Sums of few small numbers have room in 32 bits, of which a vector has more.
@@ -46,22 +46,21 @@ def sum_integers(start, stop, step, values, validity, offset):
             part = int32(0)
             for k in range(uint64(0), uint64(4096)):
                 part = int32(part + int32(values[i + uint64(k) * step]))
-            total += int64(part)
+            total = add(total, uint64(part))
             i += uint64(4096) * step
         for k in range(i, stop, step):
-            # `add` as it wraps around; `+` does so too, with a warning where it runs as Python.
-            total = add(total, int64(values[k]))
-        return total
+            total = add(total, uint64(values[k]))
+        return int64(total)
     while i + uint64(64) * step <= stop:
         bits = bits_of_slots(validity, offset + i, step)
         for k in range(uint64(0), uint64(64)):
-            keep = -int64((bits >> uint64(k)) & uint64(1))
-            total = add(total, int64(values[i + uint64(k) * step]) & keep)
+            keep = uint64(-int64((bits >> uint64(k)) & uint64(1)))
+            total = add(total, uint64(values[i + uint64(k) * step]) & keep)
         i += uint64(64) * step
     for k in range(i, stop, step):
         if get_bit(validity, offset + uint64(k)):
-            total = add(total, int64(values[k]))
-    return total
+            total = add(total, uint64(values[k]))
+    return int64(total)
 
 
 @kernel("values: T[], validity: u1[], offset: u8, out: f8[w]", T="f4 f8")
@@ -390,7 +389,7 @@ def weigh_integers(start, stop, step, values, weights, out):
     out: int64[n]
     """
     for i in range(start, stop, step):
-        out[i] = multiply(int64(values[i]), weights[i])
+        out[i] = int64(multiply(uint64(values[i]), uint64(weights[i])))
 
 
 @kernel("values: T[], weights: i8[], out: f8[w]", T="f4 f8")

@@ -12,12 +12,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import add, int32, int64, multiply, subtract, uint8, uint64
+from numpy import int32, int64, uint8, uint64
 
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes
+from colkern.kernels.primitives import add, copy_bytes, high_product, multiply
 from colkern.kernels.words import bits_of_slots
+
+
+@helper
+def subtract(left: Any, right: Any) -> Any:
+    """The lowest 64 bits of the difference of two uint64: where `-` may wrap around."""
+    return add(add(left, ~right), uint64(1))
 
 
 @kernel("values: F[], sign: u8, out: T[w]", F="u1 u2 u4 u8", T="u1 u2 u4 u8")
@@ -54,15 +60,15 @@ def fit_integers(start, stop, step, values, validity, offset, sign, bias, outsid
     out: uint8/16/32/64[n]
     """
     word, other = values.dtype.type, out.dtype.type
-    moved, beyond = word(bias), word(outside)
+    beyond = word(outside)
     seen = word(0)
     for i in range(start, stop, step):
         value = values[i]
-        seen = word(seen | word(word(add(value, moved)) & beyond))
+        seen = word(seen | word(word(add(uint64(value), bias)) & beyond))
         out[i] = other(subtract(uint64(value) ^ sign, sign))
     if seen != 0:
         for i in range(start, stop, step):
-            wrong = word(word(add(values[i], moved)) & beyond)
+            wrong = word(word(add(uint64(values[i]), bias)) & beyond)
             if wrong != 0 and is_valid(validity, offset, i):
                 return uint64(i)
     return ~uint64(0)
@@ -234,27 +240,13 @@ def multiply_numbers(start, stop, step, values, validity, offset, factor, low, h
     for i in range(start, stop, step):
         value = int64(values[i])
         seen = seen | (value < low) | (value > high)
-        out[i] = kind(multiply(value, factor))
+        out[i] = kind(multiply(uint64(value), uint64(factor)))
     if seen:
         for i in range(start, stop, step):
             value = int64(values[i])
             if (value < low or value > high) and is_valid(validity, offset, i):
                 return uint64(i)
     return ~uint64(0)
-
-
-@helper
-def high_product(a: Any, b: Any) -> Any:
-    """The upper 64 bits of the product of two uint64."""
-    half = uint64(0xFFFFFFFF)
-    low_a, high_a = a & half, a >> uint64(32)
-    low_b, high_b = b & half, b >> uint64(32)
-    middle = high_a * low_b + (low_a * low_b >> uint64(32))
-    return (
-        high_a * high_b
-        + (middle >> uint64(32))
-        + ((low_a * high_b + (middle & half)) >> uint64(32))
-    )
 
 
 @helper

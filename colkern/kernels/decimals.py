@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import add, float64, multiply, subtract, uint64
+from numpy import float64, uint64
 
 from colkern.kernels.bitmaps import is_valid
-from colkern.kernels.casts import high_product, quotient
+from colkern.kernels.casts import quotient, subtract
 from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.primitives import add, high_product, multiply
 
 SIGN = 1 << 63
 

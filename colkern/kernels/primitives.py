@@ -73,6 +73,16 @@ def word_at(address: Any) -> Any:
     return uint64(int.from_bytes((ctypes.c_uint8 * 8).from_address(int(address)), "little"))
 
 
+def add(left: Any, right: Any) -> Any:
+    """The lowest 64 bits of the sum of two uint64: where `+` may wrap around."""
+    return uint64((int(left) + int(right)) & 0xFFFF_FFFF_FFFF_FFFF)
+
+
+def high_product(left: Any, right: Any) -> Any:
+    """The highest 64 of the 128 bits of the product of two uint64."""
+    return uint64(int(left) * int(right) >> 64)
+
+
 def multiply(left: Any, right: Any) -> Any:
     """The lowest 64 bits of the product of two uint64; for hashes, where more bits are expected."""
     return uint64((int(left) * int(right)) & 0xFFFF_FFFF_FFFF_FFFF)
@@ -137,7 +147,9 @@ PRIMITIVES = (
     load_word,
     load_item,
     word_at,
+    add,
     multiply,
+    high_product,
     fold,
     character_starts,
     equal_eight,

@@ -339,7 +339,9 @@ def _sum_of_floats(array: Array, items: Any) -> float:
     pieces = -(-len(items) // (kernels.LANES * kernels.ROUNDS))
     sums = target.output(pieces * kernels.LANES, np.float64)
     target.map(kernels.sum_floats, len(sums), items, *_bitmap(array), sums)
-    return float(sums.sum())
+    # Infinities and NaN are values like others.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(sums.sum())
 
 
 def _sum_decimals(array: Array) -> Any:

@@ -136,12 +136,10 @@ def _device_function(function: Callable[..., Any], lanes: int) -> Any:
 
 def _target_globals(function: Callable[..., Any], lanes: int) -> dict[str, Any]:
     """The globals that a function uses, as this target has them."""
-    # What primitives know of their thread; see `colkern.cuda.primitives`.
-    found = {
-        "__name__": __name__,
-        "cuda": adapter.within_functions(),
-        "LANES": np.uint64(lanes),
-    }
+    found: dict[str, Any] = {"__name__": __name__}
+    if function.__module__ == primitives.__name__:
+        # What primitives know of their thread.
+        found |= {"cuda": adapter.within_functions(), "LANES": np.uint64(lanes)}
     replaced = adapter.replaced_builtins()
     for name in function.__code__.co_names:
         if name in replaced:

@@ -68,11 +68,12 @@ def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionTyp
         threads: The threads of a block.
         lanes: How many of them work on one item.
     """
-    arguments = kernel.arguments
+    # Not by their own names, which may be those of the grid's.
+    arguments = [(f"a{number}", argument) for number, argument in enumerate(kernel.arguments)]
     source = (_REDUCE if kernel.returns else _MAP).format(
         name=kernel.name,
-        names=", ".join(argument.name for argument in arguments),
-        passed=", ".join(a.name if a.array else f"{a.item}({a.name})" for a in arguments),
+        names=", ".join(name for name, _ in arguments),
+        passed=", ".join(name if a.array else f"{a.item}({name})" for name, a in arguments),
         range=_RANGE,
         combine=COMBINE[kernel.combine],
     )
@@ -88,7 +89,7 @@ def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionTyp
             name: _device_function(made, lanes)
             for name, made in adapter.replaced_builtins().items()
         },
-        **{a.item: np.dtype(a.item).type for a in arguments if not a.array},
+        **{a.item: np.dtype(a.item).type for a in kernel.arguments if not a.array},
     }
     exec(compile(source, f"<colkern kernel {kernel.name}>", "exec"), namespace)
     made: types.FunctionType = namespace[kernel.name]
@@ -135,12 +136,10 @@ def _device_function(function: Callable[..., Any], lanes: int) -> Any:
 
 def _target_globals(function: Callable[..., Any], lanes: int) -> dict[str, Any]:
     """The globals that a function uses, as this target has them."""
-    # What primitives know of their thread; see `colkern.cuda.primitives`.
-    found = {
-        "__name__": __name__,
-        "cuda": adapter.within_functions(),
-        "LANES": np.uint64(lanes),
-    }
+    found: dict[str, Any] = {"__name__": __name__}
+    if function.__module__ == primitives.__name__:
+        # What primitives know of their thread.
+        found |= {"cuda": adapter.within_functions(), "LANES": np.uint64(lanes)}
     replaced = adapter.replaced_builtins()
     for name in function.__code__.co_names:
         if name in replaced:

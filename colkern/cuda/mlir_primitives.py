@@ -83,9 +83,22 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def add(typingctx: Any, left: Any, right: Any) -> Any:
+    """One instruction."""
+    return types.uint64(types.uint64, types.uint64), _of_words(arith.addi)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def multiply(typingctx: Any, left: Any, right: Any) -> Any:
     """One instruction."""
     return types.uint64(types.uint64, types.uint64), _of_words(arith.muli)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def high_product(typingctx: Any, left: Any, right: Any) -> Any:
+    """The higher of the two words of a product."""
+    words = types.uint64(types.uint64, types.uint64)
+    return words, _of_words(lambda left, right: arith.mului_extended(left, right)[1])
 
 
 @intrinsic  # type: ignore[untyped-decorator]

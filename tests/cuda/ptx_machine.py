@@ -140,7 +140,8 @@ class _Source:
 
     def _lines(self, code: str) -> Iterator[str]:
         for statement in re.split(r"(?<=;)|(?<=:)\n", code):
-            line = " ".join(statement.split())
+            # A scope of registers of its own begins or ends.
+            line = " ".join(statement.split()).lstrip("{} ")
             while found := _LABEL.match(line):
                 yield found[0]
                 line = line[found.end() :].strip()
@@ -165,7 +166,7 @@ class _Source:
         if text in special:
             return special[text]
         if text.startswith("%"):
-            if not re.fullmatch(r"%([a-z]+\d+|SPL?)", text):
+            if not re.fullmatch(r"%[A-Za-z]\w*", text):
                 raise NotImplementedError(text)
             return text[1:]
         if text.startswith("0d"):

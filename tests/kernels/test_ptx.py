@@ -49,8 +49,11 @@ def check(kernel: Kernel, variant: tuple[Argument, ...], text: str) -> None:
     # 64-bit floats come from a signed index that met an unsigned one.
     declared = [kernel.returns, *(argument.item for argument in variant)]
     assert ".f64" not in text or any(item.startswith("f") for item in declared)
+    # A load that does not know in which memory asks for it each time.
     assert ptx.generic() == []
+    # Dozens of instructions each: let the body divide before its loops, or say in `DIVIDES` what for.
     assert ptx.divisions() == [] or kernel.name in DIVIDES
+    # A word is as fast as a byte: let the body load words, or say in `NARROW` what these are.
     assert ptx.neighbours() == [] or kernel.name in NARROW
     if kernel.name == "count_set_bits":
         assert "popc.b64" in text

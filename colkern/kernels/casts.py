@@ -340,18 +340,6 @@ def remainders(start, stop, step, values, divisor, magic, shift, out):
 # Positions
 
 
-@kernel("width: i8, out: T[w]", T="i4 i8")
-def even_offsets(start, stop, step, width, out):
-    """out[i] = i width.
-
-    width: the bytes of each value
-    out: int32/int64[n]
-    """
-    kind = out.dtype.type
-    for i in range(start, stop, step):
-        out[i] = kind(int64(i) * width)
-
-
 @kernel("offsets: O[], validity: u1[], offset: u8, width: i8", returns="u8", O="i4 i8")
 def first_other_length(start, stop, step, offsets, validity, offset, width):
     """The first valid slot of the range that is not `width` bytes long; the largest uint64 if none.

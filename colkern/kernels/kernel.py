@@ -109,7 +109,7 @@ def kernel(
     """Register a body; see the module's text for the declaration, and `Kernel` for the rest.
 
     Raises:
-        TypeError: If the declaration and the parameters differ.
+        TypeError: If the declaration and the parameters differ, or another kernel has the name.
     """
 
     def register(body: Callable[..., Any]) -> Kernel:
@@ -117,6 +117,8 @@ def kernel(
         declared = (*RANGE, *(argument.name for argument in arguments))
         if declared != tuple(inspect.signature(body).parameters):
             raise TypeError(f"{body.__name__}: declared {declared}")
+        if body.__name__ in KERNELS:
+            raise TypeError(f"{body.__name__}: another kernel has the name")
         choices = {capital: tuple(types.split()) for capital, types in generics.items()}
         made = Kernel(body, arguments, choices, returns, combine, sequential, grouped)
         KERNELS[made.name] = made

@@ -315,22 +315,6 @@ def place_in_lists(start, stop, step, offsets, sizes, validity, offset, index, o
     return short
 
 
-@kernel("base: u8, size: u8, out: P[w]", P="i4 i8")
-def even_offsets(start, stop, step, base, size, out):
-    """out[i] = base + i size: where lists of one length begin.
-
-    base: where the first one begins
-    size: how many elements each list has
-    out: int32/int64[n + 1]
-    """
-    # A sum is vectorised, a product of 64 bits hardly.
-    place = base + uint64(start) * size
-    stride = uint64(step) * size
-    for i in range(start, stop, step):
-        out[i] = place
-        place += stride
-
-
 @kernel("starts: O[], out: i8[w]", O="i4 i8")
 def list_of_each(start, stop, step, starts, out):
     """out[k] = the list that element k is in.

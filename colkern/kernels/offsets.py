@@ -74,3 +74,19 @@ def running_sum(start, stop, step, lengths, out):
         over |= total
         out[i + uint64(1)] = int64(total)
     return ~uint64(0) if over >> uint64(63) != 0 else total
+
+
+@kernel("base: u8, size: u8, out: P[w]", P="i4 i8")
+def even_offsets(start, stop, step, base, size, out):
+    """out[i] = base + i size: where values of one length begin.
+
+    base: where the first one begins
+    size: how long each value is
+    out: int32/int64[n + 1]
+    """
+    # A sum is vectorised, a product of 64 bits hardly.
+    place = base + uint64(start) * size
+    stride = uint64(step) * size
+    for i in range(start, stop, step):
+        out[i] = place
+        place += stride

@@ -123,7 +123,7 @@ def fixed_size_list_to_list(array: Array, *, large: bool = False) -> Array:
     if not large and total > np.iinfo(np.int32).max:
         raise _too_many(total)
     out = found.target.output(array.length + 1, np.int64 if large else np.int32)
-    found.target.map(lists.even_offsets, len(out), 0, size, out)
+    found.target.map(offsets.even_offsets, len(out), 0, size, out)
     kind = (s.large_list if large else s.list_)(array.type.storage.value_field)
     child = found.child.slice(array.offset * size, total)
     return _made(kind, array, [compact_validity(array), found.target.buffer(out)], child)
@@ -187,7 +187,7 @@ def _even_starts(found: Lists, size: int) -> Any:
     own = found.offsets.dtype
     fits = found.array.length * size <= np.iinfo(own).max
     out = found.target.output(found.array.length + 1, own if fits else np.int64)
-    found.target.map(lists.even_offsets, len(out), 0, size, out)
+    found.target.map(offsets.even_offsets, len(out), 0, size, out)
     return found.target.frozen(out)
 
 

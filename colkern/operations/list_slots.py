@@ -230,7 +230,7 @@ def _own_offsets(found: Lists) -> Any:
 def _even_offsets(found: Lists) -> Any:
     size = list_size(found.array)
     out = found.target.output(found.array.length + 1, np.int64)
-    found.target.map(lists.even_offsets, len(out), found.array.offset * size, size, out)
+    found.target.map(offsets.even_offsets, len(out), found.array.offset * size, size, out)
     return found.target.frozen(out)
 
 

@@ -259,13 +259,6 @@ def remainders(types: dict[str, str]) -> Iterator[Case]:
             yield Case(f"{count} by {divisor}", count, args, [v % divisor for v in items])
 
 
-@cases_of(casts.even_offsets)
-def even_offsets(types: dict[str, str]) -> Iterator[Case]:
-    for count in LENGTHS:
-        for width in (0, 1, 7):
-            yield Case(f"{count} of {width}", count, (width,), [i * width for i in range(count)])
-
-
 @cases_of(casts.first_other_length)
 def first_other_length(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("other lengths")

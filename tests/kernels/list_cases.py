@@ -152,14 +152,6 @@ def place_in_lists(types: dict[str, str]) -> Iterator[Case]:
             yield Case(f"{label}, {index}", len(lengths), args, expected, before)
 
 
-@cases_of(lists.even_offsets)
-def even_offsets(types: dict[str, str]) -> Iterator[Case]:
-    for count in LENGTHS:
-        for base, size in ((0, 3), (12, 0), (5, 1)):
-            expected = [base + i * size for i in range(count)]
-            yield Case(f"{count} of {size} from {base}", count, (base, size), expected)
-
-
 @cases_of(lists.list_of_each)
 def list_of_each(types: dict[str, str]) -> Iterator[Case]:
     for base in (0, 11):

@@ -326,3 +326,11 @@ def renumber_views(types: dict[str, str]) -> Iterator[Case]:
         after = [raw_view(n, k + 6 * (n > 12), 77) for n, k in zip(lengths, numbers_, strict=True)]
         words = view_words(before).tolist()
         yield Case(f"{count}", count, (6,), view_words(after).tolist(), words)
+
+
+@cases_of(offsets.even_offsets)
+def even_offsets(types: dict[str, str]) -> Iterator[Case]:
+    for count in LENGTHS:
+        for base, size in ((0, 3), (12, 0), (5, 1)):
+            expected = [base + i * size for i in range(count)]
+            yield Case(f"{count} of {size} from {base}", count, (base, size), expected)

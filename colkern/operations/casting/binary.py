@@ -60,7 +60,7 @@ def fixed_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
     _require_room(array.length * width, dtype)
     target = target_of(array.device)
     out = target.output(array.length + 1, dtype)
-    target.map(casts.even_offsets, array.length + 1, width, out)
+    target.map(offset_kernels.even_offsets, array.length + 1, 0, width, out)
     begin = array.offset * width
     data = _part(array, array.buffer(Role.DATA) or EMPTY, begin, begin + array.length * width)
     made = with_nulls_of(array, _bytes_type(type), [target.buffer(out), data])

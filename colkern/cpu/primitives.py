@@ -14,6 +14,9 @@ from numpy import uint64
 _WORD = ir.IntType(64)
 _BYTE = ir.IntType(8)
 
+_PIECE = 32
+"""The bytes that `copy_bytes_loosely` moves at once."""
+
 
 @intrinsic  # type: ignore[untyped-decorator]
 def popcount(typingctx: Any, word: Any) -> Any:
@@ -95,34 +98,19 @@ def compress_items(typingctx: Any, out: Any, place: Any, values: Any, first: Any
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if "avx2" not in _fast_features():
             return context.compile_internal(builder, _compressed_items, signature, args)
-        return _compress(context, builder, signature, args, signature.args[0].dtype.bitwidth)
-
-    return types.none(out, types.uint64, values, types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def compress_pairs(typingctx: Any, out: Any, place: Any, values: Any, first: Any, kept: Any) -> Any:
-    """As `compress_items`, two pairs at a time."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if "avx2" not in _fast_features():
-            return context.compile_internal(builder, _compressed_pairs, signature, args)
-        return _compress(context, builder, signature, args, 128)
-
-    return types.none(out, types.uint64, values, types.uint64, types.uint64), generate
-
-
-def _compress(context: Any, builder: Any, signature: Any, args: Any, bits: int) -> Any:
-    """All 64 values of `bits` bits; the arguments are those of `compress_items`."""
-    value = ir.IntType(bits).as_pointer()
-    target, source = (
-        builder.bitcast(
-            context.make_array(signature.args[k])(context, builder, args[k]).data, value
+        target, source = (
+            context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 2)
         )
-        for k in (0, 2)
-    )
-    _, place, _, first, kept = args
-    source = builder.gep(source, [first])
+        source = builder.gep(source, [args[3]])
+        bits = signature.args[0].dtype.bitwidth
+        _compress(builder, bits, target, args[1], source, args[4])
+        return context.get_dummy_value()
+
+    return types.none(out, types.uint64, values, types.uint64, types.uint64), generate
+
+
+def _compress(builder: Any, bits: int, target: Any, place: Any, source: Any, kept: Any) -> None:
+    """All 64 items of `bits` bits."""
     lanes = min(256 // bits, 8)
     # What is permuted: bytes, or words of 32 bits.
     part = 8 if bits < 32 else 32
@@ -140,7 +128,6 @@ def _compress(context: Any, builder: Any, signature: Any, args: Any, bits: int) 
         end = builder.bitcast(builder.gep(target, [place]), vector.as_pointer())
         builder.store(moved, end, align=1)
         place = builder.add(place, builder.ctpop(mask))
-    return context.get_dummy_value()
 
 
 def _table_of_permutations(builder: Any, lanes: int, parts: int) -> Any:
@@ -187,16 +174,6 @@ def _compressed_items(out: Any, place: Any, values: Any, first: Any, kept: Any) 
         place += uint64(1)
 
 
-def _compressed_pairs(out: Any, place: Any, values: Any, first: Any, kept: Any) -> None:
-    place <<= uint64(1)
-    while kept != 0:
-        source = (first + uint64(trailing_zeros(kept))) << uint64(1)
-        out[place] = values[source]
-        out[place + uint64(1)] = values[source + uint64(1)]
-        kept &= kept - uint64(1)
-        place += uint64(2)
-
-
 @intrinsic  # type: ignore[untyped-decorator]
 def load_word(typingctx: Any, data: Any, position: Any, word: Any) -> Any:
     """A 64-bit load that needs no alignment.
@@ -236,6 +213,45 @@ def copy_bytes(typingctx: Any, out: Any, position: Any, address: Any, count: Any
         return context.get_dummy_value()
 
     return types.none(out, types.uint64, types.uint64, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def copy_bytes_loosely(
+    typingctx: Any, out: Any, position: Any, address: Any, count: Any, room: Any
+) -> Any:
+    """Pieces of 32 bytes where there is room for whole ones, else `copy_bytes`."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        target = builder.gep(array.data, [args[1]])
+        source = builder.inttoptr(args[2], _BYTE.as_pointer())
+        count, room = args[3:]
+        needed = builder.add(count, ir.Constant(_WORD, _PIECE))
+        roomy = builder.icmp_unsigned("<=", needed, room)
+        with builder.if_else(roomy, likely=True) as (loosely, exactly):
+            with loosely:
+                _copy_whole_pieces(builder, target, source, count)
+            with exactly:
+                _copy(builder, target, source, count)
+        return context.get_dummy_value()
+
+    return types.none(out, types.uint64, types.uint64, types.uint64, types.uint64), generate
+
+
+def _copy_whole_pieces(builder: Any, target: Any, source: Any, count: Any) -> None:
+    """At least one piece, and as many as have any of the `count` bytes."""
+    before = builder.block
+    loop = builder.append_basic_block("piece")
+    after = builder.append_basic_block("copied")
+    builder.branch(loop)
+    builder.position_at_end(loop)
+    place = builder.phi(_WORD)
+    place.add_incoming(ir.Constant(_WORD, 0), before)
+    _copy_pieces(builder, target, source, (place,), ir.VectorType(_BYTE, _PIECE))
+    following = builder.add(place, ir.Constant(_WORD, _PIECE))
+    place.add_incoming(following, loop)
+    builder.cbranch(builder.icmp_unsigned("<", following, count), loop, after)
+    builder.position_at_end(after)
 
 
 def _copy(builder: Any, target: Any, source: Any, count: Any) -> None:

@@ -48,12 +48,6 @@ def compress_items(out: Any, place: Any, values: Any, first: Any, kept: Any) -> 
         to += 1
 
 
-def compress_pairs(out: Any, place: Any, values: Any, first: Any, kept: Any) -> None:
-    """As `compress_items` for values of two uint64 each; `place` and `first` count values."""
-    for k in (0, 1):
-        compress_items(out[k::2], place, values[k::2], first, kept)
-
-
 def load_word(data: Any, position: Any, word: Any) -> Any:
     """Word `word` of those that begin at byte `position` of `data` (uint8[]), as a uint64."""
     begin = int(position) + 8 * int(word)
@@ -75,13 +69,23 @@ def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
         out[int(position) : int(position) + int(count)] = source
 
 
+def copy_bytes_loosely(out: Any, position: Any, address: Any, count: Any, room: Any) -> None:
+    """As `copy_bytes`, but what follows the `count` bytes in `out` may hold anything afterwards.
+
+    Up to byte `room` (at least `count`) both `out` and the source may be touched. For bodies that
+    write one value after the other, each over what the one before has spilt: a copy of a fixed size
+    is several times faster than one of as many bytes as there are.
+    """
+    copy_bytes(out, position, address, count)
+
+
 PRIMITIVES = (
     popcount,
     trailing_zeros,
     extract_bits,
     compress_items,
-    compress_pairs,
     load_word,
     load_item,
     copy_bytes,
+    copy_bytes_loosely,
 )

@@ -18,6 +18,9 @@ _INDEX = ir.IntType(32)
 _PIECE = 32
 """The bytes that `copy_bytes_loosely` moves at once."""
 
+_PIECE = 32
+"""The bytes that `copy_bytes_loosely` moves at once."""
+
 
 @intrinsic  # type: ignore[untyped-decorator]
 def popcount(typingctx: Any, word: Any) -> Any:
@@ -99,34 +102,19 @@ def compress_items(typingctx: Any, out: Any, place: Any, values: Any, first: Any
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if "avx2" not in _fast_features():
             return context.compile_internal(builder, _compressed_items, signature, args)
-        return _compress(context, builder, signature, args, signature.args[0].dtype.bitwidth)
-
-    return types.none(out, types.uint64, values, types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def compress_pairs(typingctx: Any, out: Any, place: Any, values: Any, first: Any, kept: Any) -> Any:
-    """As `compress_items`, two pairs at a time."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if "avx2" not in _fast_features():
-            return context.compile_internal(builder, _compressed_pairs, signature, args)
-        return _compress(context, builder, signature, args, 128)
-
-    return types.none(out, types.uint64, values, types.uint64, types.uint64), generate
-
-
-def _compress(context: Any, builder: Any, signature: Any, args: Any, bits: int) -> Any:
-    """All 64 values of `bits` bits; the arguments are those of `compress_items`."""
-    value = ir.IntType(bits).as_pointer()
-    target, source = (
-        builder.bitcast(
-            context.make_array(signature.args[k])(context, builder, args[k]).data, value
+        target, source = (
+            context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 2)
         )
-        for k in (0, 2)
-    )
-    _, place, _, first, kept = args
-    source = builder.gep(source, [first])
+        source = builder.gep(source, [args[3]])
+        bits = signature.args[0].dtype.bitwidth
+        _compress(builder, bits, target, args[1], source, args[4])
+        return context.get_dummy_value()
+
+    return types.none(out, types.uint64, values, types.uint64, types.uint64), generate
+
+
+def _compress(builder: Any, bits: int, target: Any, place: Any, source: Any, kept: Any) -> None:
+    """All 64 items of `bits` bits."""
     lanes = min(256 // bits, 8)
     # What is permuted: bytes, or words of 32 bits.
     part = 8 if bits < 32 else 32
@@ -144,7 +132,6 @@ def _compress(context: Any, builder: Any, signature: Any, args: Any, bits: int) 
         end = builder.bitcast(builder.gep(target, [place]), vector.as_pointer())
         builder.store(moved, end, align=1)
         place = builder.add(place, builder.ctpop(mask))
-    return context.get_dummy_value()
 
 
 def _table_of_permutations(builder: Any, lanes: int, parts: int) -> Any:
@@ -189,16 +176,6 @@ def _compressed_items(out: Any, place: Any, values: Any, first: Any, kept: Any) 
         out[place] = values[first + uint64(trailing_zeros(kept))]
         kept &= kept - uint64(1)
         place += uint64(1)
-
-
-def _compressed_pairs(out: Any, place: Any, values: Any, first: Any, kept: Any) -> None:
-    place <<= uint64(1)
-    while kept != 0:
-        source = (first + uint64(trailing_zeros(kept))) << uint64(1)
-        out[place] = values[source]
-        out[place + uint64(1)] = values[source + uint64(1)]
-        kept &= kept - uint64(1)
-        place += uint64(2)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

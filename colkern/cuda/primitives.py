@@ -69,17 +69,6 @@ def compress_items(out: Any, place: Any, values: Any, first: Any, kept: Any) -> 
         place += uint64(1)
 
 
-def compress_pairs(out: Any, place: Any, values: Any, first: Any, kept: Any) -> None:
-    """As `compress_items`."""
-    place <<= uint64(1)
-    while kept != 0:
-        source = (first + trailing_zeros(kept)) << uint64(1)
-        out[place] = values[source]
-        out[place + uint64(1)] = values[source + uint64(1)]
-        kept &= kept - uint64(1)
-        place += uint64(2)
-
-
 @intrinsic  # type: ignore[untyped-decorator]
 def load_word(typingctx: Any, data: Any, position: Any, word: Any) -> Any:
     """Two aligned loads (of one word, if it is aligned itself) and a shift."""

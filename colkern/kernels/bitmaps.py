@@ -349,14 +349,29 @@ def spread_bits(bits: Any) -> Any:
 
 
 @helper
-def gather_bits(bytes: Any) -> Any:
-    """Eight bits, each set where a byte of the word is not 0."""
+def transposed(bits: Any) -> Any:
+    """Eight bytes of eight bits, as a matrix, transposed: bit `k` of byte `b` to bit `b` of byte `k`."""
+    # Hacker's Delight, 7-3: squares of 2, of 4 and of 8 bits exchange their corners.
+    moved = (bits ^ (bits >> uint64(7))) & uint64(0x00AA00AA00AA00AA)
+    bits ^= moved ^ (moved << uint64(7))
+    moved = (bits ^ (bits >> uint64(14))) & uint64(0x0000CCCC0000CCCC)
+    bits ^= moved ^ (moved << uint64(14))
+    moved = (bits ^ (bits >> uint64(28))) & uint64(0x00000000F0F0F0F0)
+    return bits ^ moved ^ (moved << uint64(28))
+
+
+@helper
+def differing_bytes(bytes: Any, begin: Any, others: Any) -> Any:
+    """Bit `k`: whether byte `begin + k` of `bytes` (uint8[]) differs from that which is in `others`
+    eight times.
+    """
     low = uint64(0x7F * EACH_BYTE)
-    bits = ((((bytes & low) + low) | bytes) >> uint64(7)) & uint64(EACH_BYTE)
-    # From one bit a byte to two in 16, to four in 32, to all eight together.
-    bits |= bits >> uint64(7)
-    bits |= bits >> uint64(14)
-    return (bits | (bits >> uint64(28))) & uint64(0xFF)
+    bits = uint64(0)
+    for k in range(uint64(0), uint64(8)):
+        eight = load_word(bytes, begin, uint64(k)) ^ others
+        high = (((eight & low) + low) | eight) & uint64(0x80 * EACH_BYTE)
+        bits |= high >> (uint64(7) - uint64(k))
+    return transposed(bits)
 
 
 @kernel("bytes: u1[], length: u8, out: u8[w]")
@@ -370,11 +385,7 @@ def pack_bits(start, stop, step, bytes, length, out):
     w = uint64(start)
     whole = min(uint64(stop), length >> uint64(6))
     while w < whole:
-        bits = uint64(0)
-        for k in range(uint64(0), uint64(8)):
-            eight = load_word(bytes, uint64(0), (w << uint64(3)) + uint64(k))
-            bits |= gather_bits(eight) << (uint64(k) << uint64(3))
-        out[w] = bits
+        out[w] = differing_bytes(bytes, w << uint64(6), uint64(0))
         w += uint64(step)
     if w < stop:
         bits = uint64(0)

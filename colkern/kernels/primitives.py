@@ -48,12 +48,6 @@ def compress_items(out: Any, place: Any, values: Any, first: Any, kept: Any) -> 
         to += 1
 
 
-def compress_pairs(out: Any, place: Any, values: Any, first: Any, kept: Any) -> None:
-    """As `compress_items` for values of two uint64 each; `place` and `first` count values."""
-    for k in (0, 1):
-        compress_items(out[k::2], place, values[k::2], first, kept)
-
-
 def load_word(data: Any, position: Any, word: Any) -> Any:
     """Word `word` of those that begin at byte `position` of `data` (uint8[]), as a uint64."""
     begin = int(position) + 8 * int(word)
@@ -143,7 +137,6 @@ PRIMITIVES = (
     trailing_zeros,
     extract_bits,
     compress_items,
-    compress_pairs,
     load_word,
     load_item,
     word_at,

@@ -11,7 +11,7 @@ from numpy import int64, uint64
 
 from colkern.kernels.bitmaps import get_bit, is_valid, word_of
 from colkern.kernels.kernel import kernel
-from colkern.kernels.primitives import copy_bytes, popcount
+from colkern.kernels.primitives import copy_bytes, copy_bytes_loosely, popcount
 
 
 @kernel(
@@ -162,11 +162,16 @@ def take_bytes(start, stop, step, indices, offsets, base, width, starts, out):
     starts: as `offsets`, [n + 1], the running sum of the values' lengths
     out: uint8[starts[n] width]
     """
+    source_end = uint64(offsets[uint64(len(offsets)) - uint64(1)])
     for i in range(start, stop, step):
         place = uint64(starts[i])
-        count = uint64(starts[i + uint64(1)]) - place
+        after = uint64(starts[i + uint64(1)])
         source = uint64(offsets[uint64(indices[i])])
-        copy_bytes(out, place * width, base + source * width, count * width)
+        # A thread with values one after the other may spill over what it has yet to write.
+        end = uint64(starts[stop]) if step == 1 else after
+        room = min(end - place, source_end - source) * width
+        count = (after - place) * width
+        copy_bytes_loosely(out, place * width, base + source * width, count, room)
 
 
 @kernel("indices: I[], offsets: O[], starts: O[], out: u8[w]", I="u1 u2 u4 u8", O="i4 i8")

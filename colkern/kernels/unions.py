@@ -12,9 +12,9 @@ from typing import Any
 
 from numpy import int64, uint8, uint64
 
-from colkern.kernels.bitmaps import EACH_BYTE, gather_bits
+from colkern.kernels.bitmaps import EACH_BYTE, differing_bytes
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes, load_item, load_word
+from colkern.kernels.primitives import copy_bytes, load_item
 
 
 @helper
@@ -36,11 +36,7 @@ def mark_slots(start, stop, step, type_ids, code, length, out):
     w = uint64(start)
     whole = min(uint64(stop), length >> uint64(6))
     while w < whole:
-        others = uint64(0)
-        for k in range(uint64(0), uint64(8)):
-            eight = load_word(type_ids, uint64(0), (w << uint64(3)) + uint64(k))
-            others |= gather_bits(eight ^ codes) << (uint64(k) << uint64(3))
-        out[w] = ~others
+        out[w] = ~differing_bytes(type_ids, w << uint64(6), codes)
         w += uint64(step)
     if w < stop:
         begin = w << uint64(6)

@@ -51,16 +51,3 @@ def test_compress_items(primitive: Any, code: str) -> None:
         # It may spill, but no further than that.
         assert not out[:5].any()
         assert not out[5 + 64 :].any()
-
-
-def test_compress_pairs(primitive: Any) -> None:
-    compress = primitive("compress_pairs")
-    compiled = numba.njit(lambda *args: compress(*args))
-    values = np.arange(1, 161, dtype=np.uint64)
-    for _, mask in some_words():
-        out, expected = np.zeros(160, np.uint64), np.zeros(160, np.uint64)
-        compiled(out, uint64(5), values, uint64(7), uint64(mask))
-        plain.compress_pairs(expected, 5, values, 7, mask)
-        end = 2 * (5 + mask.bit_count())
-        assert out[:end].tolist() == expected[:end].tolist()
-        assert not out[2 * (5 + 64) :].any()

@@ -21,6 +21,8 @@ import numpy as np
 UNSIGNED = "_u8"
 """The name that the loops know uint64 by."""
 
+_HALF = 1 << 63
+
 _BY_ONE = """
 {next}, {end} = {u8}({begin}), {u8}({stop})
 while {next} < {end}:
@@ -54,17 +56,18 @@ def with_plain_loops(function: Callable[..., Any], namespace: dict[str, Any]) ->
         argument.annotation = None
     # Where an error is, in the file of the body.
     ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
-    _Loops(function.__name__).visit(definition)
-    ast.fix_missing_locations(tree)
     namespace[UNSIGNED] = np.uint64
+    _Loops(function.__name__, namespace).visit(definition)
+    ast.fix_missing_locations(tree)
     exec(compile(tree, function.__code__.co_filename, "exec"), namespace)
     made: types.FunctionType = namespace.pop(function.__name__)
     return made
 
 
 class _Loops(ast.NodeTransformer):
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, namespace: dict[str, Any]) -> None:
         self._where = where
+        self._namespace = namespace
         self._loops = 0
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
@@ -88,6 +91,23 @@ class _Loops(ast.NodeTransformer):
         loop = made[-1]
         assert isinstance(loop, ast.While)
         loop.body += node.body
+        return made
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """A global number, or whatever else has a name."""
+        known = self._namespace.get(node.id) if isinstance(node.ctx, ast.Load) else None
+        return self._spelled_out(node, known)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        """A number that stands in the body."""
+        return self._spelled_out(node, node.value)
+
+    def _spelled_out(self, node: ast.expr, value: object) -> ast.expr:
+        if not isinstance(value, int | np.integer) or not _HALF <= int(value) < 2 * _HALF:
+            return node
+        made = ast.parse(f"~{UNSIGNED}({2 * _HALF - 1 - int(value)})", mode="eval").body
+        for part in ast.walk(made):
+            ast.copy_location(part, node)
         return made
 
     def _bounds(self, node: ast.For) -> tuple[str, str, str]:

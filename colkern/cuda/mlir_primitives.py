@@ -70,6 +70,23 @@ def _word_at(address: Any) -> Any:
     return arith.ori(low, arith.shli(high, arith.subi(_number(63), shift)))
 
 
+def _high_product(left: Any, right: Any) -> Any:
+    """By halves: the compiler has no operation for it on GPUs before Blackwell."""
+
+    def low(word: Any) -> Any:
+        return arith.andi(word, _number(0xFFFF_FFFF))
+
+    def high(word: Any) -> Any:
+        return arith.shrui(word, _number(32))
+
+    least = arith.muli(low(left), low(right))
+    crossed = arith.muli(high(left), low(right)), arith.muli(low(left), high(right))
+    made = high(arith.addi(high(least), arith.addi(*map(low, crossed))))
+    for product in crossed:
+        made = arith.addi(made, high(product))
+    return arith.addi(made, arith.muli(high(left), high(right)))
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def popcount(typingctx: Any, word: Any) -> Any:
     """LLVM's `ctpop`, which becomes `popc`."""
@@ -97,8 +114,7 @@ def multiply(typingctx: Any, left: Any, right: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def high_product(typingctx: Any, left: Any, right: Any) -> Any:
     """The higher of the two words of a product."""
-    words = types.uint64(types.uint64, types.uint64)
-    return words, _of_words(lambda left, right: arith.mului_extended(left, right)[1])
+    return types.uint64(types.uint64, types.uint64), _of_words(_high_product)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

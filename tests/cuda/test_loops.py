@@ -60,6 +60,23 @@ def test_numbers_are_unsigned() -> None:
     assert spelled_out(kinds)(3) == [np.uint64] * 3
 
 
+MOST = 2**64 - 1
+
+
+def large_numbers(word):
+    return [word ^ uint64(MOST), word & 0x8000_0000_0000_0001, word | HIGH]
+
+
+HIGH = uint64(2**63)
+
+
+def test_large_numbers_are_complements() -> None:
+    made = with_plain_loops(large_numbers, {"uint64": uint64, "MOST": MOST, "HIGH": HIGH})
+    assert not [c for c in made.__code__.co_consts if isinstance(c, int) and c >= 2**63]
+    for word in (0, 1, 2**63, MOST):
+        assert made(uint64(word)) == large_numbers(uint64(word))
+
+
 def test_an_error_is_in_the_line_of_the_body() -> None:
     made = spelled_out(by_step)
     assert made.__code__.co_filename == __file__

@@ -1,7 +1,7 @@
 """Large blocks of host memory that are used again once the last array over them is gone.
 
 A fresh block of many megabytes costs the operating system more, page by page, than most kernels need
-to fill it. What is kept is bounded by `COLKERN_POOL_BYTES` (256 MiB; 0 keeps nothing).
+to fill it. What is kept is bounded by `COLKERN_POOL_BYTES` (an eighth of the memory; 0 keeps nothing).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ LEAST = 1 << 17
 """Smaller blocks are left to the C library, which reuses them itself. From here on glibc asks the system
 for each, whose pages must be zeroed anew."""
 
-_DEFAULT_MOST = 1 << 28
+_DEFAULT_SHARE = 8
+"""One of so many parts of the machine's memory is kept, if the user does not say how much."""
 
 
 class _Block:
@@ -85,7 +86,9 @@ def _most() -> int:
     chosen = os.environ.get("COLKERN_POOL_BYTES", "")
     if chosen and not chosen.isdigit():
         raise ValueError(f"COLKERN_POOL_BYTES: expected a number of bytes, got {chosen!r}")
-    return int(chosen) if chosen else _DEFAULT_MOST
+    if chosen:
+        return int(chosen)
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _DEFAULT_SHARE
 
 
 POOL = Pool(_most())

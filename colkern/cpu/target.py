@@ -47,8 +47,11 @@ def _loop(
 
         compiled = _compiled[kernel] = compile_kernel(kernel)
     for place in kernel.unsigned:
-        if args[place] > _MOST:
-            args = (*args[:place], args[place] - _WRAP, *args[place + 1 :])
+        number = args[place]
+        if number > _MOST or type(number) is not int:
+            number = int(number)
+            number = number if number <= _MOST else number - _WRAP
+            args = (*args[:place], number, *args[place + 1 :])
     return compiled, args
 
 

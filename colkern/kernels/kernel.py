@@ -69,7 +69,7 @@ class Kernel:
     unsigned: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        numbers = [a.item in ("u8", *self.generics) and not a.array for a in self.arguments]
+        numbers = [a.item == "u8" and not a.array for a in self.arguments]
         places = tuple(place for place, found in enumerate(numbers) if found)
         object.__setattr__(self, "unsigned", places)
 

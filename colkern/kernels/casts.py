@@ -77,18 +77,18 @@ def fit_integers(start, stop, step, values, validity, offset, sign, bias, outsid
 @kernel(
     "values: F[], validity: u1[], offset: u8, bias: u8, span: u8, out: T[w]",
     returns="u8",
-    F="i1 i2 i4 i8 u1 u2 u4 u8",
+    F="i4 i8 u4 u8",
     T="f4 f8",
 )
 def integers_to_floats(start, stop, step, values, validity, offset, bias, span, out):
     """out[i] = values[i] as a float; returns the first valid slot not from `-bias` on to
     `span - bias`.
 
-    values: an integer array[n]
+    values: int32/64[n] or uint32/64[n]; all others are floats exactly
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     bias: what makes the least number that may be converted zero
-    span: the greatest then; all bits to let all pass
+    span: the greatest then
     out: float32/float64[n]
     """
     kind = out.dtype.type
@@ -105,11 +105,11 @@ def integers_to_floats(start, stop, step, values, validity, offset, bias, span, 
     return ~uint64(0)
 
 
-@kernel("values: F[], out: T[w]", F="f4 f8", T="f4 f8")
-def resize_floats(start, stop, step, values, out):
+@kernel("values: F[], out: T[w]", F="i1 i2 i4 i8 u1 u2 u4 u8 f4 f8", T="f4 f8")
+def round_to_floats(start, stop, step, values, out):
     """out[i] = values[i], rounded to the nearest float of the type.
 
-    values: float32/float64[n]
+    values: a numeric array[n]
     out: float32/float64[n]
     """
     kind = out.dtype.type

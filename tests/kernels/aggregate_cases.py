@@ -147,7 +147,7 @@ def sum_words(types: dict[str, str]) -> Iterator[Case]:
                             place = i // 64 * 2 * width + 2 * k
                             sums[place] += word & 0xFFFFFFFF
                             sums[place + 1] += word >> 32
-                    args = (words, width, bytes_, offset, 64, sign)
+                    args = (words, width, bytes_, offset, 64, np.uint64(sign))
                     label = f"{count} of {width}, sign {sign}, {label}"
                     yield Case(label, -(-count // 64), args, sums)
 
@@ -170,7 +170,7 @@ def least_word(types: dict[str, str]) -> Iterator[Case]:
                             for number, ok in zip(numbers_, valid, strict=True)
                             if ok and number[level + 1 :] == above[level + 1 :]
                         )
-                        args = (words, width, level, flip, above, bytes_, offset)
+                        args = (words, width, level, np.uint64(flip), above, bytes_, offset)
                         label = f"{count} of {width}, {level}, {label}"
                         yield Case(label, count, args, min(found, default=NOWHERE))
 

@@ -53,8 +53,9 @@ def integer_pairs(types: dict[str, str]) -> Iterator[tuple[str, str]]:
         yield a + source[1], b + result[1]
 
 
-def sign_of(code: str) -> int:
-    return 2 ** (bits_of(code) - 1) if code[0] == "i" else 0
+def sign_of(code: str) -> Any:
+    # As a NumPy number, as large ones are: Numba takes small integers for others than large ones.
+    return np.uint64(2 ** (bits_of(code) - 1) if code[0] == "i" else 0)
 
 
 @cases_of(casts.resize_integers)
@@ -93,9 +94,9 @@ def fit_integers(types: dict[str, str]) -> Iterator[Case]:
                         for ok in valid
                     ]
                     slot = first_wrong([not low <= v <= high for v in items], valid)
-                    bias = -low % 2**64
+                    bias = np.uint64(-low % 2**64)
                     head = (words_of(items, bits_of(source)), bytes_, offset)
-                    args = (*head, sign_of(source), bias, outside)
+                    args = (*head, sign_of(source), bias, np.uint64(outside))
                     name = f"{source} {result} {count}, {label}, {share}"
                     yield checked(name, count, args, slot, words_of(items, bits_of(result)))
 
@@ -105,28 +106,25 @@ def integers_to_floats(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("to floats")
     low, high = limits(types["values"])
     exact = 2**24 if types["out"] == "f4" else 2**53
-    for limit in (0, exact):
-        near = [
-            v for v in (-exact - 1, -exact, 0, 1, exact, exact + 1, low, high) if low <= v <= high
-        ]
-        for count in LENGTHS:
-            for label, bytes_, offset, valid in validities(rng, count):
-                items = [rng.choice(near) for _ in range(count)]
-                wrong = [bool(limit) and abs(v) > limit for v in items]
-                expected = np.array(items, types["values"]).astype(types["out"]).tolist()
-                bias = limit if low < 0 else 0
-                args = (items, bytes_, offset, bias, bias + limit if limit else NOWHERE)
-                slot = first_wrong(wrong, valid)
-                yield checked(f"{count}, {limit}, {label}", count, args, slot, expected)
-
-
-@cases_of(casts.resize_floats)
-def resize_floats(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("resize floats")
+    near = [v for v in (-exact - 1, -exact, 0, 1, exact, exact + 1, low, high) if low <= v <= high]
     for count in LENGTHS:
-        items = np.array(
-            [rng.choice((0.1, -2.5, math.inf, 1e-30)) for _ in range(count)], types["values"]
-        )
+        for label, bytes_, offset, valid in validities(rng, count):
+            for few in (near, [v for v in near if abs(v) <= exact]):
+                items = [rng.choice(few) for _ in range(count)]
+                slot = first_wrong([abs(v) > exact for v in items], valid)
+                expected = np.array(items, types["values"]).astype(types["out"]).tolist()
+                bias = exact if low < 0 else 0
+                args = (items, bytes_, offset, bias, bias + exact)
+                yield checked(f"{count}, {label}", count, args, slot, expected)
+
+
+@cases_of(casts.round_to_floats)
+def round_to_floats(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("round")
+    floats = types["values"][0] == "f"
+    some = (0.1, -2.5, math.inf, 1e-30) if floats else (0, 1, *limits(types["values"]))
+    for count in LENGTHS:
+        items = np.array([rng.choice(some) for _ in range(count)], types["values"])
         yield Case(f"{count}", count, (items,), items.astype(types["out"]).tolist())
 
 
@@ -179,7 +177,7 @@ def words_to_bits(types: dict[str, str]) -> Iterator[Case]:
         for count in (*LONG, 72, 128):
             items = [rng.choice((0, 1, sign, sign | 1)) for _ in range(count)]
             expected = packed([item & mask != 0 for item in items])
-            yield Case(f"{count}, {mask}", len(expected), (items, mask), expected)
+            yield Case(f"{count}, {mask}", len(expected), (items, np.uint64(mask)), expected)
 
 
 def wrapped(value: int, code: str) -> int:
@@ -205,9 +203,9 @@ def multiply_numbers(types: dict[str, str]) -> Iterator[Case]:
                 yield checked(f"{count} by {factor}, {label}", count, args, slot, out)
 
 
-def magic_of(divisor: int) -> tuple[int, int]:
+def magic_of(divisor: int) -> tuple[Any, int]:
     length = (divisor - 1).bit_length()
-    return -(-(2 ** (63 + length)) // divisor), length - 1
+    return np.uint64(-(-(2 ** (63 + length)) // divisor)), length - 1
 
 
 @cases_of(casts.divide_numbers)
@@ -238,7 +236,7 @@ def divide_numbers(types: dict[str, str]) -> Iterator[Case]:
                         not first <= v <= last or (bool(whole) and q * divisor != v)
                         for v, q in zip(items, quotients, strict=True)
                     ]
-                    rest: Any = (divisor, magic, shift, rounding, whole, first, last)
+                    rest: Any = (divisor, magic, shift, rounding, np.uint64(whole), first, last)
                     args = (items, bytes_, offset, *rest)
                     slot = first_wrong(wrong, valid)
                     out = [wrapped(q, types["out"]) for q in quotients]

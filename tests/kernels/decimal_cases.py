@@ -51,7 +51,8 @@ def shapes(types: dict[str, str]) -> Iterator[tuple[int, int, bool, int, int]]:
 
 def head(values: list[int], types: dict[str, str], width: int, signed: bool, bits: int) -> Any:
     sign = 2 ** (bits - 1) if signed and bits < 64 else 0
-    return words(values, types["words"], width), width, sign, WORD - 1 if signed else 0
+    filling = np.uint64(WORD - 1 if signed else 0)
+    return words(values, types["words"], width), width, sign, filling
 
 
 def some(rng: Random, low: int, high: int) -> int:

@@ -78,12 +78,12 @@ def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
         return _to_half(integers_to_floats(array, s.float64(), safe), type)
     exact = _EXACT[result.bit_width]
     low, high = limits(source)
-    bias, span = 0, _WORD
-    if safe and high > exact:
-        bias = exact if low < 0 else 0
-        span = bias + exact
-    items, limit = array.items(Role.DATA), (bias, np.uint64(span))
-    made, slot = checked(array, type, _dtype(type), casts.integers_to_floats, items, *limit)
+    items, dtype = array.items(Role.DATA), _dtype(type)
+    if not safe or high <= exact:
+        return mapped(array, type, dtype, casts.round_to_floats, items)
+    bias = exact if low < 0 else 0
+    kernel = casts.integers_to_floats
+    made, slot = checked(array, type, dtype, kernel, items, bias, bias + exact)
     if slot is not None:
         why = f"not from {-exact} to {exact}, where each integer has its float"
         raise no_value(array, type, slot, item(array, slot), why)
@@ -124,7 +124,7 @@ def floats_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
         return _to_half(array, type)
     if source.bit_width == 16:
         return _from_half(array, type)
-    return mapped(array, type, _dtype(type), casts.resize_floats, array.items(Role.DATA))
+    return mapped(array, type, _dtype(type), casts.round_to_floats, array.items(Role.DATA))
 
 
 def _to_half(array: Array, type: s.DataType) -> Array:

@@ -191,8 +191,16 @@ def test_only_spark_imports_pyspark() -> None:
 def test_only_the_cuda_target_imports_the_cuda_compiler() -> None:
     found = importers("numba.cuda", "numba_cuda", "numba_cuda_mlir")
     assert found.keys() <= {"cuda"}
-    # Through one module: the compiler's successor has another interface.
-    assert len(set(found.get("cuda", []))) <= 1, found
+    # Through the adapter, and what it supplies to the compiler's successor.
+    adapters = {f"colkern/cuda/{name}.py" for name in ("adapter", "mlir_primitives")}
+    assert set(found["cuda"]) == adapters
+
+
+def test_only_the_primitives_extend_a_compiler() -> None:
+    extensions = ("numba.extending", "numba.core", "llvmlite", "numba_cuda_mlir.extending")
+    found = importers(*extensions, "numba_cuda_mlir._mlir")
+    primitives = {f"colkern/cuda/{name}.py" for name in ("primitives", "mlir_primitives")}
+    assert set(found["cuda"]) <= primitives
 
 
 def test_kernel_bodies_know_no_target() -> None:

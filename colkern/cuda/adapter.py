@@ -1,21 +1,59 @@
-"""The one place where colkern meets the CUDA compiler.
+"""The one place where colkern meets a CUDA compiler, of which there are two.
 
-numba-cuda is in maintenance and its successor has other extension interfaces, so what colkern uses of
-either is kept to this module: compile a device function, compile a kernel, launch it, print PTX.
+numba-cuda is in maintenance, and its successor numba-cuda-mlir has other extension interfaces.
+COLKERN_CUDA_COMPILER says which one compiles the bodies: `numba-cuda` (the default) or
+`numba-cuda-mlir`. What colkern uses of either is kept to this module (compile a device function,
+compile a kernel, launch it, print PTX) and to those that hold their primitives: `primitives` and
+`mlir_primitives`.
+
+What is known of numba-cuda-mlir 0.6, without a GPU: it compiles every body to PTX, and that PTX, run by
+an interpreter over the tests' cases, computes what the oracles expect (tests/cuda). Not known is
+whether it launches with CuPy's arrays and streams on a device, and how fast its code is: `make test-gpu`
+runs the kernel matrix with it where both are there.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
 from colkern.errors import DeviceUnavailableError
 
-HINT = "install colkern[cuda12] or colkern[cuda13] to match the driver"
+NUMBA_CUDA = "numba-cuda"
+NUMBA_CUDA_MLIR = "numba-cuda-mlir"
+
+HINTS = {
+    NUMBA_CUDA: "install colkern[cuda12] or colkern[cuda13] to match the driver",
+    NUMBA_CUDA_MLIR: "install colkern[mlir12] or colkern[mlir13] to match the driver",
+}
+
+
+def chosen_compiler() -> str:
+    """The compiler that COLKERN_CUDA_COMPILER names.
+
+    Raises:
+        ValueError: If it names neither of the two.
+    """
+    chosen = os.environ.get("COLKERN_CUDA_COMPILER") or NUMBA_CUDA
+    if chosen not in HINTS:
+        raise ValueError(
+            f"COLKERN_CUDA_COMPILER: expected {' or '.join(map(repr, HINTS))}, got {chosen!r}"
+        )
+    return chosen
+
+
+def hint() -> str:
+    """What to install for the chosen compiler and device memory."""
+    return HINTS[chosen_compiler()]
+
+
+def is_mlir() -> bool:
+    """Whether numba-cuda-mlir is to compile the bodies. The simulator is numba-cuda's."""
+    return chosen_compiler() == NUMBA_CUDA_MLIR and not is_simulated()
 
 
 def is_simulated() -> bool:
@@ -25,21 +63,26 @@ def is_simulated() -> bool:
 
 @cache
 def compiler() -> Any:
-    """The `cuda` module of Numba.
+    """The `cuda` module of the chosen compiler.
 
     Raises:
         DeviceUnavailableError: If it cannot be imported, with what is missing.
+        ValueError: If COLKERN_CUDA_COMPILER names no compiler.
     """
     if not hasattr(np, "row_stack"):
         # numba-cuda up to 0.30 looks for a function that NumPy 2.5 removed.
         np.row_stack = np.vstack
     try:
+        if is_mlir():
+            from numba_cuda_mlir import cuda as mlir
+
+            return mlir
         # numba-cuda takes the place of Numba's own, deprecated target through a .pth file, which
         # PYTHONPATH and `pip --target` installs do not run.
         import _numba_cuda_redirector  # type: ignore[import-untyped]  # noqa: F401
         from numba import cuda
     except (ImportError, RuntimeError) as error:
-        raise DeviceUnavailableError(f"no CUDA compiler: {error}; {HINT}") from error
+        raise DeviceUnavailableError(f"no CUDA compiler: {error}; {hint()}") from error
     return cuda
 
 
@@ -50,6 +93,39 @@ def require_device() -> None:
         raise DeviceUnavailableError(
             "no CUDA device: the driver does not load or finds none; see `nvidia-smi`"
         )
+
+
+def within_functions() -> Any:
+    """The compiler's module as functions that kernels call see it."""
+    if is_simulated():
+        from colkern.cuda.simulated_primitives import Thread
+
+        return Thread()
+    return compiler()
+
+
+def primitive(name: str) -> Any:
+    """A primitive that each compiler supplies in its own way, for the chosen one."""
+    if is_simulated():
+        from colkern.cuda import simulated_primitives
+
+        return getattr(simulated_primitives, name)
+    if is_mlir():
+        from colkern.cuda import mlir_primitives
+
+        return getattr(mlir_primitives, name)
+    from colkern.cuda import primitives
+
+    return getattr(primitives, name)
+
+
+def replaced_builtins() -> dict[str, Callable[..., Any]]:
+    """Built-in functions that bodies use and the chosen compiler has wrong: what to compile instead."""
+    if not is_mlir():
+        return {}
+    from colkern.cuda.mlir_primitives import greatest, least
+
+    return {"min": least, "max": greatest}
 
 
 def device_function(function: Callable[..., Any]) -> Any:
@@ -64,19 +140,59 @@ def kernel(function: Callable[..., Any]) -> Any:
     return compiler().jit(function)
 
 
-def launch(kernel: Any, blocks: int, threads: int, stream: int, args: tuple[Any, ...]) -> None:
-    """Run a kernel on a stream (a `cudaStream_t` as an integer); returns before it has ended."""
+@lru_cache(maxsize=256)
+def stream(ordinal: int, pointer: int) -> Any:
+    """A stream of the current device, whose ordinal that is, from its `cudaStream_t` as an integer.
+
+    Kept, as the compiler keeps the configuration of a launch by the stream's object.
+    """
+    return None if is_simulated() else compiler().external_stream(pointer)
+
+
+def launch(kernel: Any, blocks: int, threads: int, stream: Any, args: tuple[Any, ...]) -> None:
+    """Run a kernel on a stream; returns before it has ended."""
     if is_simulated():
         kernel[blocks, threads](*args)
     else:
-        kernel[blocks, threads, compiler().external_stream(stream)](*args)
+        kernel[blocks, threads, stream](*args)
 
 
-def ptx(function: Callable[..., Any], types: tuple[Any, ...], capability: tuple[int, int]) -> str:
-    """The PTX of a kernel for those Numba types and a compute capability; needs no GPU."""
-    from numba import void
+def capabilities() -> list[tuple[int, int]]:
+    """The compute capabilities that the installed toolchain compiles for, the oldest first."""
+    if is_mlir():
+        from numba_cuda_mlir.numba_cuda.cudadrv.nvrtc import get_supported_ccs
+    else:
+        compiler()
+        from numba.cuda.cudadrv.nvrtc import get_supported_ccs
+    return sorted(get_supported_ccs())
 
-    text, _ = compiler().compile(
-        function, void(*types), device=False, cc=capability, abi="numba", output="ptx"
+
+def ptx(
+    function: Callable[..., Any],
+    arguments: Sequence[tuple[str, bool]],
+    capability: tuple[int, int],
+) -> str:
+    """The PTX of a kernel; needs no GPU.
+
+    numba-cuda-mlir asks the driver for the device's capability before it compiles for another one: where
+    there is no driver, whoever calls this has to answer for it (tests/cuda/without_driver.py).
+
+    Args:
+        function: The kernel.
+        arguments: NumPy's type code of each argument, and whether it is an array of that type.
+        capability: The compute capability, such as (9, 0).
+    """
+    cuda = compiler()
+    if is_mlir():
+        from numba_cuda_mlir import types
+        from numba_cuda_mlir.numba_cuda.np.numpy_support import from_dtype
+    else:
+        from numba import types
+        from numba.np.numpy_support import from_dtype
+
+    items = [(from_dtype(np.dtype(code)), array) for code, array in arguments]
+    signature = types.void(*(types.Array(i, 1, "C") if array else i for i, array in items))
+    text, _ = cuda.compile(
+        function, signature, device=False, cc=capability, abi="numba", output="ptx"
     )
     return str(text)

@@ -15,12 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from colkern.cuda import adapter
+from colkern.cuda import adapter, primitives
+from colkern.cuda.loops import with_plain_loops
 from colkern.kernels.kernel import HELPERS, Argument, Kernel
 from colkern.kernels.primitives import PRIMITIVES
 
-_START = "block * tile + u8(cuda.threadIdx.x // lanes)"
-_RANGE = f"{_START}, min((block + u8(1)) * tile, count), u8(cuda.blockDim.x // lanes)"
+THREADS = 256
+"""The threads of a block; a power of two."""
+
+_START = "block * tile + u8(cuda.threadIdx.x) // lanes"
+# The step is a constant: what a body computes with it, it computes while compiling.
+_RANGE = f"{_START}, min((block + u8(1)) * tile, count), u8(threads) // lanes"
 
 _MAP = """
 def {name}(count, tile, {names}):
@@ -63,11 +68,12 @@ def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionTyp
         threads: The threads of a block.
         lanes: How many of them work on one item.
     """
-    arguments = kernel.arguments
+    # Not by their own names, which may be those of the grid's.
+    arguments = [(f"a{number}", argument) for number, argument in enumerate(kernel.arguments)]
     source = (_REDUCE if kernel.returns else _MAP).format(
         name=kernel.name,
-        names=", ".join(argument.name for argument in arguments),
-        passed=", ".join(a.name if a.array else f"{a.item}({a.name})" for a in arguments),
+        names=", ".join(name for name, _ in arguments),
+        passed=", ".join(name if a.array else f"{a.item}({name})" for name, a in arguments),
         range=_RANGE,
         combine=COMBINE[kernel.combine],
     )
@@ -76,10 +82,14 @@ def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionTyp
         "cuda": adapter.compiler(),
         "body": _device_function(kernel.body, lanes),
         "threads": threads,
-        "lanes": np.uint32(lanes),
+        "lanes": np.uint64(lanes),
         "partial": np.dtype(kernel.returns or "u8").type,
         "u8": np.uint64,
-        **{a.item: np.dtype(a.item).type for a in arguments if not a.array},
+        **{
+            name: _device_function(made, lanes)
+            for name, made in adapter.replaced_builtins().items()
+        },
+        **{a.item: np.dtype(a.item).type for a in kernel.arguments if not a.array},
     }
     exec(compile(source, f"<colkern kernel {kernel.name}>", "exec"), namespace)
     made: types.FunctionType = namespace[kernel.name]
@@ -93,7 +103,11 @@ def compile_kernel(kernel: Kernel, threads: int, lanes: int) -> Any:
 
 
 def ptx(
-    kernel: Kernel, variant: tuple[Argument, ...], capability: tuple[int, int], lanes: int = 8
+    kernel: Kernel,
+    variant: tuple[Argument, ...],
+    capability: tuple[int, int],
+    threads: int = THREADS,
+    lanes: int = 8,
 ) -> str:
     """The PTX of a kernel for one variant of its types; needs the compiler but no GPU.
 
@@ -101,61 +115,51 @@ def ptx(
         kernel: The kernel.
         variant: One of `kernel.variants()`.
         capability: The compute capability, such as (9, 0).
+        threads: The threads of a block, unless the kernel is sequential.
         lanes: How many threads work on one item, if the kernel is grouped.
     """
-    from numba import types as numba_types
-    from numba.np.numpy_support import from_dtype
-
-    def numba_type(argument: Argument) -> Any:
-        item = from_dtype(np.dtype(argument.item))
-        return numba_types.Array(item, 1, "C") if argument.array else item
-
-    partials: tuple[Any, ...] = ()
+    function = grid_function(
+        kernel, 1 if kernel.sequential else threads, lanes if kernel.grouped else 1
+    )
+    arguments = [(argument.item, argument.array) for argument in variant]
     if kernel.returns:
-        partials = (numba_types.Array(from_dtype(np.dtype(kernel.returns)), 1, "C"),)
-    declared = tuple(numba_type(argument) for argument in variant)
-    counts = (numba_types.uint64, numba_types.uint64)
-    threads = 1 if kernel.sequential else 256
-    function = grid_function(kernel, threads, lanes if kernel.grouped else 1)
-    return adapter.ptx(function, (*counts, *declared, *partials), capability)
+        arguments.append((kernel.returns, True))
+    return adapter.ptx(function, [("u8", False), ("u8", False), *arguments], capability)
 
 
 @cache
 def _device_function(function: Callable[..., Any], lanes: int) -> Any:
-    """A body or a helper, compiled into whoever calls it.
-
-    In the simulator the function itself: every lane then copies all the bytes, which are the same.
-    """
-    if adapter.is_simulated():
-        return function
-    made = types.FunctionType(
-        function.__code__, _target_globals(function, lanes), function.__name__
-    )
+    """A body, a helper or a primitive in Python, compiled into whoever calls it."""
+    made = with_plain_loops(function, _target_globals(function, lanes))
     return adapter.device_function(made)
 
 
 def _target_globals(function: Callable[..., Any], lanes: int) -> dict[str, Any]:
     """The globals that a function uses, as this target has them."""
-    # What primitives know of their thread; see `colkern.cuda.primitives`.
-    found = {"__name__": __name__, "cuda": adapter.compiler(), "LANES": np.uint64(lanes)}
+    found: dict[str, Any] = {"__name__": __name__}
+    if function.__module__ == primitives.__name__:
+        # What primitives know of their thread.
+        found |= {"cuda": adapter.within_functions(), "LANES": np.uint64(lanes)}
+    replaced = adapter.replaced_builtins()
     for name in function.__code__.co_names:
-        if name in function.__globals__ and name not in found:
-            value = function.__globals__[name]
-            if isinstance(value, types.FunctionType):
-                value = _device_value(value, lanes)
-            found[name] = value
+        if name in replaced:
+            found[name] = _device_function(replaced[name], lanes)
+        elif name in function.__globals__ and name not in found:
+            found[name] = _device_value(function.__globals__[name], lanes)
     return found
 
 
-def _device_value(function: types.FunctionType, lanes: int) -> Any:
-    if function not in HELPERS and function not in PRIMITIVES:
-        return function
-    if function in HELPERS:
-        return _device_function(function, lanes)
-    from colkern.cuda import primitives
-
-    primitive = getattr(primitives, function.__name__)
-    # A primitive written in terms of others is a function like any helper.
-    if isinstance(primitive, types.FunctionType):
-        return _device_function(primitive, lanes)
-    return primitive
+def _device_value(value: Any, lanes: int) -> Any:
+    """What a global of a body is to the compiler: constants and types stay what they are."""
+    if not callable(value) or isinstance(value, type):
+        return value
+    if isinstance(value, types.FunctionType) and value in HELPERS:
+        return _device_function(value, lanes)
+    name = getattr(value, "__name__", "")
+    if value in PRIMITIVES or vars(primitives).get(name) is value:
+        shared = vars(primitives)[name]
+        # One that is written in Python is the same for every compiler.
+        if isinstance(shared, types.FunctionType):
+            return _device_function(shared, lanes)
+        return adapter.primitive(name)
+    return value

@@ -19,6 +19,9 @@ from numpy import uint64
 
 _WORD = ir.IntType(64)
 
+# The address space that all arrays are in; a load that does not know asks for it each time.
+_GLOBAL = 1
+
 cuda: Any = None
 LANES = uint64(1)
 
@@ -62,7 +65,7 @@ def _unaligned_word(builder: Any, address: Any) -> Any:
 
     def aligned(address: Any) -> Any:
         place = builder.and_(address, number(~7))
-        return builder.load(builder.inttoptr(place, _WORD.as_pointer()), align=8)
+        return builder.load(builder.inttoptr(place, _WORD.as_pointer(_GLOBAL)), align=8)
 
     shift = builder.shl(builder.and_(address, number(7)), number(3))
     low = builder.lshr(aligned(address), shift)
@@ -76,7 +79,7 @@ def load_item(typingctx: Any, like: Any, address: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         item = context.get_data_type(signature.return_type)
-        return builder.load(builder.inttoptr(args[1], item.as_pointer()))
+        return builder.load(builder.inttoptr(args[1], item.as_pointer(_GLOBAL)))
 
     return like.dtype(like, types.uint64), generate
 

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-MODULES = ("adapter", "compiler", "memory", "primitives", "target")
+import colkern
+
+FOLDER = Path(colkern.__file__).parent / "cuda"
+
+MODULES = (
+    "adapter",
+    "compiler",
+    "loops",
+    "memory",
+    "primitives",
+    "simulated_primitives",
+    "target",
+)
 
 
 def run(code: str, *missing: str, **environment: str) -> str:
@@ -58,6 +72,23 @@ def test_no_compiler(missing: str) -> None:
     assert "install colkern[cuda12] or colkern[cuda13]" in said
 
 
+def test_no_successor_of_the_compiler() -> None:
+    chosen = {"COLKERN_CUDA_COMPILER": "numba-cuda-mlir"}
+    said = run(ASK, "numba_cuda_mlir", **NO_DEVICE, **chosen)
+    assert said.startswith("no CUDA compiler:")
+    assert "install colkern[mlir12] or colkern[mlir13]" in said
+
+
+def test_unknown_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    from colkern.cuda.adapter import chosen_compiler
+
+    monkeypatch.delenv("COLKERN_CUDA_COMPILER", raising=False)
+    assert chosen_compiler() == "numba-cuda"
+    monkeypatch.setenv("COLKERN_CUDA_COMPILER", "nvcc")
+    with pytest.raises(ValueError, match="expected 'numba-cuda' or 'numba-cuda-mlir', got 'nvcc'"):
+        chosen_compiler()
+
+
 def test_no_device_memory() -> None:
     code = """
 from colkern.cuda.memory import array_library
@@ -103,3 +134,22 @@ kernel = KERNELS["copy_bits"]
 print(".target sm_90" in ptx(kernel, next(kernel.variants()), (9, 0)))
 """
     assert run(code, **NO_DEVICE) == "True"
+
+
+def intrinsics(module: str) -> set[str]:
+    """What a module gives a compiler as code of its own."""
+    tree = ast.parse((FOLDER / f"{module}.py").read_text())
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return {
+        f.name for f in functions if any("intrinsic" in ast.unparse(d) for d in f.decorator_list)
+    }
+
+
+def test_each_compiler_has_the_same_primitives() -> None:
+    from colkern.cuda import simulated_primitives
+
+    names = intrinsics("primitives")
+    assert "load_word" in names
+    assert intrinsics("mlir_primitives") >= names
+    for name in names:
+        assert callable(getattr(simulated_primitives, name))

@@ -1,0 +1,129 @@
+"""`for i in range(begin, end, step)` as a loop that both CUDA compilers make good code of.
+
+Numba's own `range` carries a count and a position that are selected anew in each iteration, and finds
+the count with a 64-bit division, signed at that, which a GPU has no instruction for. So bodies are
+compiled with their loops spelled out, over unsigned numbers, as all indices of bodies are: where the
+step is a constant (a block's width is), the division becomes a shift, and a loop with a step of one
+has none. What a body means is not changed by this, which the simulator proves: it runs these loops.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+UNSIGNED = "_u8"
+"""The name that the loops know uint64 by."""
+
+_HALF = 1 << 63
+
+_BY_ONE = """
+{next}, {end} = {u8}({begin}), {u8}({stop})
+while {next} < {end}:
+    {target} = {next}
+    {next} += {u8}(1)
+"""
+
+_BY_STEP = """
+{next}, {end}, {step} = {u8}({begin}), {u8}({stop}), {u8}({by})
+{left} = ({end} - {next} + {step} - {u8}(1)) // {step} if {next} < {end} else {u8}(0)
+while {left} != {u8}(0):
+    {target} = {next}
+    {next} += {step}
+    {left} -= {u8}(1)
+"""
+
+
+def with_plain_loops(function: Callable[..., Any], namespace: dict[str, Any]) -> types.FunctionType:
+    """The same function with its loops spelled out and its global names looked up in `namespace`.
+
+    Raises:
+        TypeError: If a loop is over something else than a range that goes up.
+    """
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    (definition,) = tree.body
+    assert isinstance(definition, ast.FunctionDef)
+    definition.decorator_list = []
+    # Annotations name types that the namespace need not have.
+    definition.returns = None
+    for argument in definition.args.args:
+        argument.annotation = None
+    # Where an error is, in the file of the body.
+    ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+    namespace[UNSIGNED] = np.uint64
+    _Loops(function.__name__, namespace).visit(definition)
+    ast.fix_missing_locations(tree)
+    exec(compile(tree, function.__code__.co_filename, "exec"), namespace)
+    made: types.FunctionType = namespace.pop(function.__name__)
+    return made
+
+
+class _Loops(ast.NodeTransformer):
+    def __init__(self, where: str, namespace: dict[str, Any]) -> None:
+        self._where = where
+        self._namespace = namespace
+        self._loops = 0
+
+    def visit_For(self, node: ast.For) -> list[ast.stmt]:
+        """The statements that stand for a loop; those within it are visited, too."""
+        self.generic_visit(node)
+        self._loops += 1
+        begin, stop, by = self._bounds(node)
+        made = ast.parse(
+            (_BY_STEP if by else _BY_ONE).format(
+                target=ast.unparse(node.target),
+                begin=begin,
+                stop=stop,
+                by=by,
+                u8=UNSIGNED,
+                **{what: f"_{what}{self._loops}" for what in ("next", "end", "step", "left")},
+            )
+        ).body
+        for statement in made:
+            for part in ast.walk(statement):
+                ast.copy_location(part, node)
+        loop = made[-1]
+        assert isinstance(loop, ast.While)
+        loop.body += node.body
+        return made
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """A global number, or whatever else has a name."""
+        known = self._namespace.get(node.id) if isinstance(node.ctx, ast.Load) else None
+        return self._spelled_out(node, known)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        """A number that stands in the body."""
+        return self._spelled_out(node, node.value)
+
+    def _spelled_out(self, node: ast.expr, value: object) -> ast.expr:
+        if not isinstance(value, int | np.integer) or not _HALF <= int(value) < 2 * _HALF:
+            return node
+        made = ast.parse(f"~{UNSIGNED}({2 * _HALF - 1 - int(value)})", mode="eval").body
+        for part in ast.walk(made):
+            ast.copy_location(part, node)
+        return made
+
+    def _bounds(self, node: ast.For) -> tuple[str, str, str]:
+        call = node.iter
+        if not (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Name)
+            and call.func.id == "range"
+            and isinstance(node.target, ast.Name)
+            and not node.orelse
+            and not any(isinstance(a, ast.UnaryOp | ast.Starred) for a in call.args)
+        ):
+            raise TypeError(
+                f"{self._where}, line {node.lineno}: a body's loop is `for name in range(…)` over "
+                f"unsigned numbers, got `for {ast.unparse(node.target)} in {ast.unparse(call)}`"
+            )
+        texts = [ast.unparse(argument) for argument in call.args]
+        begin, stop, by = {1: ["0", *texts, ""], 2: [*texts, ""], 3: texts}[len(texts)]
+        return begin, stop, by

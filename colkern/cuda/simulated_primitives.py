@@ -1,0 +1,46 @@
+"""The primitives that each compiler supplies in its own way, for the simulator: as plain Python.
+
+Those that bodies use are what `colkern.kernels.primitives` says; here are those of other primitives.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import Any
+
+from numpy import uint64
+
+from colkern.kernels import primitives
+
+
+class Thread:
+    """What functions that kernels call know of their thread, by the names of the compiler's module.
+
+    The simulator tells it to kernels alone, which are called in a Python thread each.
+    """
+
+    @property
+    def threadIdx(self) -> Any:
+        """The place in the block."""
+        return threading.current_thread().threadIdx  # type: ignore[attr-defined]
+
+
+def address_of(array: Any, position: Any) -> Any:
+    """The address of item `position` of an array."""
+    return uint64(int(array.ctypes.data) + int(position) * array.itemsize)
+
+
+def word_at(address: Any) -> Any:
+    """The uint64 at any address."""
+    return uint64(int.from_bytes((ctypes.c_uint8 * 8).from_address(int(address)), "little"))
+
+
+def store_word(out: Any, position: Any, word: Any) -> None:
+    """A uint64 to eight bytes of `out` (uint8[])."""
+    for k in range(8):
+        out[int(position) + k] = int(word) >> 8 * k & 255
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(primitives, name)

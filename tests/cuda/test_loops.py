@@ -1,0 +1,100 @@
+"""Loops spelled out for the CUDA compilers: they go over the same numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy import uint64
+
+from colkern.cuda.loops import with_plain_loops
+
+
+def by_one(count):
+    found = []
+    for i in range(count):
+        found.append(int(i))
+    return found
+
+
+def by_step(start, stop, step):
+    found = []
+    for i in range(start, stop, step):
+        if i % uint64(7) == 3:
+            continue
+        if i > 900:
+            break
+        for j in range(i, min(i + uint64(2), uint64(stop))):
+            found.append((int(i), int(j)))
+    return found
+
+
+def spelled_out(function: Any) -> Any:
+    return with_plain_loops(function, {"uint64": uint64})
+
+
+numbers = st.integers(0, 1000).map(uint64)
+
+
+@given(numbers)
+def test_up_to_a_count(count: Any) -> None:
+    assert spelled_out(by_one)(count) == by_one(count)
+
+
+@given(numbers, numbers, st.integers(1, 300).map(uint64))
+def test_by_a_step(start: Any, stop: Any, step: Any) -> None:
+    plain = by_step(start, stop, step)
+    assert spelled_out(by_step)(start, stop, step) == plain
+
+
+def test_numbers_are_unsigned() -> None:
+    def kinds(stop):
+        found = []
+        for i in range(stop):
+            found.append(type(i))
+        return found
+
+    assert spelled_out(kinds)(3) == [np.uint64] * 3
+
+
+MOST = 2**64 - 1
+
+
+def large_numbers(word):
+    return [word ^ uint64(MOST), word & 0x8000_0000_0000_0001, word | HIGH]
+
+
+HIGH = uint64(2**63)
+
+
+def test_large_numbers_are_complements() -> None:
+    made = with_plain_loops(large_numbers, {"uint64": uint64, "MOST": MOST, "HIGH": HIGH})
+    assert not [c for c in made.__code__.co_consts if isinstance(c, int) and c >= 2**63]
+    for word in (0, 1, 2**63, MOST):
+        assert made(uint64(word)) == large_numbers(uint64(word))
+
+
+def test_an_error_is_in_the_line_of_the_body() -> None:
+    made = spelled_out(by_step)
+    assert made.__code__.co_filename == __file__
+    assert made.__code__.co_firstlineno == by_step.__code__.co_firstlineno
+
+
+def over_items(items):
+    for _ in items:
+        pass
+
+
+def downwards(start):
+    for _ in range(start, 0, -1):
+        pass
+
+
+@pytest.mark.parametrize("body", [over_items, downwards])
+def test_other_loops_are_refused(body: Any) -> None:
+    line = body.__code__.co_firstlineno + 1
+    with pytest.raises(TypeError, match=f"{body.__name__}, line {line}: a body's loop is"):
+        with_plain_loops(body, {})

@@ -204,10 +204,18 @@ class Array:
         spec = self.layout.spec(role)
         buffer = self.buffer(role)
         if self.length == 0 or buffer is None:
-            none = np.zeros(int(spec.extent is Extent.SLOTS_AND_ONE), spec.dtype)
-            none.flags.writeable = False
-            return none
+            return self._no_items(int(spec.extent is Extent.SLOTS_AND_ONE), spec.dtype)
         return buffer.view(spec.dtype, spec.items(self.length), self.offset * spec.dtype.itemsize)
+
+    def _no_items(self, count: int, dtype: np.dtype[Any]) -> Any:
+        """The items of an absent buffer, on the device of the others: that many zeros."""
+        if self.device != HOST:
+            from colkern.operations.targets import target_of
+
+            return target_of(self.device).table([0] * count, dtype)
+        none = np.zeros(count, dtype)
+        none.flags.writeable = False
+        return none
 
     @property
     def data_buffers(self) -> tuple[Buffer | None, ...]:

@@ -133,12 +133,28 @@ class Buffer:
         if byte_offset < 0 or count < 0 or stop > self.size:
             raise ValueError(f"{count} items of {dtype} at byte {byte_offset} of {self.size}")
         items = self.array[byte_offset:stop]
-        if self.device.kind == "cpu" and (self.address + byte_offset) % dtype.alignment:
-            aligned = np.empty(count, dtype)
-            aligned.view(np.uint8)[:] = items
-            aligned.flags.writeable = False
-            return aligned
+        if count and (self.address + byte_offset) % self._alignment_of(dtype):
+            return self._realigned(items, dtype)
         return items.view(dtype)
+
+    def _alignment_of(self, dtype: np.dtype[Any]) -> int:
+        """What the address of such an item must be a multiple of.
+
+        A GPU moves items as words of up to 8 bytes, whatever they mean, and has no unaligned loads.
+        """
+        size = dtype.itemsize
+        return dtype.alignment if self.device.kind == "cpu" else min(size & -size, 8)
+
+    def _realigned(self, items: Any, dtype: np.dtype[Any]) -> Any:
+        """A copy of the bytes of items, on the same device, where the first one is aligned."""
+        if isinstance(items, np.ndarray):
+            aligned = np.empty(len(items) // dtype.itemsize, dtype)
+            aligned.view(np.uint8)[:] = items
+            aligned.flags.writeable = self.device.kind != "cpu"
+            return aligned
+        # An array of a device library says which device is to allocate the copy.
+        with items.device:
+            return items.copy().view(dtype)
 
     def tobytes(self) -> bytes:
         """A copy of the bytes; host memory only."""

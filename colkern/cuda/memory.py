@@ -29,7 +29,7 @@ def array_library() -> Any:
     try:
         import cupy
     except ImportError as error:
-        raise DeviceUnavailableError(f"no device memory: {error}; {adapter.HINT}") from error
+        raise DeviceUnavailableError(f"no device memory: {error}; {adapter.hint()}") from error
     return cupy
 
 
@@ -46,6 +46,16 @@ def current_stream() -> int:
     if adapter.is_simulated():
         return 0
     return int(array_library().cuda.get_current_stream().ptr)
+
+
+def multiprocessors(device: Device) -> int:
+    """How many multiprocessors a device has."""
+    return int(array_library().cuda.Device(device.ordinal).attributes["MultiProcessorCount"])
+
+
+def on_host(array: Any) -> Any:
+    """An array of the current device as a NumPy array; waits for what has been started there."""
+    return array if adapter.is_simulated() else array_library().asnumpy(array)
 
 
 def allocate(count: int, dtype: Any) -> Any:

@@ -8,26 +8,68 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colkern.cuda import adapter, memory
-from colkern.cuda.compiler import compile_kernel
+from colkern.cuda.compiler import THREADS, compile_kernel
 from colkern.kernels.kernel import Kernel
 from colkern.memory import Buffer, Device
 
-THREADS = 256
-TILE = 4096
-
-LANES = 8
-"""How many threads work together on an item of a `grouped` kernel."""
-
 _MOST = (1 << 63) - 1
 
+_COMBINE = {"add": "sum", "min": "min", "max": "max"}
+"""The array method that makes one of partial results."""
 
-class _Cut(NamedTuple):
-    """How a range becomes a grid: its blocks, their threads, how many work on one item, a block's items."""
+
+class Schedule(NamedTuple):
+    """How a device is kept busy.
+
+    Args:
+        threads: The threads of a block.
+        tile: The most items of a block's that only writes. They are few enough to even out items of
+            unequal work, and enough to share what a thread does once.
+        blocks: How many blocks a device needs to be busy: as many as it runs at a time.
+        rounds: How often as many blocks leave partial results at most, which one transfer fetches.
+        lanes: How many threads work together on an item of a `grouped` kernel, by the bytes of the
+            output that an item has on average: at least so many bytes, so many lanes.
+    """
+
+    threads: int
+    tile: int
+    blocks: int
+    rounds: int
+    lanes: tuple[tuple[int, int], ...]
+
+    def cut(self, kernel: Kernel, count: int, mean_bytes: int = 0) -> Cut:
+        """How a range of `count` items becomes a grid."""
+        if kernel.sequential:
+            return Cut(1, 1, 1, max(count, 1))
+        lanes = 1
+        if kernel.grouped:
+            lanes = max(lanes for least, lanes in self.lanes if mean_bytes >= least)
+        most = self.tile // lanes
+        if kernel.returns:
+            most = max(most, -(-count // (self.blocks * self.rounds)))
+        # Few items are spread over all of the device.
+        tile = min(-(-count // self.blocks), most)
+        width = self.threads // lanes
+        tile = max(-(-tile // width), 1) * width
+        return Cut(max(-(-count // tile), 1), self.threads, lanes, tile)
+
+
+class Cut(NamedTuple):
+    """A grid: its blocks, their threads, how many work on one item, a block's items."""
 
     blocks: int
     threads: int
     lanes: int
     tile: int
+
+
+def schedule_of(device: Device) -> Schedule:
+    """The schedule for a device. The simulator runs a Python thread for each of a block's."""
+    if adapter.is_simulated():
+        return Schedule(4, 16, 4, 2, ((0, 2), (5, 4)))
+    # A multiprocessor runs 2048 threads at a time.
+    blocks = memory.multiprocessors(device) * 2048 // THREADS
+    return Schedule(THREADS, 4096, blocks, 8, ((0, 8), (256, 32), (8192, THREADS)))
 
 
 class CudaTarget:
@@ -43,10 +85,7 @@ class CudaTarget:
     def __init__(self, device: Device) -> None:
         adapter.require_device()
         self.device = device
-        # The simulator runs a Python thread for each of a block's.
-        self._threads = 4 if adapter.is_simulated() else THREADS
-        self._tile = 16 if adapter.is_simulated() else TILE
-        self._lanes = 2 if adapter.is_simulated() else LANES
+        self._schedule = schedule_of(device)
 
     def map(
         self, kernel: Kernel, count: int, *args: Any, grain: int = 0, balance: Any = None
@@ -56,30 +95,28 @@ class CudaTarget:
         Tiles are small enough to even out items of unequal work, so `balance` is not needed here.
         """
         if count > 0:
-            self._launch(kernel, count, self._cut(kernel, count), args)
+            mean = args[-1].nbytes // count if kernel.grouped else 0
+            self._launch(kernel, count, self._schedule.cut(kernel, count, mean), args)
 
     def reduce(self, kernel: Kernel, count: int, *args: Any, grain: int = 0) -> Any:
-        """Run a kernel that returns partial results, and combine them as it says; waits."""
-        cut = self._cut(kernel, count)
-        partials = self.allocate(cut.blocks, np.dtype(kernel.returns))
+        """Run a kernel that returns partial results, and combine them as it says.
+
+        Waits once, for the few partial results, which are combined on the host.
+        """
+        cut = self._schedule.cut(kernel, count)
+        partials = self.output(cut.blocks, np.dtype(kernel.returns))
         self._launch(kernel, count, cut, (*args, partials))
         with memory.current(self.device):
-            whole = getattr(partials, "sum" if kernel.combine == "add" else kernel.combine)()
+            found = memory.on_host(partials)
+        whole = getattr(found, _COMBINE[kernel.combine])()
         return float(whole) if kernel.returns[0] == "f" else int(whole)
 
-    def _cut(self, kernel: Kernel, count: int) -> _Cut:
-        if kernel.sequential:
-            return _Cut(1, 1, 1, max(count, 1))
-        lanes = self._lanes if kernel.grouped else 1
-        tile = self._tile // lanes
-        return _Cut(max(-(-count // tile), 1), self._threads, lanes, tile)
-
-    def _launch(self, kernel: Kernel, count: int, cut: _Cut, args: tuple[Any, ...]) -> None:
+    def _launch(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Any, ...]) -> None:
         made = compile_kernel(kernel, cut.threads, cut.lanes)
         counts = (np.uint64(count), np.uint64(cut.tile))
         plain = tuple(np.int64(a) if isinstance(a, int) and a < 1 << 63 else a for a in args)
         with memory.current(self.device):
-            stream = memory.current_stream()
+            stream = adapter.stream(self.device.ordinal, memory.current_stream())
             adapter.launch(made, cut.blocks, cut.threads, stream, (*counts, *plain))
 
     def scan(self, lengths: Any, dtype: Any) -> Any:
@@ -94,9 +131,10 @@ class CudaTarget:
 
     def total(self, lengths: Any) -> int:
         """The sum of an int64 array, none of them negative; exact, also past 64 bits; waits."""
-        if len(lengths) and int(lengths.max()) > _MOST // len(lengths):
-            return sum(lengths.tolist())
-        return int(lengths.sum())
+        with memory.current(self.device):
+            if len(lengths) and int(lengths.max()) > _MOST // len(lengths):
+                return sum(lengths.tolist())
+            return int(lengths.sum())
 
     def allocate(self, count: int, dtype: Any) -> Any:
         """A zeroed array."""
@@ -120,7 +158,8 @@ class CudaTarget:
 
     def item(self, array: Any, position: int) -> int:
         """One number of an array; waits."""
-        return int(array[position])
+        with memory.current(self.device):
+            return int(array[position])
 
     def address(self, array: Any) -> int:
         """The address of an array's first item."""

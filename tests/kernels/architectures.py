@@ -1,0 +1,38 @@
+"""The PTX of a kernel for several GPUs from one compilation: most of its time is not the GPU's."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+from unittest import mock
+
+from colkern.cuda import adapter
+from colkern.cuda.compiler import ptx
+from colkern.kernels import Argument, Kernel
+
+Capability = tuple[int, int]
+
+
+@cache
+def capabilities() -> list[Capability]:
+    """Volta or, where the toolchain has dropped it, the oldest that it has; Ampere, Hopper, Blackwell."""
+    known = adapter.capabilities()
+    oldest = (7, 0) if (7, 0) in known else known[0]
+    return [oldest, *(wanted for wanted in ((8, 0), (9, 0), (10, 0)) if wanted in known)]
+
+
+def ptx_of_each(kernel: Kernel, variant: tuple[Argument, ...]) -> dict[Capability, str]:
+    """The PTX for each of `capabilities()`."""
+    from numba.cuda.codegen import CUDACodeLibrary
+
+    texts: dict[Capability, str] = {}
+    strings_for = CUDACodeLibrary.get_asm_strs
+
+    def strings_for_each(library: Any, cc: Capability) -> list[str]:
+        for capability in capabilities():
+            (texts[capability],) = strings_for(library, capability)
+        return [texts[cc]]
+
+    with mock.patch.object(CUDACodeLibrary, "get_asm_strs", strings_for_each):
+        ptx(kernel, variant, (9, 0))
+    return texts

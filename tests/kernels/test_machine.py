@@ -1,0 +1,30 @@
+"""Every kernel's PTX, run by a machine in Python: what a GPU would compute, against the oracle."""
+
+from __future__ import annotations
+
+import pytest
+from cuda.ptx_machine import Kernel as Machine
+from cuda.ptx_running import compiled, one_of_each, ptx_failures
+
+CAPABILITY = (8, 0)
+
+MOST_CASES = 12
+
+
+@pytest.mark.parametrize("name", one_of_each())
+def test_ptx_computes_what_is_expected(name: str) -> None:
+    assert list(ptx_failures(name, compiled(name, CAPABILITY), MOST_CASES)) == []
+
+
+def test_wrong_ptx_is_found() -> None:
+    text = compiled("first_descent[i4]", CAPABILITY)
+    assert "min.u64" in text
+    # As a compiler did that took an unsigned minimum for a signed one.
+    assert list(ptx_failures("first_descent[i4]", text.replace("min.u64", "min.s64"), MOST_CASES))
+
+
+def test_what_is_in_no_array_is_not_loaded() -> None:
+    text = compiled("lengths_of[i8]", CAPABILITY)
+    machine = Machine(text)
+    with pytest.raises(MemoryError, match="in no array"):
+        machine.launch(1, 4, [1, 16, *[0] * (len(machine.parameters) - 2)], [])

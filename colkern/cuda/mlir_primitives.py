@@ -118,6 +118,16 @@ def high_product(typingctx: Any, left: Any, right: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def fold(typingctx: Any, left: Any, right: Any) -> Any:
+    """Both words of a product, combined by exclusive or."""
+
+    def halves(left: Any, right: Any) -> Any:
+        return arith.xori(arith.muli(left, right), _high_product(left, right))
+
+    return types.uint64(types.uint64, types.uint64), _of_words(halves)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def word_at(typingctx: Any, address: Any) -> Any:
     """The uint64 at any address."""
     return types.uint64(types.uint64), _of_words(_word_at)

@@ -17,6 +17,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy import uint64
 
+# What primitives here name is looked up as in kernels: this target's way of it.
+from colkern.kernels.primitives import copy_bytes as this_copy_bytes
+
 _WORD = ir.IntType(64)
 
 cuda: Any = None
@@ -154,4 +157,4 @@ def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
 
 def copy_bytes_loosely(out: Any, position: Any, address: Any, count: Any, room: Any) -> None:
     """Exact, as threads write neighbouring values at the same time."""
-    copy_bytes(out, position, address, count)
+    this_copy_bytes(out, position, address, count)

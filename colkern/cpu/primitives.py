@@ -202,6 +202,21 @@ def load_item(typingctx: Any, like: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def prefetch(typingctx: Any, address: Any) -> Any:
+    """LLVM's `prefetch`, to be read and kept in all caches."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        place = builder.inttoptr(args[0], _BYTE.as_pointer())
+        builder.call(function, [place, *(ir.Constant(number, k) for k in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.none(types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def copy_bytes(typingctx: Any, out: Any, position: Any, address: Any, count: Any) -> Any:
     """Up to 64 bytes as two pieces that overlap, more by `memcpy`: a call costs more than they do."""
 

@@ -137,6 +137,10 @@ def word_at(typingctx: Any, address: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
+def prefetch(address: Any) -> None:
+    """Nothing: other threads work while one waits for memory."""
+
+
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     """Words where `out` has whole ones, and the bytes around them; of a group, each lane has a share.
 

@@ -62,6 +62,10 @@ def load_item(like: Any, address: Any) -> Any:
     return np.frombuffer((ctypes.c_uint8 * size).from_address(int(address)), like.dtype)[0]
 
 
+def prefetch(address: Any) -> None:
+    """Ask memory for the bytes at an address, which will be read soon; nothing else."""
+
+
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     """`out[position : position + count]` (uint8[]) = the `count` bytes at an address."""
     if count:
@@ -86,6 +90,7 @@ PRIMITIVES = (
     compress_items,
     load_word,
     load_item,
+    prefetch,
     copy_bytes,
     copy_bytes_loosely,
 )

@@ -15,6 +15,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import hidden, offsets, selection, views
+from colkern.kernels.bitmaps import words_for
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.booleans import expand
@@ -70,7 +71,8 @@ class _Slots:
     def finds_hidden(self, kernel: Any, *args: Any) -> bool:
         """Whether a kernel that looks for a hidden slot of some kind finds one."""
         assert self.visible is not ALL_VISIBLE
-        found = self.target.reduce(kernel, self.array.length, *args, self.visible.array, 0)
+        bits = (self.visible.array, 0, self.array.length)
+        found = self.target.reduce(kernel, words_for(self.array.length), *args, *bits)
         return bool(found != NOWHERE)
 
     def empty_buffer(self) -> Buffer:
@@ -157,8 +159,9 @@ def _items(slots: _Slots, role: Role) -> Buffer:
         hidden.first_hidden_value, words, width
     ):
         out = target.output(len(words), words.dtype)
-        kernel = hidden.blank_hidden_values
-        target.map(kernel, slots.array.length, words, width, slots.visible.array, 0, out)
+        bits = (slots.visible.array, 0, slots.array.length)
+        count = words_for(slots.array.length)
+        target.map(hidden.blank_hidden_values, count, words, width, *bits, out)
         words = out
     made: Buffer = target.buffer(words)
     return made
@@ -396,11 +399,11 @@ def _shown_data(slots: _Slots, words: Any, lengths: Any) -> list[Buffer | None]:
 
 def _blanked(target: Any, data: Buffer, reached: Buffer, offset: int) -> Buffer:
     """The bytes with zeros where the bits from `offset` on are not set; shared if they are so already."""
-    args = (data.array, 1, reached.array, offset)
-    if target.reduce(hidden.first_hidden_value, data.size, *args) == NOWHERE:
+    args = (data.array, 1, reached.array, offset, data.size)
+    if target.reduce(hidden.first_hidden_value, words_for(data.size), *args) == NOWHERE:
         return data
     out = target.output(data.size, np.uint8)
-    target.map(hidden.blank_hidden_values, data.size, *args, out)
+    target.map(hidden.blank_hidden_values, words_for(data.size), *args, out)
     made: Buffer = target.buffer(out)
     return made
 

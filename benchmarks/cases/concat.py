@@ -21,7 +21,7 @@ def concat(rows: int, dtype: str, nulls: float, pieces: int) -> Case:
     cuts = [rows * k // pieces for k in range(pieces + 1)]
     peers = [whole.slice(a, b - a) for a, b in itertools.pairwise(cuts)]
     ours = [ck.array(peer) for peer in peers]
-    rust = [a3.Array.from_arrow(peer) for peer in peers]
+    rust = a3.ChunkedArray.from_arrow(pa.chunked_array(peers))
     work = {
         "colkern": lambda: ck.concat(ours),
         "pyarrow": lambda: pa.concat_arrays(peers),

@@ -260,6 +260,7 @@ def fold(typingctx: Any, left: Any, right: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
 def character_starts(typingctx: Any, address: Any) -> Any:
     """A comparison of a vector: as signed bytes, the later ones of a character are the lowest."""
 
@@ -468,3 +469,18 @@ def _everywhere(builder: Any, value: Any, item: Any) -> Any:
 def _store_eight(builder: Any, vector: Any, place: Any, item: Any) -> None:
     where = builder.bitcast(place, _eight(item).as_pointer())
     builder.store(vector, where, align=item.width // 8)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def prefetch(typingctx: Any, address: Any) -> Any:
+    """LLVM's `prefetch`, to be read and kept in all caches."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        place = builder.inttoptr(args[0], _BYTE.as_pointer())
+        builder.call(function, [place, *(ir.Constant(number, k) for k in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.none(types.uint64), generate

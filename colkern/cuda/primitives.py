@@ -247,3 +247,7 @@ def copy_eight(out: Any, position: Any, values: Any, source: Any) -> None:
     """A loop: bodies whose step is not 1 do not come here."""
     for j in range(uint64(0), uint64(8)):
         out[position + uint64(j)] = values[source + uint64(j)]
+
+
+def prefetch(address: Any) -> None:
+    """Nothing: other threads work while one waits for memory."""

@@ -11,63 +11,91 @@ from typing import Any
 
 from numpy import int32, int64, uint8, uint32, uint64
 
-from colkern.kernels.bitmaps import get_bit, is_valid
+from colkern.kernels.bitmaps import get_bit, is_valid, word_of
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import load_item
+from colkern.kernels.primitives import load_item, trailing_zeros
 from colkern.kernels.runs import find_run
 from colkern.kernels.views import shifted_byte
 
 
-@kernel("items: T[], width: u8, visible: u1[], offset: u8", returns="u8", T="u1 u2 u4 u8")
-def first_hidden_value(start, stop, step, items, width, visible, offset):
-    """The first hidden slot of the range whose value is not all zeros; the largest uint64 if none.
+@helper
+def hidden_slots(visible: Any, offset: Any, w: Any, length: Any) -> Any:
+    """Which slots of word `w` are hidden, as 64 bits."""
+    if len(visible) == 0:
+        return uint64(0)
+    left = length - (w << uint64(6))
+    slots = ~uint64(0) if left >= 64 else (uint64(1) << left) - uint64(1)
+    return word_of(visible, offset, w, length) ^ slots
 
-    items: T[n width]
+
+@kernel(
+    "items: T[], width: u8, visible: u1[], offset: u8, length: u8", returns="u8", T="u1 u2 u4 u8"
+)
+def first_hidden_value(start, stop, step, items, width, visible, offset, length):
+    """The first hidden slot whose value is not all zeros; the largest uint64 if none is.
+
+    The range is over words of 64 slots.
+
+    items: T[length width]
     width: how many items make one value
     visible: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
+    length: the number of slots
     """
-    for i in range(start, stop, step):
-        if not is_valid(visible, offset, i):
-            place = uint64(i) * width
+    for w in range(start, stop, step):
+        unseen = hidden_slots(visible, offset, uint64(w), length)
+        while unseen != 0:
+            slot = (uint64(w) << uint64(6)) + uint64(trailing_zeros(unseen))
             for k in range(uint64(0), width):
-                if items[place + uint64(k)] != 0:
-                    return uint64(i)
+                if items[slot * width + uint64(k)] != 0:
+                    return slot
+            unseen &= unseen - uint64(1)
     return ~uint64(0)
 
 
-@kernel("items: T[], width: u8, visible: u1[], offset: u8, out: T[w]", T="u1 u2 u4 u8")
-def blank_hidden_values(start, stop, step, items, width, visible, offset, out):
+@kernel("items: T[], width: u8, visible: u1[], offset: u8, length: u8, out: T[w]", T="u1 u2 u4 u8")
+def blank_hidden_values(start, stop, step, items, width, visible, offset, length, out):
     """Value i of `out` = value i of `items`, or zeros in a hidden slot; a value is `width` items.
 
-    items: T[n width]
+    The range is over words of 64 slots.
+
+    items: T[length width]
     width: how many items make one value
     visible: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
-    out: T[n width]
+    length: the number of slots
+    out: T[length width]
     """
-    for i in range(start, stop, step):
-        seen = is_valid(visible, offset, i)
-        place = uint64(i) * width
-        for k in range(uint64(0), width):
-            if seen:
-                out[place + uint64(k)] = items[place + uint64(k)]
-            else:
-                out[place + uint64(k)] = 0
+    for w in range(start, stop, step):
+        first = uint64(w) << uint64(6)
+        for k in range(first * width, min(first + uint64(64), length) * width):
+            out[k] = items[k]
+        unseen = hidden_slots(visible, offset, uint64(w), length)
+        while unseen != 0:
+            slot = first + uint64(trailing_zeros(unseen))
+            for k in range(uint64(0), width):
+                out[slot * width + uint64(k)] = 0
+            unseen &= unseen - uint64(1)
 
 
-@kernel("offsets: O[], visible: u1[], offset: u8", returns="u8", O="i4 i8")
-def first_hidden_length(start, stop, step, offsets, visible, offset):
-    """The first hidden slot of the range whose value is not empty; the largest uint64 if none is.
+@kernel("offsets: O[], visible: u1[], offset: u8, length: u8", returns="u8", O="i4 i8")
+def first_hidden_length(start, stop, step, offsets, visible, offset, length):
+    """The first hidden slot whose value is not empty; the largest uint64 if none is.
 
-    offsets: int32/int64[n + 1]
+    The range is over words of 64 slots.
+
+    offsets: int32/int64[length + 1]
     visible: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
+    length: the number of slots
     """
-    for i in range(start, stop, step):
-        empty = offsets[i + uint64(1)] == offsets[i]
-        if not empty and not is_valid(visible, offset, i):
-            return uint64(i)
+    for w in range(start, stop, step):
+        unseen = hidden_slots(visible, offset, uint64(w), length)
+        while unseen != 0:
+            slot = (uint64(w) << uint64(6)) + uint64(trailing_zeros(unseen))
+            if offsets[slot + uint64(1)] != offsets[slot]:
+                return slot
+            unseen &= unseen - uint64(1)
     return ~uint64(0)
 
 

@@ -104,6 +104,10 @@ def equal_eight_to(left: Any, i: Any, value: Any) -> Any:
     return uint64(sum(int(left[i + uint64(k)] == value) << k for k in range(8)))
 
 
+def prefetch(address: Any) -> None:
+    """Ask memory for the bytes at an address, which will be read soon; nothing else."""
+
+
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     """`out[position : position + count]` (uint8[]) = the `count` bytes at an address."""
     if count:
@@ -147,6 +151,7 @@ PRIMITIVES = (
     character_starts,
     equal_eight,
     equal_eight_to,
+    prefetch,
     copy_bytes,
     copy_bytes_loosely,
     fill_eight,

@@ -1,8 +1,9 @@
 """Selection: values picked by position, for every layout's buffers.
 
 Positions are unsigned words of any width: a negative number is then a very large one. They are
-checked (`largest_index`) and, where they are null, made 0 (`known_indices`) before any of the others
-runs. `picked` is a bitmap of the picks that are not null; zero bytes of it stand for one of ones only.
+checked (by `largest_index`, or as `take_items` follows them) and, where they are null, made 0 before
+any of the others runs. `picked` is a bitmap of the picks that are not null; zero bytes of it stand for
+one of ones only.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from numpy import int64, uint64
 
 from colkern.kernels.bitmaps import get_bit, is_valid, word_of
 from colkern.kernels.kernel import kernel
-from colkern.kernels.primitives import copy_bytes, copy_bytes_loosely, popcount
+from colkern.kernels.primitives import copy_bytes, copy_bytes_loosely, popcount, prefetch
+
+AHEAD = 16
+"""How many values ahead memory is asked for what will be copied."""
 
 
 @kernel(
@@ -46,29 +50,38 @@ def largest_index(start, stop, step, indices):
     return largest
 
 
-@kernel("indices: I[], validity: u1[], offset: u8, out: I[w]", I="u1 u2 u4 u8")
-def known_indices(start, stop, step, indices, validity, offset, out):
-    """out[i] = indices[i], or 0 under a null: indices that may be followed without a look.
+@kernel("indices: I[], values: T[], out: T[w]", returns="u8", I="u1 u2 u4 u8", T="u1 u2 u4 u8")
+def take_items(start, stop, step, indices, values, out):
+    """out[i] = values[indices[i]], until an index is out of bounds: the slot of the first of up to four
+    that have such a one, or the largest uint64. What follows it is left as it is.
 
     indices: an unsigned array[n]
-    validity: uint8[] bitmap of the indices
-    offset: the bit of index 0 in it
-    out: as `indices`
-    """
-    for i in range(start, stop, step):
-        out[i] = indices[i] * get_bit(validity, offset + uint64(i))
-
-
-@kernel("indices: I[], values: T[], out: T[w]", I="u1 u2 u4 u8", T="u1 u2 u4 u8")
-def take_items(start, stop, step, indices, values, out):
-    """out[i] = values[indices[i]].
-
-    indices: an unsigned array[n], in bounds
     values: T[]
     out: T[n]
     """
-    for i in range(start, stop, step):
-        out[i] = values[uint64(indices[i])]
+    bound = uint64(len(values))
+    i = uint64(start)
+    if step == 1:
+        # Four at a time: as fast as without a look at the bounds.
+        while i + uint64(4) <= stop:
+            a = uint64(indices[i])
+            b = uint64(indices[i + uint64(1)])
+            c = uint64(indices[i + uint64(2)])
+            d = uint64(indices[i + uint64(3)])
+            if (a >= bound) | (b >= bound) | (c >= bound) | (d >= bound):
+                return i
+            out[i] = values[a]
+            out[i + uint64(1)] = values[b]
+            out[i + uint64(2)] = values[c]
+            out[i + uint64(3)] = values[d]
+            i += uint64(4)
+    while i < stop:
+        a = uint64(indices[i])
+        if a >= bound:
+            return i
+        out[i] = values[a]
+        i += uint64(step)
+    return ~uint64(0)
 
 
 @kernel("indices: I[], values: u8[], out: u8[w]", I="u1 u2 u4 u8")
@@ -121,9 +134,18 @@ def take_bits(start, stop, step, indices, bits, offset, picked, out):
     for w in range(start, stop, step):
         begin = uint64(w) << uint64(6)
         packed = uint64(0)
-        for i in range(begin, min(begin + uint64(64), count)):
-            bit = uint64(get_bit(bits, offset + uint64(indices[i])))
-            packed |= bit << (uint64(i) - begin)
+        if begin + uint64(64) <= count:
+            for b in range(uint64(0), uint64(8)):
+                first = begin + (uint64(b) << uint64(3))
+                eight = uint64(0)
+                for k in range(uint64(0), uint64(8)):
+                    bit = uint64(get_bit(bits, offset + uint64(indices[first + uint64(k)])))
+                    eight |= bit << uint64(k)
+                packed |= eight << (uint64(b) << uint64(3))
+        else:
+            for i in range(begin, count):
+                bit = uint64(get_bit(bits, offset + uint64(indices[uint64(i)])))
+                packed |= bit << (uint64(i) - begin)
         if len(picked) != 0:
             packed &= word_of(picked, uint64(0), uint64(w), count)
         out[w] = packed
@@ -164,6 +186,9 @@ def take_bytes(start, stop, step, indices, offsets, base, width, starts, out):
     """
     source_end = uint64(offsets[uint64(len(offsets)) - uint64(1)])
     for i in range(start, stop, step):
+        # Values lie anywhere: what is copied soon is asked of memory now.
+        later = min(uint64(i) + uint64(AHEAD) * uint64(step), uint64(stop) - uint64(1))
+        prefetch(base + uint64(offsets[uint64(indices[later])]) * width)
         place = uint64(starts[i])
         after = uint64(starts[i + uint64(1)])
         source = uint64(offsets[uint64(indices[i])])

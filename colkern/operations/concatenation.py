@@ -25,7 +25,7 @@ from colkern.operations.validation import require_valid
 def concat(arrays: Sequence[Array]) -> Array:
     """The values of all the arrays, in order; copied, unless a single one has any: that is returned.
 
-    Dictionaries that are not the same object are put one after the other too, and the indices moved.
+    Dictionaries that are not in the same memory are put one after the other too, and the indices moved.
 
     Args:
         arrays: At least one, of one type (see `colkern.schema.same_type`) and on one device. The
@@ -40,7 +40,7 @@ def concat(arrays: Sequence[Array]) -> Array:
     if not arrays:
         raise ValueError("arrays: need at least one")
     for position, array in enumerate(arrays):
-        if not s.same_type(array.type, arrays[0].type):
+        if array.type is not arrays[0].type and not s.same_type(array.type, arrays[0].type):
             raise TypeError(f"arrays: number {position} is {array.type}, not {arrays[0].type}")
         require_valid(array)
     filled = [array for array in arrays if array.length] or arrays[:1]
@@ -96,13 +96,16 @@ def _join_items(arrays: Sequence[Array], role: Role) -> Any:
     size = dtype.itemsize
     if size == 0:
         return target.allocate(0, np.uint8)
-    # As bytes: the library moves items of several parts one by one.
+    # As bytes: the library moves items of several parts one by one, and no alignment matters.
     out = target.output(sum(array.length for array in arrays) * size, np.uint8)
+    position = arrays[0].layout.position(role)
     place = 0
     for array in arrays:
-        items = array.items(role)
-        out[place : place + len(items) * size] = items.view(np.uint8)
-        place += len(items) * size
+        buffer, count = array.buffers[position], array.length * size
+        if buffer is not None and count:
+            first = array.offset * size
+            out[place : place + count] = buffer.array[first : first + count]
+        place += count
     return out.view(dtype)
 
 
@@ -123,17 +126,32 @@ def _join_dictionary(arrays: Sequence[Array]) -> Parts:
     indices = _join_items(arrays, Role.DATA)
     dictionaries = [array.dictionary for array in arrays if array.dictionary is not None]
     # Those without values have only nulls for indices, and nowhere to begin.
-    distinct = list({id(d): d for d in dictionaries if d.length}.values()) or dictionaries[:1]
+    distinct = list({_memory(d): d for d in dictionaries if d.length}.values()) or dictionaries[:1]
     starts = _starts([d.length for d in distinct])
     if starts[-1] - 1 > np.iinfo(indices.dtype).max:
         raise LimitExceededError(f"dictionaries too long for indices of {indices.dtype}")
-    bases = dict(zip(map(id, distinct), starts, strict=False))
+    bases = dict(zip(map(_memory, distinct), starts, strict=False))
     place = 0
     for array, dictionary in zip(arrays, dictionaries, strict=True):
-        if base := bases.get(id(dictionary), 0):
+        if base := bases.get(_memory(dictionary), 0):
             indices[place : place + array.length] += indices.dtype.type(base)
         place += array.length
     return [target.buffer(indices)], [], concat(distinct)
+
+
+def _memory(array: Array) -> tuple[Any, ...]:
+    """Where the values of an array are: two arrays of a type that have the same are the same."""
+    return (
+        array.offset,
+        array.length,
+        _places(array.buffers),
+        tuple(_memory(child) for child in array.children),
+        None if array.dictionary is None else _memory(array.dictionary),
+    )
+
+
+def _places(buffers: Sequence[Buffer | None]) -> tuple[tuple[int, int] | None, ...]:
+    return tuple(None if b is None else (b.address, b.size) for b in buffers)
 
 
 def _join_binary(arrays: Sequence[Array]) -> Parts:
@@ -182,11 +200,16 @@ def _join_views(arrays: Sequence[Array]) -> Parts:
     target = target_of(arrays[0].device)
     joined = _join_items(arrays, Role.VIEWS).view(np.int32)
     data: list[Buffer | None] = []
+    # Slices of one array have the same data buffers: those are there once.
+    firsts: dict[Any, int] = {}
     place = 0
     for array in arrays:
         part = joined[4 * place : 4 * (place + array.length)]
-        target.map(views.renumber_views, array.length, len(data), part)
-        data += array.data_buffers
+        first = firsts.setdefault(_places(array.data_buffers), len(data))
+        if first == len(data):
+            data += array.data_buffers
+        if first:
+            target.map(views.renumber_views, array.length, first, part)
         place += array.length
     return [target.buffer(joined), *data], [], None
 

@@ -14,6 +14,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.kernels import hidden, selection
+from colkern.kernels.bitmaps import words_for
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.creation import nulls
@@ -51,6 +52,8 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
     columns = data.columns if isinstance(data, RecordBatch) else [data]
     for column in columns:
         require_valid(column)
+    if isinstance(data, Array) and (made := _take_words(data, indices)) is not None:
+        return made
     picks = _checked_picks(indices, data.length)
     taken = [
         take_picks(column, picks)
@@ -94,14 +97,18 @@ class Picks:
         return bits, len(slots) - valid
 
 
+def _bound(indices: Array, length: int) -> int:
+    """What indices into `length` values are less than, seen as unsigned: no negative one is then."""
+    assert isinstance(indices.type, s.Int)
+    return min(length, 1 << (indices.type.bit_width - indices.type.signed))
+
+
 def _checked_picks(indices: Array, length: int) -> Picks:
     """Indices as picks from `length` values."""
-    assert isinstance(indices.type, s.Int)
     target = target_of(indices.device)
     items = indices.items(Role.DATA)
     words = items.view(_WORDS[items.dtype.itemsize])
-    # Seen as unsigned, negative ones are larger than all others.
-    bound = min(length, 1 << (indices.type.bit_width - indices.type.signed))
+    bound = _bound(indices, length)
     validity = validity_of(indices, target)
     if indices.length and target.reduce(selection.largest_index, len(words), words) >= bound:
         # It may stand under a null.
@@ -114,8 +121,33 @@ def _checked_picks(indices: Array, length: int) -> Picks:
     if not indices.null_count:
         return Picks(words)
     known = target.output(len(words), words.dtype)
-    target.map(selection.known_indices, len(words), words, *validity, known)
+    args = (words, 1, *validity, len(words), known)
+    target.map(hidden.blank_hidden_values, words_for(len(words)), *args)
     return Picks(target.frozen(known), compact_validity(indices), indices.null_count)
+
+
+def _take_words(array: Array, indices: Array) -> Array | None:
+    """`take` in one pass, where a value is a word and no index is null; None where that is not so, or
+    an index is out of bounds.
+    """
+    if array.layout.name not in ("fixed-size primitive", "dictionary-encoded") or not array.length:
+        return None
+    spec = array.layout.buffers[1]
+    if spec.extent is Extent.BITS or spec.dtype.itemsize not in _WORDS or indices.null_count:
+        return None
+    target = target_of(array.device)
+    items, picked = array.items(Role.DATA), indices.items(Role.DATA)
+    word = _WORDS[spec.dtype.itemsize]
+    picks = Picks(picked.view(_WORDS[picked.dtype.itemsize]))
+    out = target.output(picks.count, word)
+    within = items.view(word)[: _bound(indices, array.length)]
+    if target.reduce(selection.take_items, picks.count, picks.words, within, out) != NOWHERE:
+        return None
+    validity, count = _validity(array, picks)
+    buffers = [validity, target.buffer(out)]
+    made = Array(array.type, picks.count, buffers, dictionary=array.dictionary, null_count=count)
+    made._checked = True
+    return made
 
 
 def take_positions(array: Array, positions: Any) -> Array:
@@ -215,7 +247,7 @@ def take_items(target: Any, items: Any, picked: Any) -> Any:
         return items[:0].repeat(0)
     out = target.output(len(picked) * width, words.dtype)
     if width == 1:
-        target.map(selection.take_items, len(picked), picked, words, out)
+        target.reduce(selection.take_items, len(picked), picked, words, out)
     elif width == 2 and words.dtype.itemsize == 8:
         target.map(selection.take_pairs, len(picked), picked, words, out)
     else:

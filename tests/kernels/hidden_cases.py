@@ -31,7 +31,7 @@ def first_hidden_value(types: dict[str, str]) -> Iterator[Case]:
     _, high = limits(types["items"])
     rng = numbers("hidden value")
     for width in (1, 2, 3):
-        for count in LENGTHS:
+        for count in (*LENGTHS, 200):
             for label, bytes_, offset, seen in validities(rng, count):
                 for share in (0, 0.2):
                     items = [
@@ -44,8 +44,9 @@ def first_hidden_value(types: dict[str, str]) -> Iterator[Case]:
                         for i in range(count)
                         if not seen[i] and any(items[i * width : (i + 1) * width])
                     )
-                    args = (items, width, bytes_, offset)
-                    yield Case(f"{count} of {width}, {label}", count, args, next(wrong, NOWHERE))
+                    args = (items, width, bytes_, offset, count)
+                    label_ = f"{count} of {width}, {label}"
+                    yield Case(label_, -(-count // 64), args, next(wrong, NOWHERE))
 
 
 @cases_of(hidden.blank_hidden_values)
@@ -53,17 +54,17 @@ def blank_hidden_values(types: dict[str, str]) -> Iterator[Case]:
     low, high = limits(types["items"])
     rng = numbers("blank")
     for width in (1, 2, 3):
-        for count in LENGTHS:
+        for count in (*LENGTHS, 200):
             for label, bytes_, offset, seen in validities(rng, count):
                 items = [rng.randint(low, high) for _ in range(count * width)]
                 expected = [v if seen[k // width] else 0 for k, v in enumerate(items)]
-                args = (items, width, bytes_, offset)
-                yield Case(f"{count} of {width}, {label}", count, args, expected)
+                args = (items, width, bytes_, offset, count)
+                yield Case(f"{count} of {width}, {label}", -(-count // 64), args, expected)
 
 
 def some_lengths(seed: str) -> Iterator[tuple[str, list[int], object, int, list[bool]]]:
     rng = numbers(seed)
-    for count in LENGTHS:
+    for count in (*LENGTHS, 200):
         for label, bytes_, offset, seen in validities(rng, count):
             for share in (0, 0.2, 1):
                 lengths = [rng.choice((0, 1, 9)) * (ok or rng.random() < share) for ok in seen]
@@ -75,7 +76,8 @@ def first_hidden_length(types: dict[str, str]) -> Iterator[Case]:
     for label, lengths, bytes_, offset, seen in some_lengths("hidden length"):
         offsets = list(itertools.accumulate(lengths, initial=3))
         wrong = (i for i, length in enumerate(lengths) if length and not seen[i])
-        yield Case(label, len(lengths), (offsets, bytes_, offset), next(wrong, NOWHERE))
+        args = (offsets, bytes_, offset, len(lengths))
+        yield Case(label, -(-len(lengths) // 64), args, next(wrong, NOWHERE))
 
 
 @cases_of(hidden.visible_lengths)

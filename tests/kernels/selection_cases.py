@@ -61,19 +61,6 @@ def largest_index(types: dict[str, str]) -> Iterator[Case]:
             yield Case(f"{count}, one too large", count, (items,), high)
 
 
-@cases_of(selection.known_indices)
-def known_indices(types: dict[str, str]) -> Iterator[Case]:
-    _, high = limits(types["indices"])
-    rng = numbers("known")
-    for count in LENGTHS:
-        for label, bytes_, offset, valid in validities(rng, count):
-            if len(bytes_) == 0:
-                continue
-            items = [rng.choice((0, 1, high)) if ok else high for ok in valid]
-            expected = [item if ok else 0 for item, ok in zip(items, valid, strict=True)]
-            yield Case(f"{count}, {label}", count, (items, bytes_, offset), expected)
-
-
 @cases_of(selection.take_items)
 def take_items(types: dict[str, str]) -> Iterator[Case]:
     low, high = limits(types["values"])
@@ -81,7 +68,11 @@ def take_items(types: dict[str, str]) -> Iterator[Case]:
     values = [rng.choice((low, high, rng.randint(low, high))) for _ in range(20)]
     for count in LENGTHS:
         picked = [rng.randrange(20) for _ in range(count)]
-        yield Case(f"{count}", count, (picked, values), [values[p] for p in picked])
+        expected = [values[p] for p in picked]
+        yield Case(f"{count}", count, (picked, values), (NOWHERE, expected))
+    for index in (20, limits(types["indices"])[1]):
+        yield Case(f"index {index}", 1, ([index], values), (0, [7]), [7])
+    yield Case("no values", 1, ([0], []), (0, [7]), [7])
 
 
 @cases_of(selection.take_pairs)

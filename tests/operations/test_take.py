@@ -113,6 +113,16 @@ def test_index_out_of_bounds(index: int) -> None:
         take(ints([5, 6, 7]), ints([0, index]))
 
 
+@pytest.mark.parametrize("type_", [pa.int8(), pa.int16()])
+@pytest.mark.parametrize("name", ["int64, no nulls", "utf8"])
+def test_negative_indices_of_few_bits_are_no_large_ones(type_: pa.DataType, name: str) -> None:
+    many = concat([sample(name)] * 6000)
+    for values in ([0, -1], [5, 0, 1, 2, 3, -128, 7]):
+        bad = from_pyarrow(pa.array(values, type_))
+        with pytest.raises(IndexError, match=f"has {min(values)}, there are 72000 values"):
+            take(many, bad)
+
+
 def test_largest_unsigned_index_is_out_of_bounds() -> None:
     with pytest.raises(IndexError, match=f"slot 0 has {2**64 - 1}"):
         take(ints([5]), ints([2**64 - 1], s.uint64()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from colkern.kernels import hidden
+from colkern.kernels.bitmaps import words_for
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.selection import words_of
@@ -40,8 +41,9 @@ def visible_items(slots: Slots, role: Role) -> Buffer:
         hidden.first_hidden_value, words, width
     ):
         out = target.output(len(words), words.dtype)
-        kernel = hidden.blank_hidden_values
-        target.map(kernel, slots.array.length, words, width, slots.visible.array, 0, out)
+        bits = (slots.visible.array, 0, slots.array.length)
+        count = words_for(slots.array.length)
+        target.map(hidden.blank_hidden_values, count, words, width, *bits, out)
         words = out
     made: Buffer = target.buffer(words)
     return made

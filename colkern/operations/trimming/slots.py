@@ -10,6 +10,7 @@ import numpy as np
 
 from colkern.arrays import Array
 from colkern.kernels import hidden
+from colkern.kernels.bitmaps import words_for
 from colkern.memory import Buffer
 from colkern.operations.targets import NOWHERE
 from colkern.operations.validity import move_bits, own_bits
@@ -35,7 +36,8 @@ class Slots:
     def finds_hidden(self, kernel: Any, *args: Any) -> bool:
         """Whether a kernel that looks for a hidden slot of some kind finds one."""
         assert self.visible is not ALL_VISIBLE
-        found = self.target.reduce(kernel, self.array.length, *args, self.visible.array, 0)
+        bits = (self.visible.array, 0, self.array.length)
+        found = self.target.reduce(kernel, words_for(self.array.length), *args, *bits)
         return bool(found != NOWHERE)
 
     def empty_buffer(self) -> Buffer:

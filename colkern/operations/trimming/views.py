@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from colkern.kernels import hidden, views
+from colkern.kernels.bitmaps import words_for
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.convert import gather_views
@@ -80,10 +81,10 @@ def _shown_data(slots: Slots, words: Any, lengths: Any) -> list[Buffer | None]:
 
 def _blanked(target: Any, data: Buffer, reached: Buffer, offset: int) -> Buffer:
     """The bytes with zeros where the bits from `offset` on are not set; shared if they are so already."""
-    args = (data.array, 1, reached.array, offset)
-    if target.reduce(hidden.first_hidden_value, data.size, *args) == NOWHERE:
+    args = (data.array, 1, reached.array, offset, data.size)
+    if target.reduce(hidden.first_hidden_value, words_for(data.size), *args) == NOWHERE:
         return data
     out = target.output(data.size, np.uint8)
-    target.map(hidden.blank_hidden_values, data.size, *args, out)
+    target.map(hidden.blank_hidden_values, words_for(data.size), *args, out)
     made: Buffer = target.buffer(out)
     return made

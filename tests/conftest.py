@@ -58,7 +58,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
         env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=900,
     )
     assert done.returncode == 0, done.stderr
     report: dict[str, list[str]] = json.loads(output.read_text())

@@ -20,7 +20,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
 NOWHERE = 2**64 - 1
 
-MOST_CASES = 12
+MOST_CASES = 4
 """For each variant of a kernel: the simulator starts a Python thread for each of a GPU's."""
 
 

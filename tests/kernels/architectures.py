@@ -21,15 +21,20 @@ def capabilities() -> list[Capability]:
     return [oldest, *(wanted for wanted in ((8, 0), (9, 0), (10, 0)) if wanted in known)]
 
 
+def capabilities_for(kernel: Kernel, variant: tuple[Argument, ...]) -> list[Capability]:
+    """All of them for a kernel's first variant; the others differ in the types of what they move."""
+    return capabilities() if variant == next(kernel.variants()) else [(9, 0)]
+
+
 def ptx_of_each(kernel: Kernel, variant: tuple[Argument, ...]) -> dict[Capability, str]:
-    """The PTX for each of `capabilities()`."""
+    """The PTX for each of `capabilities_for` it."""
     from numba.cuda.codegen import CUDACodeLibrary
 
     texts: dict[Capability, str] = {}
     strings_for = CUDACodeLibrary.get_asm_strs
 
     def strings_for_each(library: Any, cc: Capability) -> list[str]:
-        for capability in capabilities():
+        for capability in capabilities_for(kernel, variant):
             (texts[capability],) = strings_for(library, capability)
         return [texts[cc]]
 

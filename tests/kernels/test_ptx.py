@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from kernels.architectures import capabilities, ptx_of_each
+from kernels.architectures import capabilities_for, ptx_of_each
 from kernels.cases import variants
 from kernels.ptx_reading import Ptx, opcode
 
@@ -33,7 +33,7 @@ NARROW = {
 def test_ptx(name: str) -> None:
     kernel, variant = variants()[name]
     texts = ptx_of_each(kernel, variant)
-    assert list(texts) == capabilities()
+    assert list(texts) == capabilities_for(kernel, variant)
     for capability, text in texts.items():
         assert ".target sm_{}{}".format(*capability) in text
         check(kernel, variant, text)

@@ -92,5 +92,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "simulated" in getattr(item, "fixturenames", ()):
             # All in one worker, so that the simulator runs once.
             item.add_marker(pytest.mark.xdist_group("simulator"))
+            # The first of them waits for all of it.
+            item.add_marker(pytest.mark.timeout(900))
         if item.get_closest_marker("gpu") and _cuda_devices() == 0:
             item.add_marker(pytest.mark.skip(reason="no CUDA device in this machine"))

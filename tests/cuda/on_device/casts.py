@@ -8,7 +8,6 @@ from colkern import schema as s
 from colkern.operations import cast
 
 CASTS: dict[str, list[s.DataType]] = {
-    "null": [s.list_(s.int8())],
     "bool": [s.int8(), s.float16(), s.float64()],
     "int8": [s.int64(), s.bool_(), s.float32(), s.decimal128(20, 2), s.decimal32(9, 1)],
     "int64, no nulls": [s.int8(), s.uint32(), s.float64(), s.float16(), s.decimal256(40, 3)],

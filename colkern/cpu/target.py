@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from colkern import memory
 from colkern.cpu.plain import plain_loop
 from colkern.cpu.threads import GRAIN, run_ranges
-from colkern.kernels import offsets
+from colkern.kernels import offsets, selection
 from colkern.kernels.kernel import Kernel
 from colkern.memory import HOST, Buffer
 
@@ -26,6 +26,9 @@ _MOST = (1 << 63) - 1
 # A number past int64 goes as the negative one of the same bits: Numba would compile another variant
 # for it, and the loop makes it uint64 again.
 _WRAP = 1 << 64
+
+_WORTH_A_KERNEL = 1 << 20
+"""From so many bytes on, they are copied by a kernel."""
 
 _COMBINE: dict[str, Callable[[Any, Any], Any]] = {"add": add, "min": min, "max": max}
 
@@ -104,6 +107,15 @@ class CpuTarget:
         made[0] = 0
         np.cumsum(lengths, out=made[1:])
         return made
+
+    def copy(self, items: NDArray[Any], out: NDArray[Any]) -> None:
+        """`out[:] = items`, both unsigned words of one type."""
+        if items.nbytes < _WORTH_A_KERNEL:
+            out[:] = items
+        else:
+            # By several threads, and by other instructions than those of the C library's `memcpy`: for
+            # some distances between its ends, that is several times slower.
+            self.map(selection.copy_items, len(items), items, out)
 
     def accumulate(self, offsets: NDArray[Any]) -> None:
         """Lengths behind one item of anything become offsets `[0, l0, l0 + l1, …]`, in place.

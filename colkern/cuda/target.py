@@ -132,6 +132,11 @@ class CudaTarget:
             memory.array_library().cumsum(lengths, out=offsets[1:])
         return offsets
 
+    def copy(self, items: Any, out: Any) -> None:
+        """`out[:] = items`, both unsigned words of one type."""
+        with memory.current(self.device):
+            out[:] = items
+
     def accumulate(self, offsets: Any) -> None:
         """Lengths behind one item of anything become offsets `[0, l0, l0 + l1, …]`, in place.
 

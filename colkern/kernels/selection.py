@@ -84,6 +84,17 @@ def take_items(start, stop, step, indices, values, out):
     return ~uint64(0)
 
 
+@kernel("items: T[], out: T[w]", T="u1 u2 u4 u8")
+def copy_items(start, stop, step, items, out):
+    """out[i] = items[i].
+
+    items: T[n]
+    out: T[n]
+    """
+    for i in range(start, stop, step):
+        out[i] = items[i]
+
+
 @kernel("indices: I[], values: u8[], out: u8[w]", I="u1 u2 u4 u8")
 def take_pairs(start, stop, step, indices, values, out):
     """Items 2 i and 2 i + 1 of `out` = those of value indices[i].

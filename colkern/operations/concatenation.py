@@ -17,6 +17,7 @@ from colkern.kernels import bitmaps, offsets, runs, unions, views
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.patterns import bit_words, bitmap_of
+from colkern.operations.selection import words_of
 from colkern.operations.targets import target_of
 from colkern.operations.union_slots import child_numbers
 from colkern.operations.validation import require_valid
@@ -93,20 +94,16 @@ def _join_items(arrays: Sequence[Array], role: Role) -> Any:
     """The items of a one-item-a-slot buffer of all the arrays, as one array that may be written."""
     target = target_of(arrays[0].device)
     dtype = arrays[0].layout.spec(role).dtype
-    size = dtype.itemsize
-    if size == 0:
+    if dtype.itemsize == 0:
         return target.allocate(0, np.uint8)
-    # As bytes: the library moves items of several parts one by one, and no alignment matters.
-    out = target.output(sum(array.length for array in arrays) * size, np.uint8)
-    position = arrays[0].layout.position(role)
+    out = target.output(sum(array.length for array in arrays), dtype)
+    words, width = words_of(out)
     place = 0
     for array in arrays:
-        buffer, count = array.buffers[position], array.length * size
-        if buffer is not None and count:
-            first = array.offset * size
-            out[place : place + count] = buffer.array[first : first + count]
+        count = array.length * width
+        target.copy(words_of(array.items(role))[0], words[place : place + count])
         place += count
-    return out.view(dtype)
+    return out
 
 
 def _join_null(arrays: Sequence[Array]) -> Parts:
@@ -162,7 +159,7 @@ def _join_binary(arrays: Sequence[Array]) -> Parts:
     for array, (begin, end) in zip(arrays, spans, strict=True):
         source = array.buffer(Role.BYTES)
         if source is not None:
-            data[place : place + end - begin] = source.array[begin:end]
+            target.copy(source.array[begin:end], data[place : place + end - begin])
         place += end - begin
     return [target.buffer(joined), target.buffer(data)], [], None
 

@@ -94,8 +94,11 @@ def keep(array: Array, kept: Kept) -> Array:
 def _kept_bits(kept: Kept, bits: Buffer | None, offset: int) -> tuple[Buffer, int]:
     """The bits kept of those from bit `offset` on, and how many of them are set."""
     words = bit_words(kept.target, kept.count)
-    args = (*kept.mask, kept.starts, (bits or EMPTY).array, offset, words)
-    count = kept.target.reduce(filtering.filter_bits, len(words), *args)
+    count = 0
+    if len(words):
+        assert bits is not None
+        args = (*kept.mask, kept.starts, bits.array, offset, words)
+        count = kept.target.reduce(filtering.filter_bits, len(words), *args)
     return bitmap_of(kept.target, words, kept.count), count
 
 

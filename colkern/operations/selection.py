@@ -133,7 +133,9 @@ def _take_words(array: Array, indices: Array) -> Array | None:
     if array.layout.name not in ("fixed-size primitive", "dictionary-encoded") or not array.length:
         return None
     spec = array.layout.buffers[1]
-    if spec.extent is Extent.BITS or spec.dtype.itemsize not in _WORDS or indices.null_count:
+    if spec.extent is Extent.BITS or spec.dtype.itemsize not in _WORDS:
+        return None
+    if indices.length == 0 or indices.null_count:
         return None
     target = target_of(array.device)
     items, picked = array.items(Role.DATA), indices.items(Role.DATA)
@@ -196,8 +198,10 @@ def null_where(array: Array, validity: Buffer, count: int) -> Array:
 def _gathered_bits(target: Any, bits: Buffer, offset: int, picks: Picks) -> tuple[Buffer, int]:
     """The picked bits of those from bit `offset` on, 0 for a null pick; and how many are set."""
     words = bit_words(target, picks.count)
-    args = (picks.words, bits.array, offset, picks.bitmap(target), words)
-    count = target.reduce(selection.take_bits, len(words), *args)
+    count = 0
+    if len(words):
+        args = (picks.words, bits.array, offset, picks.bitmap(target), words)
+        count = target.reduce(selection.take_bits, len(words), *args)
     return bitmap_of(target, words, picks.count), count
 
 
@@ -246,12 +250,14 @@ def take_items(target: Any, items: Any, picked: Any) -> Any:
     if width == 0:
         return items[:0].repeat(0)
     out = target.output(len(picked) * width, words.dtype)
+    if not len(picked):
+        return out.view(items.dtype)
     if width == 1:
         target.reduce(selection.take_items, len(picked), picked, words, out)
     elif width == 2 and words.dtype.itemsize == 8:
         target.map(selection.take_pairs, len(picked), picked, words, out)
     else:
-        where = (target.address(words), items.dtype.itemsize) if len(words) else (0, 0)
+        where = (target.address(words), items.dtype.itemsize)
         target.map(selection.take_values, len(picked), picked, *where, out.view(np.uint8))
     return out.view(items.dtype)
 
@@ -330,8 +336,9 @@ def _take_fixed_list(array: Array, picks: Picks) -> Array:
     validity, count = _validity(array, picks)
     size = array.type.storage.list_size
     elements = target.output(picks.count * size, np.uint64)
-    args = (picks.words, size, array.offset, elements)
-    target.map(selection.take_fixed_ranges, picks.count, *args)
+    if len(elements):
+        args = (picks.words, size, array.offset, elements)
+        target.map(selection.take_fixed_ranges, picks.count, *args)
     own = Picks(target.frozen(elements), *_repeated(target, picks, size))
     child = take_picks(array.children[0], own)
     return Array(array.type, picks.count, [validity], [child], null_count=count)

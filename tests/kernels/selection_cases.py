@@ -75,6 +75,15 @@ def take_items(types: dict[str, str]) -> Iterator[Case]:
     yield Case("no values", 1, ([0], []), (0, [7]), [7])
 
 
+@cases_of(selection.copy_items)
+def copy_items(types: dict[str, str]) -> Iterator[Case]:
+    low, high = limits(types["items"])
+    rng = numbers("copy items")
+    for count in LENGTHS:
+        items = [rng.randint(low, high) for _ in range(count)]
+        yield Case(f"{count}", count, (items,), items)
+
+
 @cases_of(selection.take_pairs)
 def take_pairs(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("take pairs")

@@ -21,7 +21,7 @@ from colkern.kernels.words import bits_of_next, bits_of_slots, word_at
 LANES = 64
 """How many running sums a piece of `sum_floats` has."""
 
-ROUNDS = 32
+ROUNDS = 64
 """How many slots at most go into one of them."""
 
 
@@ -215,13 +215,19 @@ def extremes(
         begin = uint64(piece) * size
         end = min(begin + size, uint64(len(values)))
         low_here, high_here = word(most), word(~most)
-        for i in range(begin, end):
-            value = values[i]
-            other = word(value ^ lower)
-            key = other if value < zero else value
-            key = word(key ^ turned)
-            low_here = min(low_here, key)
-            high_here = max(high_here, key)
+        if low == 0:
+            for i in range(begin, end):
+                key = word(values[i] ^ turned)
+                low_here = min(low_here, key)
+                high_here = max(high_here, key)
+        else:
+            for i in range(begin, end):
+                value = values[i]
+                other = word(value ^ lower)
+                key = other if value < zero else value
+                key = word(key ^ turned)
+                low_here = min(low_here, key)
+                high_here = max(high_here, key)
         if low_here < least or high_here > greatest:
             for i in range(begin, end, uint64(64)):
                 first = uint64(i)

@@ -305,7 +305,8 @@ def divide_numbers(
         bump = negative & rounding
         size = add(uint64(value) ^ negative, bump)
         result = quotient(size, magic, shift)
-        seen |= (result * divisor ^ size) & whole
+        if whole != 0:
+            seen |= result * divisor ^ size
         seen |= uint64(value < low) | uint64(value > high)
         out[i] = kind(add(result ^ negative, bump))
     if seen != 0:

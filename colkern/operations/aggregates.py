@@ -27,7 +27,7 @@ from colkern.operations.validity import combine_validity, count_set_bits
 
 CountMode = Literal["only_valid", "only_null", "all"]
 
-_PIECE = {"cpu": 4096, "cuda": 64}
+_PIECE = {"cpu": 1 << 14, "cuda": 64}
 """How many slots a piece has: few on a GPU, so that each of its threads has some."""
 
 _WORDS_PIECE = {"cpu": 1 << 14, "cuda": 64}

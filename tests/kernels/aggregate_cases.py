@@ -48,7 +48,7 @@ def sum_integers(types: dict[str, str]) -> Iterator[Case]:
 def sum_floats(types: dict[str, str]) -> Iterator[Case]:
     lanes, rounds = aggregates.LANES, aggregates.ROUNDS
     rng = numbers("float sums")
-    for count in (0, 1, 63, 64, 127, 130, 2100):
+    for count in (0, 1, 63, 64, 127, 130, 4200):
         for label, bytes_, offset, valid in validities(rng, count):
             # Whole numbers, of which every sum is exact; what stands under a null may be anything.
             items = [rng.randint(-99, 99) if ok else math.nan for ok in valid]

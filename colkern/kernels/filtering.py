@@ -86,7 +86,11 @@ def filter_items(start, stop, step, bits, offset, length, words, starts, values,
         begin = uint64(b) * words
         end = last_word(b, words, length)
         room = room_to_spill(starts, b, stop, step)
-        if count != 0 and room >= uint64(64) and end << uint64(6) <= length:
+        if count == (end - begin) << uint64(6):
+            first = begin << uint64(6)
+            for k in range(uint64(0), count):
+                out[place + uint64(k)] = values[first + uint64(k)]
+        elif count != 0 and room >= uint64(64) and end << uint64(6) <= length:
             if count < (end - begin) * uint64(SPARSE):
                 keep_few(bits, offset, begin, end, place, values, out)
             else:
@@ -105,11 +109,12 @@ def filter_items(start, stop, step, bits, offset, length, words, starts, values,
 def keep_many(
     bits: Any, offset: Any, begin: Any, end: Any, place: Any, values: Any, out: Any
 ) -> None:
-    """The items kept of the words `[begin, end)`, all words alike, with room to spill."""
+    """The items kept of the words `[begin, end)`, none of them cut, with room to spill."""
     for w in range(begin, end):
         kept = whole_word(bits, offset, uint64(w))
-        compress_items(out, place, values, uint64(w) << uint64(6), kept)
-        place += uint64(popcount(kept))
+        if kept != 0:
+            compress_items(out, place, values, uint64(w) << uint64(6), kept)
+            place += uint64(popcount(kept))
 
 
 @helper

@@ -31,18 +31,3 @@ def sparse_unions(data: Data) -> Iterator[Launch]:
     size, first_bits = count // 8, data.table([0, 0], "u8")
     args = (*slots, data.addresses(*bits), first_bits, count, data.out(size, "u1"))
     yield Launch(kernels.gather_union_bits, "", size, *args, at=bits[:1])
-
-
-@launches
-def slots_of_a_child(data: Data) -> Iterator[Launch]:
-    block = 1 << kernels.BLOCK_BITS
-    blocks = data.slots(block * 5)
-    ids = data.repeated([0, 1], blocks * block, "i1")
-    counts, starts = data.out(blocks, "i8"), data.range(blocks + 1, "i8", block // 2)
-    slots = data.out(blocks * block // 2, "i8")
-    yield Launch(kernels.count_slots, "", blocks, ids, 1, counts)
-    yield Launch(kernels.select_slots, "", blocks, ids, 1, starts, slots)
-    taken = data.range(len(slots), "i8", 2)
-    offsets = data.range(len(ids), "i4")
-    yield Launch(kernels.first_descending_slot, "", len(slots) - 1, taken, offsets)
-    yield Launch(kernels.number_slots, "", len(slots), taken, data.out(len(ids), "i4"))

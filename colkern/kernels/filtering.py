@@ -127,11 +127,12 @@ def keep_few(
         after = place + uint64(popcount(kept))
         first = uint64(w) << uint64(6)
         while kept != 0:
+            rest = kept & (kept - uint64(1))
+            # Where there is no second one, the first again: it is in the cache.
+            second = rest if rest != 0 else kept
             out[place] = values[first + uint64(trailing_zeros(kept))]
-            kept &= kept - uint64(1)
-            # There may be no second one: any item will do.
-            out[place + uint64(1)] = values[first + (uint64(trailing_zeros(kept)) & uint64(63))]
-            kept &= kept - uint64(kept != 0)
+            out[place + uint64(1)] = values[first + uint64(trailing_zeros(second))]
+            kept = rest & (rest - uint64(rest != 0))
             place += uint64(2)
         place = after
 

@@ -2,7 +2,7 @@
 
 Integers are words: what does not fit is cut off, and so signed and unsigned ones of a width share
 bodies but for division and absolute values, which take the bit that is the sign (0 for unsigned
-numbers). Python's integers are exact until they are cut: NumPy's would warn.
+numbers). What wraps around is a primitive: NumPy's operators would warn.
 
 Where both operands are arrays, one of them may have a single item, which then stands for every slot.
 """
@@ -15,9 +15,15 @@ from numpy import float32, int32, uint32, uint64
 
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.primitives import add, multiply
 
-WORD = 0xFFFF_FFFF_FFFF_FFFF
 HALF = 0xFFFF_FFFF
+
+
+@helper
+def negative(number: Any) -> Any:
+    """The word (uint64) that adds up to 0 with another."""
+    return add(~number, uint64(1))
 
 
 @kernel("left: T[], right: T[], out: T[w]", T="u1 u2 u4 u8")
@@ -29,12 +35,12 @@ def add_words(start, stop, step, left, right, out):
     out: of the same type, [n]
     """
     if len(right) == 1:
-        number = int(right[0])
+        number = uint64(right[0])
         for i in range(start, stop, step):
-            out[i] = uint64((int(left[i]) + number) & WORD)
+            out[i] = add(uint64(left[i]), number)
     else:
         for i in range(start, stop, step):
-            out[i] = uint64((int(left[i]) + int(right[i])) & WORD)
+            out[i] = add(uint64(left[i]), uint64(right[i]))
 
 
 @kernel("left: T[], right: T[], out: T[w]", T="u1 u2 u4 u8")
@@ -46,16 +52,16 @@ def subtract_words(start, stop, step, left, right, out):
     out: of the same type, [n]
     """
     if len(right) == 1:
-        number = int(right[0])
+        number = negative(uint64(right[0]))
         for i in range(start, stop, step):
-            out[i] = uint64((int(left[i]) - number) & WORD)
+            out[i] = add(uint64(left[i]), number)
     elif len(left) == 1:
-        number = int(left[0])
+        number = uint64(left[0])
         for i in range(start, stop, step):
-            out[i] = uint64((number - int(right[i])) & WORD)
+            out[i] = add(number, negative(uint64(right[i])))
     else:
         for i in range(start, stop, step):
-            out[i] = uint64((int(left[i]) - int(right[i])) & WORD)
+            out[i] = add(uint64(left[i]), negative(uint64(right[i])))
 
 
 @kernel("left: T[], right: T[], out: T[w]", T="u1 u2 u4 u8")
@@ -67,12 +73,12 @@ def multiply_words(start, stop, step, left, right, out):
     out: of the same type, [n]
     """
     if len(right) == 1:
-        number = int(right[0])
+        number = uint64(right[0])
         for i in range(start, stop, step):
-            out[i] = uint64((int(left[i]) * number) & WORD)
+            out[i] = multiply(uint64(left[i]), number)
     else:
         for i in range(start, stop, step):
-            out[i] = uint64((int(left[i]) * int(right[i])) & WORD)
+            out[i] = multiply(uint64(left[i]), uint64(right[i]))
 
 
 @kernel("left: T[], right: T[], out: T[w]", T="f4 f8")
@@ -193,7 +199,7 @@ def with_sign(quotient: Any, left: Any, right: Any, sign: Any) -> Any:
     The least number by -1, which does not fit, is 0.
     """
     if (left ^ right) & sign != 0:
-        return uint64(-int(quotient) & WORD)
+        return negative(quotient)
     return quotient if quotient & sign == 0 else uint64(0)
 
 

@@ -11,11 +11,10 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.kernels import selection
 from colkern.memory import Buffer
 from colkern.operations.own_slots import own_parts
-from colkern.operations.runs import encode_taken_runs
-from colkern.operations.selection import take_positions
+from colkern.operations.runs import run_of_each
+from colkern.operations.selection import Picks, gathered_bits, take_positions
 from colkern.operations.targets import target_of
 from colkern.operations.union_slots import slots_of
 from colkern.operations.validity import combine_validity
@@ -67,15 +66,14 @@ def _null_in_dense_union(array: Array, visible: Buffer) -> Array:
     children = []
     for code, child in zip(storage.type_codes, own.children, strict=True):
         slots = target.frozen(slots_of(target, type_ids.array.view(np.int8), code))
-        bits = target.output((len(slots) + 7) // 8, np.uint8)
-        target.map(selection.take_bits, len(bits), slots, visible.array, 0, bits)
-        children.append(null_outside(child, target.buffer(bits)))
+        bits, _ = gathered_bits(target, visible, 0, Picks(slots))
+        children.append(null_outside(child, bits))
     return Array(array.type, array.length, [type_ids, places], children)
 
 
 def _null_in_runs(array: Array, visible: Buffer) -> Array:
     target = target_of(array.device)
-    own = encode_taken_runs(array, target.frozen(target.positions(array.length)))
+    own = run_of_each(array, target.frozen(target.positions(array.length)))
     run_ends, values = own.children
     return Array(array.type, array.length, [], [run_ends, null_outside(values, visible)])
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.kernels import bitmaps
 from colkern.layouts import Extent, Role
+from colkern.operations.booleans import expand
 from colkern.operations.targets import target_of
 
 _MANTISSA_BITS = {16: 10, 32: 23, 64: 52}
@@ -58,9 +58,8 @@ def number_words(array: Array) -> NumberWords | None:
 
 def _expanded_bits(array: Array) -> Any:
     target = target_of(array.device)
-    out = target.output(array.length, np.uint8)
     data = array.buffers[1]
     assert array.layout.buffers[1].extent is Extent.BITS
-    if data is not None:
-        target.map(bitmaps.expand_bits, array.length, data.array, array.offset, out)
-    return target.frozen(out)
+    if data is None:
+        return target.frozen(target.output(array.length, np.uint8))
+    return target.frozen(expand(target, data, array.offset, array.length).view(np.uint8))

@@ -100,6 +100,22 @@ def encode_taken_runs(array: Array, positions: Any) -> Array:
     return Array(array.type, count, [], [numbers, take_positions(values, found)])
 
 
+def run_of_each(array: Array, positions: Any) -> Array:
+    """The values at positions (int64[n], read-only, in bounds), with a run of its own for each.
+
+    Raises:
+        LimitExceededError: If there are more positions than a run end can say.
+    """
+    target = target_of(array.device)
+    ends, values = array.children
+    kind = ends.items(Role.DATA).dtype
+    require_room(len(positions), kind)
+    numbers = (target.positions(len(positions)) + 1).astype(kind)
+    run_ends = Array(ends.type, len(positions), [None, target.buffer(numbers)], null_count=0)
+    found = target.frozen(runs_at(array, positions))
+    return Array(array.type, len(positions), [], [run_ends, take_positions(values, found)])
+
+
 def require_runs(array: Array) -> None:
     """Make sure of a valid run-end encoded array; raises `TypeError` or `InvalidArrowError`."""
     if not isinstance(array.type.storage, s.RunEndEncoded):

@@ -93,7 +93,7 @@ class Picks:
         """Validity and null count of the picks at `slots` (unsigned, read-only) alone."""
         if self.validity is None:
             return None, 0
-        bits, valid = _gathered_bits(target, self.validity, 0, Picks(slots))
+        bits, valid = gathered_bits(target, self.validity, 0, Picks(slots))
         return bits, len(slots) - valid
 
 
@@ -195,7 +195,7 @@ def null_where(array: Array, validity: Buffer, count: int) -> Array:
     return made
 
 
-def _gathered_bits(target: Any, bits: Buffer, offset: int, picks: Picks) -> tuple[Buffer, int]:
+def gathered_bits(target: Any, bits: Buffer, offset: int, picks: Picks) -> tuple[Buffer, int]:
     """The picked bits of those from bit `offset` on, 0 for a null pick; and how many are set."""
     words = bit_words(target, picks.count)
     count = 0
@@ -211,7 +211,7 @@ def _validity(array: Array, picks: Picks) -> tuple[Buffer | None, int]:
         return picks.validity, picks.null_count
     bitmap = array.buffer(Role.VALIDITY)
     assert bitmap is not None
-    bits, valid = _gathered_bits(target_of(array.device), bitmap, array.offset, picks)
+    bits, valid = gathered_bits(target_of(array.device), bitmap, array.offset, picks)
     return bits, picks.count - valid
 
 
@@ -225,7 +225,7 @@ def _take_fixed(array: Array, picks: Picks) -> Array:
     if spec.extent is Extent.BITS:
         target = target_of(array.device)
         # Only an array without values goes without them, and only no position is in its bounds.
-        values, _ = _gathered_bits(target, array.buffers[1] or EMPTY, array.offset, picks)
+        values, _ = gathered_bits(target, array.buffers[1] or EMPTY, array.offset, picks)
     else:
         values = _take_buffer(array, spec.role, picks)
     buffers = [validity, values, *array.data_buffers]
@@ -384,13 +384,12 @@ def _take_dense_union(array: Array, picks: Picks) -> Array:
 
 
 def _take_runs(array: Array, picks: Picks) -> Array:
-    from colkern.operations.runs import encode_taken_runs
+    from colkern.operations.runs import encode_taken_runs, run_of_each
 
-    target = target_of(array.device)
-    taken = encode_taken_runs(array, target.frozen(picks.words.astype(np.int64)))
+    positions = target_of(array.device).frozen(picks.words.astype(np.int64))
     if picks.validity is None:
-        return taken
-    ends, values = taken.children
+        return encode_taken_runs(array, positions)
+    ends, values = run_of_each(array, positions).children
     hidden_values = null_where(values, picks.validity, picks.null_count)
     return Array(array.type, picks.count, [], [ends, hidden_values])
 

@@ -49,6 +49,13 @@ def _loop(
         from colkern.cpu.compiler import compile_kernel
 
         compiled = _compiled[kernel] = compile_kernel(kernel)
+    for place in kernel.inputs:
+        array = args[place]
+        if array.flags.writeable:
+            # Numba would compile another variant for it.
+            array = array.view()
+            array.flags.writeable = False
+            args = (*args[:place], array, *args[place + 1 :])
     for place in kernel.unsigned:
         number = args[place]
         if number > _MOST or type(number) is not int:

@@ -57,6 +57,7 @@ class Kernel:
             the body, and `copy_bytes` has each of them copy a part. Such a body only writes, and
             what it writes does not depend on what it wrote.
         unsigned: Which arguments are numbers that may be larger than int64; found by itself.
+        inputs: Which arguments are arrays that are read; found by itself.
     """
 
     body: Callable[..., Any]
@@ -67,11 +68,14 @@ class Kernel:
     sequential: bool = False
     grouped: bool = False
     unsigned: tuple[int, ...] = field(init=False)
+    inputs: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         numbers = [a.item == "u8" and not a.array for a in self.arguments]
         places = tuple(place for place, found in enumerate(numbers) if found)
         object.__setattr__(self, "unsigned", places)
+        read = (place for place, a in enumerate(self.arguments) if a.array and not a.written)
+        object.__setattr__(self, "inputs", tuple(read))
 
     @property
     def name(self) -> str:

@@ -95,7 +95,7 @@ def encode_taken_runs(array: Array, positions: Any) -> Array:
     found = target.frozen(runs_at(array, positions))
     run_ends, firsts = encode_words(target, found.view(np.uint64), kind)
     if firsts is not None:
-        found = target.frozen(take_items(target, found, firsts))
+        found = target.frozen(take_items(target, found, firsts.view(np.uint64)))
     numbers = Array(ends.type, len(found), [None, target.buffer(run_ends)], null_count=0)
     return Array(array.type, count, [], [numbers, take_positions(values, found)])
 

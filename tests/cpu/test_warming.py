@@ -61,6 +61,6 @@ def test_a_warmed_kernel_is_loaded(tmp_path: Path) -> None:
 
 
 def test_the_number_of_specialisations_is_bounded() -> None:
-    # What a warm-up compiles, and what a first call may wait for; raise it for a reason.
-    assert max(len(list(kernel.variants())) for kernel in KERNELS.values()) <= 16
+    # What a warm-up compiles; the most are all numbers to both floats. Raise it for a reason.
+    assert max(len(list(kernel.variants())) for kernel in KERNELS.values()) <= 20
     assert len(variants()) <= 8 * len(KERNELS)

@@ -62,10 +62,10 @@ unit: $(DEV)  ## the tests alone
 	$(PYTEST) -n $(WORKERS) --dist loadgroup $(ARGS)
 	$(PYTEST) --nbmake notebooks
 
-suite: $(DEV)  ## the asv suite: checked, and run once over a thousand rows each
+suite: $(DEV)  ## the asv suite: checked, and each comparison run once on little data
 	$(ASV) machine --yes > /dev/null
 	$(ASV) check --python=same
-	$(ASV) run --python=same --quick --show-stderr --bench '\(1000[,)]'
+	export COLKERN_SUITE=usual; $(ASV) run --python=same --quick --show-stderr
 
 fuzz: $(DEV)  ## damaged files and streams, read in guarded processes: SECONDS=600 SEED=0
 	PYTHONPATH=tests $(PY) -m fuzz --seconds $(SECONDS) --seed $(SEED) --out .fuzz $(ARGS)

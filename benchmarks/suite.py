@@ -1,13 +1,15 @@
 """The comparisons as asv's benchmarks: colkern alone, over every combination of their parameters.
 
     asv check --python=same
-    asv run --python=same --quick --bench '\\(1000[,)]'
+    COLKERN_SUITE=usual asv run --python=same --quick
 
-asv finds the classes by looking through this module; there is one for each comparison.
+asv finds the classes by looking through this module; there is one for each comparison. COLKERN_SUITE=usual
+leaves of each the usual shape of its least size, to see that it runs.
 """
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from benchmarks.case import Comparison
@@ -34,9 +36,12 @@ class _Suite:
 
 
 def _class_of(comparison: Comparison) -> type:
+    values = [comparison.rows, *comparison.parameters.values()]
+    if os.environ.get("COLKERN_SUITE") == "usual":
+        values = [(min(comparison.rows),), *(some[:1] for some in comparison.parameters.values())]
     attributes = {
         "comparison": comparison,
-        "params": [comparison.rows, *comparison.parameters.values()],
+        "params": values,
         "param_names": ["rows", *comparison.parameters],
         "__module__": __name__,
         "__doc__": comparison.make.__doc__,

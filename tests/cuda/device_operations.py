@@ -17,15 +17,15 @@ from colkern.operations import gather_union, validate
 def failures(what: str) -> Iterator[str]:
     """How the result in device memory differs from that on the host."""
     name, run = OPERATIONS[what]
-    for offset, length in ((0, 12), (3, 7)):
-        array, picks = sample(name).slice(offset, length), ints([length - 1, 0, 3, 3])
-        expected = plain(run(array, picks))
-        made = run(to_device(array), to_device(picks))
-        if isinstance(made, Array) and any(made.buffers) and made.device.kind != "cuda":
-            yield f"the result is on {made.device}"
-        found = plain(made)
-        if found != expected:
-            yield f"{offset}, {length}: expected {expected}, found {found}"
+    # A slice that begins within a byte; on the host others are looked at too.
+    array, picks = sample(name).slice(3, 7), ints([6, 0, 3, 3])
+    expected = plain(run(array, picks))
+    made = run(to_device(array), to_device(picks))
+    if isinstance(made, Array) and any(made.buffers) and made.device.kind != "cuda":
+        yield f"the result is on {made.device}"
+    found = plain(made)
+    if found != expected:
+        yield f"expected {expected}, found {found}"
 
 
 def plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ from cuda.ptx_running import compiled, one_of_each, ptx_failures
 
 CAPABILITY = (8, 0)
 
-MOST_CASES = 4
+MOST_CASES = 2
 
 
 @pytest.mark.parametrize("name", one_of_each())

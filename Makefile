@@ -59,7 +59,7 @@ types: $(DEV)  ## mypy, strict
 	$(PY) -m mypy
 
 unit: $(DEV)  ## the tests alone
-	$(PYTEST) -n $(WORKERS) --dist loadgroup $(ARGS)
+	$(PYTEST) -n $(WORKERS) $(ARGS)
 	$(PYTEST) --nbmake notebooks
 
 suite: $(DEV)  ## the asv suite: checked, and each comparison run once on little data

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 # Until Numba is loaded, kernels over few items run as plain Python; these tests are of compiled ones.
 import numba  # noqa: F401
@@ -81,19 +82,37 @@ def _cuda_devices() -> int:
 def pytest_configure(config: pytest.Config) -> None:
     # Plugins' marks, for a GPU machine whose interpreter has pytest but not these plugins.
     config.addinivalue_line("markers", "timeout(seconds): pytest-timeout's")
-    config.addinivalue_line("markers", "xdist_group(name): pytest-xdist's")
 
 
-# First: xdist reads the groups in a hook of its own.
-@pytest.hookimpl(tryfirst=True)
+GROUPS = {
+    "spark": ("tests/spark/",),
+    "simulator": (
+        "tests/cuda/test_gpu_benchmarks.py",
+        "tests/cuda/test_operations.py",
+        "tests/kernels/test_simulator.py",
+    ),
+}
+"""Files whose tests share a worker: one Spark at a time, and one run of the simulator for all."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    # By file: xdist's own groups are of names that pytest 9.2 does not let it change.
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            for group, files in GROUPS.items():
+                if nodeid.startswith(files):
+                    return group
+            return nodeid
+
+    return Scheduling(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.get_closest_marker("spark"):
-            # One Spark at a time: a second JVM would not be faster on few cores, only larger.
-            item.add_marker(pytest.mark.xdist_group("spark"))
         if "simulated" in getattr(item, "fixturenames", ()):
-            # All in one worker, so that the simulator runs once.
-            item.add_marker(pytest.mark.xdist_group("simulator"))
             # The first of them waits for all of it.
             item.add_marker(pytest.mark.timeout(900))
         if item.get_closest_marker("gpu") and _cuda_devices() == 0:

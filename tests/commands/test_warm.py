@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from colkern import cli, kernels
-from colkern.kernels import lists, offsets
+from colkern.kernels import offsets, unions
 
 
 @pytest.fixture(autouse=True)
 def two_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty cache, and few kernels to fill it with."""
     monkeypatch.setenv("COLKERN_CACHE_DIR", str(tmp_path / "cache"))
-    few = {k.name: k for k in (offsets.lengths_of, lists.take_fixed_ranges)}
+    few = {k.name: k for k in (offsets.lengths_of, unions.mark_slots)}
     monkeypatch.setattr(kernels, "KERNELS", few)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from fuzz.guard import MEMORY_BYTES
+from fuzz.harness import SLOW_SECONDS
 from golden import golden_files
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -38,5 +39,5 @@ def test_regressions_end_cleanly_soon_and_small(kind: str) -> None:
     results = read_guarded(paths)
     assert [result["file"] for result in results] == [path.name for path in paths]
     assert [result for result in results if result["outcome"] not in ENDS] == []
-    assert [result for result in results if result["seconds"] > 1] == []
+    assert [result for result in results if result["seconds"] > SLOW_SECONDS] == []
     assert [result for result in results if result["bytes"] > MEMORY_BYTES] == []

@@ -60,7 +60,12 @@ NARROW = {
         "words_to_bits",
     },
     "items of one byte, several at a time": {"extremes"},
-    "the bytes of a value around its whole words": {"place_evenly"},
+    "the bytes of a value around its whole words": {
+        "hash_fixed_bytes",
+        "hash_strings",
+        "hash_views",
+        "place_evenly",
+    },
     "the first bytes of a value": {
         "encode_views",
         "first_view_unlike_its_value",

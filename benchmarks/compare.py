@@ -21,7 +21,7 @@ from rich.table import Table
 
 from benchmarks import machine
 from benchmarks.case import Case, Comparison, Shape, label
-from benchmarks.timing import medians
+from benchmarks.timing import Work, medians
 from colkern.cpu.threads import set_num_threads
 
 QUICK_ROWS = 1_000_000
@@ -31,7 +31,8 @@ LARGE = 10_000_000
 
 def measure(case: Case, rounds: int, bandwidth: float) -> dict[str, Any]:
     """Seconds of each, the fastest peer and the ratio to it, bytes a second, share of the bandwidth."""
-    seconds = medians(case.contestants, rounds)
+    able = {name: work for name, work in case.contestants.items() if _is_able(name, work)}
+    seconds = medians(able, rounds)
     peers = {name: value for name, value in seconds.items() if name != "colkern"}
     best = min(peers, key=peers.__getitem__, default="")
     rate = case.nbytes / seconds["colkern"]
@@ -42,6 +43,17 @@ def measure(case: Case, rounds: int, bandwidth: float) -> dict[str, Any]:
         "bytes_per_second": rate,
         "bandwidth_share": rate / bandwidth,
     }
+
+
+def _is_able(name: str, work: Work) -> bool:
+    """Whether the work can be done: a peer may lack the operation for some type."""
+    try:
+        work()
+    except NotImplementedError:
+        if name == "colkern":
+            raise
+        return False
+    return True
 
 
 def shapes(comparison: Comparison, rows: list[int], quick: bool) -> Iterator[tuple[Shape, int]]:

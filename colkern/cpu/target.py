@@ -54,7 +54,7 @@ def _loop(
         if array.flags.writeable:
             # Numba would compile another variant for it.
             array = array.view()
-            array.flags.writeable = False
+            array.setflags(write=False)
             args = (*args[:place], array, *args[place + 1 :])
     for place in kernel.unsigned:
         number = args[place]
@@ -94,7 +94,10 @@ class CpuTarget:
         if count > 0:
             grain = count if kernel.sequential else grain
             loop, args = _loop(kernel, count, args)
-            run_ranges(loop, count, args, grain, balance)
+            if count < 2 * grain and balance is None:
+                loop(0, count, *args)
+            else:
+                run_ranges(loop, count, args, grain, balance)
 
     def reduce(self, kernel: Kernel, count: int, *args: Any, grain: int = GRAIN) -> Any:
         """Run a kernel that returns partial results, and combine them as it says: a Python number."""
@@ -179,9 +182,9 @@ class CpuTarget:
     def frozen(self, array: NDArray[Any]) -> NDArray[Any]:
         """The same array for reading: kernels are compiled for inputs that are read-only."""
         view = array.view()
-        view.flags.writeable = False
+        view.setflags(write=False)
         return view
 
     def buffer(self, array: NDArray[Any]) -> Buffer:
         """The buffer of an array's bytes; not copied."""
-        return Buffer(array.view(np.uint8))
+        return Buffer.of_items(array)

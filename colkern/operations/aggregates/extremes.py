@@ -18,10 +18,10 @@ from colkern.layouts import Role, layout
 from colkern.memory import Buffer
 from colkern.operations.aggregates.encodings import (
     ENCODED,
-    valid_bits,
     enough,
     run_values,
     used_values,
+    valid_bits,
     value_type,
 )
 from colkern.operations.aggregates.sums import sum_bools

@@ -17,9 +17,9 @@ from colkern.kernels import aggregates as kernels
 from colkern.layouts import Role
 from colkern.operations.aggregates.encodings import (
     ENCODED,
-    valid_bits,
     decoded,
     run_values,
+    valid_bits,
     value_type,
 )
 from colkern.operations.casting.decimals import words_of

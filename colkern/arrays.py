@@ -51,6 +51,7 @@ class Array:
 
     __slots__ = (
         "_checked",
+        "_kept_items",
         "_make_buffers",
         "_null_count",
         "_place",
@@ -86,6 +87,7 @@ class Array:
         self._null_count = null_count
         # Set by colkern.operations once the bytes have been checked; see `validate`.
         self._checked = False
+        self._kept_items: tuple[Role, Any] | None = None
         self._check_shape()
 
     @classmethod
@@ -112,6 +114,7 @@ class Array:
         array.offset = 0
         array._null_count = null_count
         array._checked = False
+        array._kept_items = None
         array._make_buffers = make_buffers
         array._place = place
         return array
@@ -138,6 +141,7 @@ class Array:
         array.offset = 0
         array._null_count = null_count
         array._checked = True
+        array._kept_items = None
         return array
 
     def __getattr__(self, name: str) -> Any:
@@ -225,11 +229,17 @@ class Array:
         Bitmaps start at a byte, not at a slot: take them whole with `buffer`. An absent or empty
         offsets buffer of an empty array gives its one offset, 0.
         """
+        # What was asked for last is kept: most arrays are asked for the same again and again.
+        kept = self._kept_items
+        if kept is not None and kept[0] is role:
+            return kept[1]
         position = self.layout.position(role)
         spec, buffer = self.layout.buffers[position], self.buffers[position]
         if self.length == 0 or buffer is None:
             return self._no_items(int(spec.extent is Extent.SLOTS_AND_ONE), spec.dtype)
-        return buffer.view(spec.dtype, spec.items(self.length), self.offset * spec.dtype.itemsize)
+        found = buffer.view(spec.dtype, spec.items(self.length), self.offset * spec.dtype.itemsize)
+        self._kept_items = (role, found)
+        return found
 
     def _no_items(self, count: int, dtype: np.dtype[Any]) -> Any:
         """The items of an absent buffer, on the device of the others: that many zeros."""

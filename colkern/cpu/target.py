@@ -7,6 +7,7 @@ are scanned into offsets.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from functools import reduce as fold
 from operator import add
 from typing import Any
@@ -72,6 +73,11 @@ class CpuTarget:
 
     block_words = 64
     """How many words of a bitmap make a block of a filter: enough for the sum over blocks to be small."""
+
+    @cached_property
+    def no_bits(self) -> NDArray[np.uint8]:
+        """The bitmap of arrays without one, as kernels take it: no bytes."""
+        return self.table([], np.uint8)
 
     def map(
         self,

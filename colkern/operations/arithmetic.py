@@ -306,7 +306,7 @@ def _divide_words(
         _DIVISIONS[bits], len(out), left, right, target.table([sign], left.dtype), out
     )
     if zeros:
-        bitmap = target.table([], np.uint8) if validity[0] is None else validity[0].array
+        bitmap = target.no_bits if validity[0] is None else validity[0].array
         slot = target.reduce(arithmetic.first_zero, len(out), right, bitmap, 0)
         if slot != NOWHERE:
             raise ZeroDivisionError(f"divide: by 0 in slot {slot}")

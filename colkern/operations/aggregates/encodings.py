@@ -132,4 +132,4 @@ def count_valid(array: Array) -> int:
 def valid_bits(array: Array) -> tuple[Any, int]:
     """The validity as kernels take it; none if nothing is null, which is counted once."""
     target = target_of(array.device)
-    return validity_of(array, target) if array.null_count else (target.table([], np.uint8), 0)
+    return validity_of(array, target) if array.null_count else (target.no_bits, 0)

@@ -349,6 +349,6 @@ def test_extremes_of_a_dictionary_are_of_the_values_that_are_used(size: int) -> 
     used = [size - 1, size // 2, size // 2]
     booleans = pa.array(np.arange(size) % 2 == 0)
     for values in (pa.array(np.arange(size)), booleans):
-        array = ck.array(pa.DictionaryArray.from_arrays(pa.array(used, pa.int32()), values))
+        array = from_pyarrow(pa.DictionaryArray.from_arrays(pa.array(used, pa.int32()), values))
         shown = [values[k].as_py() for k in used]
-        assert ck.min_max(array) == {"min": min(shown), "max": max(shown)}
+        assert ops.min_max(array) == {"min": min(shown), "max": max(shown)}

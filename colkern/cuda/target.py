@@ -121,6 +121,8 @@ class CudaTarget:
         return float(whole) if kernel.returns[0] == "f" else int(whole)
 
     def _launch(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Any, ...]) -> None:
+        # The compiler would take others, too.
+        kernel.require_types(args)
         made = compile_kernel(kernel, cut.threads, cut.lanes)
         counts = (np.uint64(count), np.uint64(cut.tile))
         plain = tuple(np.int64(a) if isinstance(a, int) and a < 1 << 63 else a for a in args)

@@ -20,6 +20,7 @@ from colkern.operations.targets import buffer_addresses, target_of, validity_of
 from colkern.operations.validation import require_valid
 
 _MOST_PARTITIONS = 1 << 32
+_MASKS = hashing.run_masks()
 
 
 def hash_columns(arrays: Sequence[Array], *, seed: int = 0) -> Array:
@@ -124,7 +125,7 @@ def _hash_fixed(target: Any, array: Array, state: int, out: Any) -> None:
         begin = array.offset * width
         base = data.address + begin if data is not None else 0
         size = data.size - begin if data is not None else 0
-        fixed = (base, width, size)
+        fixed = (base, width, size, _masks(target))
         target.map(hashing.hash_fixed_bytes, array.length, *fixed, *validity, state, out)
     elif numbers.infinity:
         floats = (numbers.words, numbers.minus, numbers.infinity)
@@ -135,19 +136,23 @@ def _hash_fixed(target: Any, array: Array, state: int, out: Any) -> None:
         target.map(hashing.hash_integers, array.length, *integers, *validity, state, out)
 
 
+def _masks(target: Any) -> Any:
+    return target.table(_MASKS, np.uint64)
+
+
 def _hash_binary(target: Any, array: Array, state: int, out: Any) -> None:
     data = array.buffer(Role.BYTES)
     base, size = (data.address, data.size) if data is not None and data.size else (0, 0)
-    runs_of_bytes = (array.items(Role.OFFSETS), base, size, *validity_of(array, target))
-    target.map(hashing.hash_strings, array.length, *runs_of_bytes, state, out)
+    given = (array.items(Role.OFFSETS), base, size, _masks(target), *validity_of(array, target))
+    target.map(hashing.hash_strings, array.length, *given, state, out)
 
 
 def _hash_views(target: Any, array: Array, state: int, out: Any) -> None:
     addresses = target.table(buffer_addresses(array), np.uint64)
     sizes = target.table([0 if b is None else b.size for b in array.data_buffers], np.int64)
     views = array.items(Role.VIEWS).view(np.uint64)
-    validity = validity_of(array, target)
-    target.map(hashing.hash_views, array.length, views, addresses, sizes, *validity, state, out)
+    given = (views, addresses, sizes, _masks(target), *validity_of(array, target))
+    target.map(hashing.hash_views, array.length, *given, state, out)
 
 
 def _hash_dictionary(target: Any, array: Array, state: int, out: Any) -> None:

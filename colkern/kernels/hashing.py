@@ -73,13 +73,6 @@ def finish_run(h: Any, length: Any) -> Any:
 
 
 @helper
-def first_bytes(word: Any, count: Any) -> Any:
-    """A word with zeros behind its first `count` bytes (all of them, if there are more)."""
-    kept = (uint64(1) << (min(count, uint64(7)) << uint64(3))) - uint64(1)
-    return word if count >= uint64(8) else word & kept
-
-
-@helper
 def word_of_few(like: Any, address: Any, count: Any) -> Any:
     """The `count` bytes at an address (at most eight of them), one by one, as a word."""
     word = uint64(0)
@@ -88,11 +81,15 @@ def word_of_few(like: Any, address: Any, count: Any) -> Any:
     return word
 
 
+MASKS = 33
+"""How many masks there are for a word: for all numbers of bytes up to 32."""
+
+
 def run_masks() -> list[int]:
-    """Which bits of two words are those of a run's last bytes: of the first word by their number, from 0
-    to 16, then of the second. For kernels that hash runs."""
-    kept = [[(1 << 8 * min(max(count - k, 0), 8)) - 1 for count in range(17)] for k in (0, 8)]
-    return kept[0] + kept[1]
+    """Which bits of four words are those of a run's last bytes, by their number: of the first word for 0
+    to 32 bytes, then of the second and so on. For kernels that go through bytes by words."""
+    behind = [[count - 8 * word for count in range(MASKS)] for word in range(4)]
+    return [(1 << 8 * min(max(count, 0), 8)) - 1 for word in behind for count in word]
 
 
 @helper
@@ -102,7 +99,7 @@ def hash_short_run(address: Any, length: Any, masks: Any, h: Any, whole: Any) ->
     At the address 16 bytes may be read.
     """
     low = word_at(address) & masks[length]
-    high = word_at(address + uint64(8)) & masks[length + uint64(17)]
+    high = word_at(address + uint64(8)) & masks[length + uint64(MASKS)]
     return finish_run(fold_pair(h, low, high), whole)
 
 
@@ -222,7 +219,7 @@ def hash_fixed_bytes(start, stop, step, base, width, size, masks, validity, offs
     base: the address of the bytes
     width: the bytes of a value
     size: how many bytes there are
-    masks: uint64[34], the `run_masks`
+    masks: uint64[], the `run_masks`
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     state: of the seed
@@ -255,7 +252,7 @@ def hash_strings(start, stop, step, offsets, base, size, masks, validity, offset
     offsets: int32/int64[n + 1], checked
     base: the address of the bytes
     size: how many bytes there are
-    masks: uint64[34], the `run_masks`
+    masks: uint64[], the `run_masks`
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     state: of the seed
@@ -302,7 +299,7 @@ def hash_views(start, stop, step, views, addresses, sizes, masks, validity, offs
     views: uint64[2 n], in bounds
     addresses: uint64[buffers], the address of each data buffer
     sizes: int64[buffers], the size of each
-    masks: uint64[34], the `run_masks`
+    masks: uint64[], the `run_masks`
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     state: of the seed
@@ -316,7 +313,7 @@ def hash_views(start, stop, step, views, addresses, sizes, masks, validity, offs
             length = head & uint64(0xFFFF_FFFF)
             if length <= 12:
                 low = ((head >> uint64(32)) | (tail << uint64(32))) & masks[length]
-                high = (tail >> uint64(32)) & masks[length + uint64(17)]
+                high = (tail >> uint64(32)) & masks[length + uint64(MASKS)]
                 h = finish_run(fold_pair(state, low, high), length)
             else:
                 buffer, begin = tail & uint64(0xFFFF_FFFF), tail >> uint64(32)

@@ -19,6 +19,8 @@ from numpy import uint64
 
 # What primitives here name is looked up as in kernels: this target's way of it.
 from colkern.kernels.primitives import copy_bytes as this_copy_bytes
+from colkern.kernels.primitives import equal_eight as this_equal_eight
+from colkern.kernels.primitives import equal_eight_to as this_equal_eight_to
 from colkern.kernels.primitives import word_at as this_word_at
 
 _WORD = ir.IntType(64)
@@ -211,6 +213,21 @@ def equal_eight_to(left: Any, i: Any, value: Any) -> Any:
     for k in range(uint64(0), uint64(8)):
         bits |= uint64(left[i + uint64(k)] == value) << uint64(k)
     return bits
+
+
+def store_equal(out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, flip: Any) -> None:
+    """A loop: bodies whose step is not 1 do not come here."""
+    for k in range(uint64(0), uint64(8)):
+        step = uint64(k) << uint64(3)
+        out[place + uint64(k)] = this_equal_eight(left, i + step, right, j + step) ^ flip
+
+
+def store_equal_to(out: Any, place: Any, left: Any, i: Any, value: Any, flip: Any) -> None:
+    """A loop: bodies whose step is not 1 do not come here."""
+    for k in range(uint64(0), uint64(8)):
+        out[place + uint64(k)] = (
+            this_equal_eight_to(left, i + (uint64(k) << uint64(3)), value) ^ flip
+        )
 
 
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,6 +90,11 @@ class CudaTarget:
 
     block_words = 1
     """How many words of a bitmap make a block of a filter: a thread's work."""
+
+    @cached_property
+    def no_bits(self) -> Any:
+        """The bitmap of arrays without one, as kernels take it: no bytes."""
+        return self.table([], np.uint8)
 
     def map(
         self, kernel: Kernel, count: int, *args: Any, grain: int = 0, balance: Any = None

@@ -39,10 +39,19 @@ HEAD = 4
 NULLS = 2
 """Where in them the pair for nulls is."""
 
-NO_VALUE = 1
-"""The entry of nulls that are no value: they get the number 0."""
+NO_VALUE = (1 << 64) - (1 << 32) + 1
+"""The entry of nulls that are no value: they get the number 0, and none has so high a first slot."""
 
 LOW = uint64(0xFFFF_FFFF)
+
+
+@helper
+def largest_index(indices: Any, begin: Any, end: Any, step: Any) -> Any:
+    """The largest of some indices: where it is in bounds, none has to be held back."""
+    found = indices[begin]
+    for i in range(begin, end, step):
+        found = max(found, indices[i])
+    return uint64(found)
 
 
 @kernel(
@@ -59,8 +68,15 @@ def decode_items(start, stop, step, indices, limit, values, width, out):
     """
     last = limit - uint64(1)
     if width == 1:
-        for i in range(start, stop, step):
-            out[i] = values[min(uint64(indices[i]), last)]
+        pace = uint64(step) * uint64(BLOCK)
+        for begin in range(start, stop, pace):
+            end = min(uint64(begin) + pace, uint64(stop))
+            if largest_index(indices, begin, end, step) <= last:
+                for i in range(begin, end, step):
+                    out[i] = values[uint64(indices[i])]
+            else:
+                for i in range(begin, end, step):
+                    out[i] = values[min(uint64(indices[i]), last)]
     else:
         for i in range(start, stop, step):
             source = min(uint64(indices[i]), last) * width
@@ -200,8 +216,15 @@ def transpose_indices(start, stop, step, indices, limit, moved, base, out):
     out: J[n]
     """
     last = limit - uint64(1)
-    for i in range(start, stop, step):
-        out[i] = moved[base + min(uint64(indices[i]), last)]
+    pace = uint64(step) * uint64(BLOCK)
+    for begin in range(start, stop, pace):
+        end = min(uint64(begin) + pace, uint64(stop))
+        if largest_index(indices, begin, end, step) <= last:
+            for i in range(begin, end, step):
+                out[i] = moved[base + uint64(indices[i])]
+        else:
+            for i in range(begin, end, step):
+                out[i] = moved[base + min(uint64(indices[i]), last)]
 
 
 # Tables

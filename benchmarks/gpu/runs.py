@@ -27,8 +27,8 @@ def decode_run_bits(data: Data) -> Iterator[Launch]:
     for run in RUNS:
         ends = data.range(8 * data.slots(8 * 8 + run), "i8", run, start=run)
         count, bits = len(ends) * run, data.bits(len(ends))
-        args = (ends, bits, 0, 0, count, data.out(count // 8, "u1"))
-        yield Launch(kernels.decode_run_bits, f"runs of {run}", count // 8, *args)
+        args = (ends, bits, 0, 0, count, data.out(-(-count // 64), "u8"))
+        yield Launch(kernels.decode_run_bits, f"runs of {run}", -(-count // 64), *args)
         seen = (ends, data.bits(count), data.out(len(ends) // 8, "u1"))
         yield Launch(hidden.runs_with_set_bits, f"runs of {run}", len(ends) // 8, *seen)
 

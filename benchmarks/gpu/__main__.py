@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 from benchmarks import machine
 from benchmarks.gpu import MEASUREMENTS, TARGETS, UNMEASURED
-from benchmarks.gpu.measure import copy_bandwidth, row
+from benchmarks.gpu.measure import Clock, copy_bandwidth, row
 from colkern.cuda import adapter
 from colkern.cuda.target import CudaTarget
 from colkern.memory import Device
@@ -37,15 +37,20 @@ def main() -> int:
     )
     options = parser.parse_args()
     adapter.require_device()
-    result = {**head(options.size, options.rounds), "tests": outcome(options.reports), "rows": []}
+    clock = Clock(options.rounds)
+    result = {
+        **head(clock, options.size, options.rounds),
+        "tests": outcome(options.reports),
+        "rows": [],
+    }
     # Plain text: a stock CUDA image of Python has no terminal library.
     print(f"{result['device']}: copied at {result['copy_bytes_per_second'] / 1e9:,.0f} GB/s")
     print(f"{'case':56}{'kind':14}{'ms':>10}{'GB/s':>9}{'of a copy':>12}{'target':>9}")
     target = CudaTarget(Device("cuda", 0))
     for measurement in MEASUREMENTS:
         if options.kernel in measurement.kernel.name:
-            arguments = (options.size, options.rounds, result["copy_bytes_per_second"])
-            result["rows"].append(row(measurement, target, *arguments))
+            arguments = (target, clock, options.size, result["copy_bytes_per_second"])
+            result["rows"].append(row(measurement, *arguments))
             print(line(result["rows"][-1]), flush=True)
     for text in summary(result):
         print(text)
@@ -56,7 +61,7 @@ def main() -> int:
     return int(failed(result))
 
 
-def head(size: int, rounds: int) -> dict[str, Any]:
+def head(clock: Clock, size: int, rounds: int) -> dict[str, Any]:
     """What is measured, where, and the yardstick."""
     import cupy
 
@@ -66,7 +71,7 @@ def head(size: int, rounds: int) -> dict[str, Any]:
         **machine.facts(threads=1),
         "size": size,
         "rounds": rounds,
-        "copy_bytes_per_second": copy_bandwidth(size, rounds),
+        "copy_bytes_per_second": copy_bandwidth(clock, size),
         "unmeasured": UNMEASURED,
     }
 

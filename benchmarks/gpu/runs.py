@@ -31,8 +31,8 @@ def decode_runs(d: Data, run: int) -> tuple[Any, ...]:
 def decode_run_bits(d: Data, run: int) -> tuple[Any, ...]:
     ends = run_ends(d, run, "i8")
     slots = d.last(ends)
-    size = -(-slots // 8)
-    return size, ends, d.bits(len(ends)), 0, 0, slots, d.out("u1", size)
+    size = -(-slots // 64)
+    return size, ends, d.bits(len(ends)), 0, 0, slots, d.out("u8", size)
 
 
 def measured(d: Data, run: int) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,6 +91,11 @@ class CudaTarget:
     block_words = 1
     """How many words of a bitmap make a block of a filter: a thread's work."""
 
+    @cached_property
+    def no_bits(self) -> Any:
+        """The bitmap of arrays without one, as kernels take it: no bytes."""
+        return self.table([], np.uint8)
+
     def map(
         self, kernel: Kernel, count: int, *args: Any, grain: int = 0, balance: Any = None
     ) -> None:
@@ -120,6 +126,8 @@ class CudaTarget:
         return partials
 
     def _launch(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Any, ...]) -> None:
+        # The compiler would take others, too.
+        kernel.require_types(args)
         made = compile_kernel(kernel, cut.threads, cut.lanes)
         counts = (np.uint64(count), np.uint64(cut.tile))
         plain = tuple(np.int64(a) if isinstance(a, int) and a < 1 << 63 else a for a in args)

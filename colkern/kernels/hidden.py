@@ -68,14 +68,21 @@ def blank_hidden_values(start, stop, step, items, width, visible, offset, length
     """
     for w in range(start, stop, step):
         first = uint64(w) << uint64(6)
-        for k in range(first * width, min(first + uint64(64), length) * width):
-            out[k] = items[k]
+        count = min(length - first, uint64(64))
         unseen = hidden_slots(visible, offset, uint64(w), length)
-        while unseen != 0:
-            slot = first + uint64(trailing_zeros(unseen))
-            for k in range(uint64(0), width):
-                out[slot * width + uint64(k)] = 0
-            unseen &= unseen - uint64(1)
+        if width == 1:
+            # Without a branch: where the hidden ones are is not to be predicted.
+            for k in range(uint64(0), count):
+                kept = ~(((unseen >> uint64(k)) & uint64(1)) * ~uint64(0))
+                out[first + uint64(k)] = items[first + uint64(k)] & kept
+        else:
+            for k in range(first * width, (first + count) * width):
+                out[k] = items[k]
+            while unseen != 0:
+                slot = first + uint64(trailing_zeros(unseen))
+                for k in range(uint64(0), width):
+                    out[slot * width + uint64(k)] = 0
+                unseen &= unseen - uint64(1)
 
 
 @kernel("offsets: O[], visible: u1[], offset: u8, length: u8", returns="u8", O="i4 i8")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import int64, uint8, uint64
+from numpy import int64, uint64
 
 from colkern.kernels.bitmaps import get_bit
 from colkern.kernels.changes import word_of_bits
@@ -120,35 +120,45 @@ def decode_runs(start, stop, step, run_ends, values, offset, out):
 
 
 @kernel(
-    "run_ends: R[], bits: u1[], bit_offset: u8, offset: u8, length: u8, out: u1[w]",
+    "run_ends: R[], bits: u1[], bit_offset: u8, offset: u8, length: u8, out: u8[w]",
+    returns="u8",
+    combine="add",
     R="i2 i4 i8",
 )
 def decode_run_bits(start, stop, step, run_ends, bits, bit_offset, offset, length, out):
-    """Bit i of `out` = the bit of the run that holds offset + i; the range is over bytes of `out`.
+    """Bit i of `out` = the bit of the run that holds offset + i; returns how many are set.
+
+    The range is over the words of `out`.
 
     run_ends: int16/int32/int64[runs], increasing, the last one at least offset + length
     bits: uint8[] bitmap with one bit a run
     bit_offset: the bit of run 0
     offset: the first logical position
     length: the number of bits
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    out: uint64[ceil(length / 64)]; bits past `length` become zero
     """
-    run = find_run(run_ends, offset + (uint64(start) << uint64(3)))
-    for b in range(start, stop, step):
-        begin = uint64(b) << uint64(3)
-        limit = min(begin + uint64(8), length)
-        packed = uint64(0)
-        i = begin
-        while uint64(run_ends[run]) <= offset + i:
+    run = find_run(run_ends, offset + (uint64(start) << uint64(6)))
+    total = uint64(0)
+    for w in range(start, stop, step):
+        begin = offset + (uint64(w) << uint64(6))
+        count = min(offset + length - begin, uint64(64))
+        while uint64(run_ends[run]) <= begin:
             run += uint64(1)
-        while i < limit:
-            end = min(uint64(run_ends[run]) - offset, limit)
-            if get_bit(bits, bit_offset + run):
-                ones = (uint64(1) << (end - i)) - uint64(1)
-                packed |= ones << (i - begin)
-            i = end
-            run += uint64(i < limit)
-        out[b] = uint8(packed)
+        # What a run has that the one before has not turns over all bits from its begin on.
+        bit = uint64(get_bit(bits, bit_offset + run))
+        packed = bit * ~uint64(0)
+        end = uint64(run_ends[run]) - begin
+        while end < count:
+            run += uint64(1)
+            after = uint64(get_bit(bits, bit_offset + run))
+            packed ^= ((bit ^ after) * ~uint64(0)) << end
+            bit = after
+            end = uint64(run_ends[run]) - begin
+        if count < 64:
+            packed &= (uint64(1) << count) - uint64(1)
+        out[w] = packed
+        total += uint64(popcount(packed))
+    return total
 
 
 @kernel(

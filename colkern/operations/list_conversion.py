@@ -68,14 +68,19 @@ def list_view_to_list(array: Array) -> Array:
     """
     kind = _result(_LIST_TYPES, array, "list_view or large_list_view")
     found = lists_of(array)
+    target = found.target
+    starts = found.starts_in_row()
+    if starts is not None:
+        first = target.item(found.offsets, 0)
+        child = found.elements(first, first + target.item(starts, array.length))
+        return _made(kind, array, [None, target.buffer(starts)], child)
     starts = found.starts(found.shown, found.offsets.dtype)
     row = found.row_from(starts)
     if row is not None:
-        child = found.child.slice(row[0], row[1] - row[0])
+        child = found.elements(*row)
     else:
         child = copy_elements(found.child, found.begins(starts.dtype), starts)
-    buffers = [compact_validity(array), found.target.buffer(starts)]
-    return _made(kind, array, buffers, child)
+    return _made(kind, array, [compact_validity(array), target.buffer(starts)], child)
 
 
 def list_to_fixed_size_list(array: Array, list_size: int) -> Array:
@@ -125,7 +130,8 @@ def fixed_size_list_to_list(array: Array, *, large: bool = False) -> Array:
     out = found.target.output(array.length + 1, np.int64 if large else np.int32)
     found.target.map(offsets.even_offsets, len(out), 0, size, out)
     kind = (s.large_list if large else s.list_)(array.type.storage.value_field)
-    child = found.child.slice(array.offset * size, total)
+    begin = array.offset * size
+    child = found.elements(begin, begin + total)
     return _made(kind, array, [compact_validity(array), found.target.buffer(out)], child)
 
 
@@ -206,7 +212,7 @@ def _elements_in_place(found: Lists, size: int) -> Array | None:
         away = (*found.args, base, _even_starts(found, size))
         if found.first(lists.first_list_out_of_row, *away) != NOWHERE:
             return None
-    return found.child.slice(base, array.length * size)
+    return found.elements(base, base + array.length * size)
 
 
 def _copied_evenly(found: Lists, size: int) -> Array:
@@ -225,7 +231,7 @@ def _copied_evenly(found: Lists, size: int) -> Array:
 
 
 def _resized_offsets(found: Lists, dtype: Any) -> tuple[list[Buffer | None], Array]:
-    target, child = found.target, found.child
+    target = found.target
     first = target.item(found.offsets, 0)
     last = target.item(found.offsets, found.array.length)
     most = np.iinfo(dtype).max
@@ -234,7 +240,7 @@ def _resized_offsets(found: Lists, dtype: Any) -> tuple[list[Buffer | None], Arr
     base = first if last > most else 0
     out = target.output(len(found.offsets), dtype)
     target.map(offsets.rebase_offsets, len(out), found.offsets, base, out)
-    return [target.buffer(out)], child.slice(base, last - base)
+    return [target.buffer(out)], found.elements(base, last)
 
 
 def _resized_views(found: Lists, dtype: Any) -> tuple[list[Buffer | None], Array]:

@@ -37,7 +37,7 @@ def list_flatten(array: Array) -> Array:
     found = lists_of(array)
     row = found.row()
     if row is not None:
-        return found.child.slice(row[0], row[1] - row[0])
+        return found.elements(*row)
     starts = found.starts(found.shown)
     return copy_elements(found.child, found.begins(starts.dtype), starts)
 

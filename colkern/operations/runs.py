@@ -15,12 +15,11 @@ from colkern.errors import LimitExceededError
 from colkern.kernels import runs, selection
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, Buffer
-from colkern.operations.patterns import measure
+from colkern.operations.patterns import bit_words, bitmap_of, measure
 from colkern.operations.run_encoding import encode_words, require_room
 from colkern.operations.selection import take_items, take_positions
 from colkern.operations.targets import NOWHERE, target_of, validity_of
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import null_count
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -95,7 +94,7 @@ def encode_taken_runs(array: Array, positions: Any) -> Array:
     found = target.frozen(runs_at(array, positions))
     run_ends, firsts = encode_words(target, found.view(np.uint64), kind)
     if firsts is not None:
-        found = target.frozen(take_items(target, found, firsts.view(np.uint64)))
+        found = target.frozen(take_items(target, found, firsts.view(f"u{kind.itemsize}")))
     numbers = Array(ends.type, len(found), [None, target.buffer(run_ends)], null_count=0)
     return Array(array.type, count, [], [numbers, take_positions(values, found)])
 
@@ -164,7 +163,7 @@ def _decode_plain(array: Array, values: Array) -> Array:
     target = target_of(array.device)
     ends = array.children[0].items(Role.DATA)
     if values.layout.buffers[1].extent is Extent.BITS:
-        data = _decode_bits(array, values.buffer(Role.DATA) or EMPTY, values.offset)
+        data, _ = _decode_bits(array, values.buffer(Role.DATA) or EMPTY, values.offset)
     else:
         items = values.items(Role.DATA)
         words = items.view(_WORDS[items.dtype.itemsize])
@@ -211,20 +210,18 @@ def _decode_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
         return None, 0
     bitmap = values.buffer(Role.VALIDITY)
     assert bitmap is not None
-    made = _decode_bits(array, bitmap, values.offset)
-    return made, null_count(Array(s.bool_(), array.length, [made, made]))
+    made, valid = _decode_bits(array, bitmap, values.offset)
+    return made, array.length - valid
 
 
-def _decode_bits(array: Array, bits: Buffer, offset: int) -> Buffer:
-    """A bit a run, as a bit a slot."""
+def _decode_bits(array: Array, bits: Buffer, offset: int) -> tuple[Buffer, int]:
+    """A bit a run, as a bit a slot; and how many of these are set."""
     target = target_of(array.device)
-    ends = array.children[0].items(Role.DATA)
-    size = (array.length + 7) // 8
-    out = target.output(size, np.uint8)
-    kernel = runs.decode_run_bits
-    target.map(kernel, size, ends, bits.array, offset, array.offset, array.length, out)
-    made: Buffer = target.buffer(out)
-    return made
+    ends, length = array.children[0].items(Role.DATA), array.length
+    words = bit_words(target, length)
+    args = (ends, bits.array, offset, array.offset, length, words)
+    count = target.reduce(runs.decode_run_bits, len(words), *args) if length else 0
+    return bitmap_of(target, words, length), count
 
 
 def _run_of_each_slot(array: Array) -> Any:

@@ -88,7 +88,7 @@ class Picks:
 
     def bitmap(self, target: Any) -> Any:
         """The validity as kernels take it: zero bytes if no pick is null."""
-        return target.table([], np.uint8) if self.validity is None else self.validity.array
+        return target.no_bits if self.validity is None else self.validity.array
 
     def validity_at(self, target: Any, slots: Any) -> tuple[Buffer | None, int]:
         """Validity and null count of the picks at `slots` (unsigned, read-only) alone."""
@@ -329,7 +329,7 @@ def _measure(array: Array, picks: Picks, validity: Buffer | None) -> tuple[Any, 
     """The offsets of the picked slots, nulls taking no room; the array's own; the last of the former."""
     target = target_of(array.device)
     items = array.items(Role.OFFSETS)
-    valid = target.table([], np.uint8) if validity is None else validity.array
+    valid = target.no_bits if validity is None else validity.array
     args = (picks.words, items, valid)
     starts = target.frozen(measure(target, selection.take_lengths, picks.count, items.dtype, *args))
     return starts, items, target.item(starts, picks.count)

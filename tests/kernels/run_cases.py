@@ -15,8 +15,8 @@ from kernels.case import (
     cases_of,
     limits,
     numbers,
-    packed,
     random_bits,
+    words,
 )
 
 from colkern.kernels import runs
@@ -78,10 +78,11 @@ def decode_run_bits(types: dict[str, str]) -> Iterator[Case]:
     for ends, owners, offset, count in slices():
         bits = [rng.random() < 0.5 for _ in ends]
         first = rng.randrange(9)
-        expected = packed([bits[run] for run in owners[offset : offset + count]])
+        shown = [bits[run] for run in owners[offset : offset + count]]
+        expected = words(shown)
         args = (ends, bitmap(bits, first, rng), first, offset, count)
         label = f"{count} of {len(ends)} runs from {offset}, bit {first}"
-        yield Case(label, len(expected), args, expected)
+        yield Case(label, len(expected), args, (sum(shown), expected))
 
 
 @cases_of(runs.first_bad_run_end)

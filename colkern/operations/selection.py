@@ -141,21 +141,18 @@ def _take_words(array: Array, indices: Array) -> Array | None:
     if nulls and (is_bit or array.null_count):
         return None
     target = target_of(array.device)
-    picks = Picks(
-        own_words(indices, Role.DATA)[0], *((compact_validity(indices), nulls) if nulls else ())
-    )
+    picked, _ = own_words(indices, Role.DATA)
     take_them = _bits_within if is_bit else _words_within
-    values = take_them(target, array, indices, picks.words, _bound(indices, array.length))
+    values = take_them(target, array, indices, picked, _bound(indices, array.length))
     if values is None:
         return None
-    validity, count = _validity(array, picks)
-    made = Array(
-        array.type,
-        picks.count,
-        [validity, values],
-        dictionary=array.dictionary,
-        null_count=count,
-    )
+    validity = None
+    if nulls:
+        validity = compact_validity(indices)
+    elif array.null_count:
+        validity, nulls = _validity(array, Picks(picked))
+    buffers = [validity, values]
+    made = Array(array.type, indices.length, buffers, dictionary=array.dictionary, null_count=nulls)
     made._checked = True
     return made
 

@@ -8,10 +8,12 @@ one of ones only.
 
 from __future__ import annotations
 
+from typing import Any
+
 from numpy import int64, uint64
 
 from colkern.kernels.bitmaps import get_bit, is_valid, word_of
-from colkern.kernels.kernel import kernel
+from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import copy_bytes, copy_bytes_loosely, popcount, prefetch
 
 AHEAD = 16
@@ -92,6 +94,14 @@ def take_items(start, stop, step, indices, values, out):
     return ~uint64(0)
 
 
+@helper
+def eight_bits(bitmap: Any, position: Any) -> Any:
+    """The eight bits from `position` on, lowest first, and perhaps others above; all are in `bitmap`."""
+    shift = position & uint64(7)
+    low = uint64(bitmap[position >> uint64(3)]) >> shift
+    return low | (uint64(bitmap[(position + uint64(7)) >> uint64(3)]) << (uint64(8) - shift))
+
+
 @kernel(
     "indices: I[], validity: u1[], offset: u8, values: T[], out: T[w]",
     returns="u8",
@@ -110,18 +120,27 @@ def take_picked_items(start, stop, step, indices, validity, offset, values, out)
     bound = uint64(len(values))
     i = uint64(start)
     if step == 1:
-        while i + uint64(4) <= stop:
-            a = uint64(indices[i]) * uint64(get_bit(validity, offset + i))
-            b = uint64(indices[i + uint64(1)]) * uint64(get_bit(validity, offset + i + uint64(1)))
-            c = uint64(indices[i + uint64(2)]) * uint64(get_bit(validity, offset + i + uint64(2)))
-            d = uint64(indices[i + uint64(3)]) * uint64(get_bit(validity, offset + i + uint64(3)))
-            if max(max(a, b), max(c, d)) >= bound:
+        while i + uint64(8) <= stop:
+            known = eight_bits(validity, offset + i)
+            a = uint64(indices[i]) * (known & uint64(1))
+            b = uint64(indices[i + uint64(1)]) * ((known >> uint64(1)) & uint64(1))
+            c = uint64(indices[i + uint64(2)]) * ((known >> uint64(2)) & uint64(1))
+            d = uint64(indices[i + uint64(3)]) * ((known >> uint64(3)) & uint64(1))
+            e = uint64(indices[i + uint64(4)]) * ((known >> uint64(4)) & uint64(1))
+            f = uint64(indices[i + uint64(5)]) * ((known >> uint64(5)) & uint64(1))
+            g = uint64(indices[i + uint64(6)]) * ((known >> uint64(6)) & uint64(1))
+            h = uint64(indices[i + uint64(7)]) * ((known >> uint64(7)) & uint64(1))
+            if max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h))) >= bound:
                 return i
             out[i] = values[a]
             out[i + uint64(1)] = values[b]
             out[i + uint64(2)] = values[c]
             out[i + uint64(3)] = values[d]
-            i += uint64(4)
+            out[i + uint64(4)] = values[e]
+            out[i + uint64(5)] = values[f]
+            out[i + uint64(6)] = values[g]
+            out[i + uint64(7)] = values[h]
+            i += uint64(8)
     while i < stop:
         a = uint64(indices[i]) * uint64(get_bit(validity, offset + i))
         if a >= bound:

@@ -69,7 +69,6 @@ NARROW = {
     "the first bytes of a value": {
         "encode_views",
         "first_view_unlike_its_value",
-        "repoint_views",
         "show_views",
     },
     "the bytes of two values that are compared": {

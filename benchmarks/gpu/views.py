@@ -16,5 +16,7 @@ def encoded(data: Data, length: int) -> tuple[Any, Any, Any]:
     values = data.full(count * length, 97, "u1")
     offsets = data.range(count + 1, "i4", length)
     words = data.out(4 * count, "i4")
-    data.target.map(kernels.encode_views, count, offsets, values, data.none, 0, words)
+    masks = data.target.table(kernels.inline_masks(), "u8")
+    given = (offsets, values, data.target.address(values), data.none, 0, masks)
+    data.target.map(kernels.encode_views, count, *given, words)
     return words, values, offsets

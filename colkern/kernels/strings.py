@@ -21,9 +21,13 @@ from colkern.kernels.primitives import (
     load_item,
     load_word,
     popcount,
+    prefetch,
     trailing_zeros,
     word_at,
 )
+
+AHEAD = 64
+"""How many values further bytes are asked for: long values lie too far apart to be there by chance."""
 
 _LENGTH = (1 << 32) - 1
 _HIGH_BITS = 0x8080808080808080
@@ -133,6 +137,12 @@ def equal_text(start, stop, step, offsets, base, last, pattern, wanted, length, 
         out[w] = bits << empty >> empty
 
 
+@helper
+def are_long(offsets: Any, first: Any) -> Any:
+    """Whether 8 values from `first` on have more bytes than lines of a cache that are read anyway."""
+    return uint64(offsets[first + uint64(8)]) - uint64(offsets[first]) > uint64(512)
+
+
 @kernel(
     "offsets: O[], base: u8, last: u8, pattern: u8, wanted: u8, at_end: u8, length: u8, out: u1[w]",
     O="i4 i8",
@@ -154,6 +164,10 @@ def match_text(start, stop, step, offsets, base, last, pattern, wanted, at_end, 
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
+        far = first + uint64(AHEAD)
+        if far + uint64(8) <= length and are_long(offsets, first):
+            for k in range(far, far + uint64(8)):
+                prefetch(base + uint64(offsets[uint64(k) + at_end]))
         for i in range(first, min(first + uint64(8), length)):
             begin = uint64(offsets[uint64(i)])
             size = uint64(offsets[uint64(i) + uint64(1)]) - begin

@@ -15,9 +15,12 @@ from numpy import int32, int64, uint32, uint64
 
 from colkern.kernels.bitmaps import is_valid, valid_mask
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes_loosely, load_item, load_word
+from colkern.kernels.primitives import copy_bytes_loosely, load_item, load_word, prefetch
 
 WINDOW_BITS = 30
+
+AHEAD = 64
+"""How many values further bytes are asked for."""
 
 
 @helper
@@ -150,10 +153,10 @@ def inline_masks() -> list[int]:
 
 
 @kernel(
-    "offsets: O[], data: u1[], validity: u1[], offset: u8, masks: u8[], out: u8[w]",
+    "offsets: O[], data: u1[], base: u8, validity: u1[], offset: u8, masks: u8[], out: u8[w]",
     O="i4 i8",
 )
-def encode_views(start, stop, step, offsets, data, validity, offset, masks, out):
+def encode_views(start, stop, step, offsets, data, base, validity, offset, masks, out):
     """View i of `out` = the value at [offsets[i], offsets[i + 1]) of `data`; zeros under a null.
 
     Data buffer `k` of the views is `data` from byte `k << WINDOW_BITS` on, which keeps offsets within
@@ -161,6 +164,7 @@ def encode_views(start, stop, step, offsets, data, validity, offset, masks, out)
 
     offsets: int32/int64[n + 1]
     data: uint8[], the bytes that the offsets point into
+    base: the address of `data`
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     masks: uint64[32], the `inline_masks`: looked up, as short and long values come in any order
@@ -173,12 +177,16 @@ def encode_views(start, stop, step, offsets, data, validity, offset, masks, out)
         whole -= uint64(1)
     i = uint64(start)
     while i < stop:
+        # Long values lie too far apart for their first bytes to be there by chance.
+        prefetch(base + uint64(offsets[min(i + uint64(AHEAD), uint64(stop))]))
         begin = uint64(offsets[i])
         length = uint64(offsets[i + uint64(1)]) - begin
         kind = min(length, uint64(13))
         if i < whole:
             first = load_word(data, begin, uint64(0)) << uint64(32)
-            second = load_word(data, begin + uint64(4), uint64(0))
+            # Of a long value only its first bytes are read, which are one line of a cache most often.
+            behind = begin + uint64(4) if length <= 12 else begin
+            second = load_word(data, behind, uint64(0))
         else:
             first = few_bytes(data, begin, min(kind, uint64(4))) << uint64(32)
             second = few_bytes(data, begin + uint64(4), max(kind, uint64(4)) - uint64(4))

@@ -19,6 +19,9 @@ from colkern.kernels.primitives import copy_bytes_loosely, load_item, load_word,
 
 WINDOW_BITS = 30
 
+BLOCK = 64
+"""How many values are looked at together: whether they lie one behind the other."""
+
 AHEAD = 64
 """How many values further bytes are asked for."""
 
@@ -121,19 +124,53 @@ def decode_views(start, stop, step, views, addresses, sizes, offsets, out):
     """
     inline = uint64(len(addresses) - 1)
     limit = uint64(offsets[stop])
-    for i in range(start, stop, step):
-        begin = uint64(offsets[i])
-        length = uint64(offsets[i + uint64(1)]) - begin
-        word = uint64(i) << uint64(2)
-        # Loaded in any case: without branches, as long and short values come in any order.
-        buffer = views[word + uint64(2)]
-        place = views[word + uint64(3)]
-        is_long = length > 12
-        buffer = uint64(buffer) if is_long else inline
-        place = uint64(place) if is_long else (word + uint64(1)) << uint64(2)
-        # What this value spills over, the next ones of the same thread write again.
-        room = min(limit - begin, uint64(sizes[buffer]) - place) if step == 1 else length
-        copy_bytes_loosely(out, begin, addresses[buffer] + place, length, room)
+    pace = uint64(step) * uint64(BLOCK)
+    for first in range(start, stop, pace):
+        end = min(uint64(first) + pace, uint64(stop))
+        if are_scattered(views, offsets, uint64(first), end, step, inline):
+            for i in range(first, end, step):
+                length = uint64(offsets[uint64(i) + uint64(1)]) - uint64(offsets[i])
+                buffer, place = source_of(views, uint64(i), length, inline)
+                prefetch(addresses[buffer] + place)
+        for i in range(first, end, step):
+            begin = uint64(offsets[i])
+            length = uint64(offsets[i + uint64(1)]) - begin
+            buffer, place = source_of(views, uint64(i), length, inline)
+            # What this value spills over, the next ones of the same thread write again.
+            room = min(limit - begin, uint64(sizes[buffer]) - place) if step == 1 else length
+            copy_bytes_loosely(out, begin, addresses[buffer] + place, length, room)
+
+
+@helper
+def are_scattered(views: Any, offsets: Any, first: Any, end: Any, step: Any, inline: Any) -> Any:
+    """Whether the first and the last long value of a range lie far apart, so others may do as well."""
+    if step != 1:
+        return False
+    last = end - uint64(1)
+    while first < last and uint64(offsets[first + uint64(1)]) - uint64(offsets[first]) <= 12:
+        first += uint64(1)
+    while last > first and uint64(offsets[last + uint64(1)]) - uint64(offsets[last]) <= 12:
+        last -= uint64(1)
+    if first == last:
+        return False
+    buffer, place = source_of(views, first, uint64(13), inline)
+    other, behind = source_of(views, last, uint64(13), inline)
+    most = (uint64(offsets[end]) - uint64(offsets[first])) * uint64(4)
+    return buffer != other or behind < place or behind - place > most
+
+
+@helper
+def source_of(views: Any, i: Any, length: Any, inline: Any) -> Any:
+    """The number of the buffer that has the bytes of view `i`, and where; `inline` for the views."""
+    word = i << uint64(2)
+    # Loaded in any case: without branches, as long and short values come in any order.
+    buffer = views[word + uint64(2)]
+    place = views[word + uint64(3)]
+    is_long = length > 12
+    return (
+        uint64(buffer) if is_long else inline,
+        uint64(place) if is_long else (word + uint64(1)) << uint64(2),
+    )
 
 
 @helper

@@ -42,6 +42,8 @@ NARROW = {
         "filter_pairs",
         "filter_values",
         "first_hidden_length",
+        "hash_floats",
+        "hash_integers",
         "kept_before",
         "kept_positions",
         "kleene_bits",
@@ -59,7 +61,13 @@ NARROW = {
         "pack_bits",
         "words_to_bits",
     },
-    "items of one byte, several at a time": {"extremes"},
+    "items of one byte, several at a time": {
+        "count_few_keys",
+        "decode_items",
+        "extremes",
+        "scatter_positions",
+        "transpose_indices",
+    },
     "the bytes of a value around its whole words": {
         "hash_fixed_bytes",
         "hash_strings",

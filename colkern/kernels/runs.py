@@ -320,13 +320,13 @@ def index_runs(start, stop, step, run_ends, offset, out):
         out[uint64(w) * uint64(2)] = starts
 
 
-@kernel("index: u8[], positions: P[], out: i8[w]", P="i4 i8")
+@kernel("index: u8[], positions: P[], out: I[w]", P="i4 i8", I="i4 i8")
 def look_up_runs(start, stop, step, index, positions, out):
     """out[i] = the run that holds slot positions[i].
 
     index: uint64[2 pairs], of `index_runs`
     positions: int32/int64[n], in bounds
-    out: int64[n]
+    out: int32/int64[n]
     """
     for i in range(start, stop, step):
         position = uint64(positions[i])

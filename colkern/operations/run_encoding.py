@@ -60,7 +60,7 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
 
 
 def encode_words(target: Any, words: Any, kind: Any) -> tuple[Any, Any]:
-    """The run ends of equal neighbours among `words` (uint64[n]), and where each run begins.
+    """The run ends of equal neighbours among `words` (uint32/uint64[n]), and where each run begins.
 
     Both are of the dtype `kind`. Or a run for each word, and None, if hardly any neighbours are equal.
     """

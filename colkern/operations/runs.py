@@ -17,7 +17,7 @@ from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.patterns import bit_words, bitmap_of, measure
 from colkern.operations.run_encoding import encode_words, require_room
-from colkern.operations.selection import take_items, take_positions
+from colkern.operations.selection import Picks, take_items, take_picks, take_positions
 from colkern.operations.targets import NOWHERE, target_of, validity_of
 from colkern.operations.validation import require_valid
 
@@ -79,7 +79,7 @@ def run_end_decode(array: Array) -> Array:
 
 
 def encode_taken_runs(array: Array, positions: Any) -> Array:
-    """The values at positions (int64[n], read-only, in bounds), run-end encoded, without decoding.
+    """The values at positions (int32/int64[n], read-only, in bounds), run-end encoded, not decoded.
 
     Neighbours from one run become one run, unless there are so few of those that it saves nothing.
 
@@ -91,16 +91,18 @@ def encode_taken_runs(array: Array, positions: Any) -> Array:
     count = len(positions)
     kind = ends.items(Role.DATA).dtype
     require_room(count, kind)
-    found = target.frozen(runs_at(array, positions))
-    run_ends, firsts = encode_words(target, found.view(np.uint64), kind)
+    few = values.length >> 31 == 0
+    found = target.frozen(runs_at(array, positions, np.int32 if few else np.int64))
+    found = found.view(f"u{found.dtype.itemsize}")
+    run_ends, firsts = encode_words(target, found, kind)
     if firsts is not None:
         found = target.frozen(take_items(target, found, firsts.view(f"u{kind.itemsize}")))
     numbers = Array(ends.type, len(found), [None, target.buffer(run_ends)], null_count=0)
-    return Array(array.type, count, [], [numbers, take_positions(values, found)])
+    return Array(array.type, count, [], [numbers, take_picks(values, Picks(found))])
 
 
 def run_of_each(array: Array, positions: Any) -> Array:
-    """The values at positions (int64[n], read-only, in bounds), with a run of its own for each.
+    """The values at positions (int32/int64[n], read-only, in bounds), with a run of its own for each.
 
     Raises:
         LimitExceededError: If there are more positions than a run end can say.
@@ -122,18 +124,22 @@ def require_runs(array: Array) -> None:
     require_valid(array)
 
 
-def runs_at(array: Array, positions: Any) -> Any:
-    """The runs (int64) of a checked array that hold positions (int32 or int64, in bounds)."""
+def runs_at(array: Array, positions: Any, dtype: Any = np.int64) -> Any:
+    """The runs of a checked array that hold positions (int32 or int64, in bounds).
+
+    As int64, or as int32 if that is the dtype asked for and there are many positions.
+    """
     target = target_of(array.device)
     ends = array.children[0].items(Role.DATA)
     count = len(positions)
-    out = target.output(count, np.int64)
     pairs = (array.length + 63) // 64
     if count * _SEARCH < pairs + len(ends):
+        out = target.output(count, np.int64)
         target.map(runs.find_runs, count, ends, positions, array.offset, out)
         return out
     index = target.output(2 * pairs, np.uint64)
     target.map(runs.index_runs, pairs, ends, array.offset, index)
+    out = target.output(count, dtype)
     target.map(runs.look_up_runs, count, target.frozen(index), positions, out)
     return out
 

@@ -57,7 +57,6 @@ NARROW = {
         "mark_changes",
         "mark_slots",
         "pack_bits",
-        "words_to_bits",
     },
     "items of one byte, several at a time": {"extremes"},
     "the bytes of a value around its whole words": {

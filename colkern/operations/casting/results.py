@@ -13,10 +13,12 @@ from colkern.memory import Buffer
 from colkern.operations.targets import NOWHERE, target_of, validity_of
 from colkern.operations.validity import compact_validity
 
+_WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
 
 def words_view(items: Any) -> Any:
     """Numbers as words without a sign; not copied."""
-    return items.view(np.dtype(f"u{items.dtype.itemsize}"))
+    return items.view(_WORDS[items.dtype.itemsize])
 
 
 def fixed_result(array: Array, type: s.DataType, data: Any) -> Array:

@@ -51,6 +51,7 @@ class Array:
 
     __slots__ = (
         "_checked",
+        "_kept_items",
         "_make_buffers",
         "_null_count",
         "_place",
@@ -86,6 +87,7 @@ class Array:
         self._null_count = null_count
         # Set by colkern.operations once the bytes have been checked; see `validate`.
         self._checked = False
+        self._kept_items: tuple[Role, Any] | None = None
         self._check_shape()
 
     @classmethod
@@ -112,8 +114,34 @@ class Array:
         array.offset = 0
         array._null_count = null_count
         array._checked = False
+        array._kept_items = None
         array._make_buffers = make_buffers
         array._place = place
+        return array
+
+    @classmethod
+    def of_valid(
+        cls,
+        type: DataType,
+        length: int,
+        buffers: tuple[Buffer | None, ...],
+        null_count: int = UNKNOWN,
+    ) -> Array:
+        """An array that is valid by construction: nothing is looked at, here or by `require_valid`.
+
+        For what kernels have written, of types without children and dictionary.
+        """
+        array = cls.__new__(cls)
+        array.type = type
+        array.layout = layout(type)
+        array.length = length
+        array.buffers = buffers
+        array.children = ()
+        array.dictionary = None
+        array.offset = 0
+        array._null_count = null_count
+        array._checked = True
+        array._kept_items = None
         return array
 
     def __getattr__(self, name: str) -> Any:
@@ -132,48 +160,48 @@ class Array:
         return Array, (self.type, self.length, *parts)
 
     def _check_shape(self) -> None:
+        # On the way of every array: no call where there is nothing to look at.
+        rule, buffers, slots = self.layout, self.buffers, self.offset + self.length
         if self.length < 0 or self.offset < 0:
             raise InvalidArrowError(f"negative length {self.length} or offset {self.offset}")
         if not UNKNOWN <= self._null_count <= self.length:
             raise InvalidArrowError(f"null count {self._null_count} of {self.length} slots")
-        rule = self.layout
-        fixed = len(rule.buffers)
-        if len(self.buffers) < fixed or (len(self.buffers) > fixed and not rule.variadic):
-            raise InvalidArrowError(
-                f"{self.type}: {len(self.buffers)} buffers where the layout has {fixed}"
-            )
-        if len(self.children) != len(self.type.fields):
-            raise InvalidArrowError(
-                f"{self.type}: {len(self.children)} children for {len(self.type.fields)} fields"
-            )
-        if rule.has_dictionary != (self.dictionary is not None):
-            has = "no" if self.dictionary is None else "a"
-            raise InvalidArrowError(f"{self.type}: {has} dictionary")
-        self._check_types()
-        if self._null_count > 0 and rule.has_validity and self.buffers[0] is None:
+        fixed, given = len(rule.buffers), len(buffers)
+        if given < fixed or (given > fixed and not rule.variadic):
+            raise InvalidArrowError(f"{self.type}: {given} buffers where the layout has {fixed}")
+        self._check_parts()
+        if self._null_count > 0 and rule.has_validity and buffers[0] is None:
             raise InvalidArrowError(f"{self.type}: {self._null_count} nulls without a bitmap")
-        slots = self.offset + self.length
-        for spec, buffer in zip(rule.buffers, self.buffers, strict=False):
-            if buffer is None and spec.role is Role.VALIDITY:
-                continue
-            size = 0 if buffer is None else buffer.size
-            needed = spec.min_bytes(slots)
-            if size < needed:
+        for spec, buffer in zip(rule.buffers, buffers, strict=False):
+            size = 0 if buffer is None else buffer.array.size
+            # Zero slots need zero bytes.
+            if 8 * size < slots * spec.slot_bits + spec.extra_bits and slots:
+                if buffer is None and spec.role is Role.VALIDITY:
+                    continue
                 raise InvalidArrowError(
                     f"{self.type}: {spec.role.value} buffer has {size} bytes, "
-                    f"{slots} slots need {needed}"
+                    f"{slots} slots need {spec.min_bytes(slots)}"
                 )
 
-    def _check_types(self) -> None:
+    def _check_parts(self) -> None:
         # Whoever is handed the array reads children and dictionary by the types that it declares.
-        for child, field in zip(self.children, self.type.fields, strict=True):
+        fields = self.type.fields
+        if len(self.children) != len(fields):
+            raise InvalidArrowError(
+                f"{self.type}: {len(self.children)} children for {len(fields)} fields"
+            )
+        for child, field in zip(self.children, fields, strict=True):
             if not same_type(child.type, field.type):
                 raise InvalidArrowError(f"{self.type}: child of {child.type} under {field}")
-        if self.dictionary is not None:
+        dictionary = self.dictionary
+        if self.layout.has_dictionary != (dictionary is not None):
+            has = "no" if dictionary is None else "a"
+            raise InvalidArrowError(f"{self.type}: {has} dictionary")
+        if dictionary is not None:
             storage = self.type.storage
             assert isinstance(storage, Dictionary)
-            if not same_type(self.dictionary.type, storage.value_type):
-                raise InvalidArrowError(f"{self.type}: dictionary of {self.dictionary.type}")
+            if not same_type(dictionary.type, storage.value_type):
+                raise InvalidArrowError(f"{self.type}: dictionary of {dictionary.type}")
 
     @property
     def device(self) -> Device:
@@ -201,11 +229,17 @@ class Array:
         Bitmaps start at a byte, not at a slot: take them whole with `buffer`. An absent or empty
         offsets buffer of an empty array gives its one offset, 0.
         """
-        spec = self.layout.spec(role)
-        buffer = self.buffer(role)
+        # What was asked for last is kept: most arrays are asked for the same again and again.
+        kept = self._kept_items
+        if kept is not None and kept[0] is role:
+            return kept[1]
+        position = self.layout.position(role)
+        spec, buffer = self.layout.buffers[position], self.buffers[position]
         if self.length == 0 or buffer is None:
             return self._no_items(int(spec.extent is Extent.SLOTS_AND_ONE), spec.dtype)
-        return buffer.view(spec.dtype, spec.items(self.length), self.offset * spec.dtype.itemsize)
+        found = buffer.view(spec.dtype, spec.items(self.length), self.offset * spec.dtype.itemsize)
+        self._kept_items = (role, found)
+        return found
 
     def _no_items(self, count: int, dtype: np.dtype[Any]) -> Any:
         """The items of an absent buffer, on the device of the others: that many zeros."""

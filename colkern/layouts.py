@@ -71,15 +71,15 @@ class BufferSpec:
     extent: Extent
     dtype: np.dtype[Any]
     swap_bytes: tuple[int, ...] = ()
-    # How many bits a slot needs, and all slots together on top: `min_bytes` is on every array's way.
-    _slot_bits: int = field(init=False, repr=False, compare=False)
-    _extra_bits: int = field(init=False, repr=False, compare=False)
+    # How many bits a slot needs, and all slots together on top: every array made is measured by them.
+    slot_bits: int = field(init=False, repr=False, compare=False)
+    extra_bits: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         item = 8 * self.dtype.itemsize
         per_slot = {Extent.BITS: 1, Extent.FREE: 0}.get(self.extent, item)
-        object.__setattr__(self, "_slot_bits", per_slot)
-        object.__setattr__(self, "_extra_bits", item * (self.extent is Extent.SLOTS_AND_ONE))
+        object.__setattr__(self, "slot_bits", per_slot)
+        object.__setattr__(self, "extra_bits", item * (self.extent is Extent.SLOTS_AND_ONE))
 
     def items(self, slots: int) -> int:
         """How many items an array with `slots` slots (offset included) needs at least."""
@@ -94,7 +94,7 @@ class BufferSpec:
 
         Zero slots need zero bytes: an empty array may leave out even its single offset.
         """
-        return (slots * self._slot_bits + self._extra_bits + 7) // 8 if slots else 0
+        return (slots * self.slot_bits + self.extra_bits + 7) // 8 if slots else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +114,12 @@ class Layout:
     child_length: ChildLength = ChildLength.NONE
     variadic: bool = False
     has_dictionary: bool = False
+    has_validity: bool = field(init=False, repr=False, compare=False)
+    """Whether slots may be null by a validity bitmap of this array's own."""
 
-    @property
-    def has_validity(self) -> bool:
-        """Whether slots may be null by a validity bitmap of this array's own."""
-        return bool(self.buffers) and self.buffers[0].role is Role.VALIDITY
+    def __post_init__(self) -> None:
+        first = self.buffers[0].role if self.buffers else None
+        object.__setattr__(self, "has_validity", first is Role.VALIDITY)
 
     def position(self, role: Role) -> int:
         """Where the buffer of that role stands; raises `KeyError` if the layout has none."""

@@ -6,27 +6,42 @@ to fill it. What is kept is bounded by `COLKERN_POOL_BYTES` (an eighth of the me
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import deque
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST = 1 << 17
-"""Smaller blocks are left to the C library, which reuses them itself. From here on glibc asks the system
-for each, whose pages must be zeroed anew."""
+LEAST = 1 << 22
+"""Smaller blocks are left to the C library: it keeps them once one of their size has been freed, and to
+lease one costs more than a kernel of few values."""
+
+ALIGNMENT = 64
+"""What the address of a block is a multiple of."""
 
 _DEFAULT_SHARE = 8
 """One of so many parts of the machine's memory is kept, if the user does not say how much."""
 
 
 class _Block:
-    """A block of memory, equal to itself alone."""
+    """A block of memory: what NumPy has to know of it, and when it was last used."""
 
-    __slots__ = ("memory",)
+    __slots__ = ("_memory", "age", "interface", "size")
 
     def __init__(self, size: int) -> None:
-        self.memory: NDArray[np.uint8] = np.empty(size, np.uint8)
+        self._memory = np.empty(size + ALIGNMENT, np.uint8)
+        address = self._memory.ctypes.data
+        address += -address % ALIGNMENT
+        self.size = size
+        self.age = 0
+        self.interface: dict[str, Any] = {
+            "version": 3,
+            "shape": (size,),
+            "typestr": "|u1",
+            "data": (address, False),
+        }
 
 
 class _Lease:
@@ -37,14 +52,14 @@ class _Lease:
     def __init__(self, pool: Pool, block: _Block) -> None:
         self._pool = pool
         self._block = block
-        self.__array_interface__ = block.memory.__array_interface__
+        self.__array_interface__ = block.interface
 
     def __del__(self) -> None:
         self._pool.give_back(self._block)
 
 
 class Pool:
-    """Blocks that are free, the longest unused first.
+    """Blocks that are free, by size, the longest unused first.
 
     No lock: arrays die wherever the garbage collector runs, also while their thread is in here. Each
     step is one operation of a deque, which is atomic.
@@ -55,31 +70,52 @@ class Pool:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._free: deque[_Block] = deque()
+        self._free: dict[int, deque[_Block]] = {}
+        self._ages = itertools.count()
 
     def lease(self, size: int) -> NDArray[np.uint8]:
         """At least `size` bytes of any content; the block returns when the last view of it is gone."""
-        return np.asarray(_Lease(self, self._fitting(size) or _Block(size)))
+        rounded = _rounded(size)
+        try:
+            block = self._free[rounded].pop()
+        except (KeyError, IndexError):
+            block = _Block(rounded)
+        return np.asarray(_Lease(self, block))
 
     def give_back(self, block: _Block) -> None:
         """Keep a block for the next one who asks, and drop the longest unused over the limit."""
-        self._free.append(block)
-        while sum(kept.memory.size for kept in tuple(self._free)) > self.most:
-            try:
-                self._free.popleft()
-            except IndexError:
-                return
+        block.age = next(self._ages)
+        blocks = self._free.get(block.size)
+        if blocks is None:
+            blocks = self._free.setdefault(block.size, deque())
+        blocks.append(block)
+        while self.kept() > self.most:
+            self._drop_oldest()
 
-    def _fitting(self, size: int) -> _Block | None:
-        for block in reversed(tuple(self._free)):
-            # A much larger block would be kept from who needs it.
-            if size <= block.memory.size <= size + size // 4:
-                try:
-                    self._free.remove(block)
-                except ValueError:
-                    continue  # Another thread was faster.
-                return block
-        return None
+    def kept(self) -> int:
+        """How many bytes are free."""
+        return sum([size * len(blocks) for size, blocks in tuple(self._free.items())])
+
+    def _drop_oldest(self) -> None:
+        oldest: deque[_Block] = deque()
+        least = None
+        for blocks in tuple(self._free.values()):
+            try:
+                age = blocks[0].age
+            except IndexError:
+                continue
+            if least is None or age < least:
+                oldest, least = blocks, age
+        try:
+            oldest.popleft()
+        except IndexError:
+            return  # Another thread was faster.
+
+
+def _rounded(size: int) -> int:
+    """The size with all but its three highest bits rounded up: blocks of few sizes fit again."""
+    step = (1 << size.bit_length()) >> 3 or 1
+    return -(-size // step) * step
 
 
 def _most() -> int:

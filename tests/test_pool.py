@@ -54,13 +54,13 @@ def test_no_more_is_kept_than_allowed() -> None:
     leases = [pool.lease(LEAST) for _ in range(6)]
     leases.clear()
     gc.collect()
-    assert sum(block.memory.size for block in pool._free) <= 3 * LEAST
+    assert pool.kept() == 3 * LEAST
 
 
 def test_nothing_is_kept_where_nothing_may_be() -> None:
     pool = Pool(0)
     pool.lease(LEAST)
-    assert not pool._free
+    assert pool.kept() == 0
 
 
 def test_threads_never_share_a_block() -> None:

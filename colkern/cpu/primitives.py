@@ -11,12 +11,14 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy import uint64
 
+from colkern.kernels.intrinsics import add as add
+from colkern.kernels.intrinsics import fold as fold
+from colkern.kernels.intrinsics import high_product as high_product
+from colkern.kernels.intrinsics import multiply as multiply
+
 _WORD = ir.IntType(64)
 _BYTE = ir.IntType(8)
 _INDEX = ir.IntType(32)
-
-_PIECE = 32
-"""The bytes that `copy_bytes_loosely` moves at once."""
 
 _PIECE = 32
 """The bytes that `copy_bytes_loosely` moves at once."""
@@ -216,51 +218,6 @@ def word_at(typingctx: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def add(typingctx: Any, left: Any, right: Any) -> Any:
-    """One instruction."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.add(*args)
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def high_product(typingctx: Any, left: Any, right: Any) -> Any:
-    """One instruction, which gives both halves."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide = ir.IntType(128)
-        product = builder.mul(*(builder.zext(arg, wide) for arg in args))
-        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def multiply(typingctx: Any, left: Any, right: Any) -> Any:
-    """One instruction."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.mul(*args)
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def fold(typingctx: Any, left: Any, right: Any) -> Any:
-    """A multiplication that gives both halves."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide = ir.IntType(128)
-        product = builder.mul(*(builder.zext(arg, wide) for arg in args))
-        high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
-        return builder.xor(builder.trunc(product, _WORD), high)
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
 def character_starts(typingctx: Any, address: Any) -> Any:
     """A comparison of a vector: as signed bytes, the later ones of a character are the lowest."""
 
@@ -278,8 +235,7 @@ def equal_eight(typingctx: Any, left: Any, i: Any, right: Any, j: Any) -> Any:
     """A comparison of vectors, whose outcome is a mask of bits."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        eight = [_load_eight(context, builder, signature.args[k], *args[k : k + 2]) for k in (0, 2)]
-        return _equal_mask(builder, left.dtype, *eight)
+        return builder.zext(_equal_pair(context, builder, signature.args, args, 8), _WORD)
 
     return types.uint64(left, types.uint64, right, types.uint64), generate
 
@@ -289,27 +245,75 @@ def equal_eight_to(typingctx: Any, left: Any, i: Any, value: Any) -> Any:
     """A comparison of a vector with one of the same value everywhere."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        eight = _load_eight(context, builder, signature.args[0], *args[:2])
-        first = builder.insert_element(
-            ir.Constant(eight.type, ir.Undefined), args[2], ir.Constant(_INDEX, 0)
-        )
-        everywhere = ir.Constant(ir.VectorType(_INDEX, 8), [0] * 8)
-        same = builder.shuffle_vector(first, ir.Constant(eight.type, ir.Undefined), everywhere)
-        return _equal_mask(builder, left.dtype, eight, same)
+        return builder.zext(_equal_to_one(context, builder, signature.args, args, 8), _WORD)
 
     return types.uint64(left, types.uint64, left.dtype), generate
 
 
-def _load_eight(context: Any, builder: Any, type_: Any, array: Any, position: Any) -> Any:
+@intrinsic  # type: ignore[untyped-decorator]
+def store_equal(
+    typingctx: Any, out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, flip: Any
+) -> Any:
+    """A comparison of vectors of 64 items, whose outcome is a word."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        same = _equal_pair(context, builder, signature.args[2:6], args[2:6], 64)
+        return _store_word(context, builder, signature, args, same)
+
+    whole = types.uint64
+    return types.none(out, whole, left, whole, right, whole, whole), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store_equal_to(
+    typingctx: Any, out: Any, place: Any, left: Any, i: Any, value: Any, flip: Any
+) -> Any:
+    """As `store_equal`, with a vector of the same value everywhere."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        same = _equal_to_one(context, builder, signature.args[2:5], args[2:5], 64)
+        return _store_word(context, builder, signature, args, same)
+
+    whole = types.uint64
+    return types.none(out, whole, left, whole, left.dtype, whole), generate
+
+
+def _store_word(context: Any, builder: Any, signature: Any, args: Any, word: Any) -> Any:
+    """A word to the first argument, at the place that the second says; the last turns each byte."""
+    flips = builder.mul(args[-1], ir.Constant(_WORD, 0x0101_0101_0101_0101))
+    data = context.make_array(signature.args[0])(context, builder, args[0]).data
+    place = builder.bitcast(builder.gep(data, [args[1]]), _WORD.as_pointer())
+    builder.store(builder.xor(word, flips), place, align=1)
+    return context.get_dummy_value()
+
+
+def _equal_pair(context: Any, builder: Any, kinds: Any, args: Any, count: int) -> Any:
+    sides = [_load_items(context, builder, kinds[k], args[k], args[k + 1], count) for k in (0, 2)]
+    return _equal_mask(builder, kinds[0].dtype, *sides)
+
+
+def _equal_to_one(context: Any, builder: Any, kinds: Any, args: Any, count: int) -> Any:
+    items = _load_items(context, builder, kinds[0], args[0], args[1], count)
+    nothing = ir.Constant(items.type, ir.Undefined)
+    first = builder.insert_element(nothing, args[2], ir.Constant(_INDEX, 0))
+    everywhere = ir.Constant(ir.VectorType(_INDEX, count), [0] * count)
+    same = builder.shuffle_vector(first, nothing, everywhere)
+    return _equal_mask(builder, kinds[0].dtype, items, same)
+
+
+def _load_items(
+    context: Any, builder: Any, type_: Any, array: Any, position: Any, count: int
+) -> Any:
+    """A vector of `count` items."""
     data = context.make_array(type_)(context, builder, array).data
-    eight = ir.VectorType(data.type.pointee, 8).as_pointer()
-    return builder.load(builder.bitcast(builder.gep(data, [position]), eight), align=1)
+    vector = ir.VectorType(data.type.pointee, count).as_pointer()
+    return builder.load(builder.bitcast(builder.gep(data, [position]), vector), align=1)
 
 
 def _equal_mask(builder: Any, item: Any, left: Any, right: Any) -> Any:
     is_float = isinstance(item, types.Float)
     compare = builder.fcmp_ordered if is_float else builder.icmp_unsigned
-    return builder.zext(builder.bitcast(compare("==", left, right), _BYTE), _WORD)
+    return builder.bitcast(compare("==", left, right), ir.IntType(left.type.count))
 
 
 @intrinsic  # type: ignore[untyped-decorator]

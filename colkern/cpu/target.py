@@ -7,6 +7,7 @@ are scanned into offsets.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from functools import reduce as fold
 from operator import add
 from typing import Any
@@ -54,7 +55,7 @@ def _loop(
         if array.flags.writeable:
             # Numba would compile another variant for it.
             array = array.view()
-            array.flags.writeable = False
+            array.setflags(write=False)
             args = (*args[:place], array, *args[place + 1 :])
     for place in kernel.unsigned:
         number = args[place]
@@ -72,6 +73,11 @@ class CpuTarget:
 
     block_words = 64
     """How many words of a bitmap make a block of a filter: enough for the sum over blocks to be small."""
+
+    @cached_property
+    def no_bits(self) -> NDArray[np.uint8]:
+        """The bitmap of arrays without one, as kernels take it: no bytes."""
+        return self.table([], np.uint8)
 
     def map(
         self,
@@ -94,7 +100,10 @@ class CpuTarget:
         if count > 0:
             grain = count if kernel.sequential else grain
             loop, args = _loop(kernel, count, args)
-            run_ranges(loop, count, args, grain, balance)
+            if count < 2 * grain and balance is None:
+                loop(0, count, *args)
+            else:
+                run_ranges(loop, count, args, grain, balance)
 
     def reduce(self, kernel: Kernel, count: int, *args: Any, grain: int = GRAIN) -> Any:
         """Run a kernel that returns partial results, and combine them as it says: a Python number."""
@@ -179,9 +188,9 @@ class CpuTarget:
     def frozen(self, array: NDArray[Any]) -> NDArray[Any]:
         """The same array for reading: kernels are compiled for inputs that are read-only."""
         view = array.view()
-        view.flags.writeable = False
+        view.setflags(write=False)
         return view
 
     def buffer(self, array: NDArray[Any]) -> Buffer:
         """The buffer of an array's bytes; not copied."""
-        return Buffer(array.view(np.uint8))
+        return Buffer.of_items(array)

@@ -17,8 +17,15 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy import uint64
 
+from colkern.kernels.intrinsics import add as add
+from colkern.kernels.intrinsics import fold as fold
+from colkern.kernels.intrinsics import high_product as high_product
+from colkern.kernels.intrinsics import multiply as multiply
+
 # What primitives here name is looked up as in kernels: this target's way of it.
 from colkern.kernels.primitives import copy_bytes as this_copy_bytes
+from colkern.kernels.primitives import equal_eight as this_equal_eight
+from colkern.kernels.primitives import equal_eight_to as this_equal_eight_to
 from colkern.kernels.primitives import word_at as this_word_at
 
 _WORD = ir.IntType(64)
@@ -141,51 +148,6 @@ def word_at(typingctx: Any, address: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def add(typingctx: Any, left: Any, right: Any) -> Any:
-    """One instruction."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.add(*args)
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def high_product(typingctx: Any, left: Any, right: Any) -> Any:
-    """`mul.hi`."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide = ir.IntType(128)
-        product = builder.mul(*(builder.zext(arg, wide) for arg in args))
-        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def multiply(typingctx: Any, left: Any, right: Any) -> Any:
-    """One instruction."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.mul(*args)
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def fold(typingctx: Any, left: Any, right: Any) -> Any:
-    """`mul.lo` and `mul.hi`."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide = ir.IntType(128)
-        product = builder.mul(*(builder.zext(arg, wide) for arg in args))
-        high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
-        return builder.xor(builder.trunc(product, _WORD), high)
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
 def character_starts(address: Any) -> Any:
     """Of four words, the one bit of each byte multiplied to its place among eight."""
     bits = uint64(0)
@@ -211,6 +173,21 @@ def equal_eight_to(left: Any, i: Any, value: Any) -> Any:
     for k in range(uint64(0), uint64(8)):
         bits |= uint64(left[i + uint64(k)] == value) << uint64(k)
     return bits
+
+
+def store_equal(out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, flip: Any) -> None:
+    """A loop: bodies whose step is not 1 do not come here."""
+    for k in range(uint64(0), uint64(8)):
+        step = uint64(k) << uint64(3)
+        out[place + uint64(k)] = this_equal_eight(left, i + step, right, j + step) ^ flip
+
+
+def store_equal_to(out: Any, place: Any, left: Any, i: Any, value: Any, flip: Any) -> None:
+    """A loop: bodies whose step is not 1 do not come here."""
+    for k in range(uint64(0), uint64(8)):
+        out[place + uint64(k)] = (
+            this_equal_eight_to(left, i + (uint64(k) << uint64(3)), value) ^ flip
+        )
 
 
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:

@@ -24,6 +24,9 @@ LANES = 64
 ROUNDS = 64
 """How many slots at most go into one of them."""
 
+BLOCK_BYTES = 1 << 14
+"""How many bytes of values are looked at before their nulls, to see whether one of them counts."""
+
 
 @kernel(
     "values: T[], validity: u1[], offset: u8",
@@ -148,18 +151,21 @@ def least_key(start, stop, step, values, validity, offset, flip, low, lowest, hi
     bottom, top = word(lowest), word(highest)
     least = word(most)
     i = uint64(start)
-    while i + uint64(4096) * step <= stop:
+    size = uint64(BLOCK_BYTES // values.itemsize)
+    while i + size * step <= stop:
         here = word(most)
         if low == 0:
-            for k in range(uint64(0), uint64(4096)):
+            for k in range(uint64(0), size):
                 here = min(here, word(values[i + uint64(k) * step] ^ turned))
         else:
-            for k in range(uint64(0), uint64(4096)):
+            for k in range(uint64(0), size):
                 value = values[i + uint64(k) * step]
                 other = word(value ^ lower)
                 key = other if value < zero else value
                 here = min(here, word(key ^ turned))
-        for block in range(uint64(0), uint64(4096) if here < least else uint64(0), uint64(64)):
+        if len(validity) == 0 and bottom <= here and here <= top:
+            least = min(least, here)
+        for block in range(uint64(0), size if here < least else uint64(0), uint64(64)):
             first = i + uint64(block) * step
             bits = bits_of_slots(validity, offset + first, step)
             for k in range(uint64(0), uint64(64)):
@@ -170,7 +176,7 @@ def least_key(start, stop, step, values, validity, offset, flip, low, lowest, hi
                 valid = bits & (uint64(1) << uint64(k)) != 0
                 counts = valid and bottom <= key and key <= top
                 least = min(least, key) if counts else least
-        i += uint64(4096) * step
+        i += size * step
     for k in range(i, stop, step):
         value = values[k]
         other = word(value ^ lower)
@@ -228,6 +234,8 @@ def extremes(
                 key = word(key ^ turned)
                 low_here = min(low_here, key)
                 high_here = max(high_here, key)
+        if len(validity) == 0 and bottom <= low_here and high_here <= top:
+            least, greatest = min(least, low_here), max(greatest, high_here)
         if low_here < least or high_here > greatest:
             for i in range(begin, end, uint64(64)):
                 first = uint64(i)

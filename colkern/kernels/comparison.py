@@ -12,7 +12,7 @@ from typing import Any
 from numpy import uint8, uint64
 
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import equal_eight, equal_eight_to
+from colkern.kernels.primitives import equal_eight, equal_eight_to, store_equal, store_equal_to
 from colkern.kernels.strings import packed
 
 _HALF_NAN = 0x7C00
@@ -29,7 +29,11 @@ def equal_items(start, stop, step, left, right, length, flip, out):
     out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
     b = uint64(start)
-    while b < min(uint64(stop), length >> uint64(3)):
+    whole = min(uint64(stop), length >> uint64(3))
+    while step == 1 and b + uint64(8) <= whole:
+        store_equal(out, b, left, b << uint64(3), right, b << uint64(3), flip)
+        b += uint64(8)
+    while b < whole:
         out[b] = uint8(equal_eight(left, b << uint64(3), right, b << uint64(3)) ^ flip)
         b += uint64(step)
     while b < stop:
@@ -51,7 +55,11 @@ def equal_item(start, stop, step, left, value, length, flip, out):
     out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
     b = uint64(start)
-    while b < min(uint64(stop), length >> uint64(3)):
+    whole = min(uint64(stop), length >> uint64(3))
+    while step == 1 and b + uint64(8) <= whole:
+        store_equal_to(out, b, left, b << uint64(3), value[uint64(0)], flip)
+        b += uint64(8)
+    while b < whole:
         out[b] = uint8(equal_eight_to(left, b << uint64(3), value[uint64(0)]) ^ flip)
         b += uint64(step)
     while b < stop:

@@ -7,13 +7,14 @@ dictionary (at least 1), bounds what is followed.
 range one by one, with all that they know in their output:
 
     out[0]                  how many distinct values there are by now
-    out[1]                  the entry of nulls, if they count as a value
-    out[2 : 2 + codes]      the number of each slot's value
-    out[2 + codes :]        the table
+    out[2], out[3]          a pair for nulls, of key 0: with an entry of number 1 if they are no value
+    out[4 : 4 + codes]      the number of each slot's value
+    out[4 + codes :]        the table
 
 An entry is a first slot, above its number + 1 in the lower 32 bits; 0 for none. A table is either one
 entry for each possible value, or pairs of a key (or hash) and its entry, a power of two of them and at
-least twice as many as there are values. A kernel stops at the value that it has no place for.
+least twice as many as there are values. A kernel stops at the value that it has no place for. A null
+takes no branch, as there may be many: it is a value with a place of its own.
 
 Columnar format 1.5: "Dictionary-encoded Layout".
 """
@@ -24,18 +25,33 @@ from typing import Any
 
 from numpy import uint8, uint64
 
-from colkern.kernels.bitmaps import get_bit, is_valid
-from colkern.kernels.hashing import P1, first_bytes, word_of_few
+from colkern.kernels.bitmaps import get_bit, is_valid, valid_mask
+from colkern.kernels.hashing import MASKS, P1, word_of_few
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import copy_bytes_loosely, multiply, word_at
 
 BLOCK = 256
 """The slots whose lengths are added up together."""
 
-HEAD = 2
+HEAD = 4
 """The words of a table's output before the numbers of slots."""
 
+NULLS = 2
+"""Where in them the pair for nulls is."""
+
+NO_VALUE = (1 << 64) - (1 << 32) + 1
+"""The entry of nulls that are no value: they get the number 0, and none has so high a first slot."""
+
 LOW = uint64(0xFFFF_FFFF)
+
+
+@helper
+def largest_index(indices: Any, begin: Any, end: Any, step: Any) -> Any:
+    """The largest of some indices: where it is in bounds, none has to be held back."""
+    found = indices[begin]
+    for i in range(begin, end, step):
+        found = max(found, indices[i])
+    return uint64(found)
 
 
 @kernel(
@@ -52,8 +68,15 @@ def decode_items(start, stop, step, indices, limit, values, width, out):
     """
     last = limit - uint64(1)
     if width == 1:
-        for i in range(start, stop, step):
-            out[i] = values[min(uint64(indices[i]), last)]
+        pace = uint64(step) * uint64(BLOCK)
+        for begin in range(start, stop, pace):
+            end = min(uint64(begin) + pace, uint64(stop))
+            if largest_index(indices, begin, end, step) <= last:
+                for i in range(begin, end, step):
+                    out[i] = values[uint64(indices[i])]
+            else:
+                for i in range(begin, end, step):
+                    out[i] = values[min(uint64(indices[i]), last)]
     else:
         for i in range(start, stop, step):
             source = min(uint64(indices[i]), last) * width
@@ -193,8 +216,15 @@ def transpose_indices(start, stop, step, indices, limit, moved, base, out):
     out: J[n]
     """
     last = limit - uint64(1)
-    for i in range(start, stop, step):
-        out[i] = moved[base + min(uint64(indices[i]), last)]
+    pace = uint64(step) * uint64(BLOCK)
+    for begin in range(start, stop, pace):
+        end = min(uint64(begin) + pace, uint64(stop))
+        if largest_index(indices, begin, end, step) <= last:
+            for i in range(begin, end, step):
+                out[i] = moved[base + uint64(indices[i])]
+        else:
+            for i in range(begin, end, step):
+                out[i] = moved[base + min(uint64(indices[i]), last)]
 
 
 # Tables
@@ -207,35 +237,26 @@ def home(key: Any, shift: Any) -> Any:
 
 
 @helper
-def seek(out: Any, table: Any, slot: Any, mask: Any, key: Any) -> Any:
-    """The first slot from `slot` on that has this key, or none."""
-    place = table + (slot << uint64(1))
+def seek(out: Any, table: Any, place: Any, mask: Any, key: Any) -> Any:
+    """The place of the first pair from `place` on that has this key, or none."""
     while out[place + uint64(1)] != 0 and out[place] != key:
-        slot = (slot + uint64(1)) & mask
-        place = table + (slot << uint64(1))
-    return slot
+        place = next_place(table, place, mask)
+    return place
 
 
 @helper
-def number_null(out: Any, row: Any, counted: Any) -> Any:
-    """The number of a null's value, which is new if nulls are `counted` and there was none; else 0."""
-    if counted == 0:
-        return uint64(0)
-    if out[1] == 0:
-        out[0] += uint64(1)
-        out[1] = (row << uint64(32)) | out[0]
-    return (out[1] & LOW) - uint64(1)
+def next_place(table: Any, place: Any, mask: Any) -> Any:
+    """The place of the pair after one in a table."""
+    slot = (place - table) >> uint64(1)
+    return table + (((slot + uint64(1)) & mask) << uint64(1))
 
 
 @kernel(
-    "words: T[], minus: u8, low: u8, validity: u1[], offset: u8, counted: u8, first: u8, codes: u8, "
-    "out: u8[w]",
+    "words: T[], minus: u8, low: u8, validity: u1[], offset: u8, first: u8, codes: u8, out: u8[w]",
     sequential=True,
     T="u1 u2 u4 u8",
 )
-def number_small_values(
-    start, stop, step, words, minus, low, validity, offset, counted, first, codes, out
-):
+def number_small_values(start, stop, step, words, minus, low, validity, offset, first, codes, out):
     """Number the distinct integers of a small range, by a table of all of them.
 
     words: T[n]
@@ -243,64 +264,65 @@ def number_small_values(
     low: the least word, with that bit flipped
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
-    counted: 1 if nulls count as a value, else 0
     first: the slot that slot 0 is of the whole array
     codes: for how many slots there is room, at least n
-    out: uint64[2 + codes + the range's length]; see the module's text
+    out: uint64[HEAD + codes + the range's length]; see the module's text
     """
     table = uint64(HEAD) + codes
     for i in range(start, stop, step):
-        place = uint64(HEAD) + uint64(i)
-        if is_valid(validity, offset, i):
-            slot = table + ((uint64(words[i]) ^ minus) - low)
-            entry = out[slot]
-            if entry == 0:
-                out[0] += uint64(1)
-                entry = ((first + uint64(i)) << uint64(32)) | out[0]
-                out[slot] = entry
-            out[place] = (entry & LOW) - uint64(1)
-        else:
-            out[place] = number_null(out, first + uint64(i), counted)
+        shown = valid_mask(validity, offset, i)
+        # Under a null, words may be less than the lowest.
+        place = table + ((uint64(words[i]) ^ minus) & shown) - (low & shown)
+        place = place & shown | uint64(NULLS + 1) & ~shown
+        entry = out[place]
+        if entry == 0:
+            out[0] += uint64(1)
+            entry = ((first + uint64(i)) << uint64(32)) | out[0]
+            out[place] = entry
+        out[uint64(HEAD) + uint64(i)] = (entry & LOW) - uint64(1)
 
 
 @kernel(
-    "words: T[], validity: u1[], offset: u8, counted: u8, first: u8, codes: u8, shift: u8, "
-    "out: u8[w]",
+    "words: T[], validity: u1[], offset: u8, first: u8, codes: u8, shift: u8, out: u8[w]",
     returns="u8",
     sequential=True,
     T="u1 u2 u4 u8",
 )
-def number_words(start, stop, step, words, validity, offset, counted, first, codes, shift, out):
+def number_words(start, stop, step, words, validity, offset, first, codes, shift, out):
     """Number the distinct words; returns how many slots are done, fewer than there are if it is full.
 
     words: T[n]
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
-    counted: 1 if nulls count as a value, else 0
     first: the slot that slot 0 is of the whole array
     codes: for how many slots there is room, at least n
     shift: 64 less the binary logarithm of the number of the table's slots
-    out: uint64[2 + codes + 2 slots]; see the module's text
+    out: uint64[HEAD + codes + 2 slots]; see the module's text
     """
     table = uint64(HEAD) + codes
     mask = ~uint64(0) >> shift
     for i in range(start, stop, step):
-        place = uint64(HEAD) + uint64(i)
-        if is_valid(validity, offset, i):
-            key = uint64(words[i])
-            slot = table + (seek(out, table, home(key, shift), mask, key) << uint64(1))
-            entry = out[slot + uint64(1)]
-            if entry == 0:
-                if out[0] > mask >> uint64(1):
-                    return uint64(i)
-                out[0] += uint64(1)
-                entry = ((first + uint64(i)) << uint64(32)) | out[0]
-                out[slot] = key
-                out[slot + uint64(1)] = entry
-            out[place] = (entry & LOW) - uint64(1)
-        else:
-            out[place] = number_null(out, first + uint64(i), counted)
+        shown = valid_mask(validity, offset, i)
+        key = uint64(words[i]) & shown
+        place = (table + (home(key, shift) << uint64(1))) & shown | uint64(NULLS) & ~shown
+        place = seek(out, table, place, mask, key)
+        entry = out[place + uint64(1)]
+        if entry == 0:
+            if out[0] > mask >> uint64(1):
+                return uint64(i)
+            entry = number_anew(out, place, key, first + uint64(i))
+        out[uint64(HEAD) + uint64(i)] = (entry & LOW) - uint64(1)
     return uint64(stop)
+
+
+@helper
+def number_anew(out: Any, place: Any, key: Any, row: Any) -> Any:
+    """The entry of a value that was not there, whose place is free."""
+    out[0] += uint64(1)
+    entry = (row << uint64(32)) | out[0]
+    out[place] = key
+    out[place + uint64(1)] = entry
+    return entry
 
 
 @helper
@@ -320,16 +342,32 @@ def are_same_bytes(left: Any, right: Any, length: Any) -> Any:
 
 
 @helper
-def are_same_few(left: Any, right: Any, length: Any) -> Any:
-    """Whether `length` bytes (at most 16) at two addresses are the same; 16 may be read."""
-    low = first_bytes(word_at(left) ^ word_at(right), length)
-    high = word_at(left + uint64(8)) ^ word_at(right + uint64(8))
-    return low | first_bytes(high, max(length, uint64(8)) - uint64(8)) == 0
+def are_same_runs(like: Any, left: Any, right: Any, length: Any, room: Any, masks: Any) -> Any:
+    """Whether `length` bytes at two addresses are the same; from either one `room` may be read."""
+    if room < length + uint64(32):
+        if length < 8:
+            return word_of_few(like, left, length) == word_of_few(like, right, length)
+        return are_same_bytes(left, right, length)
+    different = uint64(0)
+    rest = length
+    while rest > uint64(32):
+        different |= word_at(left) ^ word_at(right)
+        different |= word_at(left + uint64(8)) ^ word_at(right + uint64(8))
+        different |= word_at(left + uint64(16)) ^ word_at(right + uint64(16))
+        different |= word_at(left + uint64(24)) ^ word_at(right + uint64(24))
+        left += uint64(32)
+        right += uint64(32)
+        rest -= uint64(32)
+    different |= (word_at(left) ^ word_at(right)) & masks[rest]
+    for k in range(uint64(1), uint64(4)):
+        word = word_at(left + (uint64(k) << uint64(3))) ^ word_at(right + (uint64(k) << uint64(3)))
+        different |= word & masks[rest + uint64(k) * uint64(MASKS)]
+    return different == 0
 
 
 @helper
 def are_same_strings(
-    like: Any, offsets: Any, base: Any, size: Any, width: Any, i: Any, j: Any
+    like: Any, offsets: Any, base: Any, size: Any, width: Any, masks: Any, i: Any, j: Any
 ) -> Any:
     """Whether slots `i` and `j` have the same bytes; without offsets, `width` of them each."""
     left, right, length = i * width, j * width, width
@@ -338,15 +376,11 @@ def are_same_strings(
         length = uint64(offsets[i + uint64(1)]) - left
         if length != uint64(offsets[j + uint64(1)]) - right:
             return False
-    if length <= 16 and max(left, right) + uint64(16) <= size:
-        return are_same_few(base + left, base + right, length)
-    if length < 8:
-        return word_of_few(like, base + left, length) == word_of_few(like, base + right, length)
-    return are_same_bytes(base + left, base + right, length)
+    return are_same_runs(like, base + left, base + right, length, size - max(left, right), masks)
 
 
 @helper
-def are_same_views(like: Any, views: Any, addresses: Any, i: Any, j: Any) -> Any:
+def are_same_views(views: Any, addresses: Any, masks: Any, i: Any, j: Any) -> Any:
     """Whether views `i` and `j`, both valid, have the same bytes."""
     left, right = i << uint64(1), j << uint64(1)
     length = views[left] & LOW
@@ -354,9 +388,8 @@ def are_same_views(like: Any, views: Any, addresses: Any, i: Any, j: Any) -> Any
         return False
     a, b = views[left + uint64(1)], views[right + uint64(1)]
     if length <= 12:
-        count = length + uint64(4)
-        heads = first_bytes(views[left] ^ views[right], count)
-        return heads == 0 and first_bytes(a ^ b, max(count, uint64(8)) - uint64(8)) == 0
+        heads = (views[left] ^ views[right]) & masks[length + uint64(4)]
+        return heads | (a ^ b) & masks[length + uint64(4 + MASKS)] == 0
     return are_same_bytes(
         addresses[a & LOW] + (a >> uint64(32)),
         addresses[b & LOW] + (b >> uint64(32)),
@@ -365,7 +398,7 @@ def are_same_views(like: Any, views: Any, addresses: Any, i: Any, j: Any) -> Any
 
 
 @kernel(
-    "hashes: u8[], offsets: O[], base: u8, size: u8, width: u8, validity: u1[], offset: u8, counted: u8, "
+    "hashes: u8[], offsets: O[], base: u8, size: u8, width: u8, masks: u8[], validity: u1[], offset: u8, "
     "first: u8, codes: u8, shift: u8, out: u8[w]",
     returns="u8",
     sequential=True,
@@ -380,9 +413,9 @@ def number_strings(
     base,
     size,
     width,
+    masks,
     validity,
     offset,
-    counted,
     first,
     codes,
     shift,
@@ -395,43 +428,46 @@ def number_strings(
     base: the address of the bytes
     size: how many bytes there are
     width: the bytes of a value, if all have the same
+    masks: uint64[], see `colkern.kernels.hashing.run_masks`
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
-    counted: 1 if nulls count as a value, else 0
     first: the slot that slot 0 is of the whole array
     codes: for how many slots there is room, at least n
     shift: 64 less the binary logarithm of the number of the table's slots
-    out: uint64[2 + codes + 2 slots]; see the module's text
+    out: uint64[HEAD + codes + 2 slots]; see the module's text
     """
     table = uint64(HEAD) + codes
     mask = ~uint64(0) >> shift
     for i in range(start, stop, step):
-        place = uint64(HEAD) + uint64(i)
         row = first + uint64(i)
-        if is_valid(validity, offset, i):
-            key = hashes[i]
-            slot = seek(out, table, home(key, shift), mask, key)
-            entry = out[table + (slot << uint64(1)) + uint64(1)]
-            while entry != 0 and not are_same_strings(
-                validity, offsets, base, size, width, row, entry >> uint64(32)
-            ):
-                slot = seek(out, table, (slot + uint64(1)) & mask, mask, key)
-                entry = out[table + (slot << uint64(1)) + uint64(1)]
-            if entry == 0:
-                if out[0] > mask >> uint64(1):
-                    return uint64(i)
-                out[0] += uint64(1)
-                entry = (row << uint64(32)) | out[0]
-                out[table + (slot << uint64(1))] = key
-                out[table + (slot << uint64(1)) + uint64(1)] = entry
-            out[place] = (entry & LOW) - uint64(1)
-        else:
-            out[place] = number_null(out, row, counted)
+        shown = valid_mask(validity, offset, i)
+        key = hashes[i] & shown
+        place = (table + (home(key, shift) << uint64(1))) & shown | uint64(NULLS) & ~shown
+        place = seek(out, table, place, mask, key)
+        entry = out[place + uint64(1)]
+        # What a null is compared with is itself.
+        while entry != 0 and not are_same_strings(
+            validity,
+            offsets,
+            base,
+            size,
+            width,
+            masks,
+            row,
+            (entry >> uint64(32)) & shown | row & ~shown,
+        ):
+            place = seek(out, table, next_place(table, place, mask), mask, key)
+            entry = out[place + uint64(1)]
+        if entry == 0:
+            if out[0] > mask >> uint64(1):
+                return uint64(i)
+            entry = number_anew(out, place, key, row)
+        out[uint64(HEAD) + uint64(i)] = (entry & LOW) - uint64(1)
     return uint64(stop)
 
 
 @kernel(
-    "hashes: u8[], views: u8[], addresses: u8[], validity: u1[], offset: u8, counted: u8, first: u8, "
+    "hashes: u8[], views: u8[], addresses: u8[], masks: u8[], validity: u1[], offset: u8, first: u8, "
     "codes: u8, shift: u8, out: u8[w]",
     returns="u8",
     sequential=True,
@@ -443,9 +479,9 @@ def number_views(
     hashes,
     views,
     addresses,
+    masks,
     validity,
     offset,
-    counted,
     first,
     codes,
     shift,
@@ -456,38 +492,34 @@ def number_views(
     hashes: uint64[n]
     views: uint64[], the whole array's
     addresses: uint64[buffers], the address of each data buffer
+    masks: uint64[], see `colkern.kernels.hashing.run_masks`
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
-    counted: 1 if nulls count as a value, else 0
     first: the slot that slot 0 is of the whole array
     codes: for how many slots there is room, at least n
     shift: 64 less the binary logarithm of the number of the table's slots
-    out: uint64[2 + codes + 2 slots]; see the module's text
+    out: uint64[HEAD + codes + 2 slots]; see the module's text
     """
     table = uint64(HEAD) + codes
     mask = ~uint64(0) >> shift
     for i in range(start, stop, step):
-        place = uint64(HEAD) + uint64(i)
         row = first + uint64(i)
-        if is_valid(validity, offset, i):
-            key = hashes[i]
-            slot = seek(out, table, home(key, shift), mask, key)
-            entry = out[table + (slot << uint64(1)) + uint64(1)]
-            while entry != 0 and not are_same_views(
-                validity, views, addresses, row, entry >> uint64(32)
-            ):
-                slot = seek(out, table, (slot + uint64(1)) & mask, mask, key)
-                entry = out[table + (slot << uint64(1)) + uint64(1)]
-            if entry == 0:
-                if out[0] > mask >> uint64(1):
-                    return uint64(i)
-                out[0] += uint64(1)
-                entry = (row << uint64(32)) | out[0]
-                out[table + (slot << uint64(1))] = key
-                out[table + (slot << uint64(1)) + uint64(1)] = entry
-            out[place] = (entry & LOW) - uint64(1)
-        else:
-            out[place] = number_null(out, row, counted)
+        shown = valid_mask(validity, offset, i)
+        key = hashes[i] & shown
+        place = (table + (home(key, shift) << uint64(1))) & shown | uint64(NULLS) & ~shown
+        place = seek(out, table, place, mask, key)
+        entry = out[place + uint64(1)]
+        # A null's view may point anywhere.
+        while entry != 0 and not (
+            shown == 0 or are_same_views(views, addresses, masks, row, entry >> uint64(32))
+        ):
+            place = seek(out, table, next_place(table, place, mask), mask, key)
+            entry = out[place + uint64(1)]
+        if entry == 0:
+            if out[0] > mask >> uint64(1):
+                return uint64(i)
+            entry = number_anew(out, place, key, row)
+        out[uint64(HEAD) + uint64(i)] = (entry & LOW) - uint64(1)
     return uint64(stop)
 
 
@@ -581,12 +613,14 @@ def number_groups(start, stop, step, positions, groups, ranks, out):
 
 
 @kernel(
-    "positions: u8[], groups: i8[], offsets: O[], base: u8, size: u8, width: u8, like: u1[]",
+    "positions: u8[], groups: i8[], offsets: O[], base: u8, size: u8, width: u8, masks: u8[], like: u1[]",
     returns="u8",
     combine="add",
     O="i4 i8",
 )
-def count_unlike_strings(start, stop, step, positions, groups, offsets, base, size, width, like):
+def count_unlike_strings(
+    start, stop, step, positions, groups, offsets, base, size, width, masks, like
+):
     """How many slots have other bytes than the one before them in their group; range over n - 1.
 
     positions: uint64[n], by group
@@ -595,6 +629,7 @@ def count_unlike_strings(start, stop, step, positions, groups, offsets, base, si
     base: the address of the bytes
     size: how many bytes there are
     width: the bytes of a value, if all have the same
+    masks: uint64[], see `colkern.kernels.hashing.run_masks`
     like: uint8[], of which nothing is read
     """
     total = uint64(0)
@@ -602,28 +637,30 @@ def count_unlike_strings(start, stop, step, positions, groups, offsets, base, si
         following = uint64(i) + uint64(1)
         if groups[following + uint64(1)] == groups[following]:
             here, there = positions[i], positions[following]
-            total += uint64(not are_same_strings(like, offsets, base, size, width, here, there))
+            total += uint64(
+                not are_same_strings(like, offsets, base, size, width, masks, here, there)
+            )
     return total
 
 
 @kernel(
-    "positions: u8[], groups: i8[], views: u8[], addresses: u8[], like: u1[]",
+    "positions: u8[], groups: i8[], views: u8[], addresses: u8[], masks: u8[]",
     returns="u8",
     combine="add",
 )
-def count_unlike_views(start, stop, step, positions, groups, views, addresses, like):
+def count_unlike_views(start, stop, step, positions, groups, views, addresses, masks):
     """How many slots have other bytes than the one before them in their group; range over n - 1.
 
     positions: uint64[n], by group
     groups: int64[n + 1], how many groups have begun before each position
     views: uint64[2 slots]
     addresses: uint64[buffers], the address of each data buffer
-    like: uint8[], of which nothing is read
+    masks: uint64[], see `colkern.kernels.hashing.run_masks`
     """
     total = uint64(0)
     for i in range(start, stop, step):
         following = uint64(i) + uint64(1)
         if groups[following + uint64(1)] == groups[following]:
             here, there = positions[i], positions[following]
-            total += uint64(not are_same_views(like, views, addresses, here, there))
+            total += uint64(not are_same_views(views, addresses, masks, here, there))
     return total

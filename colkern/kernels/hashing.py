@@ -31,6 +31,9 @@ P5 = uint64(0x27D4_EB2F_1656_67C5)
 NULL = P5
 NAN = ~uint64(0)
 
+BLOCK = 16
+"""The strings whose lengths are looked at together: short ones take fewer steps."""
+
 
 @helper
 def avalanche(h: Any) -> Any:
@@ -70,13 +73,6 @@ def finish_run(h: Any, length: Any) -> Any:
 
 
 @helper
-def first_bytes(word: Any, count: Any) -> Any:
-    """A word with zeros behind its first `count` bytes (all of them, if there are more)."""
-    kept = (uint64(1) << (min(count, uint64(7)) << uint64(3))) - uint64(1)
-    return word if count >= uint64(8) else word & kept
-
-
-@helper
 def word_of_few(like: Any, address: Any, count: Any) -> Any:
     """The `count` bytes at an address (at most eight of them), one by one, as a word."""
     word = uint64(0)
@@ -85,9 +81,72 @@ def word_of_few(like: Any, address: Any, count: Any) -> Any:
     return word
 
 
+MASKS = 33
+"""How many masks there are for a word: for all numbers of bytes up to 32."""
+
+
+def run_masks() -> list[int]:
+    """Which bits of four words are those of a run's last bytes, by their number: of the first word for 0
+    to 32 bytes, then of the second and so on. For kernels that go through bytes by words."""
+    behind = [[count - 8 * word for count in range(MASKS)] for word in range(4)]
+    return [(1 << 8 * min(max(count, 0), 8)) - 1 for word in behind for count in word]
+
+
 @helper
-def hash_run(like: Any, address: Any, length: Any, room: Any, state: Any) -> Any:
+def hash_short_run(address: Any, length: Any, masks: Any, h: Any, whole: Any) -> Any:
+    """The hash of a run of `whole` bytes, but for its last `length` (up to 16) in state `h` already.
+
+    At the address 16 bytes may be read.
+    """
+    low = word_at(address) & masks[length]
+    high = word_at(address + uint64(8)) & masks[length + uint64(MASKS)]
+    return finish_run(fold_pair(h, low, high), whole)
+
+
+@helper
+def hash_medium_run(address: Any, length: Any, masks: Any, h: Any, whole: Any) -> Any:
+    """As `hash_short_run` of up to 32 bytes; at the address 32 may be read."""
+    # No branch: lengths come in any order, and a wrong guess costs more than 16 bytes for nothing.
+    more = length > uint64(16)
+    both = fold_pair(h, word_at(address), word_at(address + uint64(8)))
+    h = both if more else h
+    taken = uint64(16) if more else uint64(0)
+    return hash_short_run(address + taken, length - taken, masks, h, whole)
+
+
+@helper
+def hash_run(like: Any, address: Any, length: Any, room: Any, masks: Any, state: Any) -> Any:
     """The hash of `length` bytes at an address, from which on `room` bytes may be read.
+
+    like: uint8[], of which nothing is read
+    masks: uint64[], the `run_masks`
+    """
+    if room < length + uint64(64):
+        return hash_last_run(like, address, length, state)
+    h = state
+    left = length
+    while left > uint64(64):
+        h = fold_32_bytes(fold_32_bytes(h, address), address + uint64(32))
+        address += uint64(64)
+        left -= uint64(64)
+    # As in a medium run.
+    more = left > uint64(32)
+    both = fold_32_bytes(h, address)
+    h = both if more else h
+    taken = uint64(32) if more else uint64(0)
+    return hash_medium_run(address + taken, left - taken, masks, h, length)
+
+
+@helper
+def fold_32_bytes(h: Any, address: Any) -> Any:
+    """The 32 bytes at an address in the state."""
+    h = fold_pair(h, word_at(address), word_at(address + uint64(8)))
+    return fold_pair(h, word_at(address + uint64(16)), word_at(address + uint64(24)))
+
+
+@helper
+def hash_last_run(like: Any, address: Any, length: Any, state: Any) -> Any:
+    """As `hash_run`, where nothing behind the bytes may be read.
 
     like: uint8[], of which nothing is read
     """
@@ -97,13 +156,8 @@ def hash_run(like: Any, address: Any, length: Any, room: Any, state: Any) -> Any
         h = fold_pair(h, word_at(address), word_at(address + uint64(8)))
         address += uint64(16)
         left -= uint64(16)
-    behind = max(left, uint64(8)) - uint64(8)
-    if room >= length - left + uint64(16):
-        low = first_bytes(word_at(address), left)
-        high = first_bytes(word_at(address + uint64(8)), behind)
-    else:
-        low = word_of_few(like, address, left)
-        high = word_of_few(like, address + uint64(8), behind)
+    low = word_of_few(like, address, left)
+    high = word_of_few(like, address + uint64(8), max(left, uint64(8)) - uint64(8))
     return finish_run(fold_pair(h, low, high), length)
 
 
@@ -157,14 +211,15 @@ def hash_floats(start, stop, step, words, minus, infinity, validity, offset, sta
 
 
 @kernel(
-    "base: u8, width: u8, size: u8, validity: u1[], offset: u8, state: u8, out: u8[w]",
+    "base: u8, width: u8, size: u8, masks: u8[], validity: u1[], offset: u8, state: u8, out: u8[w]",
 )
-def hash_fixed_bytes(start, stop, step, base, width, size, validity, offset, state, out):
+def hash_fixed_bytes(start, stop, step, base, width, size, masks, validity, offset, state, out):
     """out[i] = the hash of bytes [i width, (i + 1) width).
 
     base: the address of the bytes
     width: the bytes of a value
     size: how many bytes there are
+    masks: uint64[], the `run_masks`
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     state: of the seed
@@ -173,43 +228,78 @@ def hash_fixed_bytes(start, stop, step, base, width, size, validity, offset, sta
     null = avalanche(state ^ NULL)
     for i in range(start, stop, step):
         begin = uint64(i) * width
-        h = hash_run(validity, base + begin, width, size - begin, state)
+        h = hash_run(validity, base + begin, width, size - begin, masks, state)
         out[i] = h if is_valid(validity, offset, i) else null
 
 
+@helper
+def longest_of_block(offsets: Any, first: Any) -> Any:
+    """At least the length of any of `BLOCK` values from `first` on; less than twice the longest."""
+    bits = uint64(0)
+    for k in range(uint64(0), uint64(BLOCK)):
+        place = first + uint64(k)
+        bits |= uint64(offsets[place + uint64(1)]) - uint64(offsets[place])
+    return bits
+
+
 @kernel(
-    "offsets: O[], base: u8, size: u8, validity: u1[], offset: u8, state: u8, out: u8[w]",
+    "offsets: O[], base: u8, size: u8, masks: u8[], validity: u1[], offset: u8, state: u8, out: u8[w]",
     O="i4 i8",
 )
-def hash_strings(start, stop, step, offsets, base, size, validity, offset, state, out):
+def hash_strings(start, stop, step, offsets, base, size, masks, validity, offset, state, out):
     """out[i] = the hash of bytes [offsets[i], offsets[i + 1]).
 
     offsets: int32/int64[n + 1], checked
     base: the address of the bytes
     size: how many bytes there are
+    masks: uint64[], the `run_masks`
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     state: of the seed
     out: uint64[n]
     """
     null = avalanche(state ^ NULL)
-    for i in range(start, stop, step):
-        begin = uint64(offsets[i])
-        length = uint64(offsets[i + uint64(1)]) - begin
-        h = hash_run(validity, base + begin, length, size - begin, state)
+    i = uint64(start)
+    while i < stop:
+        longest = uint64(64)
+        # Where one thread has neighbours, it looks at the lengths of a block of them at once.
+        block = step == 1 and i + uint64(BLOCK) <= stop
+        if block and uint64(offsets[i + uint64(BLOCK)]) + uint64(32) <= size:
+            longest = longest_of_block(offsets, i)
+        last = i + uint64(BLOCK) if block else i + uint64(1)
         # What stands under a null is hashed too: it is in bounds, and a branch costs more.
-        out[i] = h if is_valid(validity, offset, i) else null
+        if longest < 16:
+            for k in range(i, last):
+                begin = uint64(offsets[uint64(k)])
+                length = uint64(offsets[uint64(k) + uint64(1)]) - begin
+                h = hash_short_run(base + begin, length, masks, state, length)
+                out[k] = h if is_valid(validity, offset, k) else null
+        elif longest < 32:
+            for k in range(i, last):
+                begin = uint64(offsets[uint64(k)])
+                length = uint64(offsets[uint64(k) + uint64(1)]) - begin
+                h = hash_medium_run(base + begin, length, masks, state, length)
+                out[k] = h if is_valid(validity, offset, k) else null
+        else:
+            for k in range(i, last):
+                begin = uint64(offsets[uint64(k)])
+                length = uint64(offsets[uint64(k) + uint64(1)]) - begin
+                h = hash_run(validity, base + begin, length, size - begin, masks, state)
+                out[k] = h if is_valid(validity, offset, k) else null
+        i = last if block else i + uint64(step)
 
 
 @kernel(
-    "views: u8[], addresses: u8[], sizes: i8[], validity: u1[], offset: u8, state: u8, out: u8[w]"
+    "views: u8[], addresses: u8[], sizes: i8[], masks: u8[], validity: u1[], offset: u8, state: u8, "
+    "out: u8[w]"
 )
-def hash_views(start, stop, step, views, addresses, sizes, validity, offset, state, out):
+def hash_views(start, stop, step, views, addresses, sizes, masks, validity, offset, state, out):
     """out[i] = the hash of the bytes of view i.
 
     views: uint64[2 n], in bounds
     addresses: uint64[buffers], the address of each data buffer
     sizes: int64[buffers], the size of each
+    masks: uint64[], the `run_masks`
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     state: of the seed
@@ -222,13 +312,13 @@ def hash_views(start, stop, step, views, addresses, sizes, validity, offset, sta
             tail = views[(uint64(i) << uint64(1)) + uint64(1)]
             length = head & uint64(0xFFFF_FFFF)
             if length <= 12:
-                low = first_bytes((head >> uint64(32)) | (tail << uint64(32)), length)
-                high = first_bytes(tail >> uint64(32), max(length, uint64(8)) - uint64(8))
+                low = ((head >> uint64(32)) | (tail << uint64(32))) & masks[length]
+                high = (tail >> uint64(32)) & masks[length + uint64(MASKS)]
                 h = finish_run(fold_pair(state, low, high), length)
             else:
                 buffer, begin = tail & uint64(0xFFFF_FFFF), tail >> uint64(32)
                 room = uint64(sizes[buffer]) - begin
-                h = hash_run(validity, addresses[buffer] + begin, length, room, state)
+                h = hash_run(validity, addresses[buffer] + begin, length, room, masks, state)
         out[i] = h
 
 

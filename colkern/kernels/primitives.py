@@ -104,6 +104,22 @@ def equal_eight_to(left: Any, i: Any, value: Any) -> Any:
     return uint64(sum(int(left[i + uint64(k)] == value) << k for k in range(8)))
 
 
+def store_equal(out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, flip: Any) -> None:
+    """`out[place : place + 8]` (uint8[]) = `equal_eight` eight times over, for bodies of step 1.
+
+    `flip` (0 or 255) turns each byte.
+    """
+    for k in range(8):
+        step = uint64(8 * k)
+        out[int(place) + k] = equal_eight(left, i + step, right, j + step) ^ flip
+
+
+def store_equal_to(out: Any, place: Any, left: Any, i: Any, value: Any, flip: Any) -> None:
+    """`out[place : place + 8]` (uint8[]) = `equal_eight_to` eight times over; as `store_equal`."""
+    for k in range(8):
+        out[int(place) + k] = equal_eight_to(left, i + uint64(8 * k), value) ^ flip
+
+
 def prefetch(address: Any) -> None:
     """Ask memory for the bytes at an address, which will be read soon; nothing else."""
 
@@ -151,6 +167,8 @@ PRIMITIVES = (
     character_starts,
     equal_eight,
     equal_eight_to,
+    store_equal,
+    store_equal_to,
     prefetch,
     copy_bytes,
     copy_bytes_loosely,

@@ -6,8 +6,6 @@ Layout".
 
 from __future__ import annotations
 
-import math
-import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +17,7 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import Kernel, arithmetic, runs
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer
+from colkern.operations.numbers import number_of
 from colkern.operations.run_merging import merge_runs
 from colkern.operations.runs import own_runs, run_end_decode
 from colkern.operations.selection import take, take_positions
@@ -118,7 +117,7 @@ def _combine(what: _Operation, left: Operand, right: Operand) -> Array:
     if not isinstance(array, Array):
         raise TypeError(f"{what.name}: expected an array, got two numbers")
     require_valid(array)
-    number = _number(right if array is left else left, _numbers(array))
+    number = number_of(right if array is left else left, _numbers(array))
     if array is right and what.commutes:
         return _with_number(what, right, number)
     return _with_number(
@@ -129,39 +128,15 @@ def _combine(what: _Operation, left: Operand, right: Operand) -> Array:
 def _numbers(array: Array) -> s.Int | s.FloatingPoint:
     """The type of the numbers in an array, in whatever encoding."""
     type_ = array.type.storage
+    if isinstance(type_, s.Int):
+        return type_
     while isinstance(type_, (s.RunEndEncoded, s.Dictionary)):
         type_ = type_.value_type.storage
     if not isinstance(type_, (s.Int, s.FloatingPoint)):
         raise TypeError(f"array: expected integers or floating-point numbers, got {array.type}")
-    if type_ == s.float16():
+    if isinstance(type_, s.FloatingPoint) and type_.bit_width == 16:
         raise UnsupportedError(f"array: no arithmetic on {type_}; cast to float first")
     return type_
-
-
-def _number(value: Any, type_: s.Int | s.FloatingPoint) -> Any:
-    """A Python number as an item of that type."""
-    dtype = layout(type_).spec(Role.DATA).dtype
-    if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"number: expected a number for {type_}, got {value!r}")
-    try:
-        if isinstance(type_, s.Int):
-            whole = operator.index(value)
-            info = np.iinfo(dtype)
-            if not info.min <= whole <= info.max:
-                raise ValueError(f"number: {whole} does not fit {type_}")
-            return dtype.type(whole)
-        number = float(value)
-    except OverflowError:
-        raise ValueError(f"number: {value} does not fit {type_}") from None
-    except TypeError:
-        kind = "an integer" if isinstance(type_, s.Int) else "a number"
-        raise TypeError(f"number: expected {kind} for {type_}, got {value!r}") from None
-    if dtype.itemsize == 4 and math.isfinite(number) and not -_MOST <= number <= _MOST:
-        raise ValueError(f"number: {value} does not fit {type_}")
-    return dtype.type(number)
-
-
-_MOST = float(np.finfo(np.float32).max)
 
 
 # An array with a number
@@ -305,9 +280,7 @@ def _apply(what: _Operation, left: Any, right: Any, like: Array, validity: Valid
 
 def _plain(target: Any, type_: s.DataType, out: Any, validity: Validity) -> Array:
     bitmap, nulls = validity
-    made = Array(type_, len(out), [bitmap, target.buffer(out)], null_count=nulls)
-    made._checked = True
-    return made
+    return Array.of_valid(type_, len(out), (bitmap, target.buffer(out)), nulls)
 
 
 def _items(target: Any, operand: Any, type_: s.DataType) -> Any:
@@ -333,7 +306,7 @@ def _divide_words(
         _DIVISIONS[bits], len(out), left, right, target.table([sign], left.dtype), out
     )
     if zeros:
-        bitmap = target.table([], np.uint8) if validity[0] is None else validity[0].array
+        bitmap = target.no_bits if validity[0] is None else validity[0].array
         slot = target.reduce(arithmetic.first_zero, len(out), right, bitmap, 0)
         if slot != NOWHERE:
             raise ZeroDivisionError(f"divide: by 0 in slot {slot}")

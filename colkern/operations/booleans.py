@@ -209,13 +209,12 @@ def _combined(left: Array, right: Array, table: int) -> Buffer:
 
 def _values(array: Array) -> Buffer:
     # Only an array without slots goes without them.
-    return array.buffer(Role.DATA) or EMPTY
+    values = array.buffer(Role.DATA)
+    return EMPTY if values is None else values
 
 
 def _booleans(length: int, validity: Buffer | None, values: Buffer, nulls: int = UNKNOWN) -> Array:
-    made = Array(_BOOL, length, [validity, values], null_count=nulls)
-    made._checked = True
-    return made
+    return Array.of_valid(_BOOL, length, (validity, values), nulls)
 
 
 def _require_pair(left: Array, right: Array) -> None:

@@ -15,13 +15,17 @@ from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.kernels import comparison
 from colkern.layouts import Role
+from colkern.memory import Buffer
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, on_values
+from colkern.operations.numbers import number_of
 from colkern.operations.selection import words_of
 from colkern.operations.strings import equal_string, equal_strings
 from colkern.operations.targets import target_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import combine_validity, compact_validity
+
+_BOOL = s.bool_()
 
 _FLIP = 255
 
@@ -71,19 +75,23 @@ def _compare_arrays(left: Array, right: Array, flip: int) -> Array:
     if _kind(left) is None or _kind(left) != _kind(right):
         _require_same_type(left, right)
     if left.layout.name == "null":
-        return nulls(left.length, s.bool_(), left.device)
+        return nulls(left.length, _BOOL, left.device)
     validity, count = combine_validity([left, right])
     bits = _comparer(left).arrays(left, right, flip)
-    data = target_of(left.device).buffer(bits)
-    return Array(s.bool_(), left.length, [validity, data], null_count=count)
+    return _booleans(left, validity, bits, count)
 
 
 def _compare_value(array: Array, value: Any, flip: int) -> Array:
     if value is None or array.layout.name == "null":
-        return nulls(array.length, s.bool_(), array.device)
+        return nulls(array.length, _BOOL, array.device)
     bits = _comparer(array).value(array, value, flip)
-    buffers = [compact_validity(array), target_of(array.device).buffer(bits)]
-    return Array(s.bool_(), array.length, buffers, null_count=array.null_count)
+    return _booleans(array, compact_validity(array), bits, array.null_count)
+
+
+def _booleans(like: Array, validity: Buffer | None, bits: Any, nulls: int) -> Array:
+    """As many booleans as `like` has slots, on the same device."""
+    data = target_of(like.device).buffer(bits)
+    return Array.of_valid(_BOOL, like.length, (validity, data), nulls)
 
 
 _KINDS: dict[type[s.DataType], str] = {
@@ -144,13 +152,22 @@ def _one(array: Array, value: Any) -> Array:
     return build_array([value], array.type.storage)
 
 
+def _item(array: Array, value: Any) -> Any:
+    """The value as an array stores it, one item on the host."""
+    type_ = array.type.storage
+    if isinstance(type_, s.Int | s.FloatingPoint) and type_.bit_width != 16:
+        number = number_of(value, type_, "right")
+        return np.array([number], number.dtype)
+    return _one(array, value).items(Role.DATA)
+
+
 def _equal_numbers(left: Array, right: Array, flip: int) -> Any:
     words, width = words_of(right.items(Role.DATA))
     return _equal_words(left, words, width, flip)
 
 
 def _equal_number(array: Array, value: Any, flip: int) -> Any:
-    words, _ = words_of(_one(array, value).items(Role.DATA))
+    words, _ = words_of(_item(array, value))
     table = target_of(array.device).table(words.tolist(), words.dtype)
     return _equal_words(array, table, 0, flip)
 

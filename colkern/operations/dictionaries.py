@@ -200,8 +200,11 @@ def dictionary_encode(
     return made
 
 
-def _numbered(array: Array, counted: bool, dtype: Any) -> tuple[Any, Any]:
-    """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value."""
+def _numbered(array: Array, counted: bool, dtype: Any, expected: int = 0) -> tuple[Any, Any]:
+    """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value.
+
+    At least `expected` distinct values are to be expected.
+    """
     if array.layout.name not in _ENCODED:
         raise UnsupportedError(
             f"values of {array.type} ({array.layout.name}) are not looked up, only flat ones: "
@@ -209,8 +212,9 @@ def _numbered(array: Array, counted: bool, dtype: Any) -> tuple[Any, Any]:
         )
     if array.length >= 1 << 32:
         raise LimitExceededError(f"{array.length} slots: at most 2**32 - 1 can be encoded at once")
-    find = numbers_by_table if array.device == HOST else numbers_by_sorting
-    return find(array, counted, dtype)
+    if array.device == HOST:
+        return numbers_by_table(array, counted, dtype, expected)
+    return numbers_by_sorting(array, counted, dtype)
 
 
 _ENCODED = ("fixed-size primitive", "variable-size binary", "variable-size binary view")
@@ -241,8 +245,9 @@ def _encode_nulls(array: Array, type_: s.Dictionary, counted: bool) -> Array:
 def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = None) -> list[Array]:
     """The same arrays over one common dictionary: the first one's values, then what others add.
 
-    Equal values become one, as `dictionary_encode` has it, a null among the values too. The indices are
-    copied; arrays that have one dictionary already are returned as they are.
+    Equal values become one, as `dictionary_encode` has it, a null among the values too. Indices that
+    change are copied, those of the first array most often do not; arrays that have one dictionary already
+    are returned as they are.
 
     Args:
         arrays: Dictionary-encoded arrays with values of one type, on one device.
@@ -267,15 +272,36 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
         return list(arrays)
     target = target_of(arrays[0].device)
     common = concat(distinct)
-    moved = target.positions(common.length).astype(np.uint32)
+    kept = distinct[0].length
     if len(distinct) > 1 and common.length:
-        moved, firsts = _numbered(common, True, np.uint32)
+        longest = max(values.length for values in distinct)
+        moved, firsts = _numbered(common, True, np.uint32, longest)
         common = take_positions(common, target.frozen(firsts))
+        # The first values keep their numbers if none is there twice: the last one shows it.
+        if kept and target.item(moved, kept - 1) != kept - 1:
+            kept = 0
+    else:
+        moved = target.positions(common.length).astype(np.uint32)
     _require_fit(common.length, type_.index_type)
     ends = itertools.accumulate([values.length for values in distinct], initial=0)
     bases = dict(zip(map(id, distinct), ends, strict=False))
     moved = target.frozen(moved)
-    return [_transposed(a, type_, common, moved, bases[id(_values(a))]) for a in arrays]
+    made = []
+    for array in arrays:
+        base = bases[id(_values(array))]
+        same = base == 0 and kept == _values(array).length and array.type == type_
+        indices = _own_indices(array) if same else _transposed(array, type_, moved, base)
+        buffers = [compact_validity(array), indices]
+        made.append(Array(type_, array.length, buffers, (), common, null_count=array.null_count))
+        made[-1]._checked = True
+    return made
+
+
+def _own_indices(array: Array) -> Buffer:
+    """The indices of an array's own slots, not copied."""
+    items = array.items(Role.DATA)
+    made: Buffer = target_of(array.device).buffer(items)
+    return made
 
 
 def _values(array: Array) -> Array:
@@ -300,7 +326,8 @@ def _common_type(arrays: Sequence[Array], index_type: s.Int | None) -> s.Diction
     return s.dictionary(index_type or first.index_type, first.value_type, first.ordered)
 
 
-def _transposed(array: Array, type_: s.Dictionary, common: Array, moved: Any, base: int) -> Array:
+def _transposed(array: Array, type_: s.Dictionary, moved: Any, base: int) -> Buffer:
+    """An array's indices, each as where its value was moved."""
     target = target_of(array.device)
     dtype = np.dtype(f"u{type_.index_type.bit_width // 8}")
     limit = _values(array).length
@@ -310,7 +337,5 @@ def _transposed(array: Array, type_: s.Dictionary, common: Array, moved: Any, ba
         target.map(kernels.transpose_indices, array.length, *indices, out)
     else:
         out = target.allocate(array.length, dtype)
-    buffers = [compact_validity(array), target.buffer(out)]
-    made = Array(type_, array.length, buffers, (), common, null_count=array.null_count)
-    made._checked = True
+    made: Buffer = target.buffer(out)
     return made

@@ -14,8 +14,7 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.kernels import dictionaries as kernels
 from colkern.kernels import hashing, sorting
-from colkern.operations.dictionary_tables import byte_values
-from colkern.operations.hashing import hashes_of
+from colkern.operations.hashing import byte_values, hashes_of, run_masks
 from colkern.operations.number_words import number_words
 from colkern.operations.sorting import split_nulls
 from colkern.operations.targets import target_of
@@ -69,8 +68,8 @@ def _grouped_bytes(array: Array, chosen: Any, seed: int) -> tuple[Any, Any] | No
     kind, values = byte_values(array)
     kernel = kernels.count_unlike_views if kind == "views" else kernels.count_unlike_strings
     pairs = max(len(positions) - 1, 0)
-    like = target.table([], np.uint8)
-    if pairs and target.reduce(kernel, pairs, positions, groups, *values, like):
+    looks = [run_masks(target), *([] if kind == "views" else [target.no_bits])]
+    if pairs and target.reduce(kernel, pairs, positions, groups, *values, *looks):
         return None
     return positions, groups
 

@@ -58,7 +58,7 @@ def _first(array: Array, kernel: Any, *args: Any) -> int:
 def _validity(target: Any, *arrays: Array) -> tuple[Any, int]:
     """Where all the arrays are valid, as kernels take it."""
     bitmap, _ = combine_validity(arrays)
-    return (target.table([], np.uint8) if bitmap is None else bitmap.array), 0
+    return (target.no_bits if bitmap is None else bitmap.array), 0
 
 
 def _check_tensors(array: Array, parameters: Any, place: str) -> None:

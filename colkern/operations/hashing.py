@@ -20,6 +20,7 @@ from colkern.operations.targets import buffer_addresses, target_of, validity_of
 from colkern.operations.validation import require_valid
 
 _MOST_PARTITIONS = 1 << 32
+_MASKS = hashing.run_masks()
 
 
 def hash_columns(arrays: Sequence[Array], *, seed: int = 0) -> Array:
@@ -116,17 +117,12 @@ def _hash_null(target: Any, array: Array, state: int, out: Any) -> None:
 
 
 def _hash_fixed(target: Any, array: Array, state: int, out: Any) -> None:
-    validity = validity_of(array, target)
     numbers = number_words(array)
     if numbers is None or numbers.width > 1:
-        data = array.buffer(Role.DATA)
-        width = array.layout.spec(Role.DATA).dtype.itemsize
-        begin = array.offset * width
-        base = data.address + begin if data is not None else 0
-        size = data.size - begin if data is not None else 0
-        fixed = (base, width, size)
-        target.map(hashing.hash_fixed_bytes, array.length, *fixed, *validity, state, out)
-    elif numbers.infinity:
+        byte_hasher(target, array, state)(0, array.length, out)
+        return
+    validity = validity_of(array, target)
+    if numbers.infinity:
         floats = (numbers.words, numbers.minus, numbers.infinity)
         target.map(hashing.hash_floats, array.length, *floats, *validity, state, out)
     else:
@@ -135,19 +131,64 @@ def _hash_fixed(target: Any, array: Array, state: int, out: Any) -> None:
         target.map(hashing.hash_integers, array.length, *integers, *validity, state, out)
 
 
-def _hash_binary(target: Any, array: Array, state: int, out: Any) -> None:
-    data = array.buffer(Role.BYTES)
-    base, size = (data.address, data.size) if data is not None and data.size else (0, 0)
-    runs_of_bytes = (array.items(Role.OFFSETS), base, size, *validity_of(array, target))
-    target.map(hashing.hash_strings, array.length, *runs_of_bytes, state, out)
+def _hash_bytes(target: Any, array: Array, state: int, out: Any) -> None:
+    byte_hasher(target, array, state)(0, array.length, out)
 
 
-def _hash_views(target: Any, array: Array, state: int, out: Any) -> None:
-    addresses = target.table(buffer_addresses(array), np.uint64)
-    sizes = target.table([0 if b is None else b.size for b in array.data_buffers], np.int64)
-    views = array.items(Role.VIEWS).view(np.uint64)
-    validity = validity_of(array, target)
-    target.map(hashing.hash_views, array.length, views, addresses, sizes, *validity, state, out)
+Hasher = Callable[[int, int, Any], None]
+
+
+def byte_hasher(target: Any, array: Array, state: int) -> Hasher:
+    """What writes the hashes (uint64) of slots from one to another of a flat array by their bytes."""
+    masks = run_masks(target)
+    bitmap, offset = validity_of(array, target)
+    kind, values = byte_values(array)
+    if kind == "views":
+        views, addresses = values
+        sizes = target.table([0 if b is None else b.size for b in array.data_buffers], np.int64)
+
+        def hash_views(begin: int, end: int, out: Any) -> None:
+            given = (views[2 * begin :], addresses, sizes, masks, bitmap, offset + begin, state)
+            target.map(hashing.hash_views, end - begin, *given, out)
+
+        return hash_views
+    offsets, base, size, width = values
+
+    def hash_strings(begin: int, end: int, out: Any) -> None:
+        given = (offsets[begin:], base, size, masks, bitmap, offset + begin, state)
+        target.map(hashing.hash_strings, end - begin, *given, out)
+
+    def hash_fixed(begin: int, end: int, out: Any) -> None:
+        part = (base + begin * width, width, size - begin * width, masks)
+        target.map(hashing.hash_fixed_bytes, end - begin, *part, bitmap, offset + begin, state, out)
+
+    return hash_strings if len(offsets) else hash_fixed
+
+
+def byte_values(array: Array) -> tuple[str, tuple[Any, ...]]:
+    """What the values of a flat array are to kernels that look at bytes: its kind, with arguments.
+
+    "views" are words and the addresses of data buffers; "strings" are offsets, the address of the bytes,
+    how many there are, and the width of each value if there are no offsets.
+    """
+    target = target_of(array.device)
+    if array.layout.name == "variable-size binary view":
+        addresses = target.table(buffer_addresses(array), np.uint64)
+        return "views", (array.items(Role.VIEWS).view(np.uint64), addresses)
+    if array.layout.name == "variable-size binary":
+        data = array.buffer(Role.BYTES)
+        base, size = (data.address, data.size) if data is not None and data.size else (0, 0)
+        return "strings", (array.items(Role.OFFSETS), base, size, 0)
+    data = array.buffer(Role.DATA)
+    width = array.layout.spec(Role.DATA).dtype.itemsize
+    begin = array.offset * width
+    base, size = (data.address + begin, data.size - begin) if data is not None and width else (0, 0)
+    return "strings", (target.table([], np.int32), base, size, width)
+
+
+def run_masks(target: Any) -> Any:
+    """What kernels need that go through runs of bytes by words."""
+    return target.table(_MASKS, np.uint64)
 
 
 def _hash_dictionary(target: Any, array: Array, state: int, out: Any) -> None:
@@ -221,8 +262,8 @@ _HASH: dict[str, Callable[[Any, Array, int, Any], None]] = {
     "null": _hash_null,
     "fixed-size primitive": _hash_fixed,
     "dictionary-encoded": _hash_dictionary,
-    "variable-size binary": _hash_binary,
-    "variable-size binary view": _hash_views,
+    "variable-size binary": _hash_bytes,
+    "variable-size binary view": _hash_bytes,
     "variable-size list": _hash_list,
     "variable-size list-view": _hash_list_view,
     "fixed-size list": _hash_fixed_list,

@@ -90,7 +90,7 @@ class Lists:
 
     def first_slot_of_another_length(self, size: int) -> int:
         """The first list, null or not, that has not `size` elements, or `NOWHERE`."""
-        return self._first_unlike(size, (self.target.table([], np.uint8), 0))
+        return self._first_unlike(size, (self.target.no_bits, 0))
 
     def _first_unlike(self, size: int, validity: tuple[Any, int]) -> int:
         if not self._blocks:

@@ -87,7 +87,7 @@ class Picks:
 
     def bitmap(self, target: Any) -> Any:
         """The validity as kernels take it: zero bytes if no pick is null."""
-        return target.table([], np.uint8) if self.validity is None else self.validity.array
+        return target.no_bits if self.validity is None else self.validity.array
 
     def validity_at(self, target: Any, slots: Any) -> tuple[Buffer | None, int]:
         """Validity and null count of the picks at `slots` (unsigned, read-only) alone."""
@@ -240,8 +240,20 @@ def words_of(items: Any) -> tuple[Any, int]:
     itemsize = items.dtype.itemsize
     if itemsize == 0:
         return items[:0].view(np.uint8), 0
-    word = _WORDS[next((size for size in (8, 4, 2) if itemsize % size == 0), 1)]
-    return items.view(word), itemsize // word.itemsize
+    size = min(itemsize & -itemsize, 8)
+    return items.view(_WORDS[size]), itemsize // size
+
+
+def own_words(array: Array, role: Role) -> tuple[Any, int]:
+    """As `words_of`, of the items of a buffer that belong to the array's own slots, one a slot."""
+    position = array.layout.position(role)
+    itemsize = array.layout.buffers[position].dtype.itemsize
+    buffer = array.buffers[position]
+    if buffer is None or itemsize == 0 or array.length == 0:
+        return words_of(array.items(role))
+    size = min(itemsize & -itemsize, 8)
+    width = itemsize // size
+    return buffer.view(_WORDS[size], array.length * width, array.offset * itemsize), width
 
 
 def take_items(target: Any, items: Any, picked: Any) -> Any:
@@ -272,7 +284,7 @@ def _measure(array: Array, picks: Picks, validity: Buffer | None) -> tuple[Any, 
     """The offsets of the picked slots, nulls taking no room; the array's own; the last of the former."""
     target = target_of(array.device)
     items = array.items(Role.OFFSETS)
-    valid = target.table([], np.uint8) if validity is None else validity.array
+    valid = target.no_bits if validity is None else validity.array
     args = (picks.words, items, valid)
     starts = target.frozen(measure(target, selection.take_lengths, picks.count, items.dtype, *args))
     return starts, items, target.item(starts, picks.count)

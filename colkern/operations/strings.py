@@ -246,7 +246,7 @@ def _lengths(array: Array) -> Array:
 
 
 def _no_nulls(target: Any) -> tuple[Any, int]:
-    return target.table([], np.uint8), 0
+    return target.no_bits, 0
 
 
 def _length_type(lengths: Any) -> s.DataType:

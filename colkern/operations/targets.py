@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.layouts import Role
@@ -40,7 +38,7 @@ def validity_of(array: Array, target: Any) -> tuple[Any, int]:
     if array.layout.has_validity and array.known_null_count != 0:
         buffer = array.buffer(Role.VALIDITY)
     if buffer is None:
-        return target.table([], np.uint8), 0
+        return target.no_bits, 0
     return buffer.array, array.offset
 
 

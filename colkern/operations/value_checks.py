@@ -64,7 +64,7 @@ def check_values(array: Array, skipped: Collection[str], place: str) -> None:
 def _check_null_list_views(array: Array, place: str) -> None:
     """Null list-views stay within the child too: other layouts leave open what stands under a null."""
     if array.null_count:
-        every_slot = target_of(array.device).table([], np.uint8), 0
+        every_slot = target_of(array.device).no_bits, 0
         check_list_views_in(array, every_slot, place)
 
 

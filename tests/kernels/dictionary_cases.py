@@ -22,10 +22,11 @@ from kernels.case import (
 )
 from kernels.value_cases import some_values, with_buffers
 
-from colkern.kernels import dictionaries
+from colkern.kernels import dictionaries, hashing
 
 GOLDEN = 0x9E3779B185EBCA87
 LOW = 2**32 - 1
+MASKS = hashing.run_masks()
 
 
 def slots_of(valid: list[bool], limit: int, high: int, seed: object) -> list[int]:
@@ -138,7 +139,6 @@ class Numbers:
     ) -> None:
         self.entries: dict[Hashable, int] = {}
         self.numbers = []
-        self.null = 0
         for i, (value, ok) in enumerate(zip(values, valid, strict=True)):
             if ok or counted:
                 key = value if ok else None
@@ -148,14 +148,15 @@ class Numbers:
             else:
                 self.numbers.append(0)
         self.count = len(self.entries)
-        self.null = self.entries.pop(None, 0)
+        self.no_null = 0 if counted else dictionaries.NO_VALUE
+        self.null = self.entries.pop(None, self.no_null)
 
     def output(self, codes: int, table: list[int]) -> list[int]:
         rest = [7] * (codes - len(self.numbers))
-        return [self.count, self.null, *self.numbers, *rest, *table]
+        return [self.count, 0, 0, self.null, *self.numbers, *rest, *table]
 
     def before(self, codes: int, table: int) -> list[int]:
-        return [0, 0, *[7] * codes, *[0] * table]
+        return [0, 0, 0, self.no_null, *[7] * codes, *[0] * table]
 
 
 def pairs(entries: list[tuple[int, int]], bits: int) -> list[int]:
@@ -187,7 +188,6 @@ def number_small_values(types: dict[str, str]) -> Iterator[Case]:
                 low,
                 validity,
                 offset,
-                counted,
                 100,
                 count + 3,
             )
@@ -209,14 +209,14 @@ def number_words(types: dict[str, str]) -> Iterator[Case]:
             words = [rng.choice((0, 1, high, high - 1, 77)) for _ in valid]
             found = Numbers(words, valid, counted, 100)
             table = pairs([(word, e) for word, e in found.entries.items()], 4)  # type: ignore[misc]
-            args = (words, validity, offset, counted, 100, count + 3, 60)
+            args = (words, validity, offset, 100, count + 3, 60)
             expected = (count, found.output(count + 3, table))
             before = found.before(count + 3, 32)
             yield Case(f"{count}, {label}, {counted}", count, args, expected, before)
     words = list(range(9))
     found = Numbers(words[:4], [True] * 4, 0, 0)
     table = pairs(list(found.entries.items()), 3)  # type: ignore[arg-type]
-    args = (words, [], 0, 0, 0, 9, 61)
+    args = (words, [], 0, 0, 9, 61)
     yield Case("full", 9, args, (4, found.output(9, table)), found.before(9, 16))
 
 
@@ -236,7 +236,7 @@ def _byte_tables(
             found = Numbers(values, valid, counted, slot)
             keys = dict(zip(values, hashes, strict=True))
             table = pairs([(keys[v], e) for v, e in found.entries.items()], 8)  # type: ignore[index]
-            args = (hashes, *arguments, validity, offset, counted, slot, count + 3, 56)
+            args = (hashes, *arguments, validity, offset, slot, count + 3, 56)
             expected = (count, found.output(count + 3, table))
             before = found.before(count + 3, 512)
             yield Case(f"{count}, {label}, {counted}", count, args, expected, before)
@@ -246,7 +246,7 @@ def _byte_tables(
             values[: values.index(distinct[2])], [True] * values.index(distinct[2]), 0, slot
         )
         table = pairs([(_hashes([v])[0], e) for v, e in found.entries.items()], 2)  # type: ignore[list-item]
-        args = (hashes, *arguments, [], 0, 0, slot, count, 62)
+        args = (hashes, *arguments, [], 0, slot, count, 62)
         done = len(found.numbers)
         yield Case("full", count, args, (done, found.output(count, table)), found.before(count, 8))
 
@@ -256,15 +256,16 @@ def number_strings(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("number strings")
     for count in (0, 1, 65):
         distinct = [*some_values(rng, 12), b"12345678x", b"12345678y", b"1234567", bytes(7)]
+        distinct += [b"a" * 70, b"a" * 69 + b"b", b"b" + b"a" * 69]
         values = [rng.choice(distinct) for _ in range(count)]
         offsets = list(itertools.accumulate([5, *map(len, values)]))
         data = np.frombuffer(b"12345" + b"".join(values), np.uint8)
         # One slot before those that are looked at.
-        yield from _byte_tables(rng, values, ([0, *offsets], At(data), len(data), 0), 1)
+        yield from _byte_tables(rng, values, ([0, *offsets], At(data), len(data), 0, MASKS), 1)
         for width in (0, 3, 20):
             fixed = [value.ljust(20, b".")[:width] for value in values]
             data = np.frombuffer(b"?" * width + b"".join(fixed), np.uint8)
-            yield from _byte_tables(rng, fixed, ([], At(data), len(data), width), 1)
+            yield from _byte_tables(rng, fixed, ([], At(data), len(data), width, MASKS), 1)
 
 
 @cases_of(dictionaries.number_views)
@@ -272,6 +273,7 @@ def number_views(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("number views")
     for count in (0, 1, 65):
         distinct = [*some_values(rng, 12), b"12345678x", b"12345678y", b"1234567", bytes(7)]
+        distinct += [b"a" * 70, b"a" * 69 + b"b", b"b" + b"a" * 69]
         values = [rng.choice(distinct) for _ in range(count)]
         made, buffers = with_buffers(rng, values)
         dirty = [
@@ -280,7 +282,7 @@ def number_views(types: dict[str, str]) -> Iterator[Case]:
         ]
         words = np.frombuffer(b"".join([bytes(16), *dirty]), np.uint64)
         addresses = Addresses([np.frombuffer(b, np.uint8) for b in buffers])
-        yield from _byte_tables(rng, values, (words, addresses), 1)
+        yield from _byte_tables(rng, values, (words, addresses, MASKS), 1)
 
 
 @cases_of(dictionaries.grow_table)
@@ -371,7 +373,7 @@ def count_unlike_strings(types: dict[str, str]) -> Iterator[Case]:
         positions, groups, expected = _grouped(values, count)
         offsets = list(itertools.accumulate(map(len, values), initial=0))
         data = np.frombuffer(b"".join(values), np.uint8)
-        args = (positions, groups, offsets, At(data), len(data), 0, [])
+        args = (positions, groups, offsets, At(data), len(data), 0, MASKS, [])
         yield Case(f"{count}", count - 1, args, expected)
         fixed = [value.ljust(9, b".")[:9] for value in values]
         order = sorted(range(count), key=lambda i: fixed[i][:1])
@@ -382,7 +384,7 @@ def count_unlike_strings(types: dict[str, str]) -> Iterator[Case]:
         )
         running = list(itertools.accumulate(marks, initial=0))
         data = np.frombuffer(b"".join(fixed), np.uint8)
-        args = (order, running, [], At(data), len(data), 9, [])
+        args = (order, running, [], At(data), len(data), 9, MASKS, [])
         yield Case(f"{count} of 9", count - 1, args, unlike)
 
 
@@ -396,4 +398,4 @@ def count_unlike_views(types: dict[str, str]) -> Iterator[Case]:
         positions, groups, expected = _grouped(values, count)
         words = np.frombuffer(b"".join(made), np.uint64)
         addresses = Addresses([np.frombuffer(b, np.uint8) for b in buffers])
-        yield Case(f"{count}", count - 1, (positions, groups, words, addresses, []), expected)
+        yield Case(f"{count}", count - 1, (positions, groups, words, addresses, MASKS), expected)

@@ -49,7 +49,7 @@ class Slots:
     def bitmap(self) -> Any:
         """The visible slots as kernels take them: zero bytes if all are."""
         if self.visible is ALL_VISIBLE:
-            return self.target.table([], np.uint8)
+            return self.target.no_bits
         return self.visible.array
 
 

@@ -1,0 +1,132 @@
+"""The values behind the slots of dictionaries and runs, and how many slots are valid.
+
+Columnar format 1.5: "Null count", "Dictionary-encoded Layout", "Run-End Encoded Layout".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.kernels import aggregates as kernels
+from colkern.kernels import bitmaps, runs
+from colkern.layouts import Role
+from colkern.memory import EMPTY, Buffer
+from colkern.operations.casting.dispatch import convert
+from colkern.operations.casting.results import retyped
+from colkern.operations.dictionaries import dictionary_decode
+from colkern.operations.patterns import bit_words, bitmap_of
+from colkern.operations.targets import target_of, validity_of
+from colkern.operations.validation import require_valid
+from colkern.operations.validity import combine_validity, own_bits
+
+ENCODED = (s.Dictionary, s.RunEndEncoded)
+
+
+def checked(array: Array) -> Array:
+    """The array, checked, as its storage: an extension's values are summed and ordered as that."""
+    require_valid(array)
+    while isinstance(array.type, s.Extension):
+        array = retyped(array, array.type.storage_type)
+    return array
+
+
+def value_type(array: Array) -> s.DataType:
+    """The type of the values, whatever encodes them."""
+    found = array.type.storage
+    while isinstance(found, ENCODED):
+        found = found.value_type.storage
+    return found
+
+
+def decoded(array: Array) -> Array:
+    """The values of an encoded array, one a slot."""
+    return convert(array, value_type(array), True)
+
+
+def run_values(array: Array) -> tuple[Array, Any]:
+    """The values of the runs that the array's slots are in, and how many slots each has (int64[])."""
+    target = target_of(array.device)
+    ends = array.children[0].items(Role.DATA)
+    if array.length == 0:
+        return array.children[1].slice(0, 0), target.allocate(0, np.int64)
+    places = target.table([0, array.length - 1], np.int64)
+    found = target.output(2, np.int64)
+    target.map(runs.find_runs, 2, ends, places, array.offset, found)
+    first, last = target.item(found, 0), target.item(found, 1)
+    lengths = target.output(last - first + 1, np.int64)
+    args = (ends, first, array.offset, array.length)
+    target.map(kernels.lengths_of_runs, len(lengths), *args, lengths)
+    return array.children[1].slice(first, last - first + 1), target.frozen(lengths)
+
+
+def used_values(array: Array) -> Array:
+    """The dictionary of an array, null where no valid slot points to."""
+    dictionary = array.dictionary
+    assert dictionary is not None
+    target = target_of(array.device)
+    used = target.allocate(dictionary.length, np.uint8)
+    items, validity = array.items(Role.DATA), validity_of(array, target)
+    target.map(kernels.mark_used, array.length, items, *validity, used)
+    words = bit_words(target, dictionary.length)
+    target.map(bitmaps.pack_bits, len(words), target.frozen(used), dictionary.length, words)
+    mask = bitmap_of(target, words, dictionary.length)
+    marked = Array(s.bool_(), dictionary.length, [mask, mask])
+    valid, nulls = combine_validity([dictionary, marked])
+    if valid is None:
+        return dictionary
+    return _with_validity(dictionary, valid, nulls)
+
+
+def _with_validity(array: Array, valid: Buffer, nulls: int) -> Array:
+    """An array of fixed-size values with another bitmap, from bit 0 on."""
+    data = array.buffers[1] or EMPTY
+    if isinstance(array.type.storage, s.Bool):
+        data = own_bits(data, array.offset, array.length)
+    else:
+        size = array.layout.buffers[1].dtype.itemsize
+        data = data[array.offset * size : (array.offset + array.length) * size]
+    return Array(array.type, array.length, [valid, data], null_count=nulls)
+
+
+def enough(array: Array, skip_nulls: bool, min_count: int) -> bool:
+    """Whether an aggregate of the array is not None."""
+    valid = count_valid(array)
+    return valid >= min_count and (skip_nulls or valid == array.length)
+
+
+def count_valid(array: Array) -> int:
+    """How many slots are not null, by the values that they stand for."""
+    type_ = array.type.storage
+    if isinstance(type_, s.RunEndEncoded):
+        if isinstance(type_.value_type.storage, s.Dictionary | s.RunEndEncoded | s.Union):
+            return count_valid(decoded(array))
+        values, lengths = run_values(array)
+        if values.layout.name == "null":
+            return 0
+        if values.null_count == 0:
+            return array.length
+        target = target_of(array.device)
+        validity = validity_of(values, target)
+        return int(target.reduce(kernels.sum_integers, values.length, lengths, *validity))
+    if isinstance(type_, s.Dictionary):
+        dictionary = array.dictionary
+        assert dictionary is not None
+        if array.length == array.null_count:
+            return 0
+        if dictionary.layout.has_validity and dictionary.null_count == 0:
+            return array.length - array.null_count
+        return count_valid(dictionary_decode(array))
+    if isinstance(type_, s.Union):
+        raise UnsupportedError(f"nulls of {array.type}, which has none of its own")
+    return array.length - array.null_count
+
+
+def valid_bits(array: Array) -> tuple[Any, int]:
+    """The validity as kernels take it; none if nothing is null, which is counted once."""
+    target = target_of(array.device)
+    return validity_of(array, target) if array.null_count else (target.no_bits, 0)

@@ -1,0 +1,144 @@
+"""What is asked of a whole array: how many, how much, the least, the greatest, any, all.
+
+Columnar format 1.5: "Null count", "Dictionary-encoded Layout", "Run-End Encoded Layout".
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.operations.aggregates.encodings import checked, count_valid, enough, value_type
+from colkern.operations.aggregates.extremes import both_extremes, extreme
+from colkern.operations.aggregates.sums import decimal_mean, exact_sum, summing
+from colkern.operations.validation import require_valid
+
+CountMode = Literal["only_valid", "only_null", "all"]
+
+
+def count(array: Array, mode: CountMode = "only_valid") -> int:
+    """How many values an array has.
+
+    Dictionaries and runs count by the values that their slots stand for.
+
+    Args:
+        array: Any array but a union.
+        mode: `only_valid`, `only_null` or `all`.
+
+    Raises:
+        ValueError: If there is no such mode.
+        UnsupportedError: If nulls of a union are to be told from others.
+    """
+    if mode not in get_args(CountMode):
+        raise ValueError(f"mode: expected one of {get_args(CountMode)}, got {mode!r}")
+    if mode == "all":
+        return array.length
+    require_valid(array)
+    valid = count_valid(array)
+    return valid if mode == "only_valid" else array.length - valid
+
+
+def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
+    """The sum of the values; of integers modulo 2**64, as an int64 or uint64; of booleans, how many.
+
+    Floats are summed as float64. Decimals give a `decimal.Decimal`, within 128 bits (256 for those of
+    256) and past the type's precision.
+
+    Args:
+        array: Numbers, booleans or decimals, also dictionary-encoded or run-end encoded.
+        skip_nulls: If False, any null makes the sum None.
+        min_count: With fewer values, the sum is None.
+
+    Raises:
+        UnsupportedError: If the type has no sum.
+        InvalidArrowError: If `array` points outside its own memory.
+    """
+    array = checked(array)
+    how = summing(array, "sum")
+    return how(array) if enough(array, skip_nulls, min_count) else None
+
+
+def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
+    """The mean of the values, a float: of none NaN. Of decimals a `Decimal` of their scale, or None.
+
+    That of decimals is rounded half away from zero. The rest is as in `sum`, but integers do not wrap
+    around.
+
+    Raises:
+        UnsupportedError: If the type has no mean.
+        InvalidArrowError: If `array` points outside its own memory.
+    """
+    array = checked(array)
+    summing(array, "mean")
+    if not enough(array, skip_nulls, min_count):
+        return None
+    values = count_valid(array)
+    type_ = value_type(array)
+    if isinstance(type_, s.Decimal):
+        return decimal_mean(array, type_, values) if values else None
+    if values == 0:
+        return float("nan")
+    return exact_sum(array) / values
+
+
+def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
+    """The least value, or None if there is none; NaN only if all values are.
+
+    Args:
+        array: Numbers, booleans, decimals, dates, times, timestamps or durations, also
+            dictionary-encoded (only values that are used count) or run-end encoded.
+        skip_nulls: If False, any null makes the result None.
+        min_count: With fewer values, the result is None.
+
+    Raises:
+        UnsupportedError: If values of the type have no order here.
+        InvalidArrowError: If `array` points outside its own memory.
+    """
+    return extreme(array, False, skip_nulls, min_count)
+
+
+def max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
+    """The greatest value; as `min`."""
+    return extreme(array, True, skip_nulls, min_count)
+
+
+def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dict[str, Any]:
+    """The least and the greatest value, as `{"min": …, "max": …}`; as `min`, in one pass."""
+    least, greatest = both_extremes(array, skip_nulls, min_count)
+    return {"min": least, "max": greatest}
+
+
+def any(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | None:
+    """Whether any value is true.
+
+    Args:
+        array: Booleans, also dictionary-encoded or run-end encoded.
+        skip_nulls: If False, a null stands for an unknown value: without a true one, the result is
+            then None.
+        min_count: With fewer values, the result is None.
+
+    Raises:
+        TypeError: If the values are not booleans.
+        InvalidArrowError: If `array` points outside its own memory.
+    """
+    return _decided(array, True, skip_nulls, min_count)
+
+
+def all(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | None:
+    """Whether every value is true; as `any`, with false for true."""
+    return _decided(array, False, skip_nulls, min_count)
+
+
+def _decided(array: Array, deciding: bool, skip_nulls: bool, min_count: int) -> bool | None:
+    """Whether a boolean array has that value, told as `any` and `all` tell it."""
+    array = checked(array)
+    if not isinstance(value_type(array), s.Bool):
+        raise TypeError(f"array: expected booleans, got {array.type}")
+    valid = count_valid(array)
+    if valid < min_count:
+        return None
+    true = summing(array, "sum")(array)
+    if (true if deciding else valid - true) > 0:
+        return deciding
+    return not deciding if skip_nulls or valid == array.length else None

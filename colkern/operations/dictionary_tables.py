@@ -32,9 +32,7 @@ Lookup = Callable[[int, int], tuple[Any, ...]]
 """The values of slots `begin` to `end`, as a kernel takes them."""
 
 
-def numbers_by_table(
-    array: Array, counted: bool, dtype: Any, expected: int = 0
-) -> tuple[Any, Any]:
+def numbers_by_table(array: Array, counted: bool, dtype: Any, expected: int = 0) -> tuple[Any, Any]:
     """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value.
 
     Values are numbered in the order of their first slots. What is too large for `dtype` is cut off.

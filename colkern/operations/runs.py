@@ -68,13 +68,8 @@ def run_end_decode(array: Array) -> Array:
     values = array.children[1]
     if array.length and _is_plain(values):
         return _decode_plain(array, values)
-    if array.length and values.layout.name == "variable-size binary":
-        items = values.items(Role.OFFSETS)
-        target = target_of(array.device)
-        size = target.item(items, values.length) - target.item(items, 0)
-        # Else a run could have more bytes than 64 bits can count.
-        if size * array.length < 1 << 62:
-            return _decode_binary(array, values, items)
+    if array.length and can_repeat_bytes(values, array.length):
+        return _decode_binary(array, values)
     return take_positions(values, _run_of_each_slot(array))
 
 
@@ -183,12 +178,44 @@ def _decode_plain(array: Array, values: Array) -> Array:
     return made
 
 
-def _decode_binary(array: Array, values: Array, items: Any) -> Array:
-    target = target_of(array.device)
-    ends = array.children[0].items(Role.DATA)
+def _decode_binary(array: Array, values: Array) -> Array:
+    ends, length = array.children[0].items(Role.DATA), array.length
     first, count = own_runs(array)
-    length, kind = array.length, items.dtype
-    slots = (ends, first, array.offset)
+    bytes_ = repeat_bytes(values, (ends, first, array.offset), count, length)
+    validity, nulls = _decode_validity(array, values)
+    made = Array(values.type, length, [validity, *bytes_], null_count=nulls)
+    made._checked = True
+    return made
+
+
+def can_repeat_bytes(values: Array, length: int) -> bool:
+    """Whether `repeat_bytes` is for those values: else a run could have more bytes than 64 bits count."""
+    if values.layout.name != "variable-size binary":
+        return False
+    items, item = values.items(Role.OFFSETS), target_of(values.device).item
+    size: int = item(items, values.length) - item(items, 0)
+    return size * length < 1 << 62
+
+
+def repeat_bytes(
+    values: Array, slots: tuple[Any, int, int], count: int, length: int
+) -> list[Buffer]:
+    """Offsets and bytes of binary values, each repeated as often as its run is long.
+
+    Args:
+        values: A checked array, of which a value is repeated for each run.
+        slots: Where the runs end (none of them before the one before it), the run of the first slot,
+            and the position of that slot.
+        count: The number of runs from that one on.
+        length: The number of slots.
+
+    Raises:
+        LimitExceededError: If there are too many bytes for the offsets.
+    """
+    target = target_of(values.device)
+    ends, _, offset = slots
+    items = values.items(Role.OFFSETS)
+    kind = items.dtype
     starts = measure(target, runs.measure_runs, count, np.int64, *slots, length, items)
     total = target.item(starts, count)
     if total > np.iinfo(kind).max:
@@ -202,13 +229,9 @@ def _decode_binary(array: Array, values: Array, items: Any) -> Array:
     source = values.buffer(Role.BYTES)
     if total and source is not None:
         places = target.frozen(offsets)
-        runs_and_bytes = (ends, array.offset, items, source.address, places)
+        runs_and_bytes = (ends, offset, items, source.address, places)
         target.map(runs.repeat_bytes, length, *runs_and_bytes, data, balance=places)
-    validity, nulls = _decode_validity(array, values)
-    buffers = [validity, target.buffer(offsets), target.buffer(data)]
-    made = Array(values.type, length, buffers, null_count=nulls)
-    made._checked = True
-    return made
+    return [target.buffer(offsets), target.buffer(data)]
 
 
 def _decode_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:

@@ -79,8 +79,8 @@ def encode_words(target: Any, words: Any, kind: Any) -> tuple[Any, Any]:
 
 def require_room(length: int, kind: Any) -> None:
     """Raises `LimitExceededError` if run ends of that dtype are too small for `length` slots."""
-    if length > np.iinfo(kind).max:
-        raise LimitExceededError(f"{length} slots do not fit run ends of {np.dtype(kind)}")
+    if length.bit_length() >= 8 * kind.itemsize:
+        raise LimitExceededError(f"{length} slots do not fit run ends of {kind}")
 
 
 def _bounds(target: Any, marks: Any, length: int, kind: Any) -> Any:

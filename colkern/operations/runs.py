@@ -172,7 +172,9 @@ def _decode_plain(array: Array, values: Array) -> Array:
         target.map(runs.decode_runs, array.length, ends, words, array.offset, out)
         data = target.buffer(out)
     validity, nulls = _decode_validity(array, values)
-    buffers = [validity, data]
+    buffers = (validity, data)
+    if values.dictionary is None:
+        return Array.of_valid(values.type, array.length, buffers, nulls)
     made = Array(values.type, array.length, buffers, dictionary=values.dictionary, null_count=nulls)
     made._checked = True
     return made

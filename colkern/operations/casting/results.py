@@ -28,12 +28,10 @@ def fixed_result(array: Array, type: s.DataType, data: Any) -> Array:
 
 
 def with_nulls_of(array: Array, type: s.DataType, buffers: list[Buffer]) -> Array:
-    """An array over buffers that begin at slot 0, null where `array` is."""
-    made = Array(
-        type, array.length, [compact_validity(array), *buffers], null_count=array.null_count
-    )
-    made._checked = True
-    return made
+    """An array over buffers that begin at slot 0, null where `array` is; of a type without children."""
+    nulls = array.null_count
+    validity = compact_validity(array) if nulls else None
+    return Array.of_valid(type, array.length, (validity, *buffers), nulls)
 
 
 def retyped(array: Array, type: s.DataType) -> Array:

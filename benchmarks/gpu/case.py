@@ -55,7 +55,10 @@ class Launch:
 
     @property
     def nbytes(self) -> int:
-        """What must be read and written: each array once, those behind addresses too."""
+        """What must be read and written: each array once, those behind addresses too.
+
+        An array counts as a whole, as a memory's sectors do: none of 32 bytes has nothing that is read.
+        """
         sizes = dict(self._data.addressed)
         for array in self.args:
             if hasattr(array, "nbytes"):

@@ -159,12 +159,13 @@ class Views:
 
     Args:
         data: Where arrays come from.
-        mean: Up to 6 bytes all values are inline.
+        mean: Up to 6 bytes all values are inline; up to 12, if all have the same letters.
         letters: So many letters that all values consist of; else they are of any length.
     """
 
     def __init__(self, data: Data, mean: int, letters: Sequence[int] = ()) -> None:
         self._data = data
+        self._inline = mean <= (12 if letters else 6)
         count = data.n + 1
         self.offsets = data.range("i4", mean, count=count) if letters else data.offsets("i4", mean)
         self.bytes = data.text(data.n * mean, letters)
@@ -182,10 +183,15 @@ class Views:
 
     @cached_property
     def addresses(self) -> Any:
-        """The address of the data buffer, of which all is read."""
-        return self._data.addresses(self.bytes)
+        """The address of the data buffer."""
+        return self._data.addresses(self._read)
 
     @cached_property
     def every_address(self) -> Any:
         """The address of the data buffer, then that of the views."""
-        return self._data.addresses(self.bytes, self.words)
+        return self._data.addresses(self._read, self.words)
+
+    @property
+    def _read(self) -> Any:
+        """What kernels read of the data buffer: all of it, but nothing where all values are inline."""
+        return self._data.none if self._inline else self.bytes

@@ -6,6 +6,7 @@ from typing import Any
 
 from benchmarks.gpu.case import gather, other
 from benchmarks.gpu.data import Data
+from benchmarks.gpu.hashing import masks
 from colkern.kernels import dictionaries as kernels
 
 SIZES = {"of 1,000 values": 1000, "of 1,000,000 values": 1_000_000}
@@ -83,12 +84,12 @@ def count_unlike_strings(d: Data) -> tuple[Any, ...]:
     size = len(LETTERS)
     text = d.text(size * d.n, LETTERS)
     strings = (d.range("i4", size, count=d.n + 1), d.address(text), text.nbytes, 0)
-    return d.n - 1, *pairs(d), *strings, d.none
+    return d.n - 1, *pairs(d), *strings, masks(d), d.none
 
 
 def count_unlike_views(d: Data) -> tuple[Any, ...]:
     views = d.views(len(LETTERS), LETTERS)
-    return d.n - 1, *pairs(d), views.words, views.addresses, d.none
+    return d.n - 1, *pairs(d), views.words, views.addresses, masks(d)
 
 
 gather(kernels.decode_items, decode_items, each=SIZES)

@@ -26,20 +26,25 @@ def hash_floats(d: Data, dtype: str) -> tuple[Any, ...]:
     return d.n, numbers, *signs, d.none, 0, STATE, d.out("u8")
 
 
+def masks(d: Data) -> Any:
+    return d.table(kernels.run_masks(), "u8")
+
+
 def hash_fixed_bytes(d: Data, width: int) -> tuple[Any, ...]:
     values = d.words("u1", width * d.n)
-    return d.n, d.address(values), width, values.nbytes, d.none, 0, STATE, d.out("u8")
+    bytes_ = (d.address(values), width, values.nbytes, masks(d))
+    return d.n, *bytes_, d.none, 0, STATE, d.out("u8")
 
 
 def hash_strings(d: Data) -> tuple[Any, ...]:
     text = d.text(MEAN * d.n)
-    strings = (d.offsets("i4", MEAN), d.address(text), text.nbytes)
+    strings = (d.offsets("i4", MEAN), d.address(text), text.nbytes, masks(d))
     return d.n, *strings, d.none, 0, STATE, d.out("u8")
 
 
 def hash_views(d: Data, mean: int) -> tuple[Any, ...]:
     views = d.views(mean)
-    args = (views.words, views.addresses, views.sizes)
+    args = (views.words, views.addresses, views.sizes, masks(d))
     return d.n, *args, d.none, 0, STATE, d.out("u8")
 
 

@@ -41,6 +41,11 @@ def first_list_out_of_row(d: Data) -> tuple[Any, ...]:
     return d.n, *lists, 0, starts
 
 
+def list_views_in_row(d: Data) -> tuple[Any, ...]:
+    offsets, sizes, _, _ = view_shape(d)
+    return d.n, offsets, sizes, 0, d.out("i4", d.n + 1)
+
+
 def count_elements(d: Data, null: bool) -> tuple[Any, ...]:
     """Nulls and empty lists take one place each."""
     return d.blocks(BLOCK), *shape(d, null), d.n, int(null), int(null), d.out("i8", d.blocks(BLOCK))
@@ -100,10 +105,12 @@ streaming(kernels.first_list_view_out_of_bounds, lambda d: (d.n, *view_shape(d),
 streaming(kernels.list_sizes, lambda d: (d.n, d.offsets("i4", MEAN), d.out("i4")))
 streaming(kernels.list_lengths, lambda d, null: (d.n, *shape(d, null), d.out("i4")), each=NULLS)
 streaming(kernels.list_begins, lambda d, null: (d.n, *shape(d, null), d.out("i4")), each=NULLS)
-streaming(kernels.count_elements, count_elements, each=NULLS)
+# Without nulls, and without places for empty lists, only the ends of a block are read.
+streaming(kernels.count_elements, count_elements, each={"half null": True})
 streaming(kernels.element_starts, element_starts, each=NULLS)
 streaming(kernels.first_list_of_another_length, first_list_of_another_length)
 streaming(kernels.first_list_out_of_row, first_list_out_of_row)
+streaming(kernels.list_views_in_row, list_views_in_row)
 streaming(kernels.place_in_lists, place_in_lists)
 other(
     kernels.list_of_each,

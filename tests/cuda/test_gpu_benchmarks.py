@@ -106,6 +106,19 @@ def test_what_stands_behind_addresses_counts_and_lives_as_long() -> None:
     assert [array.nbytes for array in data._alive] == [1000, 50, 7]
 
 
+def test_data_buffers_count_where_values_stand_in_them() -> None:
+    for mean, letters, read in (
+        (6, "", 0),
+        (7, "", 7),
+        (12, "abcdefghijkl", 0),
+        (13, "x" * 13, 13),
+    ):
+        data = Data(CpuTarget(), 64)
+        views = data.views(mean, list(letters.encode()))
+        assert len(views.addresses) == 1
+        assert sum(data.addressed.values()) == read * data.n
+
+
 def test_offsets_past_their_type_are_refused() -> None:
     with pytest.raises(OverflowError, match="--size"):
         Data(CpuTarget(), 1 << 20).offsets("i4", 1 << 12)

@@ -15,7 +15,7 @@ from numpy import int64, uint64
 from colkern.kernels.bitmaps import get_bit
 from colkern.kernels.changes import word_of_bits
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes, popcount
+from colkern.kernels.primitives import copy_bytes_loosely, popcount
 
 OVER = 16
 """Where one thread fills runs one after the other, it may write so many items at once: the next run's
@@ -169,7 +169,7 @@ def decode_run_bits(start, stop, step, run_ends, bits, bit_offset, offset, lengt
 def measure_runs(start, stop, step, run_ends, first, offset, length, value_offsets, out):
     """out[r] = how many bytes the binary values of all slots of run first + r are.
 
-    run_ends: int16/int32/int64[], increasing
+    run_ends: int16/int32/int64[], not decreasing
     first: the run of the first slot
     offset: its logical position
     length: the number of slots
@@ -192,7 +192,7 @@ def measure_runs(start, stop, step, run_ends, first, offset, length, value_offse
 def repeat_offsets(start, stop, step, run_ends, first, offset, value_offsets, starts, out):
     """out[i] = where the binary value of slot i begins if each slot has its own.
 
-    run_ends: int16/int32/int64[], increasing, the last one at least offset + n
+    run_ends: int16/int32/int64[], not decreasing, the last one at least offset + n
     first: the run of the first slot
     offset: its logical position
     value_offsets: int32/int64[len(run_ends) + 1], checked
@@ -225,7 +225,7 @@ def repeat_offsets(start, stop, step, run_ends, first, offset, value_offsets, st
 def repeat_bytes(start, stop, step, run_ends, offset, value_offsets, base, starts, out):
     """The bytes of `out` from starts[i] on = the binary value of the run of slot i.
 
-    run_ends: int16/int32/int64[], increasing, the last one at least offset + n
+    run_ends: int16/int32/int64[], not decreasing, the last one at least offset + n
     offset: the first logical position
     value_offsets: int32/int64[len(run_ends) + 1], checked
     base: the address of the values' data
@@ -233,12 +233,17 @@ def repeat_bytes(start, stop, step, run_ends, offset, value_offsets, base, start
     out: uint8[starts[n]]
     """
     run = find_run(run_ends, offset + uint64(start))
+    source_end = uint64(value_offsets[uint64(len(value_offsets)) - uint64(1)])
     for i in range(start, stop, step):
         while uint64(run_ends[run]) <= offset + uint64(i):
             run += uint64(1)
         place = uint64(starts[i])
-        count = uint64(starts[i + uint64(1)]) - place
-        copy_bytes(out, place, base + uint64(value_offsets[run]), count)
+        after = uint64(starts[i + uint64(1)])
+        source = uint64(value_offsets[run])
+        # A thread with values one after the other may spill over what it has yet to write.
+        end = uint64(starts[stop]) if step == 1 else after
+        room = min(end - place, source_end - source)
+        copy_bytes_loosely(out, place, base + source, after - place, room)
 
 
 @kernel("run_ends: R[]", returns="u8", R="i2 i4 i8")
@@ -320,13 +325,13 @@ def index_runs(start, stop, step, run_ends, offset, out):
         out[uint64(w) * uint64(2)] = starts
 
 
-@kernel("index: u8[], positions: P[], out: i8[w]", P="i4 i8")
+@kernel("index: u8[], positions: P[], out: I[w]", P="i4 i8", I="i4 i8")
 def look_up_runs(start, stop, step, index, positions, out):
     """out[i] = the run that holds slot positions[i].
 
     index: uint64[2 pairs], of `index_runs`
     positions: int32/int64[n], in bounds
-    out: int64[n]
+    out: int32/int64[n]
     """
     for i in range(start, stop, step):
         position = uint64(positions[i])

@@ -134,15 +134,15 @@ class Lists:
 
         Args:
             count: The count.
-            dtype: int32 or int64; that of the offsets, if it fits and None is given.
+            dtype: That of int32 or int64; that of the offsets, if it fits and None is given.
 
         Raises:
             LimitExceededError: If the sum does not fit.
         """
         own = self.offsets.dtype
         if dtype is None:
-            dtype = own if count.total <= np.iinfo(own).max else np.int64
-        if count.total > np.iinfo(dtype).max:
+            dtype = own if count.total <= most_of(own) else np.dtype(np.int64)
+        if count.total > most_of(dtype):
             raise LimitExceededError(
                 f"{count.total} elements do not fit offsets of {np.dtype(dtype)}; "
                 f"use the large form of the type"
@@ -255,6 +255,11 @@ def lists_of(array: Array) -> Lists:
         raise TypeError(f"array: expected lists, got {array.type}")
     require_valid(array)
     return Lists(array)
+
+
+def most_of(dtype: np.dtype[Any]) -> int:
+    """The greatest number of a signed type; several times as fast as `np.iinfo`."""
+    return (1 << 8 * dtype.itemsize - 1) - 1
 
 
 def list_size(array: Array) -> int:

@@ -45,7 +45,9 @@ def _null_by_bitmap(array: Array, visible: Buffer, hidden: int) -> Array:
         visible, shown = and_bits(own, array.offset, visible, 0, length)
         hidden = length - shown
     buffers, children = own_parts(array)
-    buffers = [visible, *buffers[1:]]
+    buffers = (visible, *buffers[1:])
+    if not children and array.dictionary is None:
+        return Array.of_valid(array.type, length, buffers, hidden)
     return Array(array.type, length, buffers, children, array.dictionary, 0, hidden)
 
 

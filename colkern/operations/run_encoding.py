@@ -60,7 +60,7 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
 
 
 def encode_words(target: Any, words: Any, kind: Any) -> tuple[Any, Any]:
-    """The run ends of equal neighbours among `words` (uint64[n]), and where each run begins.
+    """The run ends of equal neighbours among `words` (uint32/uint64[n]), and where each run begins.
 
     Both are of the dtype `kind`. Or a run for each word, and None, if hardly any neighbours are equal.
     """
@@ -79,8 +79,8 @@ def encode_words(target: Any, words: Any, kind: Any) -> tuple[Any, Any]:
 
 def require_room(length: int, kind: Any) -> None:
     """Raises `LimitExceededError` if run ends of that dtype are too small for `length` slots."""
-    if length > np.iinfo(kind).max:
-        raise LimitExceededError(f"{length} slots do not fit run ends of {np.dtype(kind)}")
+    if length.bit_length() >= 8 * kind.itemsize:
+        raise LimitExceededError(f"{length} slots do not fit run ends of {kind}")
 
 
 def _bounds(target: Any, marks: Any, length: int, kind: Any) -> Any:

@@ -440,7 +440,11 @@ def _take_dense_union(array: Array, picks: Picks) -> Array:
 def _take_runs(array: Array, picks: Picks) -> Array:
     from colkern.operations.runs import encode_taken_runs, run_of_each
 
-    positions = target_of(array.device).frozen(picks.words.astype(np.int64))
+    positions = picks.words
+    signed = positions.view(f"i{positions.dtype.itemsize}")
+    # As they are in bounds, none of 64 bits is a negative one, nor one of 32 bits of as few slots.
+    fits = positions.dtype.itemsize == 8 or (signed.dtype == np.int32 and array.length >> 31 == 0)
+    positions = signed if fits else target_of(array.device).frozen(positions.astype(np.int64))
     if picks.validity is None:
         return encode_taken_runs(array, positions)
     ends, values = run_of_each(array, positions).children

@@ -59,7 +59,6 @@ NARROW = {
         "mark_changes",
         "mark_slots",
         "pack_bits",
-        "words_to_bits",
     },
     "items of one byte, several at a time": {
         "count_few_keys",

@@ -182,6 +182,11 @@ class Views:
         """The size of the data buffer."""
         return self._data.table([self.bytes.nbytes], "i8")
 
+    @property
+    def every_size(self) -> Any:
+        """The size of the data buffer, then that of the views."""
+        return self._data.table([self.bytes.nbytes, self.words.nbytes], "i8")
+
     @cached_property
     def addresses(self) -> Any:
         """The address of the data buffer."""

@@ -13,8 +13,8 @@ MEANS = {"6 bytes": 6, "24 bytes": 24}
 
 def decode_views(d: Data, mean: int) -> tuple[Any, ...]:
     views = d.views(mean)
-    sizes = d.table([views.bytes.nbytes, views.words.nbytes], "i8")
-    return d.n, views.items, views.every_address, sizes, views.offsets, d.out("u1", mean * d.n)
+    where = views.every_address, views.every_size
+    return d.n, views.items, *where, views.offsets, d.out("u1", mean * d.n)
 
 
 def encode_views(d: Data, mean: int) -> tuple[Any, ...]:

@@ -70,16 +70,24 @@ suite: $(DEV)  ## the asv suite: checked, and each comparison run once on little
 fuzz: $(DEV)  ## damaged files and streams, read in guarded processes: SECONDS=600 SEED=0
 	PYTHONPATH=tests $(PY) -m fuzz --seconds $(SECONDS) --seed $(SEED) --out .fuzz $(ARGS)
 
-test-gpu: export COLKERN_TEST_DEVICE := cuda
-test-gpu: $(GPU)  ## the tests that need a GPU, and the kernel matrix on it
-	$(GPU_PY) -m pytest -m gpu $(ARGS)
-	$(GPU_PY) -m pytest -m "not gpu" tests/kernels $(ARGS)
+# What runs on a device: operations on its arrays, and each body in each type over the kernels' cases.
+ON_GPU := -m gpu tests/cuda
+MATRIX_ON_GPU := tests/kernels/test_target.py tests/kernels/test_properties.py
 
-# The GPU's name is part of the file's name: results of several machines lie side by side.
-bench-gpu: $(GPU)  ## bandwidth of every kernel on the GPU, next to a measured copy
+test-gpu bench-gpu: export COLKERN_TEST_DEVICE := cuda
+test-gpu: $(GPU)  ## the tests that need a GPU, and the kernel matrix on it
+	$(GPU_PY) -m pytest $(ON_GPU) $(ARGS)
+	$(GPU_PY) -m pytest $(MATRIX_ON_GPU) $(ARGS)
+
+# Figures are written also where a test fails; the exit status then says so. The GPU's name is part of
+# the file's name: results of several machines lie side by side.
+bench-gpu: $(GPU)  ## the same tests, then the bandwidth of every kernel next to a measured copy
+	reports=$$(mktemp -d); trap 'rm -rf "$$reports"' EXIT; \
+	$(GPU_PY) -m pytest -q --junitxml "$$reports/operations.xml" $(ON_GPU); \
+	$(GPU_PY) -m pytest -q --junitxml "$$reports/matrix.xml" $(MATRIX_ON_GPU); \
 	gpu=$$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1 | tr -cs '[:alnum:]\n' '-'); \
-	folder=$${OUT:-benchmarks/results}; mkdir -p "$$folder"; \
-	$(GPU_PY) -m benchmarks.gpu --json "$$folder/$${gpu:-gpu}.json" $(ARGS)
+	$(GPU_PY) -m benchmarks.gpu --json "$${OUT:-benchmarks/results}/$${gpu:-gpu}.json" \
+	    --reports "$$reports/operations.xml" "$$reports/matrix.xml" $(ARGS)
 
 docs: $(DEV)  ## the documentation site, in docs/_build/html
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -34,7 +34,9 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 # Libraries that only some machines have; the others are documented as they are.
-autodoc_mock_imports = [name for name in ["cupy"] if importlib.util.find_spec(name) is None]
+autodoc_mock_imports = [
+    name for name in ["cupy", "numba_cuda_mlir"] if importlib.util.find_spec(name) is None
+]
 # A name such as `Array` is offered by the package and by the module that defines it.
 suppress_warnings = ["ref.python"]
 

@@ -86,11 +86,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 GROUPS = {
     "spark": ("tests/spark/",),
-    "simulator": (
-        "tests/cuda/test_gpu_benchmarks.py",
-        "tests/cuda/test_operations.py",
-        "tests/kernels/test_simulator.py",
-    ),
+    "simulator": ("tests/cuda/test_operations.py", "tests/kernels/test_simulator.py"),
+    "launches": ("tests/cuda/test_gpu_benchmarks.py",),
 }
 """Files whose tests share a worker: one Spark at a time, and one run of the simulator for all."""
 

@@ -18,8 +18,6 @@ from typing import Any
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
-NOWHERE = 2**64 - 1
-
 MOST_CASES = 4
 """For each variant of a kernel: the simulator starts a Python thread for each of a GPU's."""
 
@@ -41,29 +39,12 @@ def kernel_runs(target: Any) -> dict[str, Callable[[], Iterable[str]]]:
     }
 
 
-def launch_runs(target: Any, launched: list[str]) -> dict[str, Callable[[], Iterable[str]]]:
-    """The launches that `benchmarks.gpu` measures, over few bytes; `launched` gets their kernels."""
-    from benchmarks.gpu import LAUNCHES, Data
-
-    def failures(make: Callable[[Any], Iterable[Any]]) -> Iterable[str]:
-        for launch in make(Data(target, 300)):
-            launched.append(launch.kernel.name)
-            found = launch.run(target)
-            # A search that finds something stops early, and measures nothing.
-            if launch.kernel.name.startswith("first_") and found != NOWHERE:
-                yield f"{launch.name}: found {found}"
-
-    return {f"launches {name}": partial(failures, make) for name, make in LAUNCHES.items()}
-
-
 def main(output: str) -> None:
     from colkern.memory import Device
     from colkern.operations.targets import target_of
 
     target = target_of(Device("cuda"))
-    launched: list[str] = []
-    runs = kernel_runs(target) | launch_runs(target, launched)
-    report = {name: outcome(run) for name, run in runs.items()} | {"launched": launched}
+    report = {name: outcome(run) for name, run in kernel_runs(target).items()}
     from cuda import device_operations as device
 
     for what in device.OPERATIONS:

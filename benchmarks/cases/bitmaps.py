@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import nanoarrow as na
 import numpy as np
 import polars as pl
 import pyarrow as pa
@@ -85,11 +86,13 @@ def unpack_bits(rows: int, offset: int) -> Case:
     """Booleans as an array of bytes."""
     peer = _booleans(rows, 0, offset, 1)
     ours, frame = ck.array(peer), pl.Series(peer)
+    bits = na.c_array(peer).view().buffer(1)
     packed = np.frombuffer(peer.buffers()[1], np.uint8)
     work = {
         "colkern": lambda: ck.unpack_bits(ours),
         "pyarrow": lambda: peer.to_numpy(zero_copy_only=False),
         "polars": lambda: frame.to_numpy(),
+        "nanoarrow": lambda: bits.unpack_bits(offset, rows),
     }
     if not offset:
         work["NumPy"] = lambda: np.unpackbits(packed, bitorder="little").view(np.bool_)

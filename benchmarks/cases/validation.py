@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import nanoarrow as na
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 import colkern as ck
 from benchmarks.case import Case, compared
+from benchmarks.timing import Work
 
 
 @compared(target=3.0)
@@ -17,7 +19,7 @@ def validate_offsets(rows: int) -> Case:
     starts = np.arange(0, rows * 8 + 1, 8, np.int32)
     peer = pa.BinaryArray.from_buffers(pa.binary(), rows, [None, pa.py_buffer(starts), data])
 
-    return _validation(starts.nbytes, peer)
+    return _validation(starts.nbytes, peer, {"nanoarrow": lambda: _assembled(peer)})
 
 
 @compared(target=4.0)
@@ -48,7 +50,7 @@ def validate_lists(rows: int) -> Case:
     """Full validation of lists of four int64."""
     starts = np.arange(0, rows * 4 + 1, 4, np.int32)
     peer = pa.ListArray.from_arrays(pa.array(starts), pa.array(np.zeros(rows * 4, np.int64)))
-    return _validation(starts.nbytes, peer)
+    return _validation(starts.nbytes, peer, {"nanoarrow": lambda: _assembled(peer)})
 
 
 def _running(lengths: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -61,7 +63,16 @@ def _text(starts: NDArray[np.int32], data: NDArray[np.uint8]) -> Case:
     return _validation(starts.nbytes + data.nbytes, peer)
 
 
-def _validation(nbytes: int, peer: pa.Array) -> Case:
+def _assembled(peer: pa.Array) -> object:
+    """By nanoarrow, which looks at every offset of what it is given."""
+    buffers = peer.buffers()[: 2 if peer.type.num_fields else 3]
+    children = [peer.values] if peer.type.num_fields else []
+    return na.c_array_from_buffers(
+        peer.type, len(peer), buffers, 0, children=children, validation_level="full"
+    )
+
+
+def _validation(nbytes: int, peer: pa.Array, others: dict[str, Work] | None = None) -> Case:
     """Each time an array that nothing is known of yet: what has been looked at is not looked at again."""
     theirs = ck.array(peer)
 
@@ -71,4 +82,4 @@ def _validation(nbytes: int, peer: pa.Array) -> Case:
         array.validate(full=True)
 
     contestants = {"colkern": validated, "pyarrow": lambda: peer.validate(full=True)}
-    return Case(nbytes, contestants)
+    return Case(nbytes, contestants | (others or {}))

@@ -1,17 +1,48 @@
-"""Bitmaps."""
+"""Bitmaps: a slot is a bit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
-from benchmarks.gpu.case import Data, Launch, launches
+from benchmarks.gpu.case import streaming
+from benchmarks.gpu.data import Data
 from colkern.kernels import bitmaps as kernels
 
+FROM = {"from bit 0": 0, "from bit 3": 3}
 
-@launches
-def count_set_bits(data: Data) -> Iterator[Launch]:
-    bits = data.bits(8 * data.size)
-    for offset in (0, 3):
-        end = 8 * len(bits) - 8 + offset
-        words = kernels.whole_words(offset, end)
-        yield Launch(kernels.count_set_bits, f"from bit {offset}", words, bits, offset, end)
+
+def words(d: Data) -> Any:
+    """An output of one bit a slot."""
+    return d.out("u8", d.n // 64)
+
+
+def count_set_bits(d: Data, begin: int) -> tuple[Any, ...]:
+    end = begin + d.n
+    return kernels.whole_words(begin, end), d.bits(end), begin, end
+
+
+def kleene_bits(d: Data) -> tuple[Any, ...]:
+    sides = [argument for _ in range(4) for argument in (d.bits(), 0)]
+    return d.n // 64, *sides, d.n, 0, 0, words(d)
+
+
+def place_bits(d: Data) -> tuple[Any, ...]:
+    return d.n // 64 + 1, d.bits(), 0, d.n, 5, d.out("u8", d.n // 64 + 1)
+
+
+streaming(kernels.count_set_bits, count_set_bits, each=FROM)
+streaming(
+    kernels.copy_bits,
+    lambda d, first: (d.n // 64, d.bits(d.n + first), first, d.n, words(d)),
+    each=FROM,
+)
+streaming(
+    kernels.combine_bits,
+    lambda d: (d.n // 64, d.bits(), 0, d.bits(d.n + 3), 3, d.n, kernels.AND, words(d)),
+)
+streaming(kernels.and_bits, lambda d: (d.n // 64, d.bits(), 0, d.bits(d.n + 3), 3, d.n, words(d)))
+streaming(kernels.kleene_bits, kleene_bits)
+streaming(kernels.place_bits, place_bits)
+streaming(kernels.place_ones, lambda d: (d.n // 64 + 1, d.n, 5, d.out("u8", d.n // 64 + 1)))
+streaming(kernels.expand_bits, lambda d: (d.n // 8, d.bits(), 0, d.n, d.out("u8", d.n // 8)))
+streaming(kernels.pack_bits, lambda d: (d.n // 64, d.numbers("u1", 2), d.n, words(d)))

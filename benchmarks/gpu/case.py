@@ -1,112 +1,156 @@
-"""What is measured on a GPU: launches of kernels, registered by concern.
+"""What is measured on a GPU: launches of kernels, declared by concern.
 
-    @launches
-    def lengths_of(data):
-        count = data.slots(12)
-        offsets, out = data.range(count + 1, "i4"), data.out(count, "i8")
-        yield Launch(kernels.lengths_of, "int32", count, offsets, out)
+    streaming(kernels.lengths_of, lambda d: (d.n, d.offsets("i4", 8), d.out("i8")))
 
-A launch works on about `data.size` bytes. `tests/cuda/test_gpu_benchmarks.py` runs all of them with
-a few bytes, and says which kernels no launch is of.
+The function makes the range and the kernel's arguments, the output last, for `d.n` slots; how many
+slots make the bytes that a launch is to work on is found by itself. `each` names several sets of data:
+
+    streaming(kernels.count_descents, lambda d, t: (d.n, d.offsets(t, 4)), each=("i4", "i8"))
+
+`tests/cuda/test_gpu_benchmarks.py` runs all launches with few slots, compares what they compute with
+the CPU, and fails when a kernel is neither launched nor in `benchmarks.gpu.unmeasured`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
-import numpy as np
-
-from colkern.cuda import memory
+from benchmarks.gpu.data import Data
 from colkern.kernels import Kernel
+
+STREAMING = "streaming"
+"""Each item of the output follows from those at the same place of the inputs."""
+
+GATHER = "byte gather"
+"""Bytes of values that have a place of their own: strings, views, dictionaries."""
+
+OTHER = "other"
+"""Searches, compactions, scatters, single items and bits at random places; checks and hashes of text."""
+
+TARGETS = {STREAMING: 0.8, GATHER: 0.3}
+"""What share of a copy's bandwidth is to be reached; none is set for the other kind."""
+
+GRAIN = 4096
+"""Slots are a multiple of this: what is counted by blocks comes out even."""
 
 
 class Launch:
-    """One kernel on one set of data.
+    """One kernel on one set of data, which lives as long as this does.
 
     Args:
         kernel: The kernel.
-        label: What is special about the data.
         count: The range.
         args: The kernel's arguments, the output last.
-        at: Arrays that the kernel reads by their addresses.
+        data: What made them.
+        rewrites: Whether the kernel reads its output too.
     """
 
     def __init__(
-        self, kernel: Kernel, label: str, count: int, *args: Any, at: Sequence[Any] = ()
+        self, kernel: Kernel, count: int, args: tuple[Any, ...], data: Data, rewrites: bool
     ) -> None:
-        self.kernel, self.count, self.args, self.at = kernel, count, args, at
-        self.name = f"{kernel.name}, {label}" if label else kernel.name
+        self.kernel, self.count, self.args, self._data = kernel, count, args, data
+        self._rewrites = rewrites
 
     @property
     def nbytes(self) -> int:
-        """What is read and written: each array once, which is so where none is read over and over."""
-        return sum(array.nbytes for array in (*self.args, *self.at) if hasattr(array, "nbytes"))
+        """What must be read and written: each array once, those behind addresses too.
+
+        An array counts as a whole, as a memory's sectors do: none of 32 bytes has nothing that is read.
+        """
+        sizes = dict(self._data.addressed)
+        for array in self.args:
+            if hasattr(array, "nbytes"):
+                place = self._data.target.address(array)
+                sizes[place] = max(sizes.get(place, 0), array.nbytes)
+        return sum(sizes.values()) + (self.args[-1].nbytes if self._rewrites else 0)
+
+    @property
+    def reaches(self) -> list[float]:
+        """The share that each array's last offset has of the largest one of its type."""
+        return self._data.reaches
 
     def run(self, target: Any) -> Any:
-        """Start it; a kernel that returns is waited for."""
-        if self.kernel.returns:
-            return target.reduce(self.kernel, self.count, *self.args)
-        return target.map(self.kernel, self.count, *self.args)
+        """Run it on a target; what the kernel returns."""
+        run = target.reduce if self.kernel.returns else target.map
+        return run(self.kernel, self.count, *self.args)
+
+    def start(self, target: Any) -> Any:
+        """Start it on a device, and return before it has ended."""
+        start = target.partials if self.kernel.returns else target.map
+        return start(self.kernel, self.count, *self.args)
 
 
-class Data:
-    """Material for launches, in the memory of a target.
+class Measurement:
+    """What makes a launch.
 
     Args:
-        target: The target.
-        size: About how many bytes a launch is to work on.
+        kernel: The kernel.
+        kind: One of the kinds above.
+        label: What is special about the data.
+        make: Makes the range and the arguments.
+        rewrites: Whether the kernel reads its output too.
     """
 
-    def __init__(self, target: Any, size: int) -> None:
-        self.target, self.size = target, size
-        self._library = memory.array_library()
-        self.none = target.table([], np.uint8)
-        """A bitmap that is not there."""
+    def __init__(
+        self,
+        kernel: Kernel,
+        kind: str,
+        label: str,
+        make: Callable[[Data], tuple[Any, ...]],
+        rewrites: bool = False,
+    ) -> None:
+        self.kernel, self.kind, self._make, self._rewrites = kernel, kind, make, rewrites
+        self.name = f"{kernel.name}, {label}" if label else kernel.name
 
-    def slots(self, width: float) -> int:
-        """How many slots it takes for a launch if each stands for so many bytes."""
-        return max(int(self.size / width), 1)
+    def at(self, target: Any, slots: int) -> Launch:
+        """The launch over so many slots, its data in the memory of a target."""
+        data = Data(target, slots)
+        count, *args = self._make(data)
+        return Launch(self.kernel, count, tuple(args), data, self._rewrites)
 
-    def out(self, count: int, dtype: str) -> Any:
-        """An output."""
-        return self.target.allocate(count, dtype)
-
-    def full(self, count: int, value: int, dtype: str) -> Any:
-        return self._library.full(count, value, dtype)
-
-    def range(self, count: int, dtype: str, step: int = 1, start: int = 0) -> Any:
-        """`start`, `start + step`, …"""
-        return (self._library.arange(count, dtype="i8") * step + start).astype(dtype)
-
-    def repeated(self, values: Sequence[int], count: int, dtype: str) -> Any:
-        """So many items, those values again and again."""
-        times = -(-count // len(values))
-        return self._library.tile(self.table(values, dtype), times)[:count]
-
-    def numbers(self, count: int, below: int, dtype: str) -> Any:
-        """Random numbers from 0 on."""
-        return self._library.random.randint(0, below, count).astype(dtype)
-
-    def bits(self, count: int) -> Any:
-        """A bitmap of which half is set."""
-        size = (count + 7) // 8
-        # As words: random numbers are made in 64 bits each.
-        return self.numbers(-(-size // 4), 1 << 32, "u4").view("u1")[:size]
-
-    def table(self, values: Sequence[int], dtype: str) -> Any:
-        return self.target.table(values, dtype)
-
-    def addresses(self, *arrays: Any) -> Any:
-        """A table of where arrays begin."""
-        return self.table([self.target.address(array) for array in arrays], "u8")
+    def slots_for(self, target: Any, size: int) -> int:
+        """How many slots a launch needs to work on so many bytes at least."""
+        # Of two sizes, as tables do not grow with the slots.
+        few, more = (self.at(target, slots).nbytes for slots in (GRAIN, 2 * GRAIN))
+        return max(-(-(size - few) // (more - few)) + 1, 1) * GRAIN
 
 
-LAUNCHES: dict[str, Callable[[Data], Iterator[Launch]]] = {}
+MEASUREMENTS: list[Measurement] = []
 
 
-def launches(make: Callable[[Data], Iterator[Launch]]) -> Callable[[Data], Iterator[Launch]]:
-    """Register a function that makes launches."""
-    assert make.__name__ not in LAUNCHES, make.__name__
-    LAUNCHES[make.__name__] = make
-    return make
+def _measure(
+    kind: str,
+    kernel: Kernel,
+    make: Callable[..., tuple[Any, ...]],
+    *,
+    each: Iterable[str] | dict[str, Any] = (),
+    label: str = "",
+    rewrites: bool = False,
+) -> None:
+    """Declare launches.
+
+    Args:
+        kind: One of the kinds above.
+        kernel: The kernel.
+        make: Makes the range and the arguments: called with `Data`, and with a value of `each`.
+        each: Labels with a value each, or labels that are values, for one launch each.
+        label: What is special about the data, if there is one launch.
+        rewrites: Whether the kernel reads its output too.
+    """
+    values = each if isinstance(each, dict) else {name: name for name in each}
+    if not values:
+        MEASUREMENTS.append(Measurement(kernel, kind, label, make, rewrites))
+    for name, value in values.items():
+        called = partial(_with, make, value)
+        MEASUREMENTS.append(Measurement(kernel, kind, name, called, rewrites))
+
+
+def _with(make: Callable[..., tuple[Any, ...]], value: Any, data: Data) -> tuple[Any, ...]:
+    return make(data, value)
+
+
+streaming = partial(_measure, STREAMING)
+gather = partial(_measure, GATHER)
+other = partial(_measure, OTHER)

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from benchmarks.gpu.case import Data, Launch, launches
+from benchmarks.gpu.case import streaming
 from colkern.kernels import offsets as kernels
 
+WIDTHS = ("i4", "i8")
 
-@launches
-def offsets(data: Data) -> Iterator[Launch]:
-    for dtype in ("i4", "i8"):
-        items = data.range(data.slots(int(dtype[1])) + 1, dtype)
-        count = len(items) - 1
-        yield Launch(kernels.count_descents, dtype, count, items)
-        yield Launch(kernels.first_descent, dtype, count, items)
-
-
-@launches
-def lengths_and_bases(data: Data) -> Iterator[Launch]:
-    items = data.range(data.slots(12) + 1, "i4")
-    count = len(items) - 1
-    yield Launch(kernels.lengths_of, "i4", count, items, data.out(count, "i8"))
-    yield Launch(kernels.rebase_offsets, "i4 to i8", count, items, 3, data.out(count + 1, "i8"))
+streaming(kernels.count_descents, lambda d, t: (d.n, d.offsets(t, 4)), each=WIDTHS)
+streaming(kernels.first_descent, lambda d, t: (d.n, d.offsets(t, 4)), each=WIDTHS)
+streaming(kernels.lengths_of, lambda d, t: (d.n, d.offsets(t, 8), d.out("i8")), each=WIDTHS)
+streaming(
+    kernels.rebase_offsets,
+    lambda d, t: (d.n + 1, d.range(t, 4, start=3, count=d.n + 1), 3, d.out(t, d.n + 1)),
+    each=WIDTHS,
+)
+streaming(kernels.even_offsets, lambda d: (d.n + 1, 3, 12, d.out("i8", d.n + 1)))

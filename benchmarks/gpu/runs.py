@@ -1,51 +1,139 @@
-"""Runs: short and long ones."""
+"""Runs: short and long ones, of any length from one slot on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
-from benchmarks.gpu.case import Data, Launch, launches
-from colkern.kernels import hidden
+from benchmarks.gpu.case import gather, other, streaming
+from benchmarks.gpu.data import Data
+from colkern.kernels import run_merging
 from colkern.kernels import runs as kernels
 
-RUNS = (10, 1000)
+RUNS = {"runs of 10": 10, "runs of 100": 100}
+BLOCK = 1 << kernels.BLOCK_BITS
 
 
-@launches
-def decoded_runs(data: Data) -> Iterator[Launch]:
-    for run in RUNS:
-        ends = data.range(data.slots(8 * run + 12), "i4", run, start=run)
-        count, values = len(ends) * run, data.range(len(ends), "u8")
-        out = data.out(count, "i8")
-        label = f"runs of {run}"
-        yield Launch(kernels.run_of_each, label, count, ends, 0, out)
-        yield Launch(kernels.decode_runs, f"u8, {label}", count, ends, values, 0, out.view("u8"))
+def run_ends(d: Data, run: int, dtype: str = "i4") -> Any:
+    """Runs for about as many slots as there are."""
+    return d.offsets(dtype, run, max(d.n // run, 2), 1)[1:]
 
 
-@launches
-def decode_run_bits(data: Data) -> Iterator[Launch]:
-    for run in RUNS:
-        ends = data.range(8 * data.slots(8 * 8 + run), "i8", run, start=run)
-        count, bits = len(ends) * run, data.bits(len(ends))
-        args = (ends, bits, 0, 0, count, data.out(count // 8, "u1"))
-        yield Launch(kernels.decode_run_bits, f"runs of {run}", count // 8, *args)
-        seen = (ends, data.bits(count), data.out(len(ends) // 8, "u1"))
-        yield Launch(hidden.runs_with_set_bits, f"runs of {run}", len(ends) // 8, *seen)
+def run_of_each(d: Data, run: int) -> tuple[Any, ...]:
+    ends = run_ends(d, run)
+    return d.last(ends), ends, 0, d.out("i8", d.last(ends))
 
 
-@launches
-def run_ends(data: Data) -> Iterator[Launch]:
-    ends = data.range(data.slots(8), "i4", 10, start=10)
-    count, last = len(ends), 10 * len(ends)
-    yield Launch(kernels.first_bad_run_end, "i4", count, ends)
-    yield Launch(kernels.number_runs, "i4", count, data.out(count, "i4"))
-    args = (ends, 5, last - 5, 0, data.out(count, "i4"))
-    yield Launch(kernels.rebase_run_ends, "i4", count, *args)
+def decode_runs(d: Data, run: int) -> tuple[Any, ...]:
+    ends = run_ends(d, run)
+    return d.last(ends), ends, d.words("u8", len(ends)), 0, d.out("u8", d.last(ends))
 
 
-@launches
-def find_runs(data: Data) -> Iterator[Launch]:
-    ends = data.range(data.slots(20), "i4", 10, start=10)
-    count = len(ends)
-    positions, out = data.numbers(count, 10 * count, "i8"), data.out(count, "i8")
-    yield Launch(kernels.find_runs, "at random", count, ends, positions, 0, out)
+def decode_run_bits(d: Data, run: int) -> tuple[Any, ...]:
+    ends = run_ends(d, run, "i8")
+    slots = d.last(ends)
+    size = -(-slots // 64)
+    return size, ends, d.bits(len(ends)), 0, 0, slots, d.out("u8", size)
+
+
+def measured(d: Data, run: int) -> tuple[Any, ...]:
+    """How many bytes the strings of each of n runs are."""
+    ends = d.offsets("i8", run, d.n, 1)[1:]
+    return d.n, ends, 0, 0, d.last(ends), d.offsets("i8", 4), d.out("i8")
+
+
+def repeated(d: Data, run: int) -> tuple[Any, ...]:
+    """Where the string of each slot begins."""
+    ends = run_ends(d, run, "i8")
+    slots, strings = d.last(ends), d.offsets("i8", 4, len(ends))
+    lengths = (len(ends), ends, 0, 0, slots, strings, d.out("i8", len(ends)))
+    starts = d.scan(d.computed(kernels.measure_runs, *lengths))
+    return slots, ends, 0, 0, strings, starts, d.out("i8", slots + 1)
+
+
+def repeat_bytes(d: Data, run: int) -> tuple[Any, ...]:
+    slots, ends, _, _, strings, starts, out = repeated(d, run)
+    begins = d.computed(kernels.repeat_offsets, slots, ends, 0, 0, strings, starts, out)
+    begins[-1:] = starts[-1:]
+    text = d.text(d.last(strings))
+    return slots, ends, 0, strings, d.address(text), begins, d.out("u1", d.last(starts))
+
+
+def find_runs(d: Data) -> tuple[Any, ...]:
+    ends = d.offsets("i4", 10, least=1)[1:]
+    return d.n, ends, d.numbers("i8", d.last(ends)), 0, d.out("i8")
+
+
+def indexed(d: Data, run: int) -> tuple[Any, ...]:
+    """The index of runs for as many slots as there are."""
+    ends = d.offsets("i8", run, max(-(-d.n // run), 2), 1)[1:]
+    return d.n // 64, ends, 0, d.out("u8", d.n // 32)
+
+
+def look_up_runs(d: Data, run: int) -> tuple[Any, ...]:
+    index = d.computed(kernels.index_runs, *indexed(d, run))
+    return d.n, index, d.numbers("i4", d.n), d.out("i8")
+
+
+def kept(d: Data) -> tuple[Any, ...]:
+    """How many slots are kept, one in two, before each of n runs of 2."""
+    ends, slots = d.offsets("i8", 2, least=1)[1:], 2 * d.n
+    bits = d.bits(slots)
+    counts = d.computed(
+        kernels.count_word_bits, slots // 64, bits, 0, slots, d.out("i8", slots // 64)
+    )
+    return d.n + 1, ends, 0, 0, slots, bits, 0, d.scan(counts), d.out("i8", d.n + 1)
+
+
+def count_kept_runs(d: Data) -> tuple[Any, ...]:
+    before = d.computed(kernels.kept_before, *kept(d))
+    return d.blocks(BLOCK), before, 0, d.out("i8", d.blocks(BLOCK))
+
+
+def list_kept_runs(d: Data) -> tuple[Any, ...]:
+    blocks, before, _, out = count_kept_runs(d)
+    starts = d.scan(d.computed(kernels.count_kept_runs, blocks, before, 0, out))
+    return blocks, before, 0, starts, d.out("i8", d.last(starts))
+
+
+def end_kept_runs(d: Data) -> tuple[Any, ...]:
+    args = list_kept_runs(d)
+    runs = d.computed(kernels.list_kept_runs, *args)
+    return len(runs), args[1], 0, runs, d.out("i8", len(runs))
+
+
+def merged(d: Data) -> tuple[Any, ...]:
+    """Two arrays of n runs each, with ends of their own."""
+    sides = [d.offsets("i4", 10, least=1)[1:] for _ in range(2)]
+    blocks = -(-2 * d.n // (1 << run_merging.BLOCK_BITS))
+    return blocks, *sides, d.out("i8", blocks)
+
+
+def list_merged(d: Data) -> tuple[Any, ...]:
+    blocks, left, right, out = merged(d)
+    starts = d.scan(d.computed(run_merging.count_merged, blocks, left, right, out))
+    return blocks, left, right, starts, d.out("i8", d.last(starts))
+
+
+streaming(kernels.run_of_each, run_of_each, each=RUNS)
+streaming(kernels.decode_runs, decode_runs, each=RUNS)
+other(kernels.decode_run_bits, decode_run_bits, each=RUNS)
+streaming(kernels.measure_runs, measured, each=RUNS)
+streaming(kernels.repeat_offsets, repeated, each=RUNS)
+gather(kernels.repeat_bytes, repeat_bytes, each=RUNS)
+streaming(kernels.first_bad_run_end, lambda d: (d.n, d.offsets("i4", 4, least=1)[1:]))
+streaming(kernels.end_runs, lambda d: (d.n, d.range("i8", 5), 5 * d.n, d.out("i4")))
+streaming(kernels.number_runs, lambda d: (d.n, d.out("i4")))
+streaming(
+    kernels.rebase_run_ends,
+    lambda d: (d.n, d.range("i4", 5, 5), 3, 5 * d.n - 3, 0, d.out("i4")),
+)
+other(kernels.find_runs, find_runs, label="at random")
+other(kernels.index_runs, indexed, each=RUNS)
+other(kernels.look_up_runs, look_up_runs, each=RUNS)
+streaming(kernels.count_word_bits, lambda d: (d.n // 64, d.bits(), 0, d.n, d.out("i8", d.n // 64)))
+other(kernels.kept_before, kept)
+streaming(kernels.count_kept_runs, count_kept_runs)
+other(kernels.list_kept_runs, list_kept_runs)
+other(kernels.end_kept_runs, end_kept_runs)
+other(run_merging.count_merged, merged)
+other(run_merging.list_merged, list_merged)

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Any
 
-from benchmarks.gpu.case import Data, Launch, launches
+from benchmarks.gpu.case import gather, other, streaming
+from benchmarks.gpu.data import Data
 from colkern.kernels import text as kernels
 
-TEXTS = {"ASCII": [0x61, 0x62], "two bytes a character": [0xC3, 0xA9]}
+TEXTS = {"ASCII": [], "two bytes a character": [0xC3, 0xA9]}
+LENGTH = 12
 
 
-@launches
-def encodings(data: Data) -> Iterator[Launch]:
-    for label, letters in TEXTS.items():
-        text = data.repeated(letters, 2 * data.slots(2), "u1")
-        yield Launch(kernels.encoding_of, label, max(len(text) - 3, 0), text)
-        yield Launch(kernels.first_misplaced_byte, label, len(text) + 3, text)
+def begins(d: Data, letters: Sequence[int]) -> tuple[Any, ...]:
+    text = d.text(LENGTH * d.n, letters)
+    return d.n, d.range("i4", LENGTH), text, len(text)
 
 
-@launches
-def values_of_text(data: Data) -> Iterator[Launch]:
-    for label, letters in TEXTS.items():
-        offsets = data.range(data.slots(16) + 1, "i4", 12)
-        count = len(offsets) - 1
-        text = data.repeated(letters, 12 * count, "u1")
-        begins = (offsets[:-1], text, len(text))
-        yield Launch(kernels.first_begin_within_a_character, label, count, *begins)
-        args = (offsets, data.target.address(text), data.none, 0)
-        yield Launch(
-            kernels.first_slot_not_utf8, f"{label}, 12 bytes each", count, *args, at=[text]
-        )
+def slots(d: Data, letters: Sequence[int]) -> tuple[Any, ...]:
+    text = d.text(LENGTH * d.n, letters)
+    offsets = d.range("i4", LENGTH, count=d.n + 1)
+    return d.n, offsets, d.address(text), d.none, 0
+
+
+def views(d: Data, mean: int) -> tuple[Any, ...]:
+    made = d.views(mean)
+    known = d.table([kernels.NEITHER], "u1")
+    tables = (made.addresses, made.sizes, known)
+    return d.n, made.items, d.address(made.items), d.none, 0, *tables
+
+
+other(kernels.encoding_of, lambda d, t: (d.n - 3, d.text(d.n, t)), each=TEXTS)
+other(kernels.first_misplaced_byte, lambda d, t: (d.n + 3, d.text(d.n, t)), each=TEXTS)
+gather(kernels.first_begin_within_a_character, begins, each=TEXTS)
+gather(kernels.first_slot_not_utf8, slots, each=TEXTS)
+streaming(kernels.count_bytes_in_buffers, lambda d: (d.n, d.views(12).items, d.bits(), 0))
+gather(kernels.first_view_not_utf8, views, each={"6 bytes": 6, "24 bytes": 24})

@@ -1,33 +1,79 @@
-"""Unions of two children."""
+"""Unions of two children: dense ones show each of a child's values once, in order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.gpu.case import Data, Launch, launches
+from benchmarks.gpu.case import gather, other, streaming
+from benchmarks.gpu.data import Data
 from colkern.kernels import unions as kernels
 
-
-def children(data: Data) -> Any:
-    """Type id -> child."""
-    return data.table([0, 1, *[-1] * 126], "i8")
+MEAN = 12
 
 
-@launches
-def sparse_unions(data: Data) -> Iterator[Launch]:
-    count = 8 * data.slots(8 * 25)
-    ids, none = data.numbers(count, 2, "i1"), data.table([], "i4")
-    slots = (ids, children(data), none)
-    values = [data.range(count, "u8") for _ in range(2)]
-    out = data.out(count, "u8")
-    table = data.addresses(*values)
-    yield Launch(kernels.gather_union, "u8", count, *slots, table, 1, out, at=values[:1])
-    bases = (data.table([0, count], "i8"), out.view("i8"))
-    yield Launch(kernels.rebase_slots, "i8", count, *slots, *bases)
-    lengths = data.table([count, count], "i8")
-    yield Launch(kernels.first_slot_out_of_bounds, "", count, *slots, lengths)
-    bits = [data.bits(count) for _ in range(2)]
-    size, first_bits = count // 8, data.table([0, 0], "u8")
-    args = (*slots, data.addresses(*bits), first_bits, count, data.out(size, "u1"))
-    yield Launch(kernels.gather_union_bits, "", size, *args, at=bits[:1])
+def slots(d: Data) -> tuple[Any, ...]:
+    """Type ids, the child of each, and offsets."""
+    offsets = d.range("i4")
+    offsets >>= 1
+    child_of = d.table([0, 1, *[-1] * 126], "i8")
+    return d.repeated([0, 1], "i1"), child_of, offsets
+
+
+def strings(d: Data) -> tuple[Any, Any]:
+    """Offsets of both children, and their addresses."""
+    offsets = [d.offsets("i4", MEAN, d.n // 2) for _ in range(2)]
+    return offsets, d.addresses(*offsets)
+
+
+def gather_union(d: Data, dtype: str) -> tuple[Any, ...]:
+    values = d.addresses(*(d.words(dtype, d.n // 2) for _ in range(2)))
+    return d.n, *slots(d), values, 1, d.out(dtype)
+
+
+def gather_union_bits(d: Data) -> tuple[Any, ...]:
+    bits = d.addresses(*(d.bits(d.n // 2) for _ in range(2)))
+    return d.n // 8, *slots(d), bits, d.table([0, 0], "u8"), d.n, d.out("u1", d.n // 8)
+
+
+def gather_union_lengths(d: Data) -> tuple[Any, ...]:
+    offsets, addresses = strings(d)
+    return d.n, *slots(d), addresses, offsets[0], d.out("i8")
+
+
+def gather_union_bytes(d: Data) -> tuple[Any, ...]:
+    offsets, addresses = strings(d)
+    union = slots(d)
+    lengths = (d.n, *union, addresses, offsets[0], d.out("i8"))
+    starts = d.scan(d.computed(kernels.gather_union_lengths, *lengths), "i4")
+    bases = d.addresses(*(d.text(MEAN * d.n // 2) for _ in range(2)))
+    return d.n, *union, addresses, bases, starts, d.out("u1", MEAN * d.n)
+
+
+def rebase_slots(d: Data) -> tuple[Any, ...]:
+    return d.n, *slots(d), d.table([0, d.n // 2], "i8"), d.out("i8")
+
+
+def places_in_child(d: Data) -> tuple[Any, ...]:
+    type_ids, _, offsets = slots(d)
+    return d.n, type_ids, 1, offsets, d.out("i8")
+
+
+streaming(
+    kernels.mark_slots,
+    lambda d: (d.n // 64, d.numbers("u1", 2), 1, d.n, d.out("u8", d.n // 64)),
+)
+other(kernels.gather_union, gather_union, each=("u4", "u8"))
+streaming(
+    kernels.first_slot_out_of_bounds,
+    lambda d: (d.n, *slots(d), d.table([d.n // 2, d.n // 2], "i8")),
+)
+other(
+    kernels.first_descending_slot,
+    lambda d: (d.n - 1, d.range("u8"), d.range("i4")),
+)
+other(kernels.number_slots, lambda d: (d.n, d.range("u8"), d.out("i4")))
+streaming(kernels.rebase_slots, rebase_slots)
+other(kernels.gather_union_bits, gather_union_bits)
+streaming(kernels.places_in_child, places_in_child)
+other(kernels.gather_union_lengths, gather_union_lengths)
+gather(kernels.gather_union_bytes, gather_union_bytes)

@@ -14,6 +14,7 @@ import os
 import pickle
 import tempfile
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +45,12 @@ class ContentCache(_Cache):  # type: ignore[misc]
     Args:
         key: The content hash of its function.
         name: The function's name; makes files recognisable.
+        only: The argument types that it may be called with; None for any.
     """
 
-    def __init__(self, key: str, name: str) -> None:
+    def __init__(self, key: str, name: str, only: Collection[Any] | None = None) -> None:
         self._key = key
+        self._only = only
         self._name = "".join(c if c.isalnum() or c == "_" else "-" for c in name)
         self._enabled = True
 
@@ -74,7 +77,12 @@ class ContentCache(_Cache):  # type: ignore[misc]
 
         Numba's own cache first loads what a compilation needs, some 300 ms; to run machine code,
         its runtime (NRT) is enough.
+
+        Raises:
+            TypeError: If it may not be called with those types: they would compile to something, too.
         """
+        if self._only is not None and sig not in self._only:
+            raise TypeError(f"{self._name}: declared for {self._only}, called with {sig}")
         rtsys.initialize(target_context)
         if not self._enabled:
             return None

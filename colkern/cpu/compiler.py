@@ -9,17 +9,18 @@ that is a constant, so that the body inlines into a loop that LLVM vectorises.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from typing import Any
 
 import numba
 import numpy as np
+from numba.np.numpy_support import from_dtype
 
 from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.cache import COUNTS, ContentCache
 from colkern.cpu.content import content_hash
-from colkern.kernels.kernel import HELPERS, Kernel
+from colkern.kernels.kernel import HELPERS, Argument, Kernel
 from colkern.kernels.primitives import PRIMITIVES
 
 _PRIMITIVES = {plain: getattr(cpu_primitives, plain.__name__) for plain in PRIMITIVES}
@@ -35,18 +36,24 @@ def compilations() -> dict[str, int]:
     return {what: COUNTS[what] for what in ("compiled", "loaded", "saved")}
 
 
-def jit(function: Callable[..., Any], *extra: str, **options: Any) -> Any:
+def jit(
+    function: Callable[..., Any],
+    *extra: str,
+    only: Collection[Any] | None = None,
+    **options: Any,
+) -> Any:
     """A Numba dispatcher for a plain function, cached on disk by the function's content.
 
     Args:
         function: The function; what it calls must compile too.
         extra: Anything else that the compiled code depends on, as part of the cache key.
+        only: The argument types that it may be called with; None for any.
         options: For `numba.njit`, over `nogil=True, error_model="numpy"`.
     """
     options = _OPTIONS | options
     dispatcher = numba.njit(**options)(function)
     key = content_hash(function, repr(sorted(options.items())), *extra)
-    dispatcher._cache = ContentCache(key, function.__name__)
+    dispatcher._cache = ContentCache(key, function.__name__, only)
     return dispatcher
 
 
@@ -96,4 +103,18 @@ def compile_kernel(kernel: Kernel) -> Any:
     # Loading from the cache imports the module that a function says it is from.
     namespace = {"__name__": __name__, "body": _compiled(kernel.body), "u8": np.uint64, **scalars}
     exec(compile(source, f"<colkern kernel {kernel.name}>", "exec"), namespace)
-    return jit(namespace[kernel.name], **_WITHOUT_COUNTS)
+    signatures = [signature(variant) for variant in kernel.variants()]
+    return jit(namespace[kernel.name], only=signatures, **_WITHOUT_COUNTS)
+
+
+def signature(variant: tuple[Argument, ...]) -> tuple[Any, ...]:
+    """The Numba types of a call: of the range, and of the kernel's arguments."""
+    return (numba.int64, numba.int64, *map(_type_of, variant))
+
+
+@cache
+def _type_of(argument: Argument) -> Any:
+    dtype = np.dtype(argument.item)
+    if argument.array:
+        return numba.types.Array(from_dtype(dtype), 1, "C", readonly=not argument.written)
+    return numba.float64 if dtype.kind == "f" else numba.int64

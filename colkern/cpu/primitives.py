@@ -11,6 +11,11 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy import uint64
 
+from colkern.kernels.intrinsics import add as add
+from colkern.kernels.intrinsics import fold as fold
+from colkern.kernels.intrinsics import high_product as high_product
+from colkern.kernels.intrinsics import multiply as multiply
+
 _WORD = ir.IntType(64)
 _BYTE = ir.IntType(8)
 _INDEX = ir.IntType(32)
@@ -210,51 +215,6 @@ def word_at(typingctx: Any, address: Any) -> Any:
         return builder.load(builder.inttoptr(args[0], _WORD.as_pointer()), align=1)
 
     return types.uint64(types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def add(typingctx: Any, left: Any, right: Any) -> Any:
-    """One instruction."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.add(*args)
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def high_product(typingctx: Any, left: Any, right: Any) -> Any:
-    """One instruction, which gives both halves."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide = ir.IntType(128)
-        product = builder.mul(*(builder.zext(arg, wide) for arg in args))
-        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def multiply(typingctx: Any, left: Any, right: Any) -> Any:
-    """One instruction."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.mul(*args)
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def fold(typingctx: Any, left: Any, right: Any) -> Any:
-    """A multiplication that gives both halves."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide = ir.IntType(128)
-        product = builder.mul(*(builder.zext(arg, wide) for arg in args))
-        high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
-        return builder.xor(builder.trunc(product, _WORD), high)
-
-    return types.uint64(types.uint64, types.uint64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]

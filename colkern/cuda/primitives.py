@@ -17,6 +17,11 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy import uint64
 
+from colkern.kernels.intrinsics import add as add
+from colkern.kernels.intrinsics import fold as fold
+from colkern.kernels.intrinsics import high_product as high_product
+from colkern.kernels.intrinsics import multiply as multiply
+
 # What primitives here name is looked up as in kernels: this target's way of it.
 from colkern.kernels.primitives import copy_bytes as this_copy_bytes
 from colkern.kernels.primitives import equal_eight as this_equal_eight
@@ -141,51 +146,6 @@ def word_at(typingctx: Any, address: Any) -> Any:
         return _unaligned_word(builder, args[0])
 
     return types.uint64(types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def add(typingctx: Any, left: Any, right: Any) -> Any:
-    """One instruction."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.add(*args)
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def high_product(typingctx: Any, left: Any, right: Any) -> Any:
-    """`mul.hi`."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide = ir.IntType(128)
-        product = builder.mul(*(builder.zext(arg, wide) for arg in args))
-        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def multiply(typingctx: Any, left: Any, right: Any) -> Any:
-    """One instruction."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.mul(*args)
-
-    return types.uint64(types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def fold(typingctx: Any, left: Any, right: Any) -> Any:
-    """`mul.lo` and `mul.hi`."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        wide = ir.IntType(128)
-        product = builder.mul(*(builder.zext(arg, wide) for arg in args))
-        high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
-        return builder.xor(builder.trunc(product, _WORD), high)
-
-    return types.uint64(types.uint64, types.uint64), generate
 
 
 def character_starts(address: Any) -> Any:

@@ -112,15 +112,22 @@ class CudaTarget:
 
         Waits once, for the few partial results, which are combined on the host.
         """
-        cut = self._schedule.cut(kernel, count)
-        partials = self.output(cut.blocks, np.dtype(kernel.returns))
-        self._launch(kernel, count, cut, (*args, partials))
+        partials = self.partials(kernel, count, *args)
         with memory.current(self.device):
             found = memory.on_host(partials)
         whole = getattr(found, _COMBINE[kernel.combine])()
         return float(whole) if kernel.returns[0] == "f" else int(whole)
 
+    def partials(self, kernel: Kernel, count: int, *args: Any) -> Any:
+        """Start a kernel that returns, and return before it has ended: an array, an item a block."""
+        cut = self._schedule.cut(kernel, count)
+        partials = self.output(cut.blocks, np.dtype(kernel.returns))
+        self._launch(kernel, count, cut, (*args, partials))
+        return partials
+
     def _launch(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Any, ...]) -> None:
+        # The compiler would take others, too.
+        kernel.require_types(args)
         made = compile_kernel(kernel, cut.threads, cut.lanes)
         counts = (np.uint64(count), np.uint64(cut.tile))
         plain = tuple(np.int64(a) if isinstance(a, int) and a < 1 << 63 else a for a in args)

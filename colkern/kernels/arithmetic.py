@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import float32, int32, uint32, uint64
+from numpy import float32, float64, int32, uint32, uint64
 
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import add, multiply
-
-HALF = 0xFFFF_FFFF
+from colkern.kernels.primitives import add, high_product, multiply
 
 
 @helper
@@ -240,9 +238,13 @@ def divide_short_words(start, stop, step, left, right, sign, out):
 
 @helper
 def divided_words(left: Any, right: Any, sign: Any) -> Any:
-    """Of words of 32 bits, as uint64; 0 goes 0 times into anything."""
+    """Of words of 32 bits, as uint64; 0 goes 0 times into anything.
+
+    As in `divided_short_words`, of 53 bits and 32; processors divide several floats at once.
+    """
     divisor = max(uint32(magnitude(right, sign)), uint32(1))
-    return with_sign(uint64(uint32(magnitude(left, sign)) // divisor), left, right, sign)
+    quotient = uint32(float64(uint32(magnitude(left, sign))) / float64(divisor))
+    return with_sign(uint64(quotient), left, right, sign)
 
 
 @helper
@@ -317,17 +319,6 @@ def divide_words_by(start, stop, step, values, multiplier, shift, sign, divisor_
         whole = magnitude(value, sign)
         quotient = (whole + ((whole * multiplier) >> uint64(32))) >> shift
         out[i] = with_sign(quotient, value, divisor_sign, sign)
-
-
-@helper
-def high_product(left: Any, right: Any) -> Any:
-    """The upper 64 bits of the product of two uint64."""
-    half = uint64(HALF)
-    low, high = left & half, left >> uint64(32)
-    other, upper = right & half, right >> uint64(32)
-    cross = high * other + ((low * other) >> uint64(32))
-    carry = (low * upper + (cross & half)) >> uint64(32)
-    return high * upper + (cross >> uint64(32)) + carry
 
 
 @kernel("values: u8[], multiplier: u8, shift: u8, sign: u8, divisor_sign: u8, out: u8[w]")

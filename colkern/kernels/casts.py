@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import int32, int64, uint8, uint64
+from numpy import float64, int32, int64, uint8, uint32, uint64
 
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import helper, kernel
@@ -74,11 +74,22 @@ def fit_integers(start, stop, step, values, validity, offset, sign, bias, outsid
     return ~uint64(0)
 
 
+@helper
+def first_beyond(
+    start: Any, stop: Any, step: Any, values: Any, validity: Any, offset: Any, bias: Any, span: Any
+) -> Any:
+    """The first valid slot of the range whose value is not from `-bias` on to `span - bias`."""
+    for i in range(start, stop, step):
+        wrong = add(uint64(values[i]), bias) > span
+        if wrong and is_valid(validity, offset, i):
+            return uint64(i)
+    return ~uint64(0)
+
+
 @kernel(
-    "values: F[], validity: u1[], offset: u8, bias: u8, span: u8, out: T[w]",
+    "values: F[], validity: u1[], offset: u8, bias: u8, span: u8, out: f4[w]",
     returns="u8",
     F="i4 i8 u4 u8",
-    T="f4 f8",
 )
 def integers_to_floats(start, stop, step, values, validity, offset, bias, span, out):
     """out[i] = values[i] as a float; returns the first valid slot not from `-bias` on to
@@ -88,20 +99,47 @@ def integers_to_floats(start, stop, step, values, validity, offset, bias, span, 
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     bias: what makes the least number that may be converted zero
-    span: the greatest then
-    out: float32/float64[n]
+    span: the greatest then, which is less than 2**31
+    out: float32[n]; out of range, the lowest 32 bits as a float
     """
     kind = out.dtype.type
-    seen = False
+    seen = uint64(0)
     for i in range(start, stop, step):
         value = values[i]
-        seen = seen | (add(uint64(value), bias) > span)
-        out[i] = kind(value)
-    if seen:
-        for i in range(start, stop, step):
-            wrong = add(uint64(values[i]), bias) > span
-            if wrong and is_valid(validity, offset, i):
-                return uint64(i)
+        # No less than any of them.
+        seen |= add(uint64(value), bias)
+        # What is in range has 32 bits, of which processors convert several at a time.
+        out[i] = kind(int32(value))
+    if seen > span:
+        return first_beyond(start, stop, step, values, validity, offset, bias, span)
+    return ~uint64(0)
+
+
+@kernel(
+    "values: F[], validity: u1[], offset: u8, bias: u8, span: u8, out: f8[w]",
+    returns="u8",
+    F="i8 u8",
+)
+def integers_to_doubles(start, stop, step, values, validity, offset, bias, span, out):
+    """As `integers_to_floats`, for the integers that are not all of them doubles exactly.
+
+    values: int64/uint64[n]
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    bias: what makes the least number that may be converted zero
+    span: the greatest then
+    out: float64[n]; out of range, all bits as those of an int64
+    """
+    seen = uint64(0)
+    for i in range(start, stop, step):
+        value = values[i]
+        seen |= add(uint64(value), bias)
+        # Each half is a float, and so is their sum, if the number is in range.
+        high = float64(int32(int64(value) >> int64(32)))
+        low = float64(uint32(uint64(value) & uint64(0xFFFFFFFF)))
+        out[i] = high * 4294967296.0 + low
+    if seen > span:
+        return first_beyond(start, stop, step, values, validity, offset, bias, span)
     return ~uint64(0)
 
 
@@ -187,32 +225,6 @@ def bits_to_words(start, stop, step, bits, offset, one, out):
         i += uint64(64) * step
     for k in range(i, stop, step):
         out[k] = word(one) if is_valid(bits, offset, k) else word(0)
-
-
-@kernel("values: F[], mask: u8, out: u1[w]", F="u1 u2 u4 u8")
-def words_to_bits(start, stop, step, values, mask, out):
-    """Bit i of `out` = whether values[i] has a bit of `mask`; the range is over the bytes of `out`.
-
-    values: uint8/16/32/64[n]
-    mask: all bits but the sign of floats, whose zero may have one
-    out: uint8[ceil(n / 8)]; bits past n become zero
-    """
-    length = uint64(len(values))
-    b = uint64(start)
-    while step == 1 and b + uint64(8) <= stop and (b + uint64(8)) << uint64(3) <= length:
-        begin = b << uint64(3)
-        packed = uint64(0)
-        for k in range(uint64(0), uint64(64)):
-            packed |= uint64(uint64(values[begin + uint64(k)]) & mask != 0) << uint64(k)
-        for k in range(uint64(0), uint64(8)):
-            out[b + uint64(k)] = uint8((packed >> (uint64(k) << uint64(3))) & uint64(255))
-        b += uint64(8)
-    for c in range(b, stop, step):
-        begin = uint64(c) << uint64(3)
-        packed = uint64(0)
-        for k in range(begin, min(begin + uint64(8), length)):
-            packed |= uint64(uint64(values[k]) & mask != 0) << (uint64(k) - begin)
-        out[c] = uint8(packed)
 
 
 # Units of time

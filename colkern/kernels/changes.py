@@ -129,26 +129,35 @@ def merge_validity_changes(start, stop, step, validity, offset, length, changes,
 
 
 @helper
-def same_bytes(data: Any, left: Any, right: Any, count: Any) -> Any:
-    """Whether the `count` bytes of `data` (uint8[]) from two places on are the same."""
-    if max(left, right) + uint64(8) > uint64(len(data)):
-        others = uint64(0)
-        for k in range(uint64(0), count):
-            others += uint64(data[left + uint64(k)] != data[right + uint64(k)])
-        return others == 0
+def few_bytes_differ(data: Any, left: Any, right: Any, count: Any) -> Any:
+    """As `bytes_differ`, near the end of the data."""
+    others = uint64(0)
+    for k in range(uint64(0), count):
+        others |= uint64(data[left + uint64(k)] ^ data[right + uint64(k)])
+    return others
+
+
+@helper
+def bytes_differ(data: Any, left: Any, right: Any, count: Any) -> Any:
+    """Not zero if the `count` bytes of `data` (uint8[]) from two places on differ.
+
+    Eight bytes may be read from either place, and as many as there are from `left` on.
+    """
     differ = load_word(data, left, uint64(0)) ^ load_word(data, right, uint64(0))
     # In two steps: a shift by 64 is none.
     half = uint64(32) - (min(count, uint64(8)) << uint64(2))
-    if (differ << half) << half != 0:
-        return False
-    if count <= 8:
-        return True
-    for word in range(uint64(1), count >> uint64(3)):
-        if load_word(data, left, uint64(word)) != load_word(data, right, uint64(word)):
-            return False
-    # The last eight bytes, some of which have been looked at.
-    last = count - uint64(8)
-    return load_word(data, left + last, uint64(0)) == load_word(data, right + last, uint64(0))
+    differ = (differ << half) << half
+    # The last eight bytes, some of which have been looked at; of fewer, none but the first again. The
+    # lengths of values are as good as random: no branch depends on them, if they are at most 16.
+    last = max(count, uint64(8)) - uint64(8)
+    tail = load_word(data, left + last, uint64(0)) ^ load_word(data, right + last, uint64(0))
+    differ |= (tail << half) << half
+    if count > 16:
+        for word in range(uint64(1), count >> uint64(3)):
+            differ |= load_word(data, left, uint64(word)) ^ load_word(data, right, uint64(word))
+            if differ != 0:
+                return differ
+    return differ
 
 
 @kernel("offsets: O[], data: u1[], length: u8, out: u8[w]", O="i4 i8")
@@ -164,12 +173,19 @@ def mark_binary_changes(start, stop, step, offsets, data, length, out):
         begin = uint64(w) << uint64(6)
         first = uint64(w == 0)
         bits = first
+        left = uint64(offsets[begin + first - uint64(1)])
+        right = uint64(offsets[begin + first])
         for k in range(first, min(length - begin, uint64(64))):
-            i = begin + uint64(k)
-            left, right = uint64(offsets[i - uint64(1)]), uint64(offsets[i])
-            count = uint64(offsets[i + uint64(1)]) - right
-            same = right - left == count and same_bytes(data, left, right, count)
-            bits |= uint64(not same) << uint64(k)
+            end = uint64(offsets[begin + uint64(k) + uint64(1)])
+            count = end - right
+            other = (right - left) ^ count
+            if right + max(count, uint64(8)) <= uint64(len(data)):
+                other |= bytes_differ(data, left, right, count)
+            elif other == 0:
+                other = few_bytes_differ(data, left, right, count)
+            bits |= uint64(other != 0) << uint64(k)
+            left = right
+            right = end
         out[w] = bits
 
 
@@ -237,13 +253,13 @@ def count_changes(start, stop, step, changes, out):
         out[b] = int64(total)
 
 
-@kernel("changes: u8[], starts: i8[], out: i8[w]")
+@kernel("changes: u8[], starts: i8[], out: R[w]", R="i2 i4 i8")
 def list_changes(start, stop, step, changes, starts, out):
     """out[starts[b] : starts[b + 1]] = the slots of block b that are marked, in order.
 
     changes: uint64[words]
     starts: int64[blocks + 1], the running sum of `count_changes`
-    out: int64[starts[blocks]]
+    out: int16/int32/int64[starts[blocks]] at least
     """
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(BLOCK_WORDS)

@@ -213,6 +213,9 @@ def scale_down(
 ):
     """Numbers divided, rounded towards 0; returns the first valid slot that may not be.
 
+    The first of the divisors is the product of all others, for numbers of up to 63 bits (0 if it has more
+    itself); those are below 2**31.
+
     words: uint8/16/32[n] or uint64[n width]
     width: how many words make a number, 1 unless they have 64 bits
     sign: the sign's bit, if a word has fewer than 64 and the numbers a sign; else 0
@@ -220,8 +223,7 @@ def scale_down(
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     limits: uint64[8], the words of the least number that may be divided, and of the greatest
-    divisors: uint64[3 k], each with the `magic` and `shift` of `quotient`: first the product of all
-        others, for numbers of up to 63 bits (0 if it has more itself), then those, below 2**31
+    divisors: uint64[3 k], as above, each with the `magic` and `shift` of `quotient`
     whole: 1 to object to what leaves a remainder, 0 to let it pass
     out_width: as `width`, of the results
     out: uint8/16/32[n] or uint64[n out_width]

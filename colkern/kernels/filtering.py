@@ -20,8 +20,11 @@ from colkern.kernels.primitives import (
     trailing_zeros,
 )
 
-SPARSE = 5
-"""Where fewer slots of a word are kept than this, each is copied on its own."""
+STRETCH = 64
+"""So many words of a bitmap are looked at before it is decided how to copy what they keep."""
+
+SPARSE = 1
+"""Where no more slots of a word are kept on average, each is looked for."""
 
 
 @helper
@@ -80,36 +83,74 @@ def filter_items(start, stop, step, bits, offset, length, words, starts, values,
     values: T[length]
     out: T[starts[blocks]]
     """
+    # A thread with blocks one after the other may spill items over what it has yet to write.
+    end = uint64(starts[stop]) if step == 1 else uint64(0)
+    whole = length >> uint64(6)
     for b in range(start, stop, step):
         place = uint64(starts[b])
-        count = uint64(starts[b + uint64(1)]) - place
-        begin = uint64(b) * words
-        end = last_word(b, words, length)
-        room = room_to_spill(starts, b, stop, step)
-        if count == (end - begin) << uint64(6):
-            first = begin << uint64(6)
-            for k in range(uint64(0), count):
-                out[place + uint64(k)] = values[first + uint64(k)]
-        elif count != 0 and room >= uint64(64) and end << uint64(6) <= length:
-            if count < (end - begin) * uint64(SPARSE):
-                keep_few(bits, offset, begin, end, place, values, out)
+        w = uint64(b) * words
+        last = last_word(b, words, length)
+        while w < last:
+            after = min(w + uint64(STRETCH), last)
+            if step == 1 and after <= whole:
+                place = keep_stretch(bits, offset, w, after, place, end, values, out)
             else:
-                keep_many(bits, offset, begin, end, place, values, out)
-        elif count != 0:
-            for w in range(begin, end):
-                kept = word_of(bits, offset, uint64(w), length)
-                while kept != 0:
-                    slot = (uint64(w) << uint64(6)) + uint64(trailing_zeros(kept))
-                    out[place] = values[slot]
-                    kept &= kept - uint64(1)
-                    place += uint64(1)
+                place = keep_each(bits, offset, length, w, after, place, values, out)
+            w = after
+
+
+@helper
+def keep_each(
+    bits: Any, offset: Any, length: Any, begin: Any, end: Any, place: Any, values: Any, out: Any
+) -> Any:
+    """The items kept of the words `[begin, end)`, nothing else written; past the last of them in `out`."""
+    for w in range(begin, end):
+        kept = word_of(bits, offset, uint64(w), length)
+        while kept != 0:
+            out[place] = values[(uint64(w) << uint64(6)) + uint64(trailing_zeros(kept))]
+            kept &= kept - uint64(1)
+            place += uint64(1)
+    return place
+
+
+@helper
+def keep_stretch(
+    bits: Any, offset: Any, begin: Any, end: Any, place: Any, room: Any, values: Any, out: Any
+) -> Any:
+    """The items kept of the words `[begin, end)`, none of them cut; past the last of them in `out`.
+
+    In the way that is fastest for so many; up to `room`, what follows them in `out` may be anything then.
+    """
+    count = uint64(0)
+    for w in range(begin, end):
+        count += uint64(popcount(whole_word(bits, offset, uint64(w))))
+    words = end - begin
+    first = begin << uint64(6)
+    if count == words << uint64(6):
+        for k in range(uint64(0), count):
+            out[place + uint64(k)] = values[first + uint64(k)]
+    elif count <= words * uint64(SPARSE):
+        keep_sparse(bits, offset, begin, place, place + count, values, out)
+    elif place + count + uint64(64) > room:
+        keep_each(bits, offset, end << uint64(6), begin, end, place, values, out)
+    elif count <= words * most_one_by_one(values):
+        keep_few(bits, offset, begin, end, place, values, out)
+    else:
+        keep_many(bits, offset, begin, end, place, values, out)
+    return place + count
+
+
+@helper
+def most_one_by_one(values: Any) -> Any:
+    """The most items of a word that are faster one by one than by `compress_items`."""
+    return uint64(12) if values.itemsize == 8 else uint64(5)
 
 
 @helper
 def keep_many(
     bits: Any, offset: Any, begin: Any, end: Any, place: Any, values: Any, out: Any
 ) -> None:
-    """The items kept of the words `[begin, end)`, none of them cut, with room to spill."""
+    """Words of many items, eight or four slots at a time."""
     for w in range(begin, end):
         kept = whole_word(bits, offset, uint64(w))
         if kept != 0:
@@ -121,20 +162,43 @@ def keep_many(
 def keep_few(
     bits: Any, offset: Any, begin: Any, end: Any, place: Any, values: Any, out: Any
 ) -> None:
-    """The same for words with few bits: two items a time, as each further branch is mispredicted."""
+    """Words of few items: four of them a time, as each further branch is mispredicted."""
     for w in range(begin, end):
-        kept = whole_word(bits, offset, uint64(w))
-        after = place + uint64(popcount(kept))
+        a = whole_word(bits, offset, uint64(w))
+        after = place + uint64(popcount(a))
         first = uint64(w) << uint64(6)
-        while kept != 0:
-            rest = kept & (kept - uint64(1))
-            # Where there is no second one, the first again: it is in the cache.
-            second = rest if rest != 0 else kept
-            out[place] = values[first + uint64(trailing_zeros(kept))]
-            out[place + uint64(1)] = values[first + uint64(trailing_zeros(second))]
-            kept = rest & (rest - uint64(rest != 0))
-            place += uint64(2)
+        while place < after:
+            # Where there is no further one, the first again: it is in the cache.
+            b = a & (a - uint64(1))
+            b = b if b != 0 else a
+            c = b & (b - uint64(1))
+            c = c if c != 0 else a
+            d = c & (c - uint64(1))
+            d = d if d != 0 else a
+            out[place] = values[first + uint64(trailing_zeros(a))]
+            out[place + uint64(1)] = values[first + uint64(trailing_zeros(b))]
+            out[place + uint64(2)] = values[first + uint64(trailing_zeros(c))]
+            out[place + uint64(3)] = values[first + uint64(trailing_zeros(d))]
+            a = d & (d - uint64(1))
+            place += uint64(4)
         place = after
+
+
+@helper
+def keep_sparse(
+    bits: Any, offset: Any, w: Any, place: Any, end: Any, values: Any, out: Any
+) -> None:
+    """Words of hardly an item, from word `w` on up to place `end` of `out`: from item to item."""
+    kept = uint64(0)
+    if place < end:
+        kept = whole_word(bits, offset, w)
+    while place < end:
+        while kept == 0:
+            w += uint64(1)
+            kept = whole_word(bits, offset, w)
+        out[place] = values[(w << uint64(6)) + uint64(trailing_zeros(kept))]
+        kept &= kept - uint64(1)
+        place += uint64(1)
 
 
 @kernel("bits: u1[], offset: u8, length: u8, words: u8, starts: i8[], values: u8[], out: u8[w]")
@@ -291,6 +355,7 @@ def fill_words(
 ) -> Any:
     """The words `[begin, end)` of `out`, as `filter_bits` says; how many of their bits are set."""
     last = (length + uint64(63)) >> uint64(6)
+    whole = length >> uint64(6)
     block = find_block(starts, begin << uint64(6))
     passed = (begin << uint64(6)) - uint64(starts[block])
     w = block * words
@@ -318,8 +383,13 @@ def fill_words(
         w += uint64(1)
         more = o < end and w < last
         if more:
-            kept = word_of(bits, offset, w, length)
-            part = extract_bits(word_of(values, values_offset, w, length), kept)
+            if w < whole:
+                kept = whole_word(bits, offset, w)
+                part = whole_word(values, values_offset, w)
+            else:
+                kept = word_of(bits, offset, w, length)
+                part = word_of(values, values_offset, w, length)
+            part = extract_bits(part, kept)
             count = uint64(popcount(kept))
     if o < end:
         out[o] = ready

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,6 +85,17 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         """Run the body as plain Python."""
         return self.body(*args)
+
+    def require_types(self, args: Sequence[Any]) -> None:
+        """Raise `TypeError` if an array (NumPy's or CuPy's) among the arguments is of another type."""
+        chosen: dict[str, str] = {}
+        for argument, value in zip(self.arguments, args, strict=False):
+            if not argument.array:
+                continue
+            code = value.dtype.str[1:]
+            choice = chosen.setdefault(argument.item, code)
+            if code != choice or code not in self.generics.get(argument.item, (argument.item,)):
+                raise TypeError(f"{self.name}: {argument.name} is {argument.item}[], got {code}[]")
 
     def variants(self) -> Iterator[tuple[Argument, ...]]:
         """The arguments once for each combination of the types that the capitals stand for."""

@@ -16,10 +16,20 @@ from numpy import int64, uint64
 
 from colkern.kernels.bitmaps import get_bit, is_valid
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_eight, fill_eight, load_word, trailing_zeros
+from colkern.kernels.primitives import (
+    add,
+    copy_eight,
+    fill_eight,
+    load_word,
+    popcount,
+    trailing_zeros,
+)
 
 BLOCK_BITS = 6
 """Lists are counted by blocks of so many: as many as a word of a bitmap has bits."""
+
+FEW = 8
+"""In a block with no more nulls than these, the lists between them are seen to together."""
 
 LONG = 64
 """A list with more elements than this has a loop of its own; see `list_of_each`."""
@@ -66,6 +76,18 @@ def valid_bits(validity: Any, position: Any, count: Any) -> Any:
     if len(validity) == 0:
         return lowest_bits(count)
     return some_bits(validity, position, count)
+
+
+@helper
+def shown_length(
+    offsets: Any, sizes: Any, first: Any, valid: Any, j: Any, null: Any, empty: Any
+) -> Any:
+    """What counts for the length of list `first + j`, an int64; bit `j` of `valid` is its own."""
+    elements = list_length(offsets, sizes, first + j)
+    # Without branches, of which half would be guessed wrong where nulls are many.
+    elements |= empty & -int64(elements == 0)
+    shown = -int64((valid >> j) & uint64(1))
+    return (elements & shown) | (null & ~shown)
 
 
 @helper
@@ -174,14 +196,17 @@ def count_elements(start, stop, step, offsets, sizes, validity, offset, length, 
         first = uint64(b) << uint64(BLOCK_BITS)
         count = min(length - first, uint64(1 << BLOCK_BITS))
         valid = valid_bits(validity, offset + first, count)
+        holes = valid ^ lowest_bits(count)
         total = int64(0)
-        if valid == lowest_bits(count) and len(sizes) == 0 and empty == 0:
+        if len(sizes) == 0 and empty == 0 and popcount(holes) <= FEW:
             total = int64(offsets[first + count]) - int64(offsets[first])
+            while holes != 0:
+                i = first + uint64(trailing_zeros(holes))
+                total += null - list_length(offsets, sizes, i)
+                holes &= holes - uint64(1)
         else:
             for j in range(uint64(0), count):
-                elements = list_length(offsets, sizes, first + uint64(j))
-                shown = empty if elements == 0 else elements
-                total += shown if (valid >> uint64(j)) & uint64(1) != 0 else null
+                total += shown_length(offsets, sizes, first, valid, uint64(j), null, empty)
         out[b] = total
 
 
@@ -211,16 +236,22 @@ def element_starts(
         count = min(length - first, uint64(1 << BLOCK_BITS))
         valid = valid_bits(validity, offset + first, count)
         place = int64(blocks[uint64(b)])
-        if valid == lowest_bits(count) and len(sizes) == 0 and empty == 0:
+        holes = valid ^ lowest_bits(count)
+        if len(sizes) == 0 and empty == 0 and popcount(holes) <= FEW:
             away = int64(offsets[first]) - place
-            for i in range(first, first + count):
-                out[i] = int64(offsets[i]) - away
+            i = first
+            while i < first + count:
+                hole = first + (uint64(trailing_zeros(holes)) if holes != 0 else count)
+                for k in range(i, min(hole + uint64(1), first + count)):
+                    out[k] = int64(offsets[k]) - away
+                if holes != 0:
+                    away += list_length(offsets, sizes, hole) - null
+                    holes &= holes - uint64(1)
+                i = hole + uint64(1)
         else:
             for j in range(uint64(0), count):
                 out[first + uint64(j)] = place
-                elements = list_length(offsets, sizes, first + uint64(j))
-                shown = empty if elements == 0 else elements
-                place += shown if (valid >> uint64(j)) & uint64(1) != 0 else null
+                place += shown_length(offsets, sizes, first, valid, uint64(j), null, empty)
         if first + count == length:
             out[length] = blocks[uint64(b) + uint64(1)]
 
@@ -286,6 +317,28 @@ def first_list_out_of_row(start, stop, step, offsets, sizes, validity, offset, b
         if away and list_length(offsets, sizes, i) > 0 and is_valid(validity, offset, i):
             return uint64(i)
     return ~uint64(0)
+
+
+@kernel("offsets: O[], sizes: O[], base: i8, out: O[w]", returns="u8", combine="max", O="i4 i8")
+def list_views_in_row(start, stop, step, offsets, sizes, base, out):
+    """out[i] = where list i begins behind `base`; 0 if each ends where the next one begins, else 1.
+
+    offsets: int32/int64[n]
+    sizes: int32/int64[n]
+    base: where the first list begins in the child
+    out: int32/int64[n + 1]; whoever has the last list also writes out[n]
+    """
+    last = uint64(max(len(offsets), 1)) - uint64(1)
+    differ = int64(0)
+    for i in range(start, min(uint64(stop), last), step):
+        begin = int64(offsets[i])
+        differ |= begin + int64(sizes[i]) - int64(offsets[uint64(i) + uint64(1)])
+        out[i] = begin - base
+    if start <= last and last < stop and (last - uint64(start)) % uint64(step) == 0:
+        begin = int64(offsets[last]) - base
+        out[last] = begin
+        out[last + uint64(1)] = begin + int64(sizes[last])
+    return uint64(differ != 0)
 
 
 @kernel(
@@ -395,6 +448,17 @@ def elements_of_lists(start, stop, step, begins, latest, starts, out):
             k += uint64(step)
 
 
+@helper
+def eight_follow(begins: Any, starts: Any, row: Any, lists: Any, away: Any, latest: Any) -> Any:
+    """Whether eight lists from `row` on are there, and begin `away` from where their copies begin."""
+    if row + uint64(8) > lists:
+        return False
+    differ = uint64(0)
+    for i in range(row, row + uint64(8)):
+        differ |= uint64(begins[i]) ^ add(uint64(starts[i]), away)
+    return differ == 0 and uint64(begins[row + uint64(7)]) <= latest
+
+
 @kernel(
     "begins: O[], latest: u8, starts: O[], width: u8, values: T[], out: T[w]",
     O="i4 i8",
@@ -418,10 +482,23 @@ def copy_lists(start, stop, step, begins, latest, starts, width, values, out):
     k = uint64(start)
     row = list_of(starts, width, uint64(0), k)
     if step == 1:
+        lists = uint64(len(starts)) - uint64(1)
+        retry = row
         while k < end:
-            after = min((uint64(starts[row + uint64(1)]) - base) * width, end)
-            place = (uint64(starts[row]) - base) * width
-            source = list_begin(begins, latest, row) * width + (k - place)
+            begin = list_begin(begins, latest, row)
+            place = uint64(starts[row]) - base
+            away = add(begin, add(~uint64(starts[row]), uint64(1)))
+            row += uint64(1)
+            if row > retry:
+                # Lists that follow each other in the child as they do here are copied together.
+                begun = row
+                while eight_follow(begins, starts, row, lists, away, latest):
+                    row += uint64(8)
+                # Where there are hardly any, it costs too much to look each time.
+                retry = row if row > begun else row + uint64(LONG)
+            after = min((uint64(starts[row]) - base) * width, end)
+            source = begin * width + (k - place * width)
+            # No branch depends on whether a list is empty, or on the length of a short one.
             while True:
                 alone = k + uint64(8) > end or after > k + uint64(LONG)
                 if alone or limit < uint64(8) or source > limit - uint64(8):
@@ -434,7 +511,6 @@ def copy_lists(start, stop, step, begins, latest, starts, width, values, out):
                 if k >= after:
                     break
             k = after
-            row += uint64(1)
     else:
         while k < end:
             row = list_of(starts, width, row, k)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import int64, uint8, uint64
+from numpy import int64, uint64
 
 from colkern.kernels.bitmaps import get_bit
 from colkern.kernels.changes import word_of_bits
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes, popcount
+from colkern.kernels.primitives import copy_bytes_loosely, popcount
 
 OVER = 16
 """Where one thread fills runs one after the other, it may write so many items at once: the next run's
@@ -120,35 +120,45 @@ def decode_runs(start, stop, step, run_ends, values, offset, out):
 
 
 @kernel(
-    "run_ends: R[], bits: u1[], bit_offset: u8, offset: u8, length: u8, out: u1[w]",
+    "run_ends: R[], bits: u1[], bit_offset: u8, offset: u8, length: u8, out: u8[w]",
+    returns="u8",
+    combine="add",
     R="i2 i4 i8",
 )
 def decode_run_bits(start, stop, step, run_ends, bits, bit_offset, offset, length, out):
-    """Bit i of `out` = the bit of the run that holds offset + i; the range is over bytes of `out`.
+    """Bit i of `out` = the bit of the run that holds offset + i; returns how many are set.
+
+    The range is over the words of `out`.
 
     run_ends: int16/int32/int64[runs], increasing, the last one at least offset + length
     bits: uint8[] bitmap with one bit a run
     bit_offset: the bit of run 0
     offset: the first logical position
     length: the number of bits
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    out: uint64[ceil(length / 64)]; bits past `length` become zero
     """
-    run = find_run(run_ends, offset + (uint64(start) << uint64(3)))
-    for b in range(start, stop, step):
-        begin = uint64(b) << uint64(3)
-        limit = min(begin + uint64(8), length)
-        packed = uint64(0)
-        i = begin
-        while uint64(run_ends[run]) <= offset + i:
+    run = find_run(run_ends, offset + (uint64(start) << uint64(6)))
+    total = uint64(0)
+    for w in range(start, stop, step):
+        begin = offset + (uint64(w) << uint64(6))
+        count = min(offset + length - begin, uint64(64))
+        while uint64(run_ends[run]) <= begin:
             run += uint64(1)
-        while i < limit:
-            end = min(uint64(run_ends[run]) - offset, limit)
-            if get_bit(bits, bit_offset + run):
-                ones = (uint64(1) << (end - i)) - uint64(1)
-                packed |= ones << (i - begin)
-            i = end
-            run += uint64(i < limit)
-        out[b] = uint8(packed)
+        # What a run has that the one before has not turns over all bits from its begin on.
+        bit = uint64(get_bit(bits, bit_offset + run))
+        packed = bit * ~uint64(0)
+        end = uint64(run_ends[run]) - begin
+        while end < count:
+            run += uint64(1)
+            after = uint64(get_bit(bits, bit_offset + run))
+            packed ^= ((bit ^ after) * ~uint64(0)) << end
+            bit = after
+            end = uint64(run_ends[run]) - begin
+        if count < 64:
+            packed &= (uint64(1) << count) - uint64(1)
+        out[w] = packed
+        total += uint64(popcount(packed))
+    return total
 
 
 @kernel(
@@ -159,7 +169,7 @@ def decode_run_bits(start, stop, step, run_ends, bits, bit_offset, offset, lengt
 def measure_runs(start, stop, step, run_ends, first, offset, length, value_offsets, out):
     """out[r] = how many bytes the binary values of all slots of run first + r are.
 
-    run_ends: int16/int32/int64[], increasing
+    run_ends: int16/int32/int64[], not decreasing
     first: the run of the first slot
     offset: its logical position
     length: the number of slots
@@ -182,7 +192,7 @@ def measure_runs(start, stop, step, run_ends, first, offset, length, value_offse
 def repeat_offsets(start, stop, step, run_ends, first, offset, value_offsets, starts, out):
     """out[i] = where the binary value of slot i begins if each slot has its own.
 
-    run_ends: int16/int32/int64[], increasing, the last one at least offset + n
+    run_ends: int16/int32/int64[], not decreasing, the last one at least offset + n
     first: the run of the first slot
     offset: its logical position
     value_offsets: int32/int64[len(run_ends) + 1], checked
@@ -215,7 +225,7 @@ def repeat_offsets(start, stop, step, run_ends, first, offset, value_offsets, st
 def repeat_bytes(start, stop, step, run_ends, offset, value_offsets, base, starts, out):
     """The bytes of `out` from starts[i] on = the binary value of the run of slot i.
 
-    run_ends: int16/int32/int64[], increasing, the last one at least offset + n
+    run_ends: int16/int32/int64[], not decreasing, the last one at least offset + n
     offset: the first logical position
     value_offsets: int32/int64[len(run_ends) + 1], checked
     base: the address of the values' data
@@ -223,12 +233,17 @@ def repeat_bytes(start, stop, step, run_ends, offset, value_offsets, base, start
     out: uint8[starts[n]]
     """
     run = find_run(run_ends, offset + uint64(start))
+    source_end = uint64(value_offsets[uint64(len(value_offsets)) - uint64(1)])
     for i in range(start, stop, step):
         while uint64(run_ends[run]) <= offset + uint64(i):
             run += uint64(1)
         place = uint64(starts[i])
-        count = uint64(starts[i + uint64(1)]) - place
-        copy_bytes(out, place, base + uint64(value_offsets[run]), count)
+        after = uint64(starts[i + uint64(1)])
+        source = uint64(value_offsets[run])
+        # A thread with values one after the other may spill over what it has yet to write.
+        end = uint64(starts[stop]) if step == 1 else after
+        room = min(end - place, source_end - source)
+        copy_bytes_loosely(out, place, base + source, after - place, room)
 
 
 @kernel("run_ends: R[]", returns="u8", R="i2 i4 i8")
@@ -310,13 +325,13 @@ def index_runs(start, stop, step, run_ends, offset, out):
         out[uint64(w) * uint64(2)] = starts
 
 
-@kernel("index: u8[], positions: P[], out: i8[w]", P="i4 i8")
+@kernel("index: u8[], positions: P[], out: I[w]", P="i4 i8", I="i4 i8")
 def look_up_runs(start, stop, step, index, positions, out):
     """out[i] = the run that holds slot positions[i].
 
     index: uint64[2 pairs], of `index_runs`
     positions: int32/int64[n], in bounds
-    out: int64[n]
+    out: int32/int64[n]
     """
     for i in range(start, stop, step):
         position = uint64(positions[i])

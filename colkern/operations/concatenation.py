@@ -17,7 +17,6 @@ from colkern.kernels import bitmaps, offsets, runs, unions, views
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.patterns import bit_words, bitmap_of
-from colkern.operations.selection import words_of
 from colkern.operations.targets import target_of
 from colkern.operations.union_slots import child_numbers
 from colkern.operations.validation import require_valid
@@ -40,10 +39,12 @@ def concat(arrays: Sequence[Array]) -> Array:
     """
     if not arrays:
         raise ValueError("arrays: need at least one")
+    type_ = arrays[0].type
     for position, array in enumerate(arrays):
-        if array.type is not arrays[0].type and not s.same_type(array.type, arrays[0].type):
-            raise TypeError(f"arrays: number {position} is {array.type}, not {arrays[0].type}")
-        require_valid(array)
+        if array.type is not type_ and not s.same_type(array.type, type_):
+            raise TypeError(f"arrays: number {position} is {array.type}, not {type_}")
+        if not array._checked:
+            require_valid(array)
     filled = [array for array in arrays if array.length] or arrays[:1]
     return filled[0] if len(filled) == 1 else join_arrays(filled)
 
@@ -51,7 +52,7 @@ def concat(arrays: Sequence[Array]) -> Array:
 def join_arrays(arrays: Sequence[Array]) -> Array:
     """Checked arrays of one type, copied one after the other."""
     first = arrays[0]
-    length = sum(array.length for array in arrays)
+    length = sum([array.length for array in arrays])
     buffers, children, dictionary = _CONCAT[first.layout.name](arrays)
     if first.layout.has_validity:
         validity, nulls = _validity(arrays, length)
@@ -67,7 +68,7 @@ Parts = tuple[list[Buffer | None], list[Array], Array | None]
 
 
 def _validity(arrays: Sequence[Array], length: int) -> tuple[Buffer | None, int]:
-    nulls = sum(array.null_count for array in arrays)
+    nulls = sum([array.null_count for array in arrays])
     if nulls == 0:
         return None, 0
     bits = [array.buffer(Role.VALIDITY) if array.null_count else None for array in arrays]
@@ -78,32 +79,44 @@ def _join_bits(arrays: Sequence[Array], bits: Sequence[Buffer | None], length: i
     """The bits of all the arrays' slots; ones for an array that has no buffer of them."""
     target = target_of(arrays[0].device)
     out = bit_words(target, length)
+    whole = out.view(np.uint8)
     place = 0
     for array, buffer in zip(arrays, bits, strict=True):
-        touched = bitmaps.words_for(place + array.length) - (place >> 6) if array.length else 0
-        if buffer is None:
-            target.map(bitmaps.place_ones, touched, array.length, place, out)
-        else:
-            source = (buffer.array, array.offset, array.length)
-            target.map(bitmaps.place_bits, touched, *source, place, out)
-        place += array.length
+        count = array.length
+        if buffer is not None and not (place | array.offset | count) & 7:
+            first, begin = place >> 3, array.offset >> 3
+            size = count >> 3
+            target.copy(buffer.array[begin : begin + size], whole[first : first + size])
+        elif count:
+            touched = bitmaps.words_for(place + count) - (place >> 6)
+            if buffer is None:
+                target.map(bitmaps.place_ones, touched, count, place, out)
+            else:
+                source = (buffer.array, array.offset, count)
+                target.map(bitmaps.place_bits, touched, *source, place, out)
+        place += count
     return bitmap_of(target, out, length)
 
 
 def _join_items(arrays: Sequence[Array], role: Role) -> Any:
     """The items of a one-item-a-slot buffer of all the arrays, as one array that may be written."""
     target = target_of(arrays[0].device)
-    dtype = arrays[0].layout.spec(role).dtype
-    if dtype.itemsize == 0:
+    position = arrays[0].layout.position(role)
+    dtype = arrays[0].layout.buffers[position].dtype
+    size = dtype.itemsize
+    if size == 0:
         return target.allocate(0, np.uint8)
-    out = target.output(sum(array.length for array in arrays), dtype)
-    words, width = words_of(out)
+    # As bytes: an array of another type for each part takes longer than to copy many a part.
+    out = target.output(sum([array.length for array in arrays]) * size, np.uint8)
     place = 0
     for array in arrays:
-        count = array.length * width
-        target.copy(words_of(array.items(role))[0], words[place : place + count])
+        buffer = array.buffers[position]
+        if buffer is None:  # It has no slots.
+            continue
+        begin, count = array.offset * size, array.length * size
+        target.copy(buffer.array[begin : begin + count], out[place : place + count])
         place += count
-    return out
+    return out.view(dtype)
 
 
 def _join_null(arrays: Sequence[Array]) -> Parts:
@@ -114,7 +127,7 @@ def _join_fixed(arrays: Sequence[Array]) -> Parts:
     target = target_of(arrays[0].device)
     if arrays[0].layout.buffers[1].extent is Extent.BITS:
         bits = [array.buffers[1] for array in arrays]
-        return [_join_bits(arrays, bits, sum(a.length for a in arrays))], [], None
+        return [_join_bits(arrays, bits, sum([a.length for a in arrays]))], [], None
     return [target.buffer(_join_items(arrays, Role.DATA))], [], None
 
 

@@ -68,7 +68,7 @@ def _grouped_bytes(array: Array, chosen: Any, seed: int) -> tuple[Any, Any] | No
     kind, values = byte_values(array)
     kernel = kernels.count_unlike_views if kind == "views" else kernels.count_unlike_strings
     pairs = max(len(positions) - 1, 0)
-    looks = [run_masks(target), *([] if kind == "views" else [target.table([], np.uint8)])]
+    looks = [run_masks(target), *([] if kind == "views" else [target.no_bits])]
     if pairs and target.reduce(kernel, pairs, positions, groups, *values, *looks):
         return None
     return positions, groups

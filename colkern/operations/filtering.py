@@ -15,8 +15,17 @@ from colkern.arrays import Array, RecordBatch
 from colkern.kernels import bitmaps, filtering
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, Buffer
-from colkern.operations.patterns import Kept, bit_words, bitmap_of, compact
-from colkern.operations.selection import is_plain, null_where, repeat_bits, words_of
+from colkern.operations.compaction import Kept, compact
+from colkern.operations.patterns import bit_words, bitmap_of
+from colkern.operations.selection import (
+    Picks,
+    is_plain,
+    null_where,
+    own_words,
+    repeat_bits,
+    take_picks,
+    words_of,
+)
 from colkern.operations.targets import target_of
 from colkern.operations.validation import require_valid
 
@@ -55,11 +64,15 @@ def filter(
         raise ValueError(f"null_selection: expected 'drop' or 'emit_null', got {null_selection!r}")
     columns = data.columns if isinstance(data, RecordBatch) else [data]
     for column in columns:
-        require_valid(column)
+        if not column._checked:
+            require_valid(column)
     emits = null_selection == "emit_null" and mask.null_count > 0
     kept = _kept(mask, emits)
     if kept.count == data.length and not emits:
         return data
+    if len(columns) > 1 and kept.is_sparse:
+        # Found once, for all columns.
+        kept.positions()
     chosen = [keep(column, kept) for column in columns]
     if emits:
         validity, valid = _kept_bits(kept, mask.buffer(Role.VALIDITY), mask.offset)
@@ -72,7 +85,7 @@ def filter(
 def _kept(mask: Array, emits: bool) -> Kept:
     """The slots that are true, and those that are null too if `emits`."""
     target = target_of(mask.device)
-    values = mask.buffer(Role.DATA) or EMPTY
+    values = mask.buffers[1] or EMPTY
     if mask.null_count == 0:
         return compact(target, values.array, mask.offset, mask.length)
     valid = mask.buffer(Role.VALIDITY)
@@ -86,7 +99,10 @@ def _kept(mask: Array, emits: bool) -> Kept:
 
 def keep(array: Array, kept: Kept) -> Array:
     """The slots of a checked array that are kept, of as many."""
-    made = _FILTER[array.layout.name](array, kept)
+    name = array.layout.name
+    if name in _BY_POSITION and (kept.has_positions or (kept.is_sparse and _BY_POSITION[name])):
+        return take_picks(array, Picks(kept.positions()))
+    made = _FILTER[name](array, kept)
     made._checked = True
     return made
 
@@ -110,25 +126,22 @@ def _validity(array: Array, kept: Kept) -> tuple[Buffer | None, int]:
     return (bits, kept.count - valid) if valid < kept.count else (None, 0)
 
 
-def keep_items(items: Any, kept: Kept) -> Any:
-    """The items that are kept, of one a slot; same dtype."""
-    words, width = words_of(items)
+def keep_words(words: Any, width: int, kept: Kept) -> Any:
+    """The items that are kept, of `width` words each and one a slot."""
     target = kept.target
-    if width == 0:
-        return items[:0].repeat(0)
     out = target.output(kept.count * width, words.dtype)
     if width == 1:
         kept.map(filtering.filter_items, kept.starts, words, out)
     elif width == 2 and words.dtype.itemsize == 8:
         kept.map(filtering.filter_pairs, kept.starts, words, out)
-    elif kept.count:
-        where = (target.address(words), items.dtype.itemsize)
+    elif kept.count and width:
+        where = (target.address(words), width * words.dtype.itemsize)
         kept.map(filtering.filter_values, kept.starts, *where, out.view(np.uint8))
-    return out.view(items.dtype)
+    return out
 
 
 def _keep_buffer(array: Array, role: Role, kept: Kept) -> Buffer:
-    made: Buffer = kept.target.buffer(keep_items(array.items(role), kept))
+    made: Buffer = kept.target.buffer(keep_words(*own_words(array, role), kept))
     return made
 
 
@@ -150,8 +163,15 @@ def _keep_fixed(array: Array, kept: Kept) -> Array:
 def _keep_offsets(items: Any, kept: Kept) -> tuple[Any, Any, int]:
     """The offsets of the values that are kept, where those of each block begin, and the last one."""
     target = kept.target
-    sums = kept.sums(filtering.sum_kept_lengths, items)
     starts = target.output(kept.count + 1, items.dtype)
+    if kept.blocks == 1:
+        # It begins at 0: what all of it comes to is known afterwards.
+        kept.map(
+            filtering.filter_offsets, kept.starts, target.table([0, 0], np.int64), items, starts
+        )
+        total = target.item(starts, kept.count)
+        return starts, target.table([0, total], np.int64), total
+    sums = kept.sums(filtering.sum_kept_lengths, items)
     if kept.blocks == 0:
         starts[:] = 0
     kept.map(filtering.filter_offsets, kept.starts, sums, items, starts)
@@ -220,7 +240,7 @@ def _keep_fixed_list(array: Array, kept: Kept) -> Array:
     if size and is_plain(own):
         values = own.items(Role.DATA)
         lists = values.view(np.dtype(f"V{values.dtype.itemsize * size}"))
-        data = kept.target.buffer(keep_items(lists, kept))
+        data = kept.target.buffer(keep_words(*words_of(lists), kept))
         child = Array(own.type, kept.count * size, [None, data], null_count=0)
         child._checked = True
     elif size:
@@ -261,6 +281,15 @@ def _keep_runs(array: Array, kept: Kept) -> Array:
 
     return filter_runs(array, kept.target.buffer(kept.bits), kept.offset)
 
+
+_BY_POSITION = {
+    "fixed-size primitive": False,
+    "dictionary-encoded": False,
+    "variable-size binary view": False,
+    "variable-size binary": True,
+}
+"""The layouts whose kept slots are taken by position where there are positions; whether to find those,
+where few slots are kept."""
 
 _FILTER: dict[str, Callable[[Array, Kept], Array]] = {
     "null": _keep_null,

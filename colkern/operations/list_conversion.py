@@ -17,7 +17,7 @@ from colkern.kernels import lists, offsets
 from colkern.memory import Buffer
 from colkern.operations.creation import nulls
 from colkern.operations.list_elements import bitmap_of, copy_elements
-from colkern.operations.list_slots import Lists, lists_of
+from colkern.operations.list_slots import Lists, lists_of, most_of
 from colkern.operations.nulling import null_outside
 from colkern.operations.targets import NOWHERE
 from colkern.operations.validity import compact_validity
@@ -36,6 +36,10 @@ _WIDTHS: dict[int, dict[type[s.DataType], Callable[[s.Field], s.DataType]]] = {
     32: {s.LargeList: s.list_, s.LargeListView: s.list_view},
     64: {s.List: s.large_list, s.ListView: s.large_list_view},
 }
+
+
+_OFFSETS = (np.dtype(np.int32), np.dtype(np.int64))
+"""Those of lists, and of large ones."""
 
 
 def list_to_list_view(array: Array) -> Array:
@@ -68,14 +72,19 @@ def list_view_to_list(array: Array) -> Array:
     """
     kind = _result(_LIST_TYPES, array, "list_view or large_list_view")
     found = lists_of(array)
+    target = found.target
+    starts = found.starts_in_row()
+    if starts is not None:
+        first = target.item(found.offsets, 0)
+        child = found.elements(first, first + target.item(starts, array.length))
+        return _made(kind, array, [None, target.buffer(starts)], child)
     starts = found.starts(found.shown, found.offsets.dtype)
     row = found.row_from(starts)
     if row is not None:
-        child = found.child.slice(row[0], row[1] - row[0])
+        child = found.elements(*row)
     else:
         child = copy_elements(found.child, found.begins(starts.dtype), starts)
-    buffers = [compact_validity(array), found.target.buffer(starts)]
-    return _made(kind, array, buffers, child)
+    return _made(kind, array, [compact_validity(array), target.buffer(starts)], child)
 
 
 def list_to_fixed_size_list(array: Array, list_size: int) -> Array:
@@ -120,12 +129,14 @@ def fixed_size_list_to_list(array: Array, *, large: bool = False) -> Array:
     found = lists_of(array)
     size = array.type.storage.list_size
     total = array.length * size
-    if not large and total > np.iinfo(np.int32).max:
+    dtype = _OFFSETS[large]
+    if total > most_of(dtype):
         raise _too_many(total)
-    out = found.target.output(array.length + 1, np.int64 if large else np.int32)
+    out = found.target.output(array.length + 1, dtype)
     found.target.map(offsets.even_offsets, len(out), 0, size, out)
     kind = (s.large_list if large else s.list_)(array.type.storage.value_field)
-    child = found.child.slice(array.offset * size, total)
+    begin = array.offset * size
+    child = found.elements(begin, begin + total)
     return _made(kind, array, [compact_validity(array), found.target.buffer(out)], child)
 
 
@@ -149,7 +160,7 @@ def list_with_offsets(array: Array, bit_width: int) -> Array:
         _result(_VIEW_TYPES | _LIST_TYPES, array, "list, large_list or a view of them")
         return array
     found = lists_of(array)
-    dtype = np.dtype(f"i{bit_width // 8}")
+    dtype = _OFFSETS[bit_width == 64]
     resize = _resized_views if found.has_views else _resized_offsets
     buffers, child = resize(found, dtype)
     kind = make(array.type.storage.fields[0])
@@ -185,7 +196,7 @@ def _check_lengths(found: Lists, size: int) -> None:
 def _even_starts(found: Lists, size: int) -> Any:
     """Where each list begins among lists of one size."""
     own = found.offsets.dtype
-    fits = found.array.length * size <= np.iinfo(own).max
+    fits = found.array.length * size <= most_of(own)
     out = found.target.output(found.array.length + 1, own if fits else np.int64)
     found.target.map(offsets.even_offsets, len(out), 0, size, out)
     return found.target.frozen(out)
@@ -206,7 +217,7 @@ def _elements_in_place(found: Lists, size: int) -> Array | None:
         away = (*found.args, base, _even_starts(found, size))
         if found.first(lists.first_list_out_of_row, *away) != NOWHERE:
             return None
-    return found.child.slice(base, array.length * size)
+    return found.elements(base, base + array.length * size)
 
 
 def _copied_evenly(found: Lists, size: int) -> Array:
@@ -225,21 +236,21 @@ def _copied_evenly(found: Lists, size: int) -> Array:
 
 
 def _resized_offsets(found: Lists, dtype: Any) -> tuple[list[Buffer | None], Array]:
-    target, child = found.target, found.child
+    target = found.target
     first = target.item(found.offsets, 0)
     last = target.item(found.offsets, found.array.length)
-    most = np.iinfo(dtype).max
+    most = most_of(dtype)
     if last - first > most:
         raise _too_many(last - first)
     base = first if last > most else 0
     out = target.output(len(found.offsets), dtype)
     target.map(offsets.rebase_offsets, len(out), found.offsets, base, out)
-    return [target.buffer(out)], child.slice(base, last - base)
+    return [target.buffer(out)], found.elements(base, last)
 
 
 def _resized_views(found: Lists, dtype: Any) -> tuple[list[Buffer | None], Array]:
     target, child, count = found.target, found.child, found.array.length
-    if child.length > np.iinfo(dtype).max:
+    if child.length > most_of(dtype):
         raise _too_many(child.length)
     # Under nulls there may be numbers that do not fit.
     sizes = target.output(count, dtype)

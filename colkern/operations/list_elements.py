@@ -17,6 +17,7 @@ from colkern.kernels import lists
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.creation import nulls
+from colkern.operations.runs import can_repeat_bytes, repeat_bytes
 from colkern.operations.selection import take_positions, words_of
 from colkern.operations.targets import target_of
 from colkern.operations.validity import null_count
@@ -102,6 +103,16 @@ class _Repeating(_Gathering):
         return self.target.frozen(out)
 
 
+def _gather_binary(array: Array, how: _Gathering) -> Array:
+    if not isinstance(how, _Repeating) or not can_repeat_bytes(array, how.count):
+        return _gather_positions(array, how)
+    validity, count = _validity(array, how)
+    # Each list is a run of its value.
+    slots = (how.starts[1:], 0, how.target.item(how.starts, 0))
+    buffers = [validity, *repeat_bytes(array, slots, array.length, how.count)]
+    return Array(array.type, how.count, buffers, null_count=count)
+
+
 def _gathered(array: Array, how: _Gathering) -> Array:
     if how.count == 0 or array.length == 0:
         return nulls(how.count, array.type, array.device)
@@ -170,6 +181,7 @@ _GATHER: dict[str, Callable[[Array, _Gathering], Array]] = {
     "null": _gather_null,
     "fixed-size primitive": _gather_fixed,
     "dictionary-encoded": _gather_fixed,
+    "variable-size binary": _gather_binary,
     "variable-size binary view": _gather_fixed,
     "struct": _gather_struct,
 }

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,32 +27,51 @@ class Lists:
         array: A checked array of any layout with lists.
     """
 
+    __slots__ = (
+        "_offsets",
+        "_shown",
+        "_sizes",
+        "_validity",
+        "array",
+        "child",
+        "has_views",
+        "target",
+    )
+
     def __init__(self, array: Array) -> None:
         self.array = array
         self.child = array.children[0]
         self.target = target_of(array.device)
+        # Views have sizes, and come in any order.
+        self.has_views = array.layout.name == "variable-size list-view"
+        self._offsets: Any = None
+        self._sizes: Any = None
+        self._validity: tuple[Any, int] | None = None
+        self._shown: Count | None = None
 
     @property
-    def has_views(self) -> bool:
-        """Whether the lists are views, which have sizes and come in any order."""
-        return self.array.layout.name == "variable-size list-view"
-
-    @cached_property
     def offsets(self) -> Any:
         """Where each list begins (int32/int64), and, if there are no sizes, where the last one ends."""
-        return _OFFSETS[self.array.layout.name](self)
+        if self._offsets is None:
+            self._offsets = _OFFSETS[self.array.layout.name](self)
+        return self._offsets
 
-    @cached_property
+    @property
     def sizes(self) -> Any:
         """How many elements each list view has (int32/int64); no items for other lists."""
-        if self.has_views:
-            return self.array.items(Role.SIZES)
-        return self.target.table([], self.offsets.dtype)
+        if self._sizes is None:
+            if self.has_views:
+                self._sizes = self.array.items(Role.SIZES)
+            else:
+                self._sizes = self.offsets[:0]
+        return self._sizes
 
-    @cached_property
+    @property
     def validity(self) -> tuple[Any, int]:
         """The bitmap as kernels take it, and the bit of list 0."""
-        return validity_of(self.array, self.target)
+        if self._validity is None:
+            self._validity = validity_of(self.array, self.target)
+        return self._validity
 
     @property
     def args(self) -> tuple[Any, ...]:
@@ -104,25 +122,27 @@ class Lists:
         self.target.map(lists.count_elements, len(blocks), *args, blocks)
         return Count(args, blocks, self.target.total(blocks))
 
-    @cached_property
+    @property
     def shown(self) -> Count:
         """The count of the elements of the valid lists."""
-        return self.count()
+        if self._shown is None:
+            self._shown = self.count()
+        return self._shown
 
     def starts(self, count: Count, dtype: Any = None) -> Any:
         """The running sum of the lengths that were counted (dtype[lists + 1]), read-only.
 
         Args:
             count: The count.
-            dtype: int32 or int64; that of the offsets, if it fits and None is given.
+            dtype: That of int32 or int64; that of the offsets, if it fits and None is given.
 
         Raises:
             LimitExceededError: If the sum does not fit.
         """
         own = self.offsets.dtype
         if dtype is None:
-            dtype = own if count.total <= np.iinfo(own).max else np.int64
-        if count.total > np.iinfo(dtype).max:
+            dtype = own if count.total <= most_of(own) else np.dtype(np.int64)
+        if count.total > most_of(dtype):
             raise LimitExceededError(
                 f"{count.total} elements do not fit offsets of {np.dtype(dtype)}; "
                 f"use the large form of the type"
@@ -154,7 +174,7 @@ class Lists:
         """
         return self.offsets if self.hides_nothing else self.starts(self.shown)
 
-    @cached_property
+    @property
     def hides_nothing(self) -> bool:
         """Whether all that is between the first offset and the last are elements of valid lists."""
         if self.has_views:
@@ -168,6 +188,11 @@ class Lists:
         item = self.target.item
         return item(self.offsets, 0), item(self.offsets, self.array.length)
 
+    def elements(self, first: int, last: int) -> Array:
+        """The elements from `first` to `last` of the child, which is not copied."""
+        child = self.child
+        return child if last - first == child.length else child.slice(first, last - first)
+
     def row(self) -> tuple[int, int] | None:
         """The first element and the one past the last, if the lists follow each other in the child.
 
@@ -177,6 +202,21 @@ class Lists:
         if self.has_views:
             return self.row_from(self.starts(self.shown))
         return self._span() if self.hides_nothing else None
+
+    def starts_in_row(self) -> Any | None:
+        """Where list views begin, from 0 on, and where the last one ends (as `offsets`, [lists + 1]).
+
+        None if one is null, or begins elsewhere than where the one before it ends.
+        """
+        array, target = self.array, self.target
+        if array.length == 0 or array.null_count:
+            return None
+        out = target.output(array.length + 1, self.offsets.dtype)
+        base = target.item(self.offsets, 0)
+        args = (self.offsets, self.sizes, base, out)
+        if target.reduce(lists.list_views_in_row, array.length, *args):
+            return None
+        return out
 
     def row_from(self, starts: Any) -> tuple[int, int] | None:
         """As `row`, of list views, if the running sum of the shown lengths is known."""
@@ -215,6 +255,11 @@ def lists_of(array: Array) -> Lists:
         raise TypeError(f"array: expected lists, got {array.type}")
     require_valid(array)
     return Lists(array)
+
+
+def most_of(dtype: np.dtype[Any]) -> int:
+    """The greatest number of a signed type; several times as fast as `np.iinfo`."""
+    return (1 << 8 * dtype.itemsize - 1) - 1
 
 
 def list_size(array: Array) -> int:

@@ -37,7 +37,7 @@ def list_flatten(array: Array) -> Array:
     found = lists_of(array)
     row = found.row()
     if row is not None:
-        return found.child.slice(row[0], row[1] - row[0])
+        return found.elements(*row)
     starts = found.starts(found.shown)
     return copy_elements(found.child, found.begins(starts.dtype), starts)
 
@@ -56,9 +56,10 @@ def list_value_length(array: Array) -> Array:
     """
     found = lists_of(array)
     lengths = _LENGTHS[array.layout.name](found)
-    buffers = [compact_validity(array), found.target.buffer(lengths)]
+    nulls = array.null_count
+    validity = compact_validity(array) if nulls else None
     kind = _KINDS[lengths.dtype.itemsize]
-    return _checked(Array(kind, array.length, buffers, null_count=array.null_count))
+    return Array.of_valid(kind, array.length, (validity, found.target.buffer(lengths)), nulls)
 
 
 def list_parent_indices(array: Array) -> Array:
@@ -79,7 +80,7 @@ def list_parent_indices(array: Array) -> Array:
     count = target.item(starts, array.length) - target.item(starts, 0)
     out = target.output(count, np.int64)
     target.map(lists.list_of_each, count, starts, out)
-    return _checked(Array(s.int64(), count, [None, target.buffer(out)], null_count=0))
+    return Array.of_valid(_INT64, count, (None, target.buffer(out)), 0)
 
 
 def list_element(array: Array, index: int) -> Array:
@@ -112,11 +113,6 @@ def list_element(array: Array, index: int) -> Array:
     return taken if visible is None else null_outside(taken, visible)
 
 
-def _checked(array: Array) -> Array:
-    array._checked = True
-    return array
-
-
 def _lengths_of_lists(found: Lists) -> Any:
     out = found.target.output(found.array.length, found.offsets.dtype)
     found.target.map(lists.list_sizes, found.array.length, found.offsets, out)
@@ -139,4 +135,6 @@ _LENGTHS: dict[str, Callable[[Lists], Any]] = {
     "fixed-size list": _lengths_of_fixed,
 }
 
-_KINDS: dict[int, s.DataType] = {4: s.int32(), 8: s.int64()}
+_INT64 = s.int64()
+
+_KINDS: dict[int, s.DataType] = {4: s.int32(), 8: _INT64}

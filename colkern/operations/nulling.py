@@ -10,17 +10,17 @@ from collections.abc import Callable
 import numpy as np
 
 from colkern import schema as s
-from colkern.arrays import Array
+from colkern.arrays import UNKNOWN, Array
 from colkern.memory import Buffer
 from colkern.operations.own_slots import own_parts
 from colkern.operations.runs import run_of_each
 from colkern.operations.selection import Picks, gathered_bits, take_positions
 from colkern.operations.targets import target_of
 from colkern.operations.union_slots import slots_of
-from colkern.operations.validity import combine_validity
+from colkern.operations.validity import and_bits
 
 
-def null_outside(array: Array, visible: Buffer) -> Array:
+def null_outside(array: Array, visible: Buffer, hidden: int = UNKNOWN) -> Array:
     """The values of a checked array, null wherever a bit of `visible` is not set.
 
     Only bitmaps are copied, where the layout has them. A sparse union hands the nulls to its children,
@@ -29,20 +29,26 @@ def null_outside(array: Array, visible: Buffer) -> Array:
     Args:
         array: Any array.
         visible: One bit a slot, from bit 0 on.
+        hidden: How many of these are not set, if that is known.
     """
     if not array.length:
         return array
-    made = _NULL.get(array.layout.name, _null_by_bitmap)(array, visible)
+    special = _NULL.get(array.layout.name)
+    made = _null_by_bitmap(array, visible, hidden) if special is None else special(array, visible)
     made._checked = True
     return made
 
 
-def _null_by_bitmap(array: Array, visible: Buffer) -> Array:
-    mask = Array(s.bool_(), array.length, [visible, visible])
-    validity, nulls = combine_validity([array, mask])
+def _null_by_bitmap(array: Array, visible: Buffer, hidden: int) -> Array:
+    length, own = array.length, array.buffers[0]
+    if own is not None and array.null_count:
+        visible, shown = and_bits(own, array.offset, visible, 0, length)
+        hidden = length - shown
     buffers, children = own_parts(array)
-    buffers = [validity, *buffers[1:]]
-    return Array(array.type, array.length, buffers, children, array.dictionary, null_count=nulls)
+    buffers = (visible, *buffers[1:])
+    if not children and array.dictionary is None:
+        return Array.of_valid(array.type, length, buffers, hidden)
+    return Array(array.type, length, buffers, children, array.dictionary, 0, hidden)
 
 
 def _null_already(array: Array, visible: Buffer) -> Array:

@@ -15,9 +15,8 @@ from colkern.arrays import Array
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import changes, runs
 from colkern.layouts import Extent, Role, layout
-from colkern.memory import EMPTY
-from colkern.operations.patterns import compact_blocks
-from colkern.operations.selection import take_positions, words_of
+from colkern.memory import ALIGNMENT, EMPTY
+from colkern.operations.selection import Picks, take_picks, words_of
 from colkern.operations.targets import buffer_addresses, target_of, validity_of
 from colkern.operations.validation import require_valid
 
@@ -50,10 +49,10 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
     kind = layout(run_end_type).spec(Role.DATA).dtype
     require_room(array.length, kind)
     target = target_of(array.device)
-    starts = target.frozen(_starts(array))
-    made = _end_runs(target, starts, array.length, kind)
-    run_ends = Array(run_end_type, len(starts), [None, target.buffer(made)], null_count=0)
-    values = take_positions(array, starts)
+    bounds = _bounds(target, target.frozen(_changes(array)), array.length, kind)
+    values = take_picks(array, Picks(bounds[:-1].view(f"u{kind.itemsize}")))
+    buffers = [None, target.buffer(bounds[1:])]
+    run_ends = Array(run_end_type, values.length, buffers, null_count=0)
     type_ = s.run_end_encoded(run_end_type, array.type)
     encoded = Array(type_, array.length, [], [run_ends, values])
     encoded._checked = True
@@ -61,52 +60,51 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
 
 
 def encode_words(target: Any, words: Any, kind: Any) -> tuple[Any, Any]:
-    """The run ends of equal neighbours among `words` (uint64[n]), and where each run begins (int64).
+    """The run ends of equal neighbours among `words` (uint32/uint64[n]), and where each run begins.
 
-    Or a run for each word, and None, if hardly any neighbours are equal.
+    Both are of the dtype `kind`. Or a run for each word, and None, if hardly any neighbours are equal.
     """
     count = len(words)
     marks = target.output((count + 63) // 64, np.uint64)
     target.map(changes.mark_changes, len(marks), words, 1, count, marks)
-    blocks = target.output(_blocks(marks), np.int64)
     marks = target.frozen(marks)
-    target.map(changes.count_changes, len(blocks), marks, blocks)
-    if target.total(blocks) > count - count // _FEW:
+    counts, total = _counted(target, marks)
+    if total > count - count // _FEW:
         numbers = target.output(count, kind)
         target.map(runs.number_runs, count, numbers)
         return numbers, None
-    starts = target.frozen(_listed(target, marks))
-    return _end_runs(target, starts, count, kind), starts
+    bounds = _listed(target, marks, counts, total, count, kind)
+    return bounds[1:], bounds[:-1]
 
 
 def require_room(length: int, kind: Any) -> None:
     """Raises `LimitExceededError` if run ends of that dtype are too small for `length` slots."""
-    if length > np.iinfo(kind).max:
-        raise LimitExceededError(f"{length} slots do not fit run ends of {np.dtype(kind)}")
+    if length.bit_length() >= 8 * kind.itemsize:
+        raise LimitExceededError(f"{length} slots do not fit run ends of {kind}")
 
 
-def _end_runs(target: Any, starts: Any, length: int, kind: Any) -> Any:
-    out = target.output(len(starts), kind)
-    target.map(runs.end_runs, len(starts), starts, length, out)
-    return out
+def _bounds(target: Any, marks: Any, length: int, kind: Any) -> Any:
+    """Where the runs begin, and, one further, where the last one ends; read-only."""
+    return _listed(target, marks, *_counted(target, marks), length, kind)
 
 
-def _starts(array: Array) -> Any:
-    """The slots where a run begins (int64)."""
-    target = target_of(array.device)
-    if array.layout.name == "null":
-        return target.positions(min(array.length, 1))
-    return _listed(target, target.frozen(_changes(array)))
+def _counted(target: Any, marks: Any) -> tuple[Any, int]:
+    """How many marks there are before each block of them (int64), and in all."""
+    blocks = -(-len(marks) // changes.BLOCK_WORDS)
+    counts = target.output(blocks + 1, np.int64)
+    target.map(changes.count_changes, blocks, marks, counts[1:])
+    target.accumulate(counts)
+    return target.frozen(counts), target.item(counts, blocks)
 
 
-def _listed(target: Any, marks: Any) -> Any:
-    return compact_blocks(
-        target, changes.count_changes, changes.list_changes, _blocks(marks), marks
-    )
-
-
-def _blocks(marks: Any) -> int:
-    return -(-len(marks) // changes.BLOCK_WORDS)
+def _listed(target: Any, marks: Any, counts: Any, total: int, length: int, kind: Any) -> Any:
+    # The ends are a buffer of their own without being copied: they begin one item after the starts, and
+    # where a buffer may.
+    before = ALIGNMENT // np.dtype(kind).itemsize - 1
+    bounds = target.output(before + total + 1, kind)[before:]
+    target.map(changes.list_changes, len(counts) - 1, marks, counts, bounds)
+    bounds[total:] = length
+    return target.frozen(bounds)
 
 
 def _changes(array: Array) -> Any:

@@ -15,12 +15,11 @@ from colkern.errors import LimitExceededError
 from colkern.kernels import runs, selection
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, Buffer
-from colkern.operations.patterns import measure
+from colkern.operations.patterns import bit_words, bitmap_of, measure
 from colkern.operations.run_encoding import encode_words, require_room
-from colkern.operations.selection import take_items, take_positions
+from colkern.operations.selection import Picks, take_items, take_picks, take_positions
 from colkern.operations.targets import NOWHERE, target_of, validity_of
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import null_count
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -69,18 +68,13 @@ def run_end_decode(array: Array) -> Array:
     values = array.children[1]
     if array.length and _is_plain(values):
         return _decode_plain(array, values)
-    if array.length and values.layout.name == "variable-size binary":
-        items = values.items(Role.OFFSETS)
-        target = target_of(array.device)
-        size = target.item(items, values.length) - target.item(items, 0)
-        # Else a run could have more bytes than 64 bits can count.
-        if size * array.length < 1 << 62:
-            return _decode_binary(array, values, items)
+    if array.length and can_repeat_bytes(values, array.length):
+        return _decode_binary(array, values)
     return take_positions(values, _run_of_each_slot(array))
 
 
 def encode_taken_runs(array: Array, positions: Any) -> Array:
-    """The values at positions (int64[n], read-only, in bounds), run-end encoded, without decoding.
+    """The values at positions (int32/int64[n], read-only, in bounds), run-end encoded, not decoded.
 
     Neighbours from one run become one run, unless there are so few of those that it saves nothing.
 
@@ -92,16 +86,18 @@ def encode_taken_runs(array: Array, positions: Any) -> Array:
     count = len(positions)
     kind = ends.items(Role.DATA).dtype
     require_room(count, kind)
-    found = target.frozen(runs_at(array, positions))
-    run_ends, firsts = encode_words(target, found.view(np.uint64), kind)
+    few = values.length >> 31 == 0
+    found = target.frozen(runs_at(array, positions, np.int32 if few else np.int64))
+    found = found.view(f"u{found.dtype.itemsize}")
+    run_ends, firsts = encode_words(target, found, kind)
     if firsts is not None:
-        found = target.frozen(take_items(target, found, firsts.view(np.uint64)))
+        found = target.frozen(take_items(target, found, firsts.view(f"u{kind.itemsize}")))
     numbers = Array(ends.type, len(found), [None, target.buffer(run_ends)], null_count=0)
-    return Array(array.type, count, [], [numbers, take_positions(values, found)])
+    return Array(array.type, count, [], [numbers, take_picks(values, Picks(found))])
 
 
 def run_of_each(array: Array, positions: Any) -> Array:
-    """The values at positions (int64[n], read-only, in bounds), with a run of its own for each.
+    """The values at positions (int32/int64[n], read-only, in bounds), with a run of its own for each.
 
     Raises:
         LimitExceededError: If there are more positions than a run end can say.
@@ -123,18 +119,22 @@ def require_runs(array: Array) -> None:
     require_valid(array)
 
 
-def runs_at(array: Array, positions: Any) -> Any:
-    """The runs (int64) of a checked array that hold positions (int32 or int64, in bounds)."""
+def runs_at(array: Array, positions: Any, dtype: Any = np.int64) -> Any:
+    """The runs of a checked array that hold positions (int32 or int64, in bounds).
+
+    As int64, or as int32 if that is the dtype asked for and there are many positions.
+    """
     target = target_of(array.device)
     ends = array.children[0].items(Role.DATA)
     count = len(positions)
-    out = target.output(count, np.int64)
     pairs = (array.length + 63) // 64
     if count * _SEARCH < pairs + len(ends):
+        out = target.output(count, np.int64)
         target.map(runs.find_runs, count, ends, positions, array.offset, out)
         return out
     index = target.output(2 * pairs, np.uint64)
     target.map(runs.index_runs, pairs, ends, array.offset, index)
+    out = target.output(count, dtype)
     target.map(runs.look_up_runs, count, target.frozen(index), positions, out)
     return out
 
@@ -164,7 +164,7 @@ def _decode_plain(array: Array, values: Array) -> Array:
     target = target_of(array.device)
     ends = array.children[0].items(Role.DATA)
     if values.layout.buffers[1].extent is Extent.BITS:
-        data = _decode_bits(array, values.buffer(Role.DATA) or EMPTY, values.offset)
+        data, _ = _decode_bits(array, values.buffer(Role.DATA) or EMPTY, values.offset)
     else:
         items = values.items(Role.DATA)
         words = items.view(_WORDS[items.dtype.itemsize])
@@ -172,18 +172,52 @@ def _decode_plain(array: Array, values: Array) -> Array:
         target.map(runs.decode_runs, array.length, ends, words, array.offset, out)
         data = target.buffer(out)
     validity, nulls = _decode_validity(array, values)
-    buffers = [validity, data]
+    buffers = (validity, data)
+    if values.dictionary is None:
+        return Array.of_valid(values.type, array.length, buffers, nulls)
     made = Array(values.type, array.length, buffers, dictionary=values.dictionary, null_count=nulls)
     made._checked = True
     return made
 
 
-def _decode_binary(array: Array, values: Array, items: Any) -> Array:
-    target = target_of(array.device)
-    ends = array.children[0].items(Role.DATA)
+def _decode_binary(array: Array, values: Array) -> Array:
+    ends, length = array.children[0].items(Role.DATA), array.length
     first, count = own_runs(array)
-    length, kind = array.length, items.dtype
-    slots = (ends, first, array.offset)
+    bytes_ = repeat_bytes(values, (ends, first, array.offset), count, length)
+    validity, nulls = _decode_validity(array, values)
+    made = Array(values.type, length, [validity, *bytes_], null_count=nulls)
+    made._checked = True
+    return made
+
+
+def can_repeat_bytes(values: Array, length: int) -> bool:
+    """Whether `repeat_bytes` is for those values: else a run could have more bytes than 64 bits count."""
+    if values.layout.name != "variable-size binary":
+        return False
+    items, item = values.items(Role.OFFSETS), target_of(values.device).item
+    size: int = item(items, values.length) - item(items, 0)
+    return size * length < 1 << 62
+
+
+def repeat_bytes(
+    values: Array, slots: tuple[Any, int, int], count: int, length: int
+) -> list[Buffer]:
+    """Offsets and bytes of binary values, each repeated as often as its run is long.
+
+    Args:
+        values: A checked array, of which a value is repeated for each run.
+        slots: Where the runs end (none of them before the one before it), the run of the first slot,
+            and the position of that slot.
+        count: The number of runs from that one on.
+        length: The number of slots.
+
+    Raises:
+        LimitExceededError: If there are too many bytes for the offsets.
+    """
+    target = target_of(values.device)
+    ends, _, offset = slots
+    items = values.items(Role.OFFSETS)
+    kind = items.dtype
     starts = measure(target, runs.measure_runs, count, np.int64, *slots, length, items)
     total = target.item(starts, count)
     if total > np.iinfo(kind).max:
@@ -197,13 +231,9 @@ def _decode_binary(array: Array, values: Array, items: Any) -> Array:
     source = values.buffer(Role.BYTES)
     if total and source is not None:
         places = target.frozen(offsets)
-        runs_and_bytes = (ends, array.offset, items, source.address, places)
+        runs_and_bytes = (ends, offset, items, source.address, places)
         target.map(runs.repeat_bytes, length, *runs_and_bytes, data, balance=places)
-    validity, nulls = _decode_validity(array, values)
-    buffers = [validity, target.buffer(offsets), target.buffer(data)]
-    made = Array(values.type, length, buffers, null_count=nulls)
-    made._checked = True
-    return made
+    return [target.buffer(offsets), target.buffer(data)]
 
 
 def _decode_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
@@ -211,20 +241,18 @@ def _decode_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
         return None, 0
     bitmap = values.buffer(Role.VALIDITY)
     assert bitmap is not None
-    made = _decode_bits(array, bitmap, values.offset)
-    return made, null_count(Array(s.bool_(), array.length, [made, made]))
+    made, valid = _decode_bits(array, bitmap, values.offset)
+    return made, array.length - valid
 
 
-def _decode_bits(array: Array, bits: Buffer, offset: int) -> Buffer:
-    """A bit a run, as a bit a slot."""
+def _decode_bits(array: Array, bits: Buffer, offset: int) -> tuple[Buffer, int]:
+    """A bit a run, as a bit a slot; and how many of these are set."""
     target = target_of(array.device)
-    ends = array.children[0].items(Role.DATA)
-    size = (array.length + 7) // 8
-    out = target.output(size, np.uint8)
-    kernel = runs.decode_run_bits
-    target.map(kernel, size, ends, bits.array, offset, array.offset, array.length, out)
-    made: Buffer = target.buffer(out)
-    return made
+    ends, length = array.children[0].items(Role.DATA), array.length
+    words = bit_words(target, length)
+    args = (ends, bits.array, offset, array.offset, length, words)
+    count = target.reduce(runs.decode_run_bits, len(words), *args) if length else 0
+    return bitmap_of(target, words, length), count
 
 
 def _run_of_each_slot(array: Array) -> Any:

@@ -28,7 +28,7 @@ def struct_flatten(array: Array) -> list[Array]:
         InvalidArrowError: If a child is too short, or points outside its own memory.
     """
     _check_struct(array)
-    return [_shown(array, child) for child in array.children]
+    return _shown(array, array.children)
 
 
 def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
@@ -47,8 +47,8 @@ def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
     """
     for step in [key] if isinstance(key, int | str) else key:
         _check_struct(array)
-        position = s.Schema(array.type.storage.fields).index(step)
-        array = _shown(array, array.children[position])
+        position = s.Schema(array.type.fields).index(step)
+        (array,) = _shown(array, [array.children[position]])
     return array
 
 
@@ -84,8 +84,12 @@ def _check_struct(array: Array) -> None:
     require_valid(array)
 
 
-def _shown(array: Array, child: Array) -> Array:
-    """The array's own slots of a child, null where the array is."""
-    own = child.slice(array.offset, array.length)
+def _shown(array: Array, children: Sequence[Array]) -> list[Array]:
+    """The array's own slots of its children, null where the array is."""
+    length = array.length
+    # A child that is no longer than the array also keeps the null count that is found for it.
+    own = [c if c.length == length else c.slice(array.offset, length) for c in children]
     visible = compact_validity(array)
-    return own if visible is None else null_outside(own, visible)
+    if visible is None:
+        return own
+    return [null_outside(child, visible, array.null_count) for child in own]

@@ -11,7 +11,8 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.kernels import unions
-from colkern.operations.patterns import bit_words, compact
+from colkern.operations.compaction import compact
+from colkern.operations.patterns import bit_words
 
 
 def child_numbers(union: s.DataType) -> list[int]:

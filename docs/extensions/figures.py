@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.case import label  # noqa: E402
 from benchmarks.chart import draw  # noqa: E402
 from benchmarks.compare import summary  # noqa: E402
+from benchmarks.gpu.reading import summary as gpu_summary  # noqa: E402
 
 Rows = list[list[str]]
 
@@ -114,14 +115,20 @@ def threads(result: dict[str, Any]) -> Rows:
 
 def gpu(result: dict[str, Any]) -> Rows:
     """Kernels on a GPU."""
-    rows = [["case", "ms", "GB/s", "share of a copy's bandwidth"]]
+    rows = [["case", "kind", "ms", "GB/s", "share of a copy's bandwidth", "promised"]]
     for row in result["rows"]:
+        if "error" in row:
+            rows.append([row["case"], row["kind"], "failed", "", "", ""])
+            continue
+        promised = "" if row["target"] is None else f"{row['target']:.0%}"
         rows.append(
             [
                 row["case"],
+                row["kind"],
                 f"{row['seconds'] * 1e3:.3f}",
                 f"{row['bytes_per_second'] / 1e9:,.0f}",
                 f"{row['bandwidth_share']:.0%}",
+                f"{promised}, missed" if row["meets_target"] is False else promised,
             ]
         )
     return rows
@@ -158,6 +165,8 @@ class Figures(SphinxDirective):
             if path.stem.startswith("compare"):
                 found.append(nodes.paragraph(text=f"{summary(result['rows'])}."))
                 found.append(nodes.raw("", _chart(result), format="html"))
+            if path.stem not in TABLES:
+                found.append(nodes.paragraph(text=f"{'; '.join(gpu_summary(result))}."))
             found.append(_table(TABLES.get(path.stem, gpu)(result)))
         return found or [nodes.paragraph(text="Not measured yet.")]
 

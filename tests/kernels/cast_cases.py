@@ -17,7 +17,6 @@ from kernels.case import (
     cases_of,
     limits,
     numbers,
-    packed,
     random_bits,
     validities,
 )
@@ -101,21 +100,32 @@ def fit_integers(types: dict[str, str]) -> Iterator[Case]:
                     yield checked(name, count, args, slot, words_of(items, bits_of(result)))
 
 
-@cases_of(casts.integers_to_floats)
-def integers_to_floats(types: dict[str, str]) -> Iterator[Case]:
+def exact_floats(types: dict[str, str], exact: int, seen: str) -> Iterator[Case]:
+    """Integers around those up to which each is a float; of others, the lowest bits are."""
     rng = numbers("to floats")
     low, high = limits(types["values"])
-    exact = 2**24 if types["out"] == "f4" else 2**53
-    near = [v for v in (-exact - 1, -exact, 0, 1, exact, exact + 1, low, high) if low <= v <= high]
+    some = [
+        v for v in (-exact - 1, -exact, -1, 0, 1, exact, exact + 1, low, high) if low <= v <= high
+    ]
     for count in LENGTHS:
         for label, bytes_, offset, valid in validities(rng, count):
-            for few in (near, [v for v in near if abs(v) <= exact]):
+            for few in (some, [v for v in some if abs(v) <= exact]):
                 items = [rng.choice(few) for _ in range(count)]
                 slot = first_wrong([abs(v) > exact for v in items], valid)
-                expected = np.array(items, types["values"]).astype(types["out"]).tolist()
+                expected = np.array([wrapped(v, seen) for v in items]).astype(types["out"]).tolist()
                 bias = exact if low < 0 else 0
                 args = (items, bytes_, offset, bias, bias + exact)
                 yield checked(f"{count}, {label}", count, args, slot, expected)
+
+
+@cases_of(casts.integers_to_floats)
+def integers_to_floats(types: dict[str, str]) -> Iterator[Case]:
+    yield from exact_floats(types, 2**24, "i4")
+
+
+@cases_of(casts.integers_to_doubles)
+def integers_to_doubles(types: dict[str, str]) -> Iterator[Case]:
+    yield from exact_floats(types, 2**53, "i8")
 
 
 @cases_of(casts.round_to_floats)
@@ -166,18 +176,6 @@ def bits_to_words(types: dict[str, str]) -> Iterator[Case]:
             made = bitmap([*bits, True], offset, rng)
             expected = [one if bit else 0 for bit in bits]
             yield Case(f"{count} from {offset}", count, (made, offset, one), expected)
-
-
-@cases_of(casts.words_to_bits)
-def words_to_bits(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("words to bits")
-    bits = bits_of(types["values"])
-    sign = 2 ** (bits - 1)
-    for mask in (2**bits - 1, sign - 1):
-        for count in (*LONG, 72, 128):
-            items = [rng.choice((0, 1, sign, sign | 1)) for _ in range(count)]
-            expected = packed([item & mask != 0 for item in items])
-            yield Case(f"{count}, {mask}", len(expected), (items, np.uint64(mask)), expected)
 
 
 def wrapped(value: int, code: str) -> int:

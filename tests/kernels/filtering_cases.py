@@ -51,7 +51,7 @@ def masks(seed: str) -> Iterator[Mask]:
     """Masks of several lengths, from few to all bits set, cut into blocks of several words."""
     rng = numbers(seed)
     for length, block_words in ((0, 1), (1, 1), (63, 2), (64, 1), (65, 2), (200, 1), (600, 3)):
-        for share in (0, 0.02, 0.5, 0.97, 1):
+        for share in (0, 0.02, 0.5, 0.97, 1, *((0.06, 0.15) if length == 600 else ())):
             offset = rng.randrange(10)
             kept = [rng.random() < share for _ in range(length)]
             size = 64 * block_words

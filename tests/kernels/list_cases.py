@@ -102,6 +102,20 @@ def element_starts(types: dict[str, str]) -> Iterator[Case]:
             yield Case(label, 0, (*args, [0]), [7], [7])
 
 
+@cases_of(lists.list_views_in_row)
+def list_views_in_row(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("views in row")
+    yield Case("none", 0, ([], [], 0), (0, [7]), [7])
+    for base, count in ((0, 1), (5, 2), (3, 40), (0, 3000)):
+        sizes = [rng.randint(0, 4) for _ in range(count)]
+        starts = starts_of(sizes)
+        begins = [base + start for start in starts[:-1]]
+        yield Case(f"{count} from {base}", count, (begins, sizes, base), (0, starts))
+        if count > 2:
+            begins, starts = ([*x[:2], x[2] + 1, *x[3:]] for x in (begins, starts))
+            yield Case(f"{count}, one elsewhere", count, (begins, sizes, base), (1, starts))
+
+
 @cases_of(lists.list_begins)
 def list_begins(types: dict[str, str]) -> Iterator[Case]:
     for label, offsets, sizes, lengths, bits, valid in slots():
@@ -198,6 +212,15 @@ def copy_lists(types: dict[str, str]) -> Iterator[Case]:
             ]
             args = (begins, 99, starts, width, values)
             yield Case(f"{label}, width {width}", len(expected), args, expected)
+    # Lists that follow each other, with a gap, up to where one may begin at the latest.
+    begins = [7 + 2 * i + (5 if i > 20 else 0) for i in range(40)]
+    starts = [3 + 2 * i for i in range(41)]
+    values = [rng.randint(low, high) for _ in range(92)]
+    expected = [values[begin + k] for begin in begins for k in range(2)]
+    yield Case("in a row", 80, (begins, 90, starts, 1, values), expected)
+    begins = [*range(20), *range(20, 40)]
+    expected = [values[min(begin, 29)] for begin in begins]
+    yield Case("past the latest", 40, (begins, 29, list(range(41)), 1, values[:30]), expected)
     # Fewer values than are copied at once.
     yield Case("short child", 5, ([0, 1], 3, [0, 2, 5], 1, [1, 2, 3, 4]), [1, 2, 2, 3, 4])
     yield Case("stand-in", 3, ([0, 4], 3, [0, 2, 3], 1, [1, 2, 3, 4]), [1, 2, 4])

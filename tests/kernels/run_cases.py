@@ -15,8 +15,8 @@ from kernels.case import (
     cases_of,
     limits,
     numbers,
-    packed,
     random_bits,
+    words,
 )
 
 from colkern.kernels import runs
@@ -78,10 +78,11 @@ def decode_run_bits(types: dict[str, str]) -> Iterator[Case]:
     for ends, owners, offset, count in slices():
         bits = [rng.random() < 0.5 for _ in ends]
         first = rng.randrange(9)
-        expected = packed([bits[run] for run in owners[offset : offset + count]])
+        shown = [bits[run] for run in owners[offset : offset + count]]
+        expected = words(shown)
         args = (ends, bitmap(bits, first, rng), first, offset, count)
         label = f"{count} of {len(ends)} runs from {offset}, bit {first}"
-        yield Case(label, len(expected), args, expected)
+        yield Case(label, len(expected), args, (sum(shown), expected))
 
 
 @cases_of(runs.first_bad_run_end)
@@ -233,6 +234,10 @@ def sizes_of(value_offsets: list[int], held: list[int]) -> list[int]:
     return [value_offsets[run + 1] - value_offsets[run] for run in held]
 
 
+EMPTY_RUNS, VALUE_OFFSETS = [6, 6, 9, 9], [0, 3, 10, 11, 15]
+"""Runs of slots from 4 on, of which two are empty, and where their values begin."""
+
+
 @cases_of(runs.measure_runs)
 def measure_runs(types: dict[str, str]) -> Iterator[Case]:
     for label, ends, value_offsets, _, offset, held in repeated():
@@ -242,6 +247,7 @@ def measure_runs(types: dict[str, str]) -> Iterator[Case]:
         expected = [held.count(run) * size for run, size in zip(own, sizes, strict=True)]
         args = (ends, first, offset, len(held), value_offsets)
         yield Case(label, len(own), args, expected)
+    yield Case("empty runs", 4, (EMPTY_RUNS, 0, 4, 5, VALUE_OFFSETS), [6, 0, 3, 0])
 
 
 @cases_of(runs.repeat_offsets)
@@ -255,6 +261,8 @@ def repeat_offsets(types: dict[str, str]) -> Iterator[Case]:
         ]
         args = (ends, first, offset, value_offsets, starts)
         yield Case(label, len(held), args, expected)
+    args = (EMPTY_RUNS, 0, 4, VALUE_OFFSETS, [0, 6, 6, 9])
+    yield Case("empty runs", 5, args, [0, 3, 6, 7, 8])
 
 
 @cases_of(runs.repeat_bytes)
@@ -264,3 +272,6 @@ def repeat_bytes(types: dict[str, str]) -> Iterator[Case]:
         expected = b"".join(data[value_offsets[run] : value_offsets[run + 1]] for run in held)
         args = (ends, offset, value_offsets, At(np.frombuffer(data, np.uint8)), starts)
         yield Case(label, len(held), args, list(expected))
+    data = At(np.frombuffer(b"abcdefghijklmno", np.uint8))
+    args = (EMPTY_RUNS, 4, VALUE_OFFSETS, data, [0, 3, 6, 7, 8, 9])
+    yield Case("empty runs", 5, args, list(b"abcabckkk"))

@@ -8,9 +8,8 @@ import pytest
 from kernels.cases import variants
 from kernels.running import target_failures
 
-from colkern.cpu.compiler import compile_kernel
+from colkern.cpu.compiler import compile_kernel, signature
 from colkern.cpu.threads import set_num_threads
-from colkern.cpu.warming import signature
 
 
 @pytest.mark.parametrize("name", variants())

@@ -341,3 +341,14 @@ def test_aggregates_of_what_was_taken() -> None:
     array = take(from_pyarrow(pa.array([3, None, 9, -4])), ints([2, 1, 0]))
     assert ops.sum(array) == 12
     assert ops.min(array) == 3
+
+
+@pytest.mark.parametrize("size", [1, 8, 9, 64, 65, 1000])
+def test_extremes_of_a_dictionary_are_of_the_values_that_are_used(size: int) -> None:
+    # The mask of the values that are used has as many bytes as it takes.
+    used = [size - 1, size // 2, size // 2]
+    booleans = pa.array(np.arange(size) % 2 == 0)
+    for values in (pa.array(np.arange(size)), booleans):
+        array = from_pyarrow(pa.DictionaryArray.from_arrays(pa.array(used, pa.int32()), values))
+        shown = [values[k].as_py() for k in used]
+        assert ops.min_max(array) == {"min": min(shown), "max": max(shown)}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from arrow_oracle import from_pyarrow
 from hypothesis import given
@@ -14,6 +16,7 @@ from operations.samples import buffer, ints, sample, samples
 import colkern.schema as s
 from colkern.arrays import Array
 from colkern.builders import record_batch
+from colkern.cpu.threads import set_num_threads
 from colkern.errors import InvalidArrowError
 from colkern.memory import Buffer
 from colkern.operations import concat, filter, nulls, validate
@@ -119,6 +122,58 @@ def test_filter_anything(data: st.DataObject) -> None:
     found = filter(part, bits, null_selection="emit_null" if emit else "drop")
     assert found.to_pylist() == chosen(part.to_pylist(), mask, emit)
     validate(found, full=True)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("share", [0.002, 0.03, 0.1, 0.3, 0.95])
+def test_stretches_of_any_share(share: float, threads: int) -> None:
+    rng = np.random.default_rng(7)
+    count, begin = 30_011, 5
+    numbers = rng.integers(0, 256, 2 * count, np.uint8)
+    valid = pa.array(rng.random(count) < 0.9)
+    columns = {
+        **{t: pa.array(numbers[:count].astype(t)) for t in ("uint8", "int16", "float32", "int64")},
+        "nullable": pc.if_else(valid, pa.array(numbers[:count]), None),
+        "bool": pa.array(numbers[:count] < 99),
+        "pairs": pa.FixedSizeListArray.from_arrays(numbers.astype(np.int64), 2),
+        "string": pa.array([str(n) * (n % 4) for n in numbers[:count].tolist()]),
+    }
+    theirs = pa.record_batch(columns).slice(begin)
+    # Few at first, then all, then none, and then few again.
+    kept = rng.random(count - begin) < share
+    kept[5_000:13_100] = True
+    kept[13_100:21_400] = False
+    mask = pa.array(kept)
+    set_num_threads(threads)
+    try:
+        found = filter(record_batch(theirs), from_pyarrow(mask))
+        alone = {name: filter(from_pyarrow(theirs[name]), from_pyarrow(mask)) for name in columns}
+    finally:
+        set_num_threads(0)
+    expected = theirs.filter(mask)
+    for column, name in zip(found.columns, columns, strict=True):
+        validate(column, full=True)
+        assert column.to_pylist() == expected[name].to_pylist()
+        assert alone[name].to_pylist() == expected[name].to_pylist()
+
+
+@pytest.mark.parametrize("share", [0.002, 0.03])
+def test_few_rows_of_a_batch(share: float) -> None:
+    rng = np.random.default_rng(8)
+    numbers = rng.integers(0, 50, 9_001)
+    columns = {
+        "number": pa.array(numbers),
+        "string": pa.array([None if n == 7 else "x" * n for n in numbers.tolist()]),
+        "bool": pa.array(numbers < 10),
+        "list": pa.array([[n, n] for n in numbers.tolist()]),
+        "struct": pa.array([{"a": n} for n in numbers.tolist()]),
+    }
+    theirs, mask = pa.record_batch(columns), pa.array(rng.random(9_001) < share)
+    found = filter(record_batch(theirs), from_pyarrow(mask))
+    expected = theirs.filter(mask)
+    for column, name in zip(found.columns, columns, strict=True):
+        validate(column, full=True)
+        assert column.to_pylist() == expected[name].to_pylist()
 
 
 def test_all_kept_is_the_array_itself() -> None:

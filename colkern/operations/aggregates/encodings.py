@@ -19,9 +19,10 @@ from colkern.memory import EMPTY, Buffer
 from colkern.operations.casting.dispatch import convert
 from colkern.operations.casting.results import retyped
 from colkern.operations.dictionaries import dictionary_decode
+from colkern.operations.patterns import bit_words, bitmap_of
 from colkern.operations.targets import target_of, validity_of
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import combine_validity
+from colkern.operations.validity import combine_validity, own_bits
 
 ENCODED = (s.Dictionary, s.RunEndEncoded)
 
@@ -71,9 +72,9 @@ def used_values(array: Array) -> Array:
     used = target.allocate(dictionary.length, np.uint8)
     items, validity = array.items(Role.DATA), validity_of(array, target)
     target.map(kernels.mark_used, array.length, items, *validity, used)
-    bits = target.output((dictionary.length + 7) // 8, np.uint8)
-    target.map(bitmaps.pack_bits, len(bits), target.frozen(used), dictionary.length, bits)
-    mask = target.buffer(bits)
+    words = bit_words(target, dictionary.length)
+    target.map(bitmaps.pack_bits, len(words), target.frozen(used), dictionary.length, words)
+    mask = bitmap_of(target, words, dictionary.length)
     marked = Array(s.bool_(), dictionary.length, [mask, mask])
     valid, nulls = combine_validity([dictionary, marked])
     if valid is None:
@@ -85,11 +86,7 @@ def _with_validity(array: Array, valid: Buffer, nulls: int) -> Array:
     """An array of fixed-size values with another bitmap, from bit 0 on."""
     data = array.buffers[1] or EMPTY
     if isinstance(array.type.storage, s.Bool):
-        target = target_of(array.device)
-        out = target.output((array.length + 7) // 8, np.uint8)
-        args = (data.array, array.offset, array.length)
-        target.map(bitmaps.copy_bits, len(out), *args, out)
-        data = target.buffer(out)
+        data = own_bits(data, array.offset, array.length)
     else:
         size = array.layout.buffers[1].dtype.itemsize
         data = data[array.offset * size : (array.offset + array.length) * size]

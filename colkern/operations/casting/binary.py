@@ -117,7 +117,7 @@ def moved_offsets(array: Array, type: s.DataType) -> tuple[int, int, Buffer]:
 
 
 def _require_room(length: int, dtype: np.dtype[Any]) -> None:
-    if length > np.iinfo(dtype).max:
+    if length.bit_length() >= 8 * dtype.itemsize:
         raise LimitExceededError(
             f"{length} bytes or elements do not fit offsets of {dtype}; use the large form of the type"
         )

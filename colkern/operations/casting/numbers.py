@@ -9,7 +9,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.kernels import casts
+from colkern.kernels import casts, comparison
 from colkern.layouts import Role, layout
 from colkern.memory import EMPTY
 from colkern.operations.casting.results import (
@@ -82,7 +82,7 @@ def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     if not safe or high <= exact:
         return mapped(array, type, dtype, casts.round_to_floats, items)
     bias = exact if low < 0 else 0
-    kernel = casts.integers_to_floats
+    kernel = casts.integers_to_floats if result.bit_width == 32 else casts.integers_to_doubles
     made, slot = checked(array, type, dtype, kernel, items, bias, bias + exact)
     if slot is not None:
         why = f"not from {-exact} to {exact}, where each integer has its float"
@@ -152,11 +152,14 @@ def bools_to_numbers(array: Array, type: s.DataType, safe: bool) -> Array:
 def numbers_to_bools(array: Array, type: s.DataType, safe: bool) -> Array:
     """Whether each number is not zero."""
     floats = isinstance(array.type, s.FloatingPoint)
-    items = words_view(array.items(Role.DATA))
-    mask = (1 << 8 * items.dtype.itemsize - floats) - 1
+    if array.type == s.float16():
+        array = _from_half(array, s.float32())
+    items = array.items(Role.DATA)
+    items = items if floats else words_view(items)
     target = target_of(array.device)
     out = target.output((array.length + 7) // 8, np.uint8)
-    target.map(casts.words_to_bits, len(out), items, np.uint64(mask), out)
+    zero = target.table([0], items.dtype)
+    target.map(comparison.equal_item, len(out), items, zero, array.length, 255, out)
     return fixed_result(array, type, out)
 
 

@@ -13,10 +13,12 @@ from colkern.memory import Buffer
 from colkern.operations.targets import NOWHERE, target_of, validity_of
 from colkern.operations.validity import compact_validity
 
+_WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
 
 def words_view(items: Any) -> Any:
     """Numbers as words without a sign; not copied."""
-    return items.view(np.dtype(f"u{items.dtype.itemsize}"))
+    return items.view(_WORDS[items.dtype.itemsize])
 
 
 def fixed_result(array: Array, type: s.DataType, data: Any) -> Array:
@@ -26,12 +28,10 @@ def fixed_result(array: Array, type: s.DataType, data: Any) -> Array:
 
 
 def with_nulls_of(array: Array, type: s.DataType, buffers: list[Buffer]) -> Array:
-    """An array over buffers that begin at slot 0, null where `array` is."""
-    made = Array(
-        type, array.length, [compact_validity(array), *buffers], null_count=array.null_count
-    )
-    made._checked = True
-    return made
+    """An array over buffers that begin at slot 0, null where `array` is; of a type without children."""
+    nulls = array.null_count
+    validity = compact_validity(array) if nulls else None
+    return Array.of_valid(type, array.length, (validity, *buffers), nulls)
 
 
 def retyped(array: Array, type: s.DataType) -> Array:

@@ -87,8 +87,9 @@ def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bo
     """
     source, result = per_day(array.type), per_day(type)
     items = array.items(Role.DATA)
-    info = np.iinfo(layout(type).spec(Role.DATA).dtype)
-    low, high = int(info.min), int(info.max)
+    dtype = layout(type).spec(Role.DATA).dtype
+    high = (1 << 8 * dtype.itemsize - 1) - 1
+    low = -high - 1
     if source <= result:
         factor = result // source
         ends = (-(-low // factor), high // factor)
@@ -96,7 +97,7 @@ def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bo
             ends = (-(1 << 63), (1 << 63) - 1)
         if source == result and layout(array.type) == layout(type):
             return retyped(array, type)
-        made, slot = checked(array, type, info.dtype, casts.multiply_numbers, items, factor, *ends)
+        made, slot = checked(array, type, dtype, casts.multiply_numbers, items, factor, *ends)
     else:
         factor = source // result
         divisor, magic, shift = division(factor)
@@ -105,7 +106,7 @@ def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bo
             ends = (-(1 << 63), (1 << 63) - 1)
         whole = np.uint64(0) if lossy else _ALL
         args = (divisor, np.uint64(magic), shift, int(not down), whole, *ends)
-        made, slot = checked(array, type, info.dtype, casts.divide_numbers, items, *args)
+        made, slot = checked(array, type, dtype, casts.divide_numbers, items, *args)
     if slot is not None:
         value = item(array, slot)
         lost = ends[0] <= value <= ends[1]

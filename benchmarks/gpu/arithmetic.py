@@ -1,0 +1,61 @@
+"""Arithmetic on two arrays, and on an array and a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.gpu.case import streaming
+from benchmarks.gpu.data import Data
+from colkern.kernels import arithmetic as kernels
+
+WORDS = ("u1", "u4", "u8")
+FLOATS = ("f4", "f8")
+DIVISOR = 7
+
+
+def of_words(d: Data, dtype: str) -> tuple[Any, ...]:
+    return d.n, d.words(dtype), d.words(dtype), d.out(dtype)
+
+
+def of_floats(d: Data, dtype: str) -> tuple[Any, ...]:
+    return d.n, d.floats(dtype), d.floats(dtype), d.out(dtype)
+
+
+def divided(d: Data, dtype: str) -> tuple[Any, ...]:
+    sign = d.table([1 << 8 * int(dtype[1]) - 1], dtype)
+    return d.n, d.words(dtype), d.numbers(dtype, 100, least=1), sign, d.out(dtype)
+
+
+def divided_by(d: Data, dtype: str) -> tuple[Any, ...]:
+    bits, shift = 8 * int(dtype[1]), (DIVISOR - 1).bit_length()
+    width = max(bits, 32)
+    multiplier = -(-(1 << width + shift) // DIVISOR) - (1 << width)
+    return d.n, d.words(dtype), multiplier, shift, 1 << bits - 1, 0, d.out(dtype)
+
+
+for kernel in (kernels.add_words, kernels.subtract_words, kernels.multiply_words):
+    streaming(kernel, of_words, each=WORDS)
+streaming(
+    kernels.add_words,
+    lambda d: (d.n, d.words("u4"), d.words("u4", 1), d.out("u4")),
+    label="u4 and a number",
+)
+for kernel in (
+    kernels.add_floats,
+    kernels.subtract_floats,
+    kernels.multiply_floats,
+    kernels.divide_floats,
+):
+    streaming(kernel, of_floats, each=FLOATS)
+streaming(kernels.abs_floats, lambda d, t: (d.n, d.floats(t), d.out(t)), each=FLOATS)
+streaming(
+    kernels.abs_words,
+    lambda d: (d.n, d.words("u4"), d.table([1 << 31], "u4"), d.out("u4")),
+    label="u4",
+)
+streaming(kernels.divide_short_words, divided, each=("u1", "u2"))
+streaming(kernels.divide_words, divided, each=("u4",))
+streaming(kernels.divide_long_words, divided, each=("u8",))
+streaming(kernels.divide_words_by, divided_by, each=("u1", "u4"))
+streaming(kernels.divide_long_words_by, divided_by, each=("u8",))
+streaming(kernels.first_zero, lambda d, t: (d.n, d.numbers(t, 100, least=1), d.none, 0), each=WORDS)

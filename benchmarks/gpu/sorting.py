@@ -1,0 +1,42 @@
+"""Sorting: the keys. CuPy puts them in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.gpu.case import other, streaming
+from benchmarks.gpu.data import Data
+from colkern.kernels import sorting as kernels
+
+
+def order_integers(d: Data, dtype: str) -> tuple[Any, ...]:
+    return d.n, d.words(dtype), 1, 0, 1 << 8 * int(dtype[1]) - 1, 0, d.out("u8")
+
+
+def order_floats(d: Data, dtype: str) -> tuple[Any, ...]:
+    numbers = d.floats(f"f{dtype[1]}").view(dtype)
+    bits = 8 * int(dtype[1])
+    infinity = {"u4": 0xFF << 23, "u8": 0x7FF << 52}[dtype]
+    return d.n, numbers, 1 << bits - 1, infinity, (1 << bits) - 1, 0, d.out("u8")
+
+
+def count_valid(d: Data) -> tuple[Any, ...]:
+    blocks = d.blocks(kernels.NULL_BLOCK)
+    return blocks, d.bits(), 0, d.n, d.out("i8", blocks)
+
+
+def split_nulls(d: Data) -> tuple[Any, ...]:
+    *slots, counts = count_valid(d)
+    starts = d.scan(d.computed(kernels.count_valid, *slots, counts))
+    return *slots, starts, d.last(starts), d.out("u8")
+
+
+streaming(kernels.order_integers, order_integers, each=("u1", "u4", "u8"))
+streaming(kernels.order_floats, order_floats, each=("u4", "u8"))
+streaming(kernels.count_valid, count_valid)
+other(kernels.split_nulls, split_nulls, label="half null")
+other(
+    kernels.group_starts,
+    lambda d: (d.n, d.range("u8"), d.range("u8"), d.out("i8")),
+    label="as many groups as keys",
+)

@@ -1,0 +1,25 @@
+"""Kernels that are not measured on a GPU, with the reason."""
+
+from __future__ import annotations
+
+IN_ORDER = (
+    "one thread goes through all slots in order: for a CPU; a device sorts or scans with CuPy"
+)
+RADIX = "a step of the CPU's radix sort, over one chunk a thread; a device sorts with CuPy"
+
+UNMEASURED = {
+    "running_sum": IN_ORDER,
+    "number_small_values": IN_ORDER,
+    "number_words": IN_ORDER,
+    "number_strings": IN_ORDER,
+    "number_views": IN_ORDER,
+    "grow_table": IN_ORDER,
+    "first_slots": "goes through a table that `number_words` and the like have made, for a CPU",
+    "pack_keys": RADIX,
+    "count_digits": RADIX,
+    "scatter_digits": RADIX,
+    "scatter_positions": RADIX,
+    "count_long_ties": RADIX,
+    "settle_ties": RADIX,
+}
+"""By the kernel's name."""

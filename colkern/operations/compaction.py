@@ -1,0 +1,106 @@
+"""*Compact*: count what is kept, by block; then write each block's from its own start on.
+
+Columnar format 1.5: "Validity bitmaps".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colkern.cpu.threads import num_threads
+from colkern.kernels import Kernel, bitmaps, filtering
+
+_GRAIN = 1 << 17
+"""The least number of slots that a thread is worth waking for."""
+
+
+class Kept:
+    """Which slots are kept: bits, and how many there are before each block of them.
+
+    Args:
+        target: Where the bits are.
+        bits: uint8[], the bitmap.
+        offset: The bit of slot 0.
+        length: The number of slots.
+        words: How many words of the bitmap make a block.
+        starts: int64[blocks + 1], the running sum of the bits that are set in each block.
+        count: How many bits are set.
+    """
+
+    __slots__ = (
+        "_positions",
+        "bits",
+        "blocks",
+        "count",
+        "length",
+        "mask",
+        "offset",
+        "starts",
+        "target",
+    )
+
+    def __init__(
+        self, target: Any, bits: Any, offset: int, length: int, words: int, starts: Any, count: int
+    ) -> None:
+        self.target = target
+        self.bits = bits
+        self.offset = offset
+        self.length = length
+        self.starts = starts
+        self.count = count
+        self.blocks = len(starts) - 1
+        """The number of blocks: the range of most kernels that are given `mask`."""
+        self.mask = bits, offset, length, words
+        """What kernels take first."""
+        self._positions: Any = None
+
+    def map(self, kernel: Kernel, *args: Any, balance: Any = None) -> None:
+        """Run a kernel of `colkern.kernels.filtering` over the blocks."""
+        grain = max(_GRAIN // (64 * self.mask[3]), 1) if balance is None else _GRAIN
+        self.target.map(kernel, self.blocks, *self.mask, *args, grain=grain, balance=balance)
+
+    def sums(self, kernel: Kernel, *args: Any) -> Any:
+        """The running sum (int64[blocks + 1]) of a number that a kernel writes for each block."""
+        sums = self.target.output(self.blocks + 1, np.int64)
+        self.map(kernel, *args, sums[1:])
+        self.target.accumulate(sums)
+        return self.target.frozen(sums)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether so few slots are kept that each is worth to be written down."""
+        return 32 * self.count < self.length
+
+    @property
+    def has_positions(self) -> bool:
+        """Whether the positions have been asked for."""
+        return self._positions is not None
+
+    def positions(self) -> Any:
+        """The slots that are kept (uint64, read-only); found once."""
+        if self._positions is None:
+            out = self.target.output(self.count, np.uint64)
+            self.map(filtering.kept_positions, self.starts, out)
+            self._positions = self.target.frozen(out)
+        return self._positions
+
+
+def compact(target: Any, bits: Any, offset: int, length: int) -> Kept:
+    """What is kept where bits `[offset, offset + length)` of a bitmap (uint8[]) are set."""
+    words = target.block_words
+    # All is one block where one thread does everything. Of a GPU, each thread has a block.
+    if length and words > 1 and (length <= 64 * words or num_threads() == 1):
+        end = offset + length
+        whole = bitmaps.whole_words(offset, end)
+        count = target.reduce(bitmaps.count_set_bits, whole, bits, offset, end)
+        starts = target.table([0, count], np.int64)
+        return Kept(target, bits, offset, length, bitmaps.words_for(length), starts, count)
+    blocks = -(-bitmaps.words_for(length) // words)
+    starts = target.output(blocks + 1, np.int64)
+    counting = (bits, offset, length, words, starts[1:])
+    target.map(filtering.count_kept, blocks, *counting, grain=max(_GRAIN // (64 * words), 1))
+    target.accumulate(starts)
+    count = target.item(starts, blocks)
+    return Kept(target, bits, offset, length, words, target.frozen(starts), count)

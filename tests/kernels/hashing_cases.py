@@ -77,7 +77,8 @@ def hash_fixed_bytes(types: dict[str, str]) -> Iterator[Case]:
 @cases_of(hashing.hash_strings)
 def hash_strings(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("strings")
-    for lengths in (range(70), (0,) * 9, (3, 15, 0) * 30, (200, 3, 15, 16, 17), (1,), ()):
+    blocks = [lengths * 30 for lengths in ((7, 3, 0), (3, 15, 0), (20, 3, 31), (40, 3, 70))]
+    for lengths in (range(70), (0,) * 9, *blocks, (200, 3, 15, 16, 17), (1,), ()):
         values = [rng.randbytes(length) for length in lengths]
         data = np.frombuffer(b"".join([b"before", *values]), np.uint8)
         offsets = list(itertools.accumulate(lengths, initial=6))

@@ -21,7 +21,7 @@ _ALL = 2**64 - 1
 _DIGIT_BITS = 8
 """More bits are fewer passes over the data, and more places that each pass writes to."""
 
-_FEW_BITS = 11
+FEW_BITS = 11
 """Keys of so many bits are counted, not packed and sorted by digits."""
 
 _LONG = 16
@@ -44,8 +44,8 @@ def sorted_positions(
         return order if positions is None else positions[order]
     low = int(keys.min()) if len(keys) else 0
     bits = (int(keys.max()) - low).bit_length() if len(keys) else 0
-    if bits <= _FEW_BITS and positions is None:
-        return _counted(target, keys, low, bits)
+    if bits <= FEW_BITS and positions is None:
+        return counted_positions(target, keys, 0, low, bits)
     if bits <= 32:
         return _sorted(target, _packed(target, keys, positions, low, 0), bits, _POSITION)
     upper = bits - 32
@@ -80,11 +80,11 @@ def _sorted(target: Any, words: Any, bits: int, kept: int) -> Any:
     # The last pass leaves its result in one of them; the other one is for the passes before.
     spare = [target.output(count + (chunks << digit), np.uint64) for _ in range(min(passes, 2))]
     # Which words are in a chunk changes with every pass, if there are several.
-    counts = _counts(target, words, 0, chunk, chunks, 32, passes, digit) if chunks == 1 else None
+    counts = _counts(target, words, chunk, chunks, 32, passes, digit) if chunks == 1 else None
     for number in range(passes):
         first = 32 + number * digit
         if counts is None:
-            own = _counts(target, words, 0, chunk, chunks, first, 1, digit)[:, 0]
+            own = _counts(target, words, chunk, chunks, first, 1, digit)[:, 0]
         else:
             own = counts[:, number]
         out = spare[number % 2]
@@ -96,16 +96,25 @@ def _sorted(target: Any, words: Any, bits: int, kept: int) -> Any:
     return words
 
 
-def _counted(target: Any, keys: Any, low: int, bits: int) -> Any:
-    """The positions in the order of keys that differ in few bits."""
-    keys = target.frozen(keys)
-    chunks, chunk = _chunks(len(keys))
-    counts = _counts(target, keys, low, chunk, chunks, 0, 1, bits)[:, 0]
-    out = target.output(len(keys) + (chunks << bits), np.uint64)
-    out[len(keys) :] = _next_places(counts)
-    arguments = (low, chunk, bits)
-    target.map(sorting.scatter_positions, chunks, keys, *arguments, out, grain=1)
-    return out[: len(keys)]
+def counted_positions(target: Any, words: Any, flip: int, low: int, bits: int) -> Any:
+    """All positions (uint64[n]) in the order of few keys; stable.
+
+    Args:
+        target: The CPU's.
+        words: Unsigned ones.
+        flip: A word with these bits flipped is its key.
+        low: The least key.
+        bits: The bits that keys have, less `low`: at most `FEW_BITS`.
+    """
+    words = target.frozen(words)
+    chunks, chunk = _chunks(len(words))
+    keys = (words, flip, low, chunk, bits)
+    counts = target.allocate(chunks << bits, np.int64)
+    target.map(sorting.count_few_keys, chunks, *keys, counts, grain=1)
+    out = target.output(len(words) + (chunks << bits), np.uint64)
+    out[len(words) :] = _next_places(counts.reshape(chunks, 1 << bits))
+    target.map(sorting.scatter_positions, chunks, *keys, out, grain=1)
+    return out[: len(words)]
 
 
 def _chunks(count: int) -> tuple[int, int]:
@@ -117,7 +126,6 @@ def _chunks(count: int) -> tuple[int, int]:
 def _counts(
     target: Any,
     words: Any,
-    low: int,
     chunk: int,
     chunks: int,
     first: int,
@@ -125,7 +133,7 @@ def _counts(
     bits: int,
 ) -> Any:
     counts = target.allocate((chunks * digits) << bits, np.int64)
-    arguments = (low, chunk, first, digits, bits)
+    arguments = (chunk, first, digits, bits)
     target.map(sorting.count_digits, chunks, words, *arguments, counts, grain=1)
     return counts.reshape(chunks, digits, 1 << bits)
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from numpy import uint64
 
-from colkern.kernels.bitmaps import get_bit, is_valid
+from colkern.kernels.bitmaps import get_bit, is_valid, word_of
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import fold, load_item, multiply, word_at
+from colkern.kernels.primitives import fold, load_item, multiply, trailing_zeros, word_at
 
 # The primes of XXH64.
 P1 = uint64(0x9E37_79B1_85EB_CA87)
@@ -31,7 +31,7 @@ P5 = uint64(0x27D4_EB2F_1656_67C5)
 NULL = P5
 NAN = ~uint64(0)
 
-BLOCK = 16
+BLOCK = 64
 """The strings whose lengths are looked at together: short ones take fewer steps."""
 
 
@@ -161,6 +161,36 @@ def hash_last_run(like: Any, address: Any, length: Any, state: Any) -> Any:
     return finish_run(fold_pair(h, low, high), length)
 
 
+@helper
+def pace_of(start: Any, stop: Any, step: Any, validity: Any) -> Any:
+    """How far a loop goes before its nulls are looked at: 64 slots, or to the end if there are none."""
+    whole = max(uint64(stop), uint64(start) + uint64(1)) - uint64(start)
+    return whole if len(validity) == 0 else uint64(step) << uint64(6)
+
+
+@helper
+def hide_nulls(
+    validity: Any, offset: Any, first: Any, end: Any, step: Any, null: Any, out: Any
+) -> None:
+    """out[i] = `null` for those of at most 64 slots from `first` on, `step` apart, that are null.
+
+    Other loops need not look at each bit: they write something there.
+    """
+    if len(validity) == 0:
+        return
+    if step == 1:
+        count = end - first
+        nulls = ~word_of(validity, offset + first, uint64(0), count)
+        nulls &= ~uint64(0) >> (uint64(64) - count)
+        while nulls != 0:
+            out[first + uint64(trailing_zeros(nulls))] = null
+            nulls &= nulls - uint64(1)
+    else:
+        for i in range(first, end, step):
+            if not get_bit(validity, offset + uint64(i)):
+                out[i] = null
+
+
 @kernel(
     "words: T[], minus: u8, above: u8, validity: u1[], offset: u8, state: u8, out: u8[w]",
     T="u1 u2 u4 u8",
@@ -177,12 +207,15 @@ def hash_integers(start, stop, step, words, minus, above, validity, offset, stat
     out: uint64[n]
     """
     null = avalanche(state ^ NULL)
-    for i in range(start, stop, step):
-        word = uint64(words[i])
-        if word & minus != 0:
-            word |= above
-        h = avalanche(state ^ word)
-        out[i] = h if is_valid(validity, offset, i) else null
+    pace = pace_of(start, stop, step, validity)
+    for first in range(start, stop, pace):
+        end = min(uint64(first) + pace, uint64(stop))
+        for i in range(first, end, step):
+            word = uint64(words[i])
+            if word & minus != 0:
+                word |= above
+            out[i] = avalanche(state ^ word)
+        hide_nulls(validity, offset, uint64(first), end, step, null, out)
 
 
 @kernel(
@@ -201,13 +234,16 @@ def hash_floats(start, stop, step, words, minus, infinity, validity, offset, sta
     out: uint64[n]
     """
     null = avalanche(state ^ NULL)
-    for i in range(start, stop, step):
-        word = uint64(words[i])
-        magnitude = word & ~minus
-        word = uint64(0) if magnitude == 0 else word
-        word = NAN if magnitude > infinity else word
-        h = avalanche(state ^ word)
-        out[i] = h if is_valid(validity, offset, i) else null
+    pace = pace_of(start, stop, step, validity)
+    for first in range(start, stop, pace):
+        end = min(uint64(first) + pace, uint64(stop))
+        for i in range(first, end, step):
+            word = uint64(words[i])
+            magnitude = word & ~minus
+            word = uint64(0) if magnitude == 0 else word
+            word = NAN if magnitude > infinity else word
+            out[i] = avalanche(state ^ word)
+        hide_nulls(validity, offset, uint64(first), end, step, null, out)
 
 
 @kernel(
@@ -268,24 +304,32 @@ def hash_strings(start, stop, step, offsets, base, size, masks, validity, offset
             longest = longest_of_block(offsets, i)
         last = i + uint64(BLOCK) if block else i + uint64(1)
         # What stands under a null is hashed too: it is in bounds, and a branch costs more.
-        if longest < 16:
+        if longest < 8:
+            begin = uint64(offsets[i])
+            for k in range(i, last):
+                end = uint64(offsets[uint64(k) + uint64(1)])
+                low = word_at(base + begin) & masks[end - begin]
+                out[k] = finish_run(fold_pair(state, low, uint64(0)), end - begin)
+                begin = end
+        elif longest < 16:
             for k in range(i, last):
                 begin = uint64(offsets[uint64(k)])
                 length = uint64(offsets[uint64(k) + uint64(1)]) - begin
-                h = hash_short_run(base + begin, length, masks, state, length)
-                out[k] = h if is_valid(validity, offset, k) else null
+                out[k] = hash_short_run(base + begin, length, masks, state, length)
         elif longest < 32:
             for k in range(i, last):
                 begin = uint64(offsets[uint64(k)])
                 length = uint64(offsets[uint64(k) + uint64(1)]) - begin
-                h = hash_medium_run(base + begin, length, masks, state, length)
-                out[k] = h if is_valid(validity, offset, k) else null
+                out[k] = hash_medium_run(base + begin, length, masks, state, length)
         else:
             for k in range(i, last):
                 begin = uint64(offsets[uint64(k)])
                 length = uint64(offsets[uint64(k) + uint64(1)]) - begin
-                h = hash_run(validity, base + begin, length, size - begin, masks, state)
-                out[k] = h if is_valid(validity, offset, k) else null
+                out[k] = hash_run(validity, base + begin, length, size - begin, masks, state)
+        if block:
+            hide_nulls(validity, offset, i, last, uint64(1), null, out)
+        elif not is_valid(validity, offset, i):
+            out[i] = null
         i = last if block else i + uint64(step)
 
 

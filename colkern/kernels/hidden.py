@@ -11,9 +11,9 @@ from typing import Any
 
 from numpy import int32, int64, uint8, uint32, uint64
 
-from colkern.kernels.bitmaps import get_bit, is_valid, word_of
+from colkern.kernels.bitmaps import get_bit, is_valid, valid_mask, word_of
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import load_item, trailing_zeros
+from colkern.kernels.primitives import load_item, load_word, trailing_zeros
 from colkern.kernels.runs import find_run
 from colkern.kernels.views import shifted_byte
 
@@ -68,14 +68,21 @@ def blank_hidden_values(start, stop, step, items, width, visible, offset, length
     """
     for w in range(start, stop, step):
         first = uint64(w) << uint64(6)
-        for k in range(first * width, min(first + uint64(64), length) * width):
-            out[k] = items[k]
+        count = min(length - first, uint64(64))
         unseen = hidden_slots(visible, offset, uint64(w), length)
-        while unseen != 0:
-            slot = first + uint64(trailing_zeros(unseen))
-            for k in range(uint64(0), width):
-                out[slot * width + uint64(k)] = 0
-            unseen &= unseen - uint64(1)
+        if width == 1:
+            # Without a branch: where the hidden ones are is not to be predicted.
+            for k in range(uint64(0), count):
+                kept = ~(((unseen >> uint64(k)) & uint64(1)) * ~uint64(0))
+                out[first + uint64(k)] = items[first + uint64(k)] & kept
+        else:
+            for k in range(first * width, (first + count) * width):
+                out[k] = items[k]
+            while unseen != 0:
+                slot = first + uint64(trailing_zeros(unseen))
+                for k in range(uint64(0), width):
+                    out[slot * width + uint64(k)] = 0
+                unseen &= unseen - uint64(1)
 
 
 @kernel("offsets: O[], visible: u1[], offset: u8, length: u8", returns="u8", O="i4 i8")
@@ -112,21 +119,6 @@ def visible_lengths(start, stop, step, offsets, visible, offset, out):
         seen = is_valid(visible, offset, i)
         length = int64(offsets[i + uint64(1)]) - int64(offsets[i])
         out[i] = length if seen else int64(0)
-
-
-@kernel("views: i4[], visible: u1[], offset: u8, out: i8[w]")
-def visible_long_lengths(start, stop, step, views, visible, offset, out):
-    """out[i] = the length of value i if it stands in a data buffer, 0 if inline or hidden.
-
-    views: int32[4 n]
-    visible: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    out: int64[n]
-    """
-    for i in range(start, stop, step):
-        seen = is_valid(visible, offset, i)
-        length = int64(views[uint64(i) << uint64(2)])
-        out[i] = length if seen and length > 12 else int64(0)
 
 
 @helper
@@ -168,39 +160,41 @@ def show_views(start, stop, step, views, visible, offset, addresses, out):
 
 
 @kernel(
-    "views: i4[], visible: u1[], offset: u8, starts: i8[], data: u1[], window_bits: u8, out: i4[w]"
+    "views: u8[], visible: u1[], offset: u8, masks: u8[], starts: i8[], data: u1[], window_bits: u8, "
+    "out: u8[w]"
 )
-def repoint_views(start, stop, step, views, visible, offset, starts, data, window_bits, out):
+def repoint_views(start, stop, step, views, visible, offset, masks, starts, data, window_bits, out):
     """View i of `out` = view i, a long one pointing at starts[i] of `data`; zeros if hidden.
 
     Zeros behind an inline value; the prefix of a long one is taken from `data`. Data buffer k begins
     at byte `k << window_bits` of `data`.
 
-    views: int32[4 n]
+    views: uint64[2 n]
     visible: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
+    masks: uint64[32], the `inline_masks`: looked up, as short and long values come in any order
     starts: int64[n + 1], where the bytes of each long value were put
     data: uint8[starts[n]], the bytes of the long values
     window_bits: at most 30, so that offsets fit 31 bits
-    out: int32[4 n]
+    out: uint64[2 n]
     """
+    within = (uint64(1) << window_bits) - uint64(1)
+    prefix = uint64(0)
     for i in range(start, stop, step):
-        word = uint64(i) << uint64(2)
-        length = views[word] if is_valid(visible, offset, i) else int32(0)
-        out[word] = length
-        if length <= 12:
-            for k in range(uint64(0), uint64(3)):
-                place = word + uint64(1) + uint64(k)
-                out[place] = inline_word(views[place], int64(length), k)
-        else:
-            begin = uint64(starts[i])
-            mask = (uint64(1) << window_bits) - uint64(1)
-            prefix = int32(0)
-            for j in range(uint64(0), uint64(4)):
-                prefix |= shifted_byte(data[begin + uint64(j)], uint64(j))
-            out[word + uint64(1)] = prefix
-            out[word + uint64(2)] = int32(begin >> window_bits)
-            out[word + uint64(3)] = int32(begin & mask)
+        shown = valid_mask(visible, offset, i)
+        first = views[uint64(i) << uint64(1)] & shown
+        second = views[(uint64(i) << uint64(1)) + uint64(1)] & shown
+        length = first & uint64(0xFFFFFFFF)
+        kind = min(length, uint64(13))
+        begin = uint64(starts[i])
+        if len(data) != 0:
+            # Any of the bytes for a short value, which is without a branch.
+            prefix = load_word(data, begin if length > 12 else uint64(0), uint64(0)) << uint64(32)
+        place = (begin >> window_bits) | ((begin & within) << uint64(32))
+        head = prefix if length > 12 else first
+        second &= masks[kind + uint64(16)]
+        out[uint64(i) << uint64(1)] = length | (head & masks[kind])
+        out[(uint64(i) << uint64(1)) + uint64(1)] = place if length > 12 else second
 
 
 @kernel("starts: i8[], stops: i8[], length: u8, out: u1[w]")

@@ -8,10 +8,12 @@ one of ones only.
 
 from __future__ import annotations
 
+from typing import Any
+
 from numpy import int64, uint64
 
 from colkern.kernels.bitmaps import get_bit, is_valid, word_of
-from colkern.kernels.kernel import kernel
+from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import copy_bytes, copy_bytes_loosely, popcount, prefetch
 
 AHEAD = 16
@@ -52,7 +54,7 @@ def largest_index(start, stop, step, indices):
 
 @kernel("indices: I[], values: T[], out: T[w]", returns="u8", I="u1 u2 u4 u8", T="u1 u2 u4 u8")
 def take_items(start, stop, step, indices, values, out):
-    """out[i] = values[indices[i]], until an index is out of bounds: the slot of the first of up to four
+    """out[i] = values[indices[i]], until an index is out of bounds: the slot of the first of up to eight
     that have such a one, or the largest uint64. What follows it is left as it is.
 
     indices: an unsigned array[n]
@@ -62,21 +64,85 @@ def take_items(start, stop, step, indices, values, out):
     bound = uint64(len(values))
     i = uint64(start)
     if step == 1:
-        # Four at a time: as fast as without a look at the bounds.
-        while i + uint64(4) <= stop:
+        # Eight at a time: as fast as without a look at the bounds.
+        while i + uint64(8) <= stop:
             a = uint64(indices[i])
             b = uint64(indices[i + uint64(1)])
             c = uint64(indices[i + uint64(2)])
             d = uint64(indices[i + uint64(3)])
-            if (a >= bound) | (b >= bound) | (c >= bound) | (d >= bound):
+            e = uint64(indices[i + uint64(4)])
+            f = uint64(indices[i + uint64(5)])
+            g = uint64(indices[i + uint64(6)])
+            h = uint64(indices[i + uint64(7)])
+            if max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h))) >= bound:
                 return i
             out[i] = values[a]
             out[i + uint64(1)] = values[b]
             out[i + uint64(2)] = values[c]
             out[i + uint64(3)] = values[d]
-            i += uint64(4)
+            out[i + uint64(4)] = values[e]
+            out[i + uint64(5)] = values[f]
+            out[i + uint64(6)] = values[g]
+            out[i + uint64(7)] = values[h]
+            i += uint64(8)
     while i < stop:
         a = uint64(indices[i])
+        if a >= bound:
+            return i
+        out[i] = values[a]
+        i += uint64(step)
+    return ~uint64(0)
+
+
+@helper
+def eight_bits(bitmap: Any, position: Any) -> Any:
+    """The eight bits from `position` on, lowest first, and perhaps others above; all are in `bitmap`."""
+    shift = position & uint64(7)
+    low = uint64(bitmap[position >> uint64(3)]) >> shift
+    return low | (uint64(bitmap[(position + uint64(7)) >> uint64(3)]) << (uint64(8) - shift))
+
+
+@kernel(
+    "indices: I[], validity: u1[], offset: u8, values: T[], out: T[w]",
+    returns="u8",
+    I="u1 u2 u4 u8",
+    T="u1 u2 u4 u8",
+)
+def take_picked_items(start, stop, step, indices, validity, offset, values, out):
+    """As `take_items`, where an index that is null stands for 0.
+
+    indices: an unsigned array[n]
+    validity: uint8[] bitmap of the indices, not empty
+    offset: the bit of index 0 in it
+    values: T[], at least one
+    out: T[n]
+    """
+    bound = uint64(len(values))
+    i = uint64(start)
+    if step == 1:
+        while i + uint64(8) <= stop:
+            known = eight_bits(validity, offset + i)
+            a = uint64(indices[i]) * (known & uint64(1))
+            b = uint64(indices[i + uint64(1)]) * ((known >> uint64(1)) & uint64(1))
+            c = uint64(indices[i + uint64(2)]) * ((known >> uint64(2)) & uint64(1))
+            d = uint64(indices[i + uint64(3)]) * ((known >> uint64(3)) & uint64(1))
+            e = uint64(indices[i + uint64(4)]) * ((known >> uint64(4)) & uint64(1))
+            f = uint64(indices[i + uint64(5)]) * ((known >> uint64(5)) & uint64(1))
+            g = uint64(indices[i + uint64(6)]) * ((known >> uint64(6)) & uint64(1))
+            h = uint64(indices[i + uint64(7)]) * ((known >> uint64(7)) & uint64(1))
+            if max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h))) >= bound:
+                return i
+            out[i] = values[a]
+            out[i + uint64(1)] = values[b]
+            out[i + uint64(2)] = values[c]
+            out[i + uint64(3)] = values[d]
+            out[i + uint64(4)] = values[e]
+            out[i + uint64(5)] = values[f]
+            out[i + uint64(6)] = values[g]
+            out[i + uint64(7)] = values[h]
+            i += uint64(8)
+    while i < stop:
+        a = uint64(indices[i]) * uint64(get_bit(validity, offset + i))
         if a >= bound:
             return i
         out[i] = values[a]
@@ -123,20 +189,26 @@ def take_values(start, stop, step, indices, base, width, out):
         copy_bytes(out, uint64(i) * width, base + uint64(indices[i]) * width, width)
 
 
+OUTSIDE = 1 << 42
+"""Or more: what `take_bits` returns, instead of a number of bits, if an index is out of bounds."""
+
+
 @kernel(
-    "indices: I[], bits: u1[], offset: u8, picked: u1[], out: u8[w]",
+    "indices: I[], bits: u1[], offset: u8, bound: u8, picked: u1[], out: u8[w]",
     returns="u8",
     combine="add",
     I="u1 u2 u4 u8",
 )
-def take_bits(start, stop, step, indices, bits, offset, picked, out):
+def take_bits(start, stop, step, indices, bits, offset, bound, picked, out):
     """Bit i of `out` = bit offset + indices[i], 0 if the pick is null; how many are set.
 
-    The range is over the words of `out`.
+    The range is over the words of `out`. Where an index is out of bounds, this word and those that
+    follow are left as they are.
 
-    indices: an unsigned array[n], in bounds
-    bits: uint8[] bitmap
+    indices: an unsigned array[n]
+    bits: uint8[] bitmap that holds `offset + bound` bits at least
     offset: the bit of value 0
+    bound: what the indices are less than, or else `OUTSIDE` is added to what is returned
     picked: uint8[] bitmap, or empty
     out: uint64[ceil(n / 64)]; bits past n become zero
     """
@@ -148,6 +220,11 @@ def take_bits(start, stop, step, indices, bits, offset, picked, out):
         if begin + uint64(64) <= count:
             for b in range(uint64(0), uint64(8)):
                 first = begin + (uint64(b) << uint64(3))
+                largest = uint64(0)
+                for k in range(uint64(0), uint64(8)):
+                    largest = max(largest, uint64(indices[first + uint64(k)]))
+                if largest >= bound:
+                    return uint64(OUTSIDE)
                 eight = uint64(0)
                 for k in range(uint64(0), uint64(8)):
                     bit = uint64(get_bit(bits, offset + uint64(indices[first + uint64(k)])))
@@ -155,8 +232,10 @@ def take_bits(start, stop, step, indices, bits, offset, picked, out):
                 packed |= eight << (uint64(b) << uint64(3))
         else:
             for i in range(begin, count):
-                bit = uint64(get_bit(bits, offset + uint64(indices[uint64(i)])))
-                packed |= bit << (uint64(i) - begin)
+                index = uint64(indices[uint64(i)])
+                if index >= bound:
+                    return uint64(OUTSIDE)
+                packed |= uint64(get_bit(bits, offset + index)) << (uint64(i) - begin)
         if len(picked) != 0:
             packed &= word_of(picked, uint64(0), uint64(w), count)
         out[w] = packed

@@ -112,12 +112,11 @@ def pack_keys(start, stop, step, keys, positions, low, shift, out):
         out[i] = (((keys[position] - low) >> shift) << uint64(32)) | position
 
 
-@kernel("words: u8[], low: u8, chunk: u8, first: u8, digits: u8, bits: u8, out: i8[w]")
-def count_digits(start, stop, step, words, low, chunk, first, digits, bits, out):
+@kernel("words: u8[], chunk: u8, first: u8, digits: u8, bits: u8, out: i8[w]")
+def count_digits(start, stop, step, words, chunk, first, digits, bits, out):
     """How often each digit has each value, by chunk; the range is over the chunks.
 
     words: uint64[n]
-    low: what is taken from each word first
     chunk: how many words make a chunk
     first: the lowest bit of the first digit
     digits: how many digits are counted
@@ -127,7 +126,7 @@ def count_digits(start, stop, step, words, low, chunk, first, digits, bits, out)
     mask = (uint64(1) << bits) - uint64(1)
     for c in range(start, stop, step):
         for i in range(uint64(c) * chunk, min((uint64(c) + uint64(1)) * chunk, uint64(len(words)))):
-            word = (words[uint64(i)] - low) >> first
+            word = words[uint64(i)] >> first
             place = uint64(c) * digits << bits
             for _ in range(uint64(0), digits):
                 out[place + (word & mask)] += 1
@@ -158,21 +157,45 @@ def scatter_digits(start, stop, step, words, chunk, first, bits, kept, out):
             out[place] = word & kept
 
 
-@kernel("keys: u8[], low: u8, chunk: u8, bits: u8, out: u8[w]")
-def scatter_positions(start, stop, step, keys, low, chunk, bits, out):
-    """The positions in the order of keys of few bits; the range is over the chunks.
+@kernel(
+    "words: T[], flip: u8, low: u8, chunk: u8, bits: u8, out: i8[w]",
+    T="u1 u2 u4 u8",
+)
+def count_few_keys(start, stop, step, words, flip, low, chunk, bits, out):
+    """How often each of few keys is there, by chunk; the range is over the chunks.
 
-    keys: uint64[n]
-    low: the least of them
-    chunk: how many keys make a chunk
+    words: T[n]
+    flip: a word with these bits flipped is its key
+    low: the least key
+    chunk: how many words make a chunk
+    bits: the bits that keys have, less `low`
+    out: int64[chunks 2^bits], zeroed
+    """
+    for c in range(start, stop, step):
+        place = uint64(c) << bits
+        for i in range(uint64(c) * chunk, min((uint64(c) + uint64(1)) * chunk, uint64(len(words)))):
+            out[place + ((uint64(words[uint64(i)]) ^ flip) - low)] += 1
+
+
+@kernel(
+    "words: T[], flip: u8, low: u8, chunk: u8, bits: u8, out: u8[w]",
+    T="u1 u2 u4 u8",
+)
+def scatter_positions(start, stop, step, words, flip, low, chunk, bits, out):
+    """The positions in the order of few keys; the range is over the chunks.
+
+    words: T[n]
+    flip: a word with these bits flipped is its key
+    low: the least key
+    chunk: how many words make a chunk
     bits: the bits that the keys have, less `low`
     out: uint64[n + chunks 2^bits]; behind the positions, where the next one of each chunk goes by its key
     """
-    count = uint64(len(keys))
+    count = uint64(len(words))
     for c in range(start, stop, step):
         next_places = count + (uint64(c) << bits)
         for i in range(uint64(c) * chunk, min((uint64(c) + uint64(1)) * chunk, count)):
-            digit = next_places + (keys[uint64(i)] - low)
+            digit = next_places + ((uint64(words[uint64(i)]) ^ flip) - low)
             place = out[digit]
             out[digit] = place + uint64(1)
             out[place] = uint64(i)

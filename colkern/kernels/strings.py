@@ -21,9 +21,16 @@ from colkern.kernels.primitives import (
     load_item,
     load_word,
     popcount,
+    prefetch,
     trailing_zeros,
     word_at,
 )
+
+AHEAD = 64
+"""How many values further bytes are asked for: long values lie too far apart to be there by chance."""
+
+WORDS = 16
+"""The words of a result whose values are asked for before the first of them is looked at."""
 
 _LENGTH = (1 << 32) - 1
 _HIGH_BITS = 0x8080808080808080
@@ -107,30 +114,55 @@ def equal_text(start, stop, step, offsets, base, last, pattern, wanted, length, 
     """
     mask = low_bytes(min(wanted, uint64(8)))
     head = word_at(pattern) & mask
-    for w in range(start, stop, step):
-        first = uint64(w) << uint64(6)
-        fitting = uint64(0)
-        if first + uint64(64) <= length:
-            for k in range(uint64(0), uint64(64)):
-                value = first + uint64(k)
-                size = uint64(offsets[value + uint64(1)]) - uint64(offsets[value])
-                fitting |= uint64(size == wanted) << uint64(k)
-        else:
-            for i in range(first, length):
-                size = uint64(offsets[uint64(i) + uint64(1)]) - uint64(offsets[uint64(i)])
-                fitting |= uint64(size == wanted) << (uint64(i) - first)
-        bits = uint64(0)
-        while fitting != 0:
-            slot = uint64(trailing_zeros(fitting))
-            fitting &= fitting - uint64(1)
-            place = uint64(offsets[first + slot])
-            same = (near_word(base, place, last) ^ head) & mask == 0
-            if same and wanted > 8:
-                same = are_same(base + place, pattern, wanted)
-            bits |= uint64(same) << slot
-        bits ^= flip * uint64(_LOW_BITS)
-        empty = uint64(64) - min(length - first, uint64(64))
-        out[w] = bits << empty >> empty
+    pace = uint64(step) * uint64(WORDS)
+    for begin in range(start, stop, pace):
+        end = min(uint64(begin) + pace, uint64(stop))
+        for w in range(begin, end, step):
+            first = uint64(w) << uint64(6)
+            fitting = values_of_length(offsets, first, length, wanted)
+            out[w] = fitting
+            # Where there are few, they lie too far apart for their bytes to be there by chance.
+            while fitting != 0 and popcount(fitting) < 16:
+                slot = uint64(trailing_zeros(fitting))
+                fitting &= fitting - uint64(1)
+                prefetch(base + uint64(offsets[first + slot]))
+        for w in range(begin, end, step):
+            first = uint64(w) << uint64(6)
+            fitting = out[w]
+            bits = uint64(0)
+            while fitting != 0:
+                slot = uint64(trailing_zeros(fitting))
+                fitting &= fitting - uint64(1)
+                place = uint64(offsets[first + slot])
+                same = (near_word(base, place, last) ^ head) & mask == 0
+                if same and wanted > 8:
+                    same = are_same(base + place, pattern, wanted)
+                bits |= uint64(same) << slot
+            bits ^= flip * uint64(_LOW_BITS)
+            empty = uint64(64) - min(length - first, uint64(64))
+            out[w] = bits << empty >> empty
+
+
+@helper
+def values_of_length(offsets: Any, first: Any, length: Any, wanted: Any) -> Any:
+    """Bit `k` (uint64) = whether value first + k, of `length` in all, has that many bytes."""
+    fitting = uint64(0)
+    if first + uint64(64) <= length:
+        for k in range(uint64(0), uint64(64)):
+            value = first + uint64(k)
+            size = uint64(offsets[value + uint64(1)]) - uint64(offsets[value])
+            fitting |= uint64(size == wanted) << uint64(k)
+    else:
+        for i in range(first, length):
+            size = uint64(offsets[uint64(i) + uint64(1)]) - uint64(offsets[uint64(i)])
+            fitting |= uint64(size == wanted) << (uint64(i) - first)
+    return fitting
+
+
+@helper
+def are_long(offsets: Any, first: Any) -> Any:
+    """Whether 8 values from `first` on have more bytes than lines of a cache that are read anyway."""
+    return uint64(offsets[first + uint64(8)]) - uint64(offsets[first]) > uint64(512)
 
 
 @kernel(
@@ -154,6 +186,10 @@ def match_text(start, stop, step, offsets, base, last, pattern, wanted, at_end, 
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
+        far = first + uint64(AHEAD)
+        if far + uint64(8) <= length and are_long(offsets, first):
+            for k in range(far, far + uint64(8)):
+                prefetch(base + uint64(offsets[uint64(k) + at_end]))
         for i in range(first, min(first + uint64(8), length)):
             begin = uint64(offsets[uint64(i)])
             size = uint64(offsets[uint64(i) + uint64(1)]) - begin
@@ -555,23 +591,35 @@ def count_in_piece(address: Any, count: Any) -> Any:
     return uint64(popcount(uint64(character_starts(address)) & shown))
 
 
-@kernel("views: u8[], addresses: u8[], validity: u1[], offset: u8, out: i4[w]")
-def count_characters_of_views(start, stop, step, views, addresses, validity, offset, out):
+@kernel("views: u8[], addresses: u8[], sizes: i8[], validity: u1[], offset: u8, out: i4[w]")
+def count_characters_of_views(start, stop, step, views, addresses, sizes, validity, offset, out):
     """out[i] = the characters (code points) of view i, 0 under a null.
 
     views: uint64[2 n], in bounds
     addresses: uint64[buffers + 1], of each data buffer, then of the views
+    sizes: int64[buffers + 1], of each data buffer, then of the views
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     out: int32[n]
     """
+    inline = uint64(len(addresses) - 1)
     for i in range(start, stop, step):
         word = uint64(i) << uint64(1)
-        shown = valid_mask(validity, offset, i)
-        head = views[word] & shown
-        size = head & uint64(_LENGTH)
-        later = count_continuations(head & ~uint64(_LENGTH))
-        later += count_continuations(views[word + uint64(1)] & shown)
-        if size > 12:
-            later = count_more_continuations(source_of_view(views, uint64(i), addresses), size)
-        out[i] = size - later
+        size = views[word] & uint64(_LENGTH) & valid_mask(validity, offset, i)
+        second = views[word + uint64(1)]
+        # Short and long ones come in any order: all are counted the same way.
+        is_long = size > 12
+        buffer = second & uint64(_LENGTH) if is_long else inline
+        place = second >> uint64(32) if is_long else (uint64(i) << uint64(4)) + uint64(4)
+        source = addresses[buffer] + place
+        if place + size + uint64(32) <= uint64(sizes[buffer]):
+            found = count_in_piece(source, min(size, uint64(32)))
+            for k in range(uint64(32), size, uint64(32)):
+                found += count_in_piece(source + uint64(k), min(size - uint64(k), uint64(32)))
+        elif is_long:
+            found = size - count_more_continuations(source, size)
+        else:
+            bits = views[word] & ~uint64(_LENGTH)
+            found = size - count_continuations(bits & low_bytes(min(size, uint64(4)) + uint64(4)))
+            found -= count_continuations(second & low_bytes(max(size, uint64(4)) - uint64(4)))
+        out[i] = found

@@ -15,9 +15,15 @@ from numpy import int32, int64, uint32, uint64
 
 from colkern.kernels.bitmaps import is_valid, valid_mask
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes_loosely, load_item, load_word
+from colkern.kernels.primitives import copy_bytes_loosely, load_item, load_word, prefetch
 
 WINDOW_BITS = 30
+
+BLOCK = 64
+"""How many values are looked at together: whether they lie one behind the other."""
+
+AHEAD = 64
+"""How many values further bytes are asked for."""
 
 
 @helper
@@ -118,19 +124,53 @@ def decode_views(start, stop, step, views, addresses, sizes, offsets, out):
     """
     inline = uint64(len(addresses) - 1)
     limit = uint64(offsets[stop])
-    for i in range(start, stop, step):
-        begin = uint64(offsets[i])
-        length = uint64(offsets[i + uint64(1)]) - begin
-        word = uint64(i) << uint64(2)
-        # Loaded in any case: without branches, as long and short values come in any order.
-        buffer = views[word + uint64(2)]
-        place = views[word + uint64(3)]
-        is_long = length > 12
-        buffer = uint64(buffer) if is_long else inline
-        place = uint64(place) if is_long else (word + uint64(1)) << uint64(2)
-        # What this value spills over, the next ones of the same thread write again.
-        room = min(limit - begin, uint64(sizes[buffer]) - place) if step == 1 else length
-        copy_bytes_loosely(out, begin, addresses[buffer] + place, length, room)
+    pace = uint64(step) * uint64(BLOCK)
+    for first in range(start, stop, pace):
+        end = min(uint64(first) + pace, uint64(stop))
+        if are_scattered(views, offsets, uint64(first), end, step, inline):
+            for i in range(first, end, step):
+                length = uint64(offsets[uint64(i) + uint64(1)]) - uint64(offsets[i])
+                buffer, place = source_of(views, uint64(i), length, inline)
+                prefetch(addresses[buffer] + place)
+        for i in range(first, end, step):
+            begin = uint64(offsets[i])
+            length = uint64(offsets[i + uint64(1)]) - begin
+            buffer, place = source_of(views, uint64(i), length, inline)
+            # What this value spills over, the next ones of the same thread write again.
+            room = min(limit - begin, uint64(sizes[buffer]) - place) if step == 1 else length
+            copy_bytes_loosely(out, begin, addresses[buffer] + place, length, room)
+
+
+@helper
+def are_scattered(views: Any, offsets: Any, first: Any, end: Any, step: Any, inline: Any) -> Any:
+    """Whether the first and the last long value of a range lie far apart, so others may do as well."""
+    if step != 1:
+        return False
+    last = end - uint64(1)
+    while first < last and uint64(offsets[first + uint64(1)]) - uint64(offsets[first]) <= 12:
+        first += uint64(1)
+    while last > first and uint64(offsets[last + uint64(1)]) - uint64(offsets[last]) <= 12:
+        last -= uint64(1)
+    if first == last:
+        return False
+    buffer, place = source_of(views, first, uint64(13), inline)
+    other, behind = source_of(views, last, uint64(13), inline)
+    most = (uint64(offsets[end]) - uint64(offsets[first])) * uint64(4)
+    return buffer != other or behind < place or behind - place > most
+
+
+@helper
+def source_of(views: Any, i: Any, length: Any, inline: Any) -> Any:
+    """The number of the buffer that has the bytes of view `i`, and where; `inline` for the views."""
+    word = i << uint64(2)
+    # Loaded in any case: without branches, as long and short values come in any order.
+    buffer = views[word + uint64(2)]
+    place = views[word + uint64(3)]
+    is_long = length > 12
+    return (
+        uint64(buffer) if is_long else inline,
+        uint64(place) if is_long else (word + uint64(1)) << uint64(2),
+    )
 
 
 @helper
@@ -150,10 +190,10 @@ def inline_masks() -> list[int]:
 
 
 @kernel(
-    "offsets: O[], data: u1[], validity: u1[], offset: u8, masks: u8[], out: u8[w]",
+    "offsets: O[], data: u1[], base: u8, validity: u1[], offset: u8, masks: u8[], out: u8[w]",
     O="i4 i8",
 )
-def encode_views(start, stop, step, offsets, data, validity, offset, masks, out):
+def encode_views(start, stop, step, offsets, data, base, validity, offset, masks, out):
     """View i of `out` = the value at [offsets[i], offsets[i + 1]) of `data`; zeros under a null.
 
     Data buffer `k` of the views is `data` from byte `k << WINDOW_BITS` on, which keeps offsets within
@@ -161,6 +201,7 @@ def encode_views(start, stop, step, offsets, data, validity, offset, masks, out)
 
     offsets: int32/int64[n + 1]
     data: uint8[], the bytes that the offsets point into
+    base: the address of `data`
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
     masks: uint64[32], the `inline_masks`: looked up, as short and long values come in any order
@@ -173,12 +214,16 @@ def encode_views(start, stop, step, offsets, data, validity, offset, masks, out)
         whole -= uint64(1)
     i = uint64(start)
     while i < stop:
+        # Long values lie too far apart for their first bytes to be there by chance.
+        prefetch(base + uint64(offsets[min(i + uint64(AHEAD), uint64(stop))]))
         begin = uint64(offsets[i])
         length = uint64(offsets[i + uint64(1)]) - begin
         kind = min(length, uint64(13))
         if i < whole:
             first = load_word(data, begin, uint64(0)) << uint64(32)
-            second = load_word(data, begin + uint64(4), uint64(0))
+            # Of a long value only its first bytes are read, which are one line of a cache most often.
+            behind = begin + uint64(4) if length <= 12 else begin
+            second = load_word(data, behind, uint64(0))
         else:
             first = few_bytes(data, begin, min(kind, uint64(4))) << uint64(32)
             second = few_bytes(data, begin + uint64(4), max(kind, uint64(4)) - uint64(4))

@@ -28,6 +28,8 @@ _OFFSET_TYPES: dict[tuple[type[s.DataType], bool], s.DataType] = {
     (s.BinaryView, True): s.large_binary(),
 }
 
+_MASKS = views.inline_masks()
+
 _VIEW_TYPES: dict[type[s.DataType], s.DataType] = {
     s.Utf8: s.utf8_view(),
     s.LargeUtf8: s.utf8_view(),
@@ -100,8 +102,9 @@ def offsets_to_views(array: Array) -> Array:
         _check_value_lengths(array, target, offsets)
     out = target.output(2 * array.length, np.uint64)
     validity = validity_of(array, target)
-    masks = target.table(views.inline_masks(), np.uint64)
-    target.map(views.encode_views, array.length, offsets, data.array, *validity, masks, out)
+    masks = target.table(_MASKS, np.uint64)
+    base = data.address if data.size else 0
+    target.map(views.encode_views, array.length, offsets, data.array, base, *validity, masks, out)
     window = 1 << views.WINDOW_BITS
     windows = [data[start:] for start in range(0, data.size, window)]
     return _rebuilt(result, array, [compact_validity(array), target.buffer(out), *windows])

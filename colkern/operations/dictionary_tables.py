@@ -16,7 +16,7 @@ from colkern.kernels import Kernel, hashing
 from colkern.kernels import dictionaries as kernels
 from colkern.kernels.dictionaries import HEAD, NO_VALUE, NULLS
 from colkern.operations.hashing import byte_hasher, byte_values, run_masks
-from colkern.operations.number_words import NumberWords, number_words
+from colkern.operations.number_words import NumberWords, number_words, word_range
 from colkern.operations.targets import target_of, validity_of
 
 CHUNK = 1 << 15
@@ -45,22 +45,12 @@ def numbers_by_table(array: Array, counted: bool, dtype: Any, expected: int = 0)
     """
     numbers = number_words(array)
     if numbers is not None and numbers.width == 1 and not numbers.infinity:
-        low, values = _range(numbers)
+        low, values = word_range(numbers.words, numbers.minus)
         if values <= 2 * array.length:
             return _by_value(array, numbers, low, values, counted, dtype)
     table = _Table(array, counted, dtype, expected, *_lookup(array, numbers))
     table.number_all()
     return table.numbers, table.first_slots()
-
-
-def _range(numbers: NumberWords) -> tuple[int, int]:
-    """The least of some words (with the sign bit flipped), and how many there are up to the largest."""
-    if len(numbers.words) == 0:
-        return 0, 0
-    kind = "i" if numbers.minus else "u"
-    items = numbers.words.view(f"{kind}{numbers.words.dtype.itemsize}")
-    low, high = int(items.min()), int(items.max())
-    return low + numbers.minus, high - low + 1
 
 
 def _by_value(

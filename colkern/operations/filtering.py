@@ -163,8 +163,15 @@ def _keep_fixed(array: Array, kept: Kept) -> Array:
 def _keep_offsets(items: Any, kept: Kept) -> tuple[Any, Any, int]:
     """The offsets of the values that are kept, where those of each block begin, and the last one."""
     target = kept.target
-    sums = kept.sums(filtering.sum_kept_lengths, items)
     starts = target.output(kept.count + 1, items.dtype)
+    if kept.blocks == 1:
+        # It begins at 0: what all of it comes to is known afterwards.
+        kept.map(
+            filtering.filter_offsets, kept.starts, target.table([0, 0], np.int64), items, starts
+        )
+        total = target.item(starts, kept.count)
+        return starts, target.table([0, total], np.int64), total
+    sums = kept.sums(filtering.sum_kept_lengths, items)
     if kept.blocks == 0:
         starts[:] = 0
     kept.map(filtering.filter_offsets, kept.starts, sums, items, starts)

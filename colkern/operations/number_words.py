@@ -56,6 +56,20 @@ def number_words(array: Array) -> NumberWords | None:
     return NumberWords(words, items.dtype.itemsize * 8 // bits, bits, minus)
 
 
+def word_range(words: Any, minus: int) -> tuple[int, int]:
+    """The least of some integers with the sign bit flipped, and how many there are up to the largest.
+
+    Args:
+        words: The integers, as unsigned words in host memory.
+        minus: The sign bit; 0 for integers without sign.
+    """
+    if len(words) == 0:
+        return 0, 0
+    items = words.view(f"i{words.dtype.itemsize}") if minus else words
+    low, high = int(items.min()), int(items.max())
+    return low + minus, high - low + 1
+
+
 def _expanded_bits(array: Array) -> Any:
     target = target_of(array.device)
     data = array.buffers[1]

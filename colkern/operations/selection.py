@@ -51,7 +51,8 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
         raise TypeError(f"indices: expected integers, got {indices.type}")
     columns = data.columns if isinstance(data, RecordBatch) else [data]
     for column in columns:
-        require_valid(column)
+        if not column._checked:
+            require_valid(column)
     if isinstance(data, Array) and (made := _take_words(data, indices)) is not None:
         return made
     picks = _checked_picks(indices, data.length)
@@ -127,29 +128,64 @@ def _checked_picks(indices: Array, length: int) -> Picks:
 
 
 def _take_words(array: Array, indices: Array) -> Array | None:
-    """`take` in one pass, where a value is a word and no index is null; None where that is not so, or
-    an index is out of bounds.
+    """`take` in one pass, where a value is a word or a bit; None where that is not so, or not in one
+    pass, or an index is out of bounds.
     """
-    if array.layout.name not in ("fixed-size primitive", "dictionary-encoded") or not array.length:
+    if array.layout.name not in _ONE_WORD or not array.length or not indices.length:
         return None
     spec = array.layout.buffers[1]
-    if spec.extent is Extent.BITS or spec.dtype.itemsize not in _WORDS:
+    is_bit = spec.extent is Extent.BITS
+    if not is_bit and spec.dtype.itemsize not in _WORDS:
         return None
-    if indices.length == 0 or indices.null_count:
+    nulls = indices.null_count
+    if nulls and (is_bit or array.null_count):
         return None
     target = target_of(array.device)
-    items, picked = array.items(Role.DATA), indices.items(Role.DATA)
-    word = _WORDS[spec.dtype.itemsize]
-    picks = Picks(picked.view(_WORDS[picked.dtype.itemsize]))
-    out = target.output(picks.count, word)
-    within = items.view(word)[: _bound(indices, array.length)]
-    if target.reduce(selection.take_items, picks.count, picks.words, within, out) != NOWHERE:
+    picked, _ = own_words(indices, Role.DATA)
+    take_them = _bits_within if is_bit else _words_within
+    values = take_them(target, array, indices, picked, _bound(indices, array.length))
+    if values is None:
         return None
-    validity, count = _validity(array, picks)
-    buffers = [validity, target.buffer(out)]
-    made = Array(array.type, picks.count, buffers, dictionary=array.dictionary, null_count=count)
+    validity = None
+    if nulls:
+        validity = compact_validity(indices)
+    elif array.null_count:
+        validity, nulls = _validity(array, Picks(picked))
+    buffers = [validity, values]
+    made = Array(array.type, indices.length, buffers, dictionary=array.dictionary, null_count=nulls)
     made._checked = True
     return made
+
+
+_ONE_WORD = ("fixed-size primitive", "dictionary-encoded")
+
+
+def _words_within(
+    target: Any, array: Array, indices: Array, picked: Any, bound: int
+) -> Buffer | None:
+    """The values at some indices, one word each; None if one is out of bounds."""
+    words, _ = own_words(array, Role.DATA)
+    if bound < len(words):
+        words = words[:bound]
+    out = target.output(len(picked), words.dtype)
+    if indices.null_count:
+        args = (picked, *validity_of(indices, target), words, out)
+        found = target.reduce(selection.take_picked_items, len(picked), *args)
+    else:
+        found = target.reduce(selection.take_items, len(picked), picked, words, out)
+    return target.buffer(out) if found == NOWHERE else None
+
+
+def _bits_within(
+    target: Any, array: Array, indices: Array, picked: Any, bound: int
+) -> Buffer | None:
+    """The bits at some indices; None if one is out of bounds."""
+    out = bit_words(target, len(picked))
+    bits = array.buffers[1]
+    assert bits is not None
+    args = (picked, bits.array, array.offset, bound, target.table([], np.uint8), out)
+    found = target.reduce(selection.take_bits, len(out), *args)
+    return bitmap_of(target, out, len(picked)) if found < selection.OUTSIDE else None
 
 
 def take_positions(array: Array, positions: Any) -> Array:
@@ -200,7 +236,7 @@ def gathered_bits(target: Any, bits: Buffer, offset: int, picks: Picks) -> tuple
     words = bit_words(target, picks.count)
     count = 0
     if len(words):
-        args = (picks.words, bits.array, offset, picks.bitmap(target), words)
+        args = (picks.words, bits.array, offset, NOWHERE, picks.bitmap(target), words)
         count = target.reduce(selection.take_bits, len(words), *args)
     return bitmap_of(target, words, picks.count), count
 
@@ -261,22 +297,28 @@ def take_items(target: Any, items: Any, picked: Any) -> Any:
     words, width = words_of(target.frozen(items))
     if width == 0:
         return items[:0].repeat(0)
+    return take_words(target, words, width, picked).view(items.dtype)
+
+
+def take_words(target: Any, words: Any, width: int, picked: Any) -> Any:
+    """The items at positions, of `width` words each and one a position."""
     out = target.output(len(picked) * width, words.dtype)
-    if not len(picked):
-        return out.view(items.dtype)
+    if not len(out):
+        return out
     if width == 1:
         target.reduce(selection.take_items, len(picked), picked, words, out)
     elif width == 2 and words.dtype.itemsize == 8:
         target.map(selection.take_pairs, len(picked), picked, words, out)
     else:
-        where = (target.address(words), items.dtype.itemsize)
+        where = (target.address(words), width * words.dtype.itemsize)
         target.map(selection.take_values, len(picked), picked, *where, out.view(np.uint8))
-    return out.view(items.dtype)
+    return out
 
 
 def _take_buffer(array: Array, role: Role, picks: Picks) -> Buffer:
     target = target_of(array.device)
-    made: Buffer = target.buffer(take_items(target, array.items(role), picks.words))
+    words, width = own_words(array, role)
+    made: Buffer = target.buffer(take_words(target, words, width, picks.words))
     return made
 
 

@@ -13,12 +13,15 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.kernels import sorting
-from colkern.operations.number_words import number_words
+from colkern.memory import HOST
+from colkern.operations.number_words import NumberWords, number_words, word_range
 from colkern.operations.targets import target_of, validity_of
 from colkern.operations.validation import require_valid
 
 Order = Literal["ascending", "descending"]
 Placement = Literal["at_end", "at_start"]
+
+_SAMPLE = 1024
 
 
 def sort_indices(
@@ -54,9 +57,19 @@ def sort_indices(
 
 
 def _sorted(array: Array, descending: bool, nulls_first: bool) -> Any:
-    rounds = _keys(array, descending, nulls_first)
+    numbers = number_words(array)
+    if numbers is None:
+        raise UnsupportedError(
+            f"sort_indices: {array.type} has no order that is sorted here; "
+            f"numbers, booleans, decimals, dates, times and durations have one"
+        )
     target = target_of(array.device)
     nulls = array.null_count
+    if nulls == 0 and array.device == HOST and numbers.width == 1 and not numbers.infinity:
+        made = _counted(target, numbers, descending)
+        if made is not None:
+            return made
+    rounds = _keys(array, numbers, descending, nulls_first)
     if nulls == 0:
         positions = None
         for keys in rounds:
@@ -88,15 +101,28 @@ def split_nulls(array: Array) -> Any:
     return out
 
 
-def _keys(array: Array, descending: bool, nulls_first: bool) -> list[Any]:
+def _counted(target: Any, numbers: NumberWords, descending: bool) -> Any:
+    """The positions in the order of integers, if these are few; else None."""
+    from colkern.cpu.radix import FEW_BITS, counted_positions
+
+    every_bit = (1 << numbers.bits) - 1
+    low, high = 0, every_bit
+    if numbers.bits > FEW_BITS:
+        # Most often the first ones show that it is in vain to look at all.
+        for words in (numbers.words[:_SAMPLE], numbers.words):
+            low, values = word_range(words, numbers.minus)
+            high = low + max(values - 1, 0)
+            if (high - low).bit_length() > FEW_BITS:
+                return None
+    flip, least = (
+        (numbers.minus ^ every_bit, every_bit - high) if descending else (numbers.minus, low)
+    )
+    return counted_positions(target, numbers.words, flip, least, (high - low).bit_length())
+
+
+def _keys(array: Array, numbers: NumberWords, descending: bool, nulls_first: bool) -> list[Any]:
     """The keys to sort by, one after the other: the last is the one that counts most."""
     target = target_of(array.device)
-    numbers = number_words(array)
-    if numbers is None:
-        raise UnsupportedError(
-            f"sort_indices: {array.type} has no order that is sorted here; "
-            f"numbers, booleans, decimals, dates, times and durations have one"
-        )
     every_bit = (1 << numbers.bits) - 1
     flip = every_bit if descending else 0
     made = []

@@ -223,8 +223,10 @@ def _characters(array: Array) -> Array:
         return _lengths(array)
     if array.layout.variadic:
         out = target.output(array.length, np.int32)
-        args = (*views_of(array, target), out)
-        target.map(strings.count_characters_of_views, array.length, *args)
+        words, addresses, *validity = views_of(array, target)
+        sizes = [*(0 if b is None else b.size for b in array.data_buffers), words.nbytes]
+        given = (words, addresses, target.table(sizes, np.int64), *validity, out)
+        target.map(strings.count_characters_of_views, array.length, *given)
         return _result(array, s.int32(), out)
     text = text_of(array, target)
     out = target.output(array.length, text.offsets.dtype)

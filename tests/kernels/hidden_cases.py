@@ -24,6 +24,7 @@ from kernels.case import (
 )
 
 from colkern.kernels import hidden
+from colkern.kernels.views import inline_masks
 
 
 @cases_of(hidden.first_hidden_value)
@@ -96,14 +97,6 @@ def some_views(seed: str) -> Iterator[tuple[str, list[list[int]], object, int, l
             yield f"{count}, {label}", made, bytes_, offset, seen
 
 
-@cases_of(hidden.visible_long_lengths)
-def visible_long_lengths(types: dict[str, str]) -> Iterator[Case]:
-    for label, views, bytes_, offset, seen in some_views("long lengths"):
-        words = [word for view in views for word in view]
-        expected = [v[0] if ok and v[0] > 12 else 0 for v, ok in zip(views, seen, strict=True)]
-        yield Case(label, len(views), (words, bytes_, offset), expected)
-
-
 def view(value: bytes, buffer: int, begin: int) -> bytes:
     """A view as the format has it."""
     if len(value) <= 12:
@@ -120,6 +113,11 @@ def foreign(rng: random.Random, made: bytes) -> bytes:
 
 def words_in(made: list[bytes]) -> list[int]:
     return np.frombuffer(b"".join(made), np.int32).tolist()
+
+
+def longs_in(made: list[bytes]) -> list[int]:
+    """Views as words of 64 bits."""
+    return np.frombuffer(b"".join(made), np.uint64).tolist()
 
 
 def some_values(rng: random.Random, seen: list[bool]) -> list[bytes]:
@@ -156,8 +154,8 @@ def repoint_views(types: dict[str, str]) -> Iterator[Case]:
                 data += value if ok and len(value) > 12 else b""
                 starts.append(len(data))
             bytes_of_all = np.frombuffer(data, np.uint8)
-            args = (words_in(words), bytes_, offset, starts, bytes_of_all, 4)
-            yield Case(f"{count}, {label}", count, args, words_in(expected))
+            args = (longs_in(words), bytes_, offset, inline_masks(), starts, bytes_of_all, 4)
+            yield Case(f"{count}, {label}", count, args, longs_in(expected))
 
 
 @cases_of(hidden.covered_bits)

@@ -75,6 +75,24 @@ def take_items(types: dict[str, str]) -> Iterator[Case]:
     yield Case("no values", 1, ([0], []), (0, [7]), [7])
 
 
+@cases_of(selection.take_picked_items)
+def take_picked_items(types: dict[str, str]) -> Iterator[Case]:
+    low, high = limits(types["values"])
+    rng = numbers("take picked items")
+    values = [rng.choice((low, high, rng.randint(low, high))) for _ in range(20)]
+    _, most = limits(types["indices"])
+    for count in LENGTHS:
+        for offset in (0, 5):
+            known = random_bits(rng, count)
+            picked = [rng.randrange(20) if k else rng.choice((3, 20, most)) for k in known]
+            expected = [values[p if k else 0] for p, k in zip(picked, known, strict=True)]
+            args = (picked, bitmap([*known, True], offset, rng), offset, values)
+            yield Case(f"{count} from bit {offset}", count, args, (NOWHERE, expected))
+    for index in (20, most):
+        args = ([index], bitmap([True], 0, rng), 0, values)
+        yield Case(f"index {index}", 1, args, (0, [7]), [7])
+
+
 @cases_of(selection.copy_items)
 def copy_items(types: dict[str, str]) -> Iterator[Case]:
     low, high = limits(types["items"])
@@ -116,9 +134,13 @@ def take_bits(types: dict[str, str]) -> Iterator[Case]:
             for known in ([True] * count, random_bits(rng, count)):
                 expected = [bits[p] and ok for p, ok in zip(picked, known, strict=True)]
                 bitmap_of_known = [] if all(known) else bitmap(known, 0, rng)
-                args = (picked, bitmap(bits, offset, rng), offset, bitmap_of_known)
+                args = (picked, bitmap(bits, offset, rng), offset, 50, bitmap_of_known)
                 label = f"{count} from bit {offset}, {sum(known)} known"
                 yield Case(label, len(words(expected)), args, (sum(expected), words(expected)))
+    for count in (1, 64):
+        for index in (50, limits(types["indices"])[1]):
+            args = ([0] * (count - 1) + [index], bitmap(bits, 0, rng), 0, 50, [])
+            yield Case(f"{count}, one {index}", 1, args, (selection.OUTSIDE, [7]), [7])
 
 
 def some_lists(seed: str) -> Iterator[tuple[str, list[int], list[int], list[int]]]:

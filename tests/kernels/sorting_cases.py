@@ -93,20 +93,15 @@ def pack_keys(types: dict[str, str]) -> Iterator[Case]:
 @cases_of(sorting.count_digits)
 def count_digits(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("digits")
-    for count, chunk, low, digits in (
-        (0, 1, 0, 1),
-        (50, 50, 0, 2),
-        (50, 17, 3 << 32, 3),
-        (7, 3, 0, 1),
-    ):
-        words = [rng.randint(low, low + 2**40) for _ in range(count)]
+    for count, chunk, digits in ((0, 1, 1), (50, 50, 2), (50, 17, 3), (7, 3, 1)):
+        words = [rng.randint(0, 2**44) for _ in range(count)]
         chunks = -(-count // chunk)
         expected = [0] * (chunks * digits * 8)
         for i, word in enumerate(words):
             for d in range(digits):
-                value = (word - low) >> (32 + 3 * d) & 7
+                value = word >> (32 + 3 * d) & 7
                 expected[(i // chunk * digits + d) * 8 + value] += 1
-        args = (words, low, chunk, 32, digits, 3)
+        args = (words, chunk, 32, digits, 3)
         yield Case(f"{count} by {chunk}", chunks, args, expected, [0] * len(expected))
 
 
@@ -139,14 +134,36 @@ def scatter_digits(types: dict[str, str]) -> Iterator[Case]:
             )
 
 
+def _few_keys(code: str) -> Iterator[tuple[int, int, int, int, list[int]]]:
+    """Chunks, what is flipped, the least key, and keys that differ in 3 bits."""
+    high = 1 << 8 * np.dtype(code).itemsize - 1
+    rng = numbers(("few keys", code))
+    for count, chunk, low, flip in (
+        (0, 1, 0, 0),
+        (50, 50, high, high),
+        (50, 17, 4, high),
+        (7, 3, 0, 0),
+    ):
+        yield count, chunk, flip, low, [low + rng.randrange(8) for _ in range(count)]
+
+
+@cases_of(sorting.count_few_keys)
+def count_few_keys(types: dict[str, str]) -> Iterator[Case]:
+    for count, chunk, flip, low, keys in _few_keys(types["words"]):
+        chunks = -(-count // chunk)
+        expected = [0] * (chunks * 8)
+        for i, key in enumerate(keys):
+            expected[i // chunk * 8 + key - low] += 1
+        args = ([key ^ flip for key in keys], flip, low, chunk, 3)
+        yield Case(f"{count} by {chunk}", chunks, args, expected, [0] * len(expected))
+
+
 @cases_of(sorting.scatter_positions)
 def scatter_positions(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("scatter positions")
-    for count, chunk, low in ((0, 1, 0), (50, 50, 1 << 63), (50, 17, 4), (7, 3, 0)):
-        keys = [low + rng.randrange(8) for _ in range(count)]
+    for count, chunk, flip, low, keys in _few_keys(types["words"]):
         before, after = _places([key - low for key in keys], chunk, 8)
         expected = [*sorted(range(count), key=lambda i: keys[i]), *after]
-        args = (keys, low, chunk, 3)
+        args = ([key ^ flip for key in keys], flip, low, chunk, 3)
         yield Case(f"{count} by {chunk}", -(-count // chunk), args, expected, [0] * count + before)
 
 

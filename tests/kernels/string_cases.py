@@ -216,4 +216,6 @@ def count_characters(types: dict[str, str]) -> Iterator[Case]:
 def count_characters_of_views(types: dict[str, str]) -> Iterator[Case]:
     for label, values, valid, views in some_views("characters of views"):
         expected = [characters(v) * ok for v, ok in zip(values, valid, strict=True)]
-        yield Case(label, len(values), views, expected)
+        words, addresses, *validity = views
+        sizes = [array.nbytes for array in addresses.arrays]
+        yield Case(label, len(values), (words, addresses, sizes, *validity), expected)

@@ -42,6 +42,8 @@ NARROW = {
         "filter_pairs",
         "filter_values",
         "first_hidden_length",
+        "hash_floats",
+        "hash_integers",
         "kept_before",
         "kept_positions",
         "kleene_bits",
@@ -58,7 +60,13 @@ NARROW = {
         "mark_slots",
         "pack_bits",
     },
-    "items of one byte, several at a time": {"extremes"},
+    "items of one byte, several at a time": {
+        "count_few_keys",
+        "decode_items",
+        "extremes",
+        "scatter_positions",
+        "transpose_indices",
+    },
     "the bytes of a value around its whole words": {
         "hash_fixed_bytes",
         "hash_strings",
@@ -68,7 +76,6 @@ NARROW = {
     "the first bytes of a value": {
         "encode_views",
         "first_view_unlike_its_value",
-        "repoint_views",
         "show_views",
     },
     "the bytes of two values that are compared": {

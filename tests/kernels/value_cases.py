@@ -12,6 +12,7 @@ from kernels.case import (
     LENGTHS,
     NOWHERE,
     Addresses,
+    At,
     Case,
     cases_of,
     limits,
@@ -279,7 +280,8 @@ def encode_views(types: dict[str, str]) -> Iterator[Case]:
                 else long_view(value, 0, begin)
                 for value, begin, ok in zip(values, ends, valid, strict=False)
             ]
-            args = (ends, np.frombuffer(data, np.uint8), bytes_, offset, views.inline_masks())
+            given = np.frombuffer(data, np.uint8)
+            args = (ends, given, At(given), bytes_, offset, views.inline_masks())
             yield Case(f"{count}, {label}", count, args, halves(made))
 
 

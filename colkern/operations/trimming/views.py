@@ -22,17 +22,21 @@ _WINDOW_BITS = views.WINDOW_BITS
 def trim_views(slots: Slots) -> Parts:
     """The views, and the bytes that visible ones point at."""
     array, target = slots.array, slots.target
-    words = array.items(Role.VIEWS).view(np.int32)
-    lengths = target.output(array.length, np.int64)
-    target.map(hidden.visible_long_lengths, array.length, words, slots.bitmap, 0, lengths)
-    used, there = target.total(lengths), sum(b.size for b in array.data_buffers if b is not None)
+    items = array.items(Role.VIEWS)
+    starts = target.output(array.length + 1, np.int64)
+    shown = (items.view(np.uint64), slots.bitmap, 0)
+    used = target.reduce(views.long_lengths, array.length, *shown, starts[1:])
+    there = sum(b.size for b in array.data_buffers if b is not None)
     # More than is there: values share bytes, and would be written once each.
     if used >= there:
-        return [_shown_views(slots, words), *_shown_data(slots, words, lengths)], []
-    starts = target.frozen(target.scan(lengths, np.int64))
+        words = items.view(np.int32)
+        return [_shown_views(slots, words), *_shown_data(slots, words, starts[1:])], []
+    target.accumulate(starts)
+    starts = target.frozen(starts)
     data = gather_views(array, target, starts, used)
-    moved = target.output(4 * array.length, np.int32)
-    args = (words, slots.bitmap, 0, starts, target.frozen(data), _WINDOW_BITS, moved)
+    masks = target.table(views.inline_masks(), np.uint64)
+    moved = target.output(2 * array.length, np.uint64)
+    args = (*shown, masks, starts, target.frozen(data), _WINDOW_BITS, moved)
     target.map(hidden.repoint_views, array.length, *args)
     return [target.buffer(moved), *windows(target.buffer(data), starts)], []
 

@@ -94,16 +94,12 @@ def decimals_to_floats(d: Data, width: int) -> tuple[Any, ...]:
 
 streaming(kernels.resize_integers, resize, each=pairs("u1u4", "u4u8", "u8u4"))
 streaming(kernels.fit_integers, fit, each=pairs("u1u4", "u4u8", "u8u4"))
-streaming(kernels.integers_to_floats, to_floats, each=pairs("i4f4", "i8f8"))
+streaming(kernels.integers_to_floats, to_floats, each=pairs("i4f4", "i8f4"))
+streaming(kernels.integers_to_doubles, to_floats, each=pairs("i8f8"))
 streaming(kernels.round_to_floats, rounded, each=pairs("i4f8", "i8f8", "f4f8", "f8f4"))
 streaming(kernels.floats_to_integers, to_integers, each=pairs("f4u4", "f8u4", "f8u8"))
 streaming(
     kernels.bits_to_words, lambda d, t: (d.n, d.bits(), 0, 1, d.out(t)), each=("u1", "u4", "u8")
-)
-streaming(
-    kernels.words_to_bits,
-    lambda d, t: (d.n // 8, d.numbers(t, 2), ALL, d.out("u1", d.n // 8)),
-    each=("u1", "u4", "u8"),
 )
 streaming(kernels.multiply_numbers, multiplied, each=pairs("i4i8", "i8i8"))
 streaming(kernels.divide_numbers, divided, each=pairs("i8i4", "i8i8"))

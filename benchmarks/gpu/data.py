@@ -170,7 +170,8 @@ class Views:
         self.offsets = data.range("i4", mean, count=count) if letters else data.offsets("i4", mean)
         self.bytes = data.text(data.n * mean, letters)
         masks = data.table(views.inline_masks(), "u8")
-        args = (self.offsets, self.bytes, data.none, 0, masks, data.out("u8", 2 * data.n))
+        base = data.target.address(self.bytes)
+        args = (self.offsets, self.bytes, base, data.none, 0, masks, data.out("u8", 2 * data.n))
         self.words = data.computed(views.encode_views, data.n, *args)
         """uint64[2 n]"""
         self.items = self.words.view("i4")

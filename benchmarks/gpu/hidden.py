@@ -8,6 +8,7 @@ from benchmarks.gpu.case import gather, other, streaming
 from benchmarks.gpu.data import Data
 from benchmarks.gpu.runs import RUNS, run_ends
 from colkern.kernels import hidden as kernels
+from colkern.kernels.views import inline_masks, long_lengths
 
 WIDTHS = ("u1", "u4", "u8")
 BYTES_OF_VIEWS = {"6 bytes": 6, "24 bytes": 24}
@@ -15,10 +16,10 @@ BYTES_OF_VIEWS = {"6 bytes": 6, "24 bytes": 24}
 
 def repoint_views(d: Data, mean: int) -> tuple[Any, ...]:
     views, visible = d.views(mean), d.bits()
-    lengths = (d.n, views.items, visible, 0, d.out("i8"))
-    starts = d.scan(d.computed(kernels.visible_long_lengths, *lengths))
-    data = d.text(d.last(starts))
-    return d.n, views.items, visible, 0, starts, data, 30, d.out("i4", 4 * d.n)
+    lengths = (d.n, views.words, visible, 0, d.out("i8"))
+    starts = d.scan(d.computed(long_lengths, *lengths))
+    data, masks = d.text(d.last(starts)), d.table(inline_masks(), "u8")
+    return d.n, views.words, visible, 0, masks, starts, data, 30, d.out("u8", 2 * d.n)
 
 
 def show_views(d: Data, mean: int) -> tuple[Any, ...]:
@@ -55,10 +56,6 @@ streaming(
     lambda d: (d.n // 64, d.out("i4", d.n + 1), d.bits(), 0, d.n),
 )
 streaming(kernels.visible_lengths, lambda d: (d.n, d.offsets("i4", 8), d.bits(), 0, d.out("i8")))
-streaming(
-    kernels.visible_long_lengths,
-    lambda d: (d.n, d.views(12).items, d.bits(), 0, d.out("i8")),
-)
 gather(kernels.show_views, show_views, each=BYTES_OF_VIEWS)
 gather(kernels.repoint_views, repoint_views, each=BYTES_OF_VIEWS)
 other(kernels.covered_bits, covered_bits, label="ranges of 10")

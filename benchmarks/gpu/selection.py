@@ -51,13 +51,18 @@ streaming(kernels.largest_index, lambda d, t: (d.n, d.words(t)), each=WIDTHS)
 streaming(kernels.copy_items, lambda d, t: (d.n, d.words(t), d.out(t)), each=WIDTHS)
 other(kernels.take_items, lambda d, t: (d.n, picks(d), d.words(t), d.out(t)), each=WIDTHS)
 other(
+    kernels.take_picked_items,
+    lambda d, t: (d.n, picks(d), d.bits(), 0, d.words(t), d.out(t)),
+    each=WIDTHS,
+)
+other(
     kernels.take_pairs,
     lambda d: (d.n, picks(d), d.words("u8", 2 * d.n), d.out("u8", 2 * d.n)),
 )
 gather(kernels.take_values, take_values, each={"12 bytes": 12, "40 bytes": 40})
 other(
     kernels.take_bits,
-    lambda d: (d.n // 64, picks(d), d.bits(), 0, d.none, d.out("u8", d.n // 64)),
+    lambda d: (d.n // 64, picks(d), d.bits(), 0, d.n, d.none, d.out("u8", d.n // 64)),
 )
 other(kernels.take_lengths, take_lengths)
 gather(kernels.take_bytes, take_bytes, label=f"{MEAN} bytes")

@@ -77,7 +77,8 @@ def ascii_views(d: Data, mean: int) -> tuple[Any, ...]:
 
 
 def count_characters_of_views(d: Data, mean: int) -> tuple[Any, ...]:
-    return d.n, *of_views(d.views(mean)), d.none, 0, d.out("i4")
+    views = d.views(mean)
+    return d.n, *of_views(views), views.sizes, d.none, 0, d.out("i4")
 
 
 gather(kernels.equal_text, equal_text, each=PATTERNS)

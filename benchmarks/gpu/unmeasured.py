@@ -18,6 +18,7 @@ UNMEASURED = {
     "pack_keys": RADIX,
     "count_digits": RADIX,
     "scatter_digits": RADIX,
+    "count_few_keys": RADIX,
     "scatter_positions": RADIX,
     "count_long_ties": RADIX,
     "settle_ties": RADIX,

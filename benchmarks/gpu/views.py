@@ -19,8 +19,8 @@ def decode_views(d: Data, mean: int) -> tuple[Any, ...]:
 
 def encode_views(d: Data, mean: int) -> tuple[Any, ...]:
     masks = d.table(kernels.inline_masks(), "u8")
-    text = (d.offsets("i4", mean), d.text(mean * d.n))
-    return d.n, *text, d.none, 0, masks, d.out("u8", 2 * d.n)
+    text = d.text(mean * d.n)
+    return d.n, d.offsets("i4", mean), text, d.address(text), d.none, 0, masks, d.out("u8", 2 * d.n)
 
 
 def move_views(d: Data) -> tuple[Any, ...]:

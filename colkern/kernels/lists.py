@@ -32,7 +32,7 @@ FEW = 8
 """In a block with no more nulls than these, the lists between them are seen to together."""
 
 LONG = 64
-"""A list with more elements than this has a loop of its own; see `list_of_each`."""
+"""A list with more items than this has a loop of its own; see `copy_lists`."""
 
 
 @helper
@@ -384,18 +384,22 @@ def list_of_each(start, stop, step, starts, out):
     k = uint64(start)
     row = list_of(starts, uint64(1), uint64(0), k)
     if step == 1:
+        if k + uint64(8) < end:
+            # Before the list that holds the eighth item from the end, there is room behind each.
+            last = list_of(starts, uint64(1), row, end - uint64(8))
+            for r in range(row, last):
+                after = uint64(starts[uint64(r) + uint64(1)]) - base
+                fill_eight(out, k, int64(r), int64(0))
+                k += uint64(8)
+                while k < after:
+                    fill_eight(out, k, int64(r), int64(0))
+                    k += uint64(8)
+                k = after
+            row = last
         while k < end:
             after = min(uint64(starts[row + uint64(1)]) - base, end)
-            number = int64(row)
-            while True:
-                if k + uint64(8) > end or after > k + uint64(LONG):
-                    for j in range(k, after):
-                        out[j] = number
-                    break
-                fill_eight(out, k, number, int64(0))
-                k += uint64(8)
-                if k >= after:
-                    break
+            for j in range(k, after):
+                out[j] = int64(row)
             k = after
             row += uint64(1)
     else:
@@ -425,19 +429,26 @@ def elements_of_lists(start, stop, step, begins, latest, starts, out):
     k = uint64(start)
     row = list_of(starts, uint64(1), uint64(0), k)
     if step == 1:
-        while k < end:
-            after = min(uint64(starts[row + uint64(1)]) - base, end)
-            # Of element 0 of the output, were it in this list.
-            origin = int64(list_begin(begins, latest, row)) - int64(uint64(starts[row]) - base)
-            while True:
-                if k + uint64(8) > end or after > k + uint64(LONG):
-                    for j in range(k, after):
-                        out[j] = origin + int64(j)
-                    break
+        if k + uint64(8) < end:
+            # As in `list_of_each`.
+            last = list_of(starts, uint64(1), row, end - uint64(8))
+            for r in range(row, last):
+                place = uint64(starts[uint64(r)]) - base
+                after = uint64(starts[uint64(r) + uint64(1)]) - base
+                # Of element 0 of the output, were it in this list.
+                origin = int64(list_begin(begins, latest, uint64(r))) - int64(place)
                 fill_eight(out, k, origin + int64(k), int64(1))
                 k += uint64(8)
-                if k >= after:
-                    break
+                while k < after:
+                    fill_eight(out, k, origin + int64(k), int64(1))
+                    k += uint64(8)
+                k = after
+            row = last
+        while k < end:
+            after = min(uint64(starts[row + uint64(1)]) - base, end)
+            origin = int64(list_begin(begins, latest, row)) - int64(uint64(starts[row]) - base)
+            for j in range(k, after):
+                out[j] = origin + int64(j)
             k = after
             row += uint64(1)
     else:
@@ -482,9 +493,12 @@ def copy_lists(start, stop, step, begins, latest, starts, width, values, out):
     k = uint64(start)
     row = list_of(starts, width, uint64(0), k)
     if step == 1:
-        lists = uint64(len(starts)) - uint64(1)
+        # Before the list that holds the eighth item from the end, there is room behind each.
+        last = row
+        if k + uint64(8) < end:
+            last = list_of(starts, width, row, end - uint64(8))
         retry = row
-        while k < end:
+        while row < last:
             begin = list_begin(begins, latest, row)
             place = uint64(starts[row]) - base
             away = add(begin, add(~uint64(starts[row]), uint64(1)))
@@ -492,25 +506,32 @@ def copy_lists(start, stop, step, begins, latest, starts, width, values, out):
             if row > retry:
                 # Lists that follow each other in the child as they do here are copied together.
                 begun = row
-                while eight_follow(begins, starts, row, lists, away, latest):
+                while eight_follow(begins, starts, row, last, away, latest):
                     row += uint64(8)
                 # Where there are hardly any, it costs too much to look each time.
                 retry = row if row > begun else row + uint64(LONG)
-            after = min((uint64(starts[row]) - base) * width, end)
+            after = (uint64(starts[row]) - base) * width
             source = begin * width + (k - place * width)
             # No branch depends on whether a list is empty, or on the length of a short one.
-            while True:
-                alone = k + uint64(8) > end or after > k + uint64(LONG)
-                if alone or limit < uint64(8) or source > limit - uint64(8):
-                    for j in range(k, after):
-                        out[j] = values[source + (uint64(j) - k)]
-                    break
+            if after > k + uint64(LONG) or source + uint64(LONG + 8) > limit:
+                for j in range(k, after):
+                    out[j] = values[source + (uint64(j) - k)]
+            else:
                 copy_eight(out, k, values, source)
                 k += uint64(8)
-                source += uint64(8)
-                if k >= after:
-                    break
+                while k < after:
+                    source += uint64(8)
+                    copy_eight(out, k, values, source)
+                    k += uint64(8)
             k = after
+        while k < end:
+            place = (uint64(starts[row]) - base) * width
+            source = list_begin(begins, latest, row) * width + (k - place)
+            after = min((uint64(starts[row + uint64(1)]) - base) * width, end)
+            for j in range(k, after):
+                out[j] = values[source + (uint64(j) - k)]
+            k = after
+            row += uint64(1)
     else:
         while k < end:
             row = list_of(starts, width, row, k)
@@ -568,18 +589,23 @@ def repeat_values(start, stop, step, starts, width, values, out):
     k = uint64(start)
     row = list_of(starts, width, uint64(0), k)
     if step == 1 and width == 1:
-        while k < end:
-            after = min(uint64(starts[row + uint64(1)]) - base, end)
-            value = values[row]
-            while True:
-                if k + uint64(8) > end or after > k + uint64(LONG):
-                    for j in range(k, after):
-                        out[j] = value
-                    break
+        if k + uint64(8) < end:
+            # As in `list_of_each`.
+            last = list_of(starts, uint64(1), row, end - uint64(8))
+            for r in range(row, last):
+                after = uint64(starts[uint64(r) + uint64(1)]) - base
+                value = values[uint64(r)]
                 fill_eight(out, k, value, uint64(0))
                 k += uint64(8)
-                if k >= after:
-                    break
+                while k < after:
+                    fill_eight(out, k, value, uint64(0))
+                    k += uint64(8)
+                k = after
+            row = last
+        while k < end:
+            after = min(uint64(starts[row + uint64(1)]) - base, end)
+            for j in range(k, after):
+                out[j] = values[row]
             k = after
             row += uint64(1)
     elif step == 1:

@@ -89,6 +89,9 @@ def sum_floats(start, stop, step, values, validity, offset, out):
         slot = place * uint64(ROUNDS)
         end = min(slot + uint64(LANES * ROUNDS), uint64(len(values)))
         if step == 1 and last - first == uint64(LANES):
+            while len(validity) == 0 and slot + uint64(4 * LANES) <= end:
+                add_four_rounds(values, slot, place, out)
+                slot += uint64(4 * LANES)
             while slot + uint64(2 * LANES) <= end:
                 add_two_rounds(values, validity, offset, slot, place, out)
                 slot += uint64(2 * LANES)
@@ -97,6 +100,17 @@ def sum_floats(start, stop, step, values, validity, offset, out):
                 if is_valid(validity, offset, slot + uint64(lane)):
                     out[place + uint64(lane)] += float64(values[slot + uint64(lane)])
             slot += uint64(LANES)
+
+
+@helper
+def add_four_rounds(values: Any, slot: Any, place: Any, out: Any) -> None:
+    """To each of the LANES items of `out` from `place` on, four slots from `slot` on, LANES apart."""
+    apart = uint64(LANES)
+    for k in range(uint64(0), apart):
+        i = slot + uint64(k)
+        low = float64(values[i]) + float64(values[i + apart])
+        high = float64(values[i + uint64(2) * apart]) + float64(values[i + uint64(3) * apart])
+        out[place + uint64(k)] += low + high
 
 
 @helper

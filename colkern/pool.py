@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST = 1 << 22
-"""Smaller blocks are left to the C library: it keeps them once one of their size has been freed, and to
-lease one costs more than a kernel of few values."""
+LEAST = 1 << 17
+"""Smaller blocks are left to the C library: a lease costs more than a kernel of few values. Of larger ones
+it gives the pages back as soon as several are freed at once."""
 
 ALIGNMENT = 64
 """What the address of a block is a multiple of."""

@@ -13,7 +13,7 @@ MEAN = 16
 
 def mask(d: Data) -> tuple[Any, ...]:
     """How many blocks there are, and which slots are kept."""
-    words = d.target.block_words
+    words = d.target.block_words(d.n // 64)
     return d.blocks(64 * words), d.bits(), 0, d.n, words
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from colkern import memory
 from colkern.cpu.plain import plain_loop
-from colkern.cpu.threads import GRAIN, run_ranges
+from colkern.cpu.threads import GRAIN, num_threads, run_ranges
 from colkern.kernels import offsets, selection
 from colkern.kernels.kernel import Kernel
 from colkern.memory import HOST, Buffer
@@ -71,8 +71,12 @@ class CpuTarget:
 
     device = HOST
 
-    block_words = 64
-    """How many words of a bitmap make a block of a filter: enough for the sum over blocks to be small."""
+    def block_words(self, words: int) -> int:
+        """How many words of a bitmap make a block of a filter: all of them for one thread.
+
+        Else enough for the sum over blocks to be small.
+        """
+        return max(words if num_threads() == 1 else min(words, 64), 1)
 
     @cached_property
     def no_bits(self) -> NDArray[np.uint8]:

@@ -88,8 +88,9 @@ class CudaTarget:
         self.device = device
         self._schedule = schedule_of(device)
 
-    block_words = 1
-    """How many words of a bitmap make a block of a filter: a thread's work."""
+    def block_words(self, words: int) -> int:
+        """How many words of a bitmap make a block of a filter: one, the work of a thread."""
+        return 1
 
     @cached_property
     def no_bits(self) -> Any:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from colkern.cpu.threads import num_threads
 from colkern.kernels import Kernel, bitmaps, filtering
 
 _GRAIN = 1 << 17
@@ -89,14 +88,13 @@ class Kept:
 
 def compact(target: Any, bits: Any, offset: int, length: int) -> Kept:
     """What is kept where bits `[offset, offset + length)` of a bitmap (uint8[]) are set."""
-    words = target.block_words
-    # All is one block where one thread does everything. Of a GPU, each thread has a block.
-    if length and words > 1 and (length <= 64 * words or num_threads() == 1):
+    words = target.block_words(bitmaps.words_for(length))
+    if length and length <= 64 * words:
         end = offset + length
         whole = bitmaps.whole_words(offset, end)
         count = target.reduce(bitmaps.count_set_bits, whole, bits, offset, end)
         starts = target.table([0, count], np.int64)
-        return Kept(target, bits, offset, length, bitmaps.words_for(length), starts, count)
+        return Kept(target, bits, offset, length, words, starts, count)
     blocks = -(-bitmaps.words_for(length) // words)
     starts = target.output(blocks + 1, np.int64)
     counting = (bits, offset, length, words, starts[1:])

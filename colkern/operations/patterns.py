@@ -6,17 +6,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from colkern.errors import LimitExceededError
-from colkern.kernels import Kernel, bitmaps, filtering
+from colkern.kernels import Kernel, bitmaps
 from colkern.memory import Buffer
-
-_GRAIN = 1 << 17
-"""The least number of slots that a thread is worth waking for."""
 
 
 def measure(target: Any, kernel: Kernel, count: int, dtype: Any, *args: Any) -> Any:
@@ -88,68 +84,6 @@ def compact_blocks(target: Any, count: Kernel, write: Kernel, blocks: int, *args
     kept = target.output(target.item(starts, blocks), np.int64)
     target.map(write, blocks, *args, target.frozen(starts), kept)
     return kept
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Which slots are kept: bits, and how many there are before each block of them.
-
-    Args:
-        target: Where the bits are.
-        bits: uint8[], the bitmap.
-        offset: The bit of slot 0.
-        length: The number of slots.
-        starts: int64[blocks + 1], the running sum of the bits that are set in each block.
-        count: How many bits are set.
-    """
-
-    target: Any
-    bits: Any
-    offset: int
-    length: int
-    starts: Any
-    count: int
-
-    @property
-    def blocks(self) -> int:
-        """The number of blocks: the range of most kernels that are given `mask`."""
-        return len(self.starts) - 1
-
-    @property
-    def mask(self) -> tuple[Any, int, int, int]:
-        """What kernels take first: bits, offset, length and the words of a block."""
-        return self.bits, self.offset, self.length, self.target.block_words
-
-    def map(self, kernel: Kernel, *args: Any, balance: Any = None) -> None:
-        """Run a kernel of `colkern.kernels.filtering` over the blocks."""
-        slots = 64 * self.target.block_words
-        grain = _GRAIN if balance is not None else max(_GRAIN // slots, 1)
-        self.target.map(kernel, self.blocks, *self.mask, *args, grain=grain, balance=balance)
-
-    def sums(self, kernel: Kernel, *args: Any) -> Any:
-        """The running sum (int64[blocks + 1]) of a number that a kernel writes for each block."""
-        sums = self.target.output(self.blocks + 1, np.int64)
-        self.map(kernel, *args, sums[1:])
-        self.target.accumulate(sums)
-        return self.target.frozen(sums)
-
-    def positions(self) -> Any:
-        """The slots that are kept (uint64, read-only)."""
-        out = self.target.output(self.count, np.uint64)
-        self.map(filtering.kept_positions, self.starts, out)
-        return self.target.frozen(out)
-
-
-def compact(target: Any, bits: Any, offset: int, length: int) -> Kept:
-    """What is kept where bits `[offset, offset + length)` of a bitmap (uint8[]) are set."""
-    words = target.block_words
-    blocks = -(-bitmaps.words_for(length) // words)
-    starts = target.output(blocks + 1, np.int64)
-    counting = (bits, offset, length, words, starts[1:])
-    target.map(filtering.count_kept, blocks, *counting, grain=max(_GRAIN // (64 * words), 1))
-    target.accumulate(starts)
-    count = target.item(starts, blocks)
-    return Kept(target, bits, offset, length, target.frozen(starts), count)
 
 
 def bit_words(target: Any, length: int) -> Any:

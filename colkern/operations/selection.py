@@ -183,7 +183,7 @@ def _bits_within(
     out = bit_words(target, len(picked))
     bits = array.buffers[1]
     assert bits is not None
-    args = (picked, bits.array, array.offset, bound, target.table([], np.uint8), out)
+    args = (picked, bits.array, array.offset, bound, target.no_bits, out)
     found = target.reduce(selection.take_bits, len(out), *args)
     return bitmap_of(target, out, len(picked)) if found < selection.OUTSIDE else None
 

@@ -123,7 +123,11 @@ def main() -> None:
     from benchmarks.cases import COMPARISONS
 
     bandwidth = machine.memory_bandwidth()
-    rows = []
+    facts = {
+        **machine.facts(threads=options.threads),
+        "copy_bytes_per_second": bandwidth,
+    }
+    rows: list[dict[str, Any]] = []
     for comparison in COMPARISONS.values():
         if options.case not in comparison.name:
             continue
@@ -132,20 +136,21 @@ def main() -> None:
                 measured = measure(comparison.make(**shape), rounds, bandwidth)
             head = {"comparison": comparison.name, "shape": shape, "target": comparison.target}
             rows.append(head | measured)
+            if options.json:
+                # Each time: a run that is stopped leaves what it has measured.
+                write(options.json, facts | {"rows": rows})
     console.print(table(rows, bandwidth, options.threads), summary(rows))
-    result = {
-        **machine.facts(threads=options.threads),
-        "copy_bytes_per_second": bandwidth,
-        "rows": rows,
-    }
     if options.chart:
         # Imported late: it takes longer than many a case.
         from benchmarks.chart import draw
 
-        draw(result, options.chart)
-    if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(result, indent=1) + "\n")
+        draw(facts | {"rows": rows}, options.chart)
+
+
+def write(path: Path, result: dict[str, Any]) -> None:
+    """Write a JSON document."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from benchmarks import machine
 from benchmarks.case import Comparison
 from benchmarks.cases import COMPARISONS
 from benchmarks.timing import Work, medians
-from colkern.cpu.threads import set_num_threads
+from colkern.cpu.threads import num_threads, set_num_threads
 
 ROWS = 10_000_000
 """Enough that waking threads costs nothing beside the work."""
@@ -25,7 +25,9 @@ def contestants(comparison: Comparison) -> dict[str, Work]:
     work = case.contestants["colkern"]
 
     def with_threads(count: int) -> None:
-        set_num_threads(count)
+        # Only where it changes: the threads that there are would be replaced by others.
+        if num_threads() != count:
+            set_num_threads(count)
         work()
 
     return {"1": lambda: with_threads(1), "2": lambda: with_threads(2)}

@@ -136,6 +136,7 @@ def gpu(result: dict[str, Any]) -> Rows:
 
 TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "compare": compare,
+    "compare-large": compare,
     "compare-two-threads": compare,
     "scaling": scaling,
     "threads": threads,

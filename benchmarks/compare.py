@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import machine
-from benchmarks.case import Case, Comparison, Shape, label
+from benchmarks.case import ROWS, Case, Comparison, Shape, label
 from benchmarks.timing import Work, medians
 from colkern.cpu.threads import set_num_threads
 
@@ -58,7 +58,9 @@ def _is_able(name: str, work: Work) -> bool:
 
 def shapes(comparison: Comparison, rows: list[int], quick: bool) -> Iterator[tuple[Shape, int]]:
     """The shapes to measure, each with its number of rounds."""
-    chosen = [size for size in comparison.rows if size in rows or size not in (1_000, 100_000_000)]
+    # Sizes of a comparison's own go with the usual one.
+    own = [size for size in comparison.rows if size not in ROWS] if ROWS[1] in rows else []
+    chosen = [size for size in comparison.rows if size in rows or size in own]
     for size in [size for size in chosen if not quick or size <= QUICK_ROWS]:
         if quick or size >= LARGE:
             yield comparison.usual(size), 3 if quick else 5

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from typing import Any
 from unittest import mock
+
+from kernels.cases import variants
 
 from colkern.cuda import adapter
 from colkern.cuda.compiler import ptx
@@ -19,6 +22,19 @@ def capabilities() -> list[Capability]:
     known = adapter.capabilities()
     oldest = (7, 0) if (7, 0) in known else known[0]
     return [oldest, *(wanted for wanted in ((8, 0), (9, 0), (10, 0)) if wanted in known)]
+
+
+def compiled_variants() -> list[str]:
+    """The first and the last variant of each kernel; all of them where COLKERN_PTX=all.
+
+    The others differ in the types of what they move, and each takes more than a second.
+    """
+    if os.environ.get("COLKERN_PTX") == "all":
+        return list(variants())
+    of_kernels: dict[str, list[str]] = {}
+    for name, (kernel, _) in variants().items():
+        of_kernels.setdefault(kernel.name, []).append(name)
+    return [name for names in of_kernels.values() for name in {names[0]: 0, names[-1]: 0}]
 
 
 def capabilities_for(kernel: Kernel, variant: tuple[Argument, ...]) -> list[Capability]:

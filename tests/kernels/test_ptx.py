@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from kernels.architectures import capabilities_for, ptx_of_each
+from kernels.architectures import capabilities_for, compiled_variants, ptx_of_each
 from kernels.cases import variants
 from kernels.ptx_reading import Ptx, opcode
 
@@ -94,7 +94,7 @@ DIVIDES_FLOATS = {"divide_words"}
 MAY_BE_NARROW = {name for names in NARROW.values() for name in names}
 
 
-@pytest.mark.parametrize("name", variants())
+@pytest.mark.parametrize("name", compiled_variants())
 def test_ptx(name: str) -> None:
     kernel, variant = variants()[name]
     texts = ptx_of_each(kernel, variant)

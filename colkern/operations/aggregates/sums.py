@@ -12,6 +12,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.cpu.threads import GRAIN
 from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
 from colkern.layouts import Role
@@ -78,7 +79,8 @@ def _sum_of_floats(array: Array, items: Any) -> float:
     target = target_of(array.device)
     pieces = -(-len(items) // (kernels.LANES * kernels.ROUNDS))
     sums = target.output(pieces * kernels.LANES, np.float64)
-    target.map(kernels.sum_floats, len(sums), items, *valid_bits(array), sums)
+    grain = GRAIN // kernels.ROUNDS
+    target.map(kernels.sum_floats, len(sums), items, *valid_bits(array), sums, grain=grain)
     # Infinities and NaN are values like others.
     with np.errstate(over="ignore", invalid="ignore"):
         return float(sums.sum())
@@ -104,7 +106,8 @@ def _whole_sum(array: Array) -> int:
     size = _PIECE[target.device.kind]
     out = target.output(-(-array.length // size) * 2 * width, np.uint64)
     args = (words, width, *valid_bits(array), size, np.uint64(1 << 63 if signed else 0))
-    target.map(kernels.sum_words, len(out) // (2 * width), *args, out)
+    grain = max(GRAIN // size, 1)
+    target.map(kernels.sum_words, len(out) // (2 * width), *args, out, grain=grain)
     total = 0
     for position, column in enumerate(out.reshape(-1, 2 * width).sum(axis=0).tolist()):
         total += int(column) << 32 * position

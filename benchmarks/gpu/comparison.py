@@ -41,8 +41,3 @@ streaming(
     kernels.equal_halves,
     lambda d: (d.n // 8, values(d, "u2"), values(d, "u2"), 1, d.n, 0, marks(d)),
 )
-streaming(
-    kernels.equal_bits,
-    lambda d: (d.n // 8, d.bits(), 0, d.bits(d.n + 3), 3, d.n, 0, marks(d)),
-)
-streaming(kernels.flip_bits, lambda d: (d.n // 8, d.bits(), 0, d.n, 255, marks(d)))

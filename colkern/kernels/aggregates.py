@@ -13,10 +13,10 @@ from typing import Any
 
 from numpy import float64, int32, int64, uint8, uint64
 
-from colkern.kernels.bitmaps import get_bit, is_valid
+from colkern.kernels.bitmaps import get_bit, is_valid, whole_word, word_of
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add, multiply, popcount
-from colkern.kernels.words import bits_of_next, bits_of_slots, word_at
+from colkern.kernels.words import bits_of_next, bits_of_slots
 
 LANES = 64
 """How many running sums a piece of `sum_floats` has."""
@@ -124,8 +124,8 @@ def add_two_rounds(
             i = slot + uint64(k)
             out[place + uint64(k)] += float64(values[i]) + float64(values[i + apart])
         return
-    low = word_at(validity, offset + slot)
-    high = word_at(validity, offset + slot + apart)
+    low = whole_word(validity, offset + slot, uint64(0))
+    high = whole_word(validity, offset + slot + apart, uint64(0))
     for k in range(uint64(0), apart):
         i = slot + uint64(k)
         bit = uint64(1) << uint64(k)
@@ -365,15 +365,14 @@ def count_common_bits(start, stop, step, left, left_offset, right, right_offset,
     """
     total = uint64(0)
     w = uint64(start)
-    while w < min(uint64(stop), length >> uint64(6)):
-        first = w << uint64(6)
-        both = word_at(left, left_offset + first) & word_at(right, right_offset + first)
+    whole = min(uint64(stop), length >> uint64(6))
+    while w < whole:
+        both = whole_word(left, left_offset, w) & whole_word(right, right_offset, w)
         total += uint64(popcount(both))
         w += uint64(step)
-    for last in range(w, stop, step):
-        for i in range(uint64(last) << uint64(6), length):
-            both_set = get_bit(left, left_offset + uint64(i))
-            total += uint64(both_set and get_bit(right, right_offset + uint64(i)))
+    if w < stop:
+        both = word_of(left, left_offset, w, length) & word_of(right, right_offset, w, length)
+        total += uint64(popcount(both))
     return total
 
 

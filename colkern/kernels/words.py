@@ -1,4 +1,4 @@
-"""Bitmaps by the word: what loops over 64 slots ask for, once, instead of a bit for each slot."""
+"""Validity by the word: what loops over 64 slots ask for, once, instead of a bit for each slot."""
 
 from __future__ import annotations
 
@@ -6,25 +6,8 @@ from typing import Any
 
 from numpy import uint64
 
-from colkern.kernels.bitmaps import get_bit
+from colkern.kernels.bitmaps import get_bit, whole_word, word_of
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import load_word
-
-WORD = 64
-"""The slots that a word has bits for."""
-
-
-@helper
-def word_at(bitmap: Any, position: Any) -> Any:
-    """The 64 bits of `bitmap` (uint8[]) from bit `position` on, lowest first, as a uint64.
-
-    No byte past the last bit's is read.
-    """
-    shift = position & uint64(7)
-    last = uint64(bitmap[(position + uint64(63)) >> uint64(3)])
-    # Of a word that begins with a byte, the last byte is part of the word, and is shifted out here.
-    high = (last << uint64(1)) << (uint64(63) - shift)
-    return (load_word(bitmap, position >> uint64(3), uint64(0)) >> shift) | high
 
 
 @helper
@@ -36,7 +19,7 @@ def bits_of_slots(validity: Any, position: Any, step: Any) -> Any:
     if len(validity) == 0:
         return ~uint64(0)
     if step == 1:
-        return word_at(validity, position)
+        return whole_word(validity, position, uint64(0))
     bits = uint64(0)
     for k in range(uint64(0), uint64(64)):
         bits |= uint64(get_bit(validity, position + uint64(k) * step)) << uint64(k)
@@ -51,9 +34,4 @@ def bits_of_next(validity: Any, position: Any, count: Any) -> Any:
     """
     if len(validity) == 0:
         return ~uint64(0)
-    if count == 64:
-        return word_at(validity, position)
-    bits = uint64(0)
-    for k in range(uint64(0), count):
-        bits |= uint64(get_bit(validity, position + uint64(k))) << uint64(k)
-    return bits
+    return word_of(validity, position, uint64(0), count)

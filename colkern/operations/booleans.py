@@ -58,7 +58,7 @@ def invert(array: Array) -> Array:
     """
     _require_booleans(array, "array")
     validity = compact_validity(array)
-    values = _combined(array, array, bitmaps.NOT)
+    values = combined_values(array, array, bitmaps.NOT)
     return _booleans(array.length, validity, values, array.known_null_count)
 
 
@@ -148,7 +148,7 @@ def pack_bits(values: Any) -> Array:
 def _strict(left: Array, right: Array, table: int) -> Array:
     _require_pair(left, right)
     validity, nulls = combine_validity([left, right])
-    return _booleans(left.length, validity, _combined(left, right, table), nulls)
+    return _booleans(left.length, validity, combined_values(left, right, table), nulls)
 
 
 def _kleene(left: Array, right: Array, table: int, left_decides: int, right_decides: int) -> Array:
@@ -162,7 +162,7 @@ def _kleene(left: Array, right: Array, table: int, left_decides: int, right_deci
         right_decides: The same for `right`.
     """
     _require_pair(left, right)
-    values = _combined(left, right, table)
+    values = combined_values(left, right, table)
     if not left.null_count and not right.null_count:
         return _booleans(left.length, None, values, 0)
     if not left.null_count:
@@ -199,7 +199,8 @@ def _both_known(left: Array, right: Array, left_decides: int, right_decides: int
     return bitmap_of(target, words, left.length)
 
 
-def _combined(left: Array, right: Array, table: int) -> Buffer:
+def combined_values(left: Array, right: Array, table: int) -> Buffer:
+    """What a table of `colkern.kernels.bitmaps` makes of the values, valid or not, from bit 0 on."""
     target = target_of(left.device)
     words = bit_words(target, left.length)
     sides = (_values(left).array, left.offset, _values(right).array, right.offset)

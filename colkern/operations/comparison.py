@@ -13,9 +13,10 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
-from colkern.kernels import comparison
+from colkern.kernels import bitmaps, comparison
 from colkern.layouts import Role
 from colkern.memory import Buffer
+from colkern.operations.booleans import combined_values
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.numbers import number_of
@@ -191,24 +192,14 @@ def _equal_words(array: Array, others: Any, stride: int, flip: int) -> Any:
 
 
 def _equal_booleans(left: Array, right: Array, flip: int) -> Any:
-    out, bits = _output(left), (left.buffer(Role.DATA), right.buffer(Role.DATA))
-    if left.length:
-        assert bits[0] is not None
-        assert bits[1] is not None
-        args = (bits[0].array, left.offset, bits[1].array, right.offset, left.length, flip, out)
-        target_of(left.device).map(comparison.equal_bits, len(out), *args)
-    return out
+    return combined_values(left, right, bitmaps.EQUAL ^ (flip & 1)).array
 
 
 def _equal_boolean(array: Array, value: Any, flip: int) -> Any:
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"right: expected bool, got {type(value).__name__}")
-    out, bits = _output(array), array.buffer(Role.DATA)
-    if array.length:
-        assert bits is not None
-        args = (bits.array, array.offset, array.length, flip ^ (0 if value else _FLIP), out)
-        target_of(array.device).map(comparison.flip_bits, len(out), *args)
-    return out
+    table = bitmaps.SAME if value else bitmaps.NOT
+    return combined_values(array, array, table ^ (flip & 1)).array
 
 
 def _equal_string(array: Array, value: Any, flip: int) -> Any:

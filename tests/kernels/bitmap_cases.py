@@ -67,7 +67,9 @@ TABLES: dict[int, Callable[[bool, bool], bool]] = {
     bitmaps.XOR: lambda a, b: a != b,
     bitmaps.AND_NOT: lambda a, b: a and not b,
     bitmaps.OR_NOT: lambda a, b: a or not b,
+    bitmaps.SAME: lambda a, b: a,
     bitmaps.NOT: lambda a, b: not a,
+    bitmaps.EQUAL: lambda a, b: a == b,
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from kernels.case import LENGTHS, Case, bitmap, cases_of, limits, numbers, packed, random_bits
+from kernels.case import LENGTHS, Case, cases_of, limits, numbers, packed
 
 from colkern.kernels import comparison
 
@@ -82,31 +82,3 @@ def equal_halves(types: dict[str, str]) -> Iterator[Case]:
                 expected = answers(same, flip)
                 args = (left.view(np.uint16), right.view(np.uint16), stride, count, flip)
                 yield Case(f"{count}, {stride}, flip {flip}", len(expected), args, expected)
-
-
-@cases_of(comparison.equal_bits)
-def equal_bits(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("equal bits")
-    for count in LENGTHS:
-        for flip in FLIPS:
-            left, right = random_bits(rng, count), random_bits(rng, count)
-            offsets = rng.randrange(9), rng.randrange(9)
-            expected = answers([a == b for a, b in zip(left, right, strict=True)], flip)
-            sides = [
-                part
-                for bits, offset in zip((left, right), offsets, strict=True)
-                for part in (bitmap(bits, offset, rng), offset)
-            ]
-            yield Case(f"{count}, {offsets}", len(expected), (*sides, count, flip), expected)
-
-
-@cases_of(comparison.flip_bits)
-def flip_bits(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("flip bits")
-    for count in LENGTHS:
-        for flip in FLIPS:
-            for offset in range(9):
-                bits = random_bits(rng, count)
-                expected = answers(bits, flip)
-                args = (bitmap(bits, offset, rng), offset, count, flip)
-                yield Case(f"{count} from {offset}", len(expected), args, expected)

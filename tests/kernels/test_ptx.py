@@ -29,6 +29,7 @@ NARROW = {
         "and_bits",
         "combine_bits",
         "copy_bits",
+        "count_common_bits",
         "count_kept",
         "count_word_bits",
         "decode_bits",
@@ -51,6 +52,7 @@ NARROW = {
         "merge_validity_changes",
         "place_bits",
         "sum_kept_lengths",
+        "sum_words",
         "take_bits",
     },
     "items of one byte, eight for each byte of bits": {

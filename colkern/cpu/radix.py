@@ -91,7 +91,7 @@ def _sorted(target: Any, words: Any, bits: int, kept: int) -> Any:
         out[count:] = _next_places(own)
         last = number == passes - 1
         arguments = (words, chunk, first, digit, kept if last else _ALL)
-        target.map(sorting.scatter_digits, chunks, *arguments, out, grain=1)
+        target.map(sorting.scatter_digits, chunks, *arguments, out, work=chunk)
         words = target.frozen(out[:count])
     return words
 
@@ -110,17 +110,17 @@ def counted_positions(target: Any, words: Any, flip: int, low: int, bits: int) -
     chunks, chunk = _chunks(len(words))
     keys = (words, flip, low, chunk, bits)
     counts = target.allocate(chunks << bits, np.int64)
-    target.map(sorting.count_few_keys, chunks, *keys, counts, grain=1)
+    target.map(sorting.count_few_keys, chunks, *keys, counts, work=chunk)
     out = target.output(len(words) + (chunks << bits), np.uint64)
     out[len(words) :] = _next_places(counts.reshape(chunks, 1 << bits))
-    target.map(sorting.scatter_positions, chunks, *keys, out, grain=1)
+    target.map(sorting.scatter_positions, chunks, *keys, out, work=chunk)
     return out[: len(words)]
 
 
 def _chunks(count: int) -> tuple[int, int]:
     """How many chunks there are, and how long they are: one a thread that has enough to do."""
     chunks = max(min(num_threads(), count // GRAIN), 1)
-    return chunks, -(-count // chunks)
+    return chunks, max(-(-count // chunks), 1)
 
 
 def _counts(
@@ -134,7 +134,7 @@ def _counts(
 ) -> Any:
     counts = target.allocate((chunks * digits) << bits, np.int64)
     arguments = (chunk, first, digits, bits)
-    target.map(sorting.count_digits, chunks, words, *arguments, counts, grain=1)
+    target.map(sorting.count_digits, chunks, words, *arguments, counts, work=chunk)
     return counts.reshape(chunks, digits, 1 << bits)
 
 

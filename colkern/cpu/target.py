@@ -66,6 +66,13 @@ def _loop(
     return compiled, args
 
 
+def _grain(kernel: Kernel, count: int, work: float) -> int:
+    """The least number of items that a thread is worth waking for."""
+    if kernel.sequential:
+        return max(count, 1)
+    return GRAIN if work == 1 else max(int(GRAIN / work), 1)
+
+
 class CpuTarget:
     """Runs kernels on the CPU."""
 
@@ -76,7 +83,7 @@ class CpuTarget:
 
         Else enough for the sum over blocks to be small.
         """
-        return max(words if num_threads() == 1 else min(words, 64), 1)
+        return max(words if words <= 64 or num_threads() == 1 else 64, 1)
 
     @cached_property
     def no_bits(self) -> NDArray[np.uint8]:
@@ -88,7 +95,7 @@ class CpuTarget:
         kernel: Kernel,
         count: int,
         *args: Any,
-        grain: int = GRAIN,
+        work: float = 1,
         balance: NDArray[Any] | None = None,
     ) -> None:
         """Run a kernel that writes, over `count` items cut among the threads.
@@ -97,22 +104,23 @@ class CpuTarget:
             kernel: The kernel.
             count: The number of items.
             args: The kernel's arguments.
-            grain: The least number of items that a thread is worth waking for.
+            work: How much work an item is; of one number in a plain loop it is 1.
             balance: The running sum of the work for each item, [count + 1], where that differs much:
                 each thread then gets as much work, not as many items.
         """
         if count > 0:
-            grain = count if kernel.sequential else grain
+            grain = _grain(kernel, count, work)
             loop, args = _loop(kernel, count, args)
             if count < 2 * grain and balance is None:
                 loop(0, count, *args)
             else:
                 run_ranges(loop, count, args, grain, balance)
 
-    def reduce(self, kernel: Kernel, count: int, *args: Any, grain: int = GRAIN) -> Any:
+    def reduce(self, kernel: Kernel, count: int, *args: Any, work: float = 1) -> Any:
         """Run a kernel that returns partial results, and combine them as it says: a Python number."""
+        grain = _grain(kernel, count, work)
         loop, args = _loop(kernel, count, args)
-        if count < 2 * grain or kernel.sequential:
+        if count < 2 * grain:
             whole = loop(0, count, *args)
         else:
             whole = fold(_COMBINE[kernel.combine], run_ranges(loop, count, args, grain))

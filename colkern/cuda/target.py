@@ -98,17 +98,17 @@ class CudaTarget:
         return self.table([], np.uint8)
 
     def map(
-        self, kernel: Kernel, count: int, *args: Any, grain: int = 0, balance: Any = None
+        self, kernel: Kernel, count: int, *args: Any, work: float = 1, balance: Any = None
     ) -> None:
         """Start a kernel that writes; returns before it has ended.
 
-        Tiles are small enough to even out items of unequal work, so `balance` is not needed here.
+        Tiles are small enough to even out items of unequal work, so neither `work` nor `balance` is needed.
         """
         if count > 0:
             mean = args[-1].nbytes // count if kernel.grouped else 0
             self._launch(kernel, count, self._schedule.cut(kernel, count, mean), args)
 
-    def reduce(self, kernel: Kernel, count: int, *args: Any, grain: int = 0) -> Any:
+    def reduce(self, kernel: Kernel, count: int, *args: Any, work: float = 1) -> Any:
         """Run a kernel that returns partial results, and combine them as it says.
 
         Waits once, for the few partial results, which are combined on the host.

@@ -11,9 +11,6 @@ import numpy as np
 
 from colkern.kernels import Kernel, bitmaps, filtering
 
-_GRAIN = 1 << 17
-"""The least number of slots that a thread is worth waking for."""
-
 
 class Kept:
     """Which slots are kept: bits, and how many there are before each block of them.
@@ -57,8 +54,8 @@ class Kept:
 
     def map(self, kernel: Kernel, *args: Any, balance: Any = None) -> None:
         """Run a kernel of `colkern.kernels.filtering` over the blocks."""
-        grain = max(_GRAIN // (64 * self.mask[3]), 1) if balance is None else _GRAIN
-        self.target.map(kernel, self.blocks, *self.mask, *args, grain=grain, balance=balance)
+        work = 64 * self.mask[3] if balance is None else 1
+        self.target.map(kernel, self.blocks, *self.mask, *args, work=work, balance=balance)
 
     def sums(self, kernel: Kernel, *args: Any) -> Any:
         """The running sum (int64[blocks + 1]) of a number that a kernel writes for each block."""
@@ -98,7 +95,7 @@ def compact(target: Any, bits: Any, offset: int, length: int) -> Kept:
     blocks = -(-bitmaps.words_for(length) // words)
     starts = target.output(blocks + 1, np.int64)
     counting = (bits, offset, length, words, starts[1:])
-    target.map(filtering.count_kept, blocks, *counting, grain=max(_GRAIN // (64 * words), 1))
+    target.map(filtering.count_kept, blocks, *counting, work=64 * words)
     target.accumulate(starts)
     count = target.item(starts, blocks)
     return Kept(target, bits, offset, length, words, target.frozen(starts), count)

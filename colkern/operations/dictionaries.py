@@ -119,8 +119,7 @@ def _decoded_offsets(array: Array, indices: tuple[Any, int], offsets: Any) -> An
     blocks = -(-array.length // kernels.BLOCK)
     slots = (*indices, offsets, *validity_of(array, target))
     sizes = target.output(blocks, np.int64)
-    grain = 256
-    target.map(kernels.decoded_block_bytes, blocks, *slots, sizes, grain=grain)
+    target.map(kernels.decoded_block_bytes, blocks, *slots, sizes, work=kernels.BLOCK)
     total = target.total(sizes)
     if total > np.iinfo(offsets.dtype).max:
         raise LimitExceededError(
@@ -129,7 +128,7 @@ def _decoded_offsets(array: Array, indices: tuple[Any, int], offsets: Any) -> An
         )
     block_starts = target.frozen(target.scan(sizes, np.int64))
     out = target.output(array.length + 1, offsets.dtype)
-    target.map(kernels.decoded_offsets, blocks, *slots, block_starts, out, grain=grain)
+    target.map(kernels.decoded_offsets, blocks, *slots, block_starts, out, work=kernels.BLOCK)
     return target.frozen(out)
 
 

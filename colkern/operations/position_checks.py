@@ -22,8 +22,8 @@ from colkern.operations.union_slots import child_numbers
 Check = Callable[[Array, str], None]
 """Looks at an array at that place; raises `InvalidArrowError`."""
 
-_GRAIN = 1 << 20
-"""The least number of offsets that a thread is worth waking for: one needs less than 0.1 ns."""
+_OFFSET = 1 / 8
+"""How much work an offset is: it is looked at in less than 0.1 ns."""
 
 
 def first_slot(array: Array, kernel: Kernel, count: int, *args: Any) -> int:
@@ -39,7 +39,7 @@ def _check_offsets(array: Array, limit: int, place: str) -> None:
     if first < 0:
         raise InvalidArrowError(f"slot 0: the first offset is {first}", place=place)
     count = array.length
-    if count and target.reduce(offsets.count_descents, count, items, grain=_GRAIN):
+    if count and target.reduce(offsets.count_descents, count, items, work=_OFFSET):
         slot = first_slot(array, offsets.first_descent, count, items)
         begin, end = target.item(items, slot), target.item(items, slot + 1)
         raise InvalidArrowError(f"slot {slot}: begins at {begin} and ends at {end}", place=place)

@@ -93,11 +93,11 @@ def split_nulls(array: Array) -> Any:
     blocks = -(-array.length // sorting.NULL_BLOCK)
     counts = target.output(blocks, np.int64)
     slots = (*validity_of(array, target), array.length)
-    target.map(sorting.count_valid, blocks, *slots, counts, grain=64)
+    target.map(sorting.count_valid, blocks, *slots, counts, work=sorting.NULL_BLOCK)
     starts = target.frozen(target.scan(counts, np.int64))
     out = target.output(array.length, np.uint64)
     valid = array.length - array.null_count
-    target.map(sorting.split_nulls, blocks, *slots, starts, valid, out, grain=64)
+    target.map(sorting.split_nulls, blocks, *slots, starts, valid, out, work=sorting.NULL_BLOCK)
     return out
 
 

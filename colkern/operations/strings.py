@@ -27,8 +27,8 @@ _STRINGS = (s.Utf8, s.LargeUtf8, s.Utf8View)
 _WASTE = 64
 """How many bytes of data buffers are looked at as a whole for each view."""
 
-_GRAIN = 1 << 19
-"""The least number of words that a thread is worth waking for."""
+_WORD = 1 / 4
+"""How much work eight bytes are that are looked at together."""
 
 _BINARY = (*_STRINGS, s.Binary, s.LargeBinary, s.BinaryView)
 
@@ -197,7 +197,7 @@ def _are_ascii(data: Any, target: Any) -> bool:
         return not len(data)
     # The last words overlap: there need not be a whole number of them.
     return not any(
-        target.reduce(strings.has_high_bit, len(part) // 8, part, grain=_GRAIN)
+        target.reduce(strings.has_high_bit, len(part) // 8, part, work=_WORD)
         for part in (data, data[-8:])
     )
 

@@ -18,8 +18,8 @@ from colkern.kernels import text
 from colkern.layouts import VIEW_INLINE_BYTES, Role
 from colkern.operations.targets import NOWHERE, buffer_addresses, target_of, validity_of
 
-_GRAIN = 1 << 22
-"""The least number of bytes that a thread is worth waking for."""
+_BYTE = 1 / 32
+"""How much work a byte is."""
 
 _WASTE = 4
 """How many bytes of data buffers are looked at as a whole for one that a view shows."""
@@ -91,7 +91,7 @@ def _first_invalid_view(array: Array, target: Any) -> int:
 def _encoding(data: Any, target: Any) -> int:
     """What all of `data` (uint8[]) is: `ASCII`, `UTF8` or `NEITHER`."""
     count = max(len(data) - 3, 0)
-    return int(target.reduce(text.encoding_of, count, data, grain=_GRAIN))
+    return int(target.reduce(text.encoding_of, count, data, work=_BYTE))
 
 
 def _value(array: Array, slot: int, target: Any) -> Any:

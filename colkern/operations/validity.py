@@ -56,7 +56,6 @@ def compact_validity(array: Array) -> Buffer | None:
         return None
     bitmap = array.buffer(Role.VALIDITY)
     assert bitmap is not None
-    (array.length + 7) // 8
     return own_bits(bitmap, array.offset, array.length)
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from colkern.cpu import threads
 from colkern.cpu.target import CpuTarget
-from colkern.cpu.threads import map_items, num_threads, run_ranges, set_num_threads
+from colkern.cpu.threads import GRAIN, map_items, num_threads, run_ranges, set_num_threads
 from colkern.kernels.offsets import lengths_of
 
 
@@ -117,10 +117,10 @@ def test_works_after_an_exception() -> None:
     assert run_ranges(lambda start, stop: stop, 2, (), 1) == [1, 2]
 
 
-def lengths(target: CpuTarget, count: int, grain: int) -> list[int]:
+def lengths(target: CpuTarget, count: int) -> list[int]:
     offsets = target.table(np.arange(count + 1) ** 2, np.int32)
     out = target.allocate(count, np.int64)
-    target.map(lengths_of, count, offsets, out, grain=grain)
+    target.map(lengths_of, count, offsets, out, work=GRAIN)
     return out.tolist()
 
 
@@ -131,7 +131,7 @@ def test_concurrent_callers() -> None:
     found: list[bool] = []
 
     def caller() -> None:
-        found.extend(lengths(target, 1000, 1) == expected for _ in range(20))
+        found.extend(lengths(target, 1000) == expected for _ in range(20))
 
     callers = [threading.Thread(target=caller) for _ in range(6)]
     for thread in callers:
@@ -172,7 +172,7 @@ def test_after_a_fork() -> None:
 import os
 import numpy as np
 from colkern.cpu.target import CpuTarget
-from colkern.cpu.threads import set_num_threads
+from colkern.cpu.threads import GRAIN, set_num_threads
 from colkern.kernels.offsets import lengths_of
 set_num_threads(3)
 target = CpuTarget()
@@ -180,7 +180,7 @@ offsets = target.table(range(101), np.int32)
 
 def run():
     out = target.allocate(100, np.int64)
-    target.map(lengths_of, 100, offsets, out, grain=1)
+    target.map(lengths_of, 100, offsets, out, work=GRAIN)
     return out.tolist() == [1] * 100
 
 assert run()

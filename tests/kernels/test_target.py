@@ -9,7 +9,7 @@ from kernels.cases import variants
 from kernels.running import target_failures
 
 from colkern.cpu.compiler import compile_kernel, signature
-from colkern.cpu.threads import set_num_threads
+from colkern.cpu.threads import GRAIN, set_num_threads
 
 
 @pytest.mark.parametrize("name", variants())
@@ -29,6 +29,6 @@ def test_compiled_over_several_threads(name: str, target: Any) -> None:
         pytest.skip("a GPU has its own threads")
     set_num_threads(3)
     try:
-        assert list(target_failures(name, target, grain=1)) == []
+        assert list(target_failures(name, target, work=GRAIN)) == []
     finally:
         set_num_threads(0)

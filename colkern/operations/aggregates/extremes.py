@@ -12,7 +12,6 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.cpu.threads import GRAIN
 from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
 from colkern.layouts import Role, layout
@@ -102,7 +101,7 @@ def _number_extremes(array: Array) -> tuple[float, float]:
     size = _PIECE[target.device.kind]
     out = target.output(2 * -(-array.length // size), words.dtype)
     args = (words, *valid_bits(array), size, *keys, out)
-    target.map(kernels.extremes, len(out) // 2, *args, grain=max(GRAIN // size, 1))
+    target.map(kernels.extremes, len(out) // 2, *args, work=size)
     return keys.number(int(out[0::2].min())), keys.number(int(out[1::2].max()))
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.cpu.threads import GRAIN
 from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
 from colkern.layouts import Role
@@ -79,8 +78,8 @@ def _sum_of_floats(array: Array, items: Any) -> float:
     target = target_of(array.device)
     pieces = -(-len(items) // (kernels.LANES * kernels.ROUNDS))
     sums = target.output(pieces * kernels.LANES, np.float64)
-    grain = GRAIN // kernels.ROUNDS
-    target.map(kernels.sum_floats, len(sums), items, *valid_bits(array), sums, grain=grain)
+    args = (items, *valid_bits(array), sums)
+    target.map(kernels.sum_floats, len(sums), *args, work=kernels.ROUNDS)
     # Infinities and NaN are values like others.
     with np.errstate(over="ignore", invalid="ignore"):
         return float(sums.sum())
@@ -106,8 +105,7 @@ def _whole_sum(array: Array) -> int:
     size = _PIECE[target.device.kind]
     out = target.output(-(-array.length // size) * 2 * width, np.uint64)
     args = (words, width, *valid_bits(array), size, np.uint64(1 << 63 if signed else 0))
-    grain = max(GRAIN // size, 1)
-    target.map(kernels.sum_words, len(out) // (2 * width), *args, out, grain=grain)
+    target.map(kernels.sum_words, len(out) // (2 * width), *args, out, work=size)
     total = 0
     for position, column in enumerate(out.reshape(-1, 2 * width).sum(axis=0).tolist()):
         total += int(column) << 32 * position

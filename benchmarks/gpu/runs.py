@@ -84,6 +84,12 @@ def kept(d: Data) -> tuple[Any, ...]:
     return d.n + 1, ends, 0, 0, slots, bits, 0, d.scan(counts), d.out("i8", d.n + 1)
 
 
+def picked(d: Data) -> tuple[Any, ...]:
+    """A position in each of n runs of 2."""
+    ends = d.offsets("i8", 2, least=1)[1:]
+    return d.n + 1, ends, 0, 0, d.range("i8", 2), d.out("i8", d.n + 1)
+
+
 def count_kept_runs(d: Data) -> tuple[Any, ...]:
     before = d.computed(kernels.kept_before, *kept(d))
     return d.blocks(BLOCK), before, 0, d.out("i8", d.blocks(BLOCK))
@@ -132,6 +138,7 @@ other(kernels.index_runs, indexed, each=RUNS)
 other(kernels.look_up_runs, look_up_runs, each=RUNS)
 streaming(kernels.count_word_bits, lambda d: (d.n // 64, d.bits(), 0, d.n, d.out("i8", d.n // 64)))
 other(kernels.kept_before, kept)
+other(kernels.picked_before, picked)
 streaming(kernels.count_kept_runs, count_kept_runs)
 other(kernels.list_kept_runs, list_kept_runs)
 other(kernels.end_kept_runs, end_kept_runs)

@@ -31,6 +31,12 @@ _WRAP = 1 << 64
 _WORTH_A_KERNEL = 1 << 20
 """From so many bytes on, they are copied by a kernel."""
 
+_PAST_CACHES = 1 << 25
+"""From so many bytes on, caches do not hold what is copied until it is read again."""
+
+_LINE = 64
+"""The bytes that are copied past the caches at once."""
+
 _COMBINE: dict[str, Callable[[Any, Any], Any]] = {"add": add, "min": min, "max": max}
 
 
@@ -140,10 +146,20 @@ class CpuTarget:
         """`out[:] = items`, both unsigned words of one type."""
         if items.nbytes < _WORTH_A_KERNEL:
             out[:] = items
-        else:
+        elif items.nbytes < _PAST_CACHES:
             # By several threads, and by other instructions than those of the C library's `memcpy`: for
             # some distances between its ends, that is several times slower.
             self.map(selection.copy_items, len(items), items, out)
+        else:
+            self._copy_past_caches(items.view(np.uint8), out.view(np.uint8))
+
+    def _copy_past_caches(self, items: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
+        """`out[:] = items`, the whole lines of `out` by a kernel."""
+        begin = min(-self.address(out) % _LINE, len(items))
+        lines = (len(items) - begin) // _LINE
+        end = begin + lines * _LINE
+        out[:begin], out[end:] = items[:begin], items[end:]
+        self.map(selection.copy_lines, lines, items[begin:end], out[begin:end], work=_LINE)
 
     def accumulate(self, offsets: NDArray[Any]) -> None:
         """Lengths behind one item of anything become offsets `[0, l0, l0 + l1, …]`, in place.

@@ -226,5 +226,11 @@ def copy_eight(out: Any, position: Any, values: Any, source: Any) -> None:
         out[position + uint64(j)] = values[source + uint64(j)]
 
 
+def copy_line(out: Any, position: Any, values: Any, source: Any) -> None:
+    """A loop: the caches of a GPU are no concern of one thread."""
+    for j in range(uint64(0), uint64(64)):
+        out[position + uint64(j)] = values[source + uint64(j)]
+
+
 def prefetch(address: Any) -> None:
     """Nothing: other threads work while one waits for memory."""

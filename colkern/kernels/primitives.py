@@ -152,6 +152,14 @@ def copy_eight(out: Any, position: Any, values: Any, source: Any) -> None:
     out[int(position) : int(position) + 8] = values[int(source) : int(source) + 8]
 
 
+def copy_line(out: Any, position: Any, values: Any, source: Any) -> None:
+    """`out[position : position + 64] = values[source : source + 64]` (uint8[]), past a CPU's caches.
+
+    `out[position]` must be at an address that is a multiple of 64.
+    """
+    out[int(position) : int(position) + 64] = values[int(source) : int(source) + 64]
+
+
 PRIMITIVES = (
     popcount,
     trailing_zeros,
@@ -174,4 +182,5 @@ PRIMITIVES = (
     copy_bytes_loosely,
     fill_eight,
     copy_eight,
+    copy_line,
 )

@@ -383,6 +383,57 @@ def kept_before(start, stop, step, run_ends, first, offset, length, bits, bit_of
             out[r] = before[slot >> uint64(6)] + int64(popcount(word))
 
 
+@helper
+def positions_before(positions: Any, place: Any, end: Any) -> Any:
+    """How many of the positions, which ascend, are less than `end`; `place` of them are known to be."""
+    count = uint64(len(positions))
+    # Eight at a time: a branch for each would be guessed wrong at the end of each run.
+    while place + uint64(8) <= count:
+        less = uint64(0)
+        for k in range(uint64(0), uint64(8)):
+            less += uint64(int64(positions[place + uint64(k)]) < end)
+        place += less
+        if less < uint64(8):
+            return place
+    while place < count and int64(positions[place]) < end:
+        place += uint64(1)
+    return place
+
+
+@helper
+def search_positions(positions: Any, end: Any) -> Any:
+    """As `positions_before`, of which nothing is known."""
+    low = uint64(0)
+    left = uint64(len(positions))
+    while left > 0:
+        half = (left + uint64(1)) >> uint64(1)
+        less = int64(positions[low + half - uint64(1)]) < end
+        low += half if less else uint64(0)
+        left -= half
+    return low
+
+
+@kernel("run_ends: R[], first: u8, offset: u8, positions: P[], out: i8[w]", R="i2 i4 i8", P="i4 i8")
+def picked_before(start, stop, step, run_ends, first, offset, positions, out):
+    """out[r] = how many positions are before run first + r, as `kept_before` of a bitmap has it.
+
+    run_ends: int16/int32/int64[], increasing
+    first: the run of the first position
+    offset: the logical position of slot 0
+    positions: int32/int64[n], slots, none before the one before it
+    out: int64[runs + 1]
+    """
+    place = uint64(0)
+    for r in range(start, stop, step):
+        if r > 0:
+            end = int64(uint64(run_ends[first + uint64(r) - uint64(1)]) - offset)
+            if step == 1 and r > start:
+                place = positions_before(positions, place, end)
+            else:
+                place = search_positions(positions, end)
+        out[r] = int64(place)
+
+
 @kernel("kept: i8[], first: u8, out: i8[w]")
 def count_kept_runs(start, stop, step, kept, first, out):
     """out[b] = how many runs of block b keep a slot; a block is `1 << BLOCK_BITS` runs.

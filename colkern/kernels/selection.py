@@ -14,7 +14,13 @@ from numpy import int64, uint64
 
 from colkern.kernels.bitmaps import get_bit, is_valid, word_of
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes, copy_bytes_loosely, popcount, prefetch
+from colkern.kernels.primitives import (
+    copy_bytes,
+    copy_bytes_loosely,
+    copy_line,
+    popcount,
+    prefetch,
+)
 
 AHEAD = 16
 """How many values ahead memory is asked for what will be copied."""
@@ -159,6 +165,18 @@ def copy_items(start, stop, step, items, out):
     """
     for i in range(start, stop, step):
         out[i] = items[i]
+
+
+@kernel("items: u1[], out: u1[w]")
+def copy_lines(start, stop, step, items, out):
+    """Line `i` of `out`, 64 bytes, = that of `items`; past the caches, for more than they hold.
+
+    items: uint8[64 n]
+    out: uint8[64 n], from an address on that is a multiple of 64
+    """
+    for i in range(start, stop, step):
+        place = uint64(i) << uint64(6)
+        copy_line(out, place, items, place)
 
 
 @kernel("indices: I[], values: u8[], out: u8[w]", I="u1 u2 u4 u8")

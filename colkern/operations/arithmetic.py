@@ -19,7 +19,8 @@ from colkern.layouts import Role, layout
 from colkern.memory import Buffer
 from colkern.operations.numbers import number_of
 from colkern.operations.run_merging import merge_runs
-from colkern.operations.runs import own_runs, run_end_decode
+from colkern.operations.run_search import own_runs
+from colkern.operations.runs import run_end_decode
 from colkern.operations.selection import take, take_positions
 from colkern.operations.targets import NOWHERE, target_of
 from colkern.operations.validation import require_valid

@@ -17,6 +17,7 @@ from colkern.kernels import bitmaps, offsets, runs, unions, views
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.patterns import bit_words, bitmap_of
+from colkern.operations.run_search import own_runs
 from colkern.operations.targets import target_of
 from colkern.operations.union_slots import child_numbers
 from colkern.operations.validation import require_valid
@@ -308,18 +309,6 @@ def _join_runs(arrays: Sequence[Array]) -> Parts:
         arrays[0].children[0].type, len(joined), [None, target.buffer(joined)], null_count=0
     )
     return [], [run_ends, concat(values)], None
-
-
-def own_runs(array: Array) -> tuple[int, int]:
-    """The first run of an array's own slots, and how many runs they have."""
-    if array.length == 0:
-        return 0, 0
-    target = target_of(array.device)
-    places = target.table([array.offset, array.offset + array.length - 1], np.int64)
-    found = target.output(2, np.int64)
-    ends = array.children[0].items(Role.DATA)
-    target.map(runs.find_runs, 2, ends, places, 0, found)
-    return target.item(found, 0), target.item(found, 1) - target.item(found, 0) + 1
 
 
 def _starts(lengths: list[int]) -> list[int]:

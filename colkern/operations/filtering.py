@@ -156,7 +156,9 @@ def _keep_fixed(array: Array, kept: Kept) -> Array:
         values, _ = _kept_bits(kept, array.buffers[1], array.offset)
     else:
         values = _keep_buffer(array, spec.role, kept)
-    buffers = [validity, values, *array.data_buffers]
+    buffers = (validity, values, *array.data_buffers)
+    if array.dictionary is None:
+        return Array.of_valid(array.type, kept.count, buffers, count)
     return Array(array.type, kept.count, buffers, dictionary=array.dictionary, null_count=count)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.kernels import run_merging, runs
 from colkern.layouts import Role
-from colkern.operations.runs import own_runs, runs_at
+from colkern.operations.run_search import own_runs, runs_at
 from colkern.operations.targets import target_of
 
 

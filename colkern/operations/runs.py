@@ -16,15 +16,13 @@ from colkern.kernels import runs, selection
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.patterns import bit_words, bitmap_of, measure
-from colkern.operations.run_encoding import encode_words, require_room
-from colkern.operations.selection import Picks, take_items, take_picks, take_positions
+from colkern.operations.run_encoding import require_room
+from colkern.operations.run_search import own_runs, runs_at
+from colkern.operations.selection import take_positions
 from colkern.operations.targets import NOWHERE, target_of, validity_of
 from colkern.operations.validation import require_valid
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-
-_SEARCH = 16
-"""How many times longer a search for a run takes than its share of an index, about."""
 
 
 def find_runs(array: Array, positions: Array) -> Array:
@@ -73,29 +71,6 @@ def run_end_decode(array: Array) -> Array:
     return take_positions(values, _run_of_each_slot(array))
 
 
-def encode_taken_runs(array: Array, positions: Any) -> Array:
-    """The values at positions (int32/int64[n], read-only, in bounds), run-end encoded, not decoded.
-
-    Neighbours from one run become one run, unless there are so few of those that it saves nothing.
-
-    Raises:
-        LimitExceededError: If there are more positions than a run end can say.
-    """
-    target = target_of(array.device)
-    ends, values = array.children
-    count = len(positions)
-    kind = ends.items(Role.DATA).dtype
-    require_room(count, kind)
-    few = values.length >> 31 == 0
-    found = target.frozen(runs_at(array, positions, np.int32 if few else np.int64))
-    found = found.view(f"u{found.dtype.itemsize}")
-    run_ends, firsts = encode_words(target, found, kind)
-    if firsts is not None:
-        found = target.frozen(take_items(target, found, firsts.view(f"u{kind.itemsize}")))
-    numbers = Array(ends.type, len(found), [None, target.buffer(run_ends)], null_count=0)
-    return Array(array.type, count, [], [numbers, take_picks(values, Picks(found))])
-
-
 def run_of_each(array: Array, positions: Any) -> Array:
     """The values at positions (int32/int64[n], read-only, in bounds), with a run of its own for each.
 
@@ -117,39 +92,6 @@ def require_runs(array: Array) -> None:
     if not isinstance(array.type.storage, s.RunEndEncoded):
         raise TypeError(f"array: expected a run-end encoded array, got {array.type}")
     require_valid(array)
-
-
-def runs_at(array: Array, positions: Any, dtype: Any = np.int64) -> Any:
-    """The runs of a checked array that hold positions (int32 or int64, in bounds).
-
-    As int64, or as int32 if that is the dtype asked for and there are many positions.
-    """
-    target = target_of(array.device)
-    ends = array.children[0].items(Role.DATA)
-    count = len(positions)
-    pairs = (array.length + 63) // 64
-    if count * _SEARCH < pairs + len(ends):
-        out = target.output(count, np.int64)
-        target.map(runs.find_runs, count, ends, positions, array.offset, out)
-        return out
-    index = target.output(2 * pairs, np.uint64)
-    target.map(runs.index_runs, pairs, ends, array.offset, index)
-    out = target.output(count, dtype)
-    target.map(runs.look_up_runs, count, target.frozen(index), positions, out)
-    return out
-
-
-def own_runs(array: Array) -> tuple[int, int]:
-    """The first run of a checked array's own slots, and how many runs these are in."""
-    if array.length == 0:
-        return 0, 0
-    target = target_of(array.device)
-    ends = array.children[0].items(Role.DATA)
-    places = target.table([0, array.length - 1], np.int64)
-    found = target.output(2, np.int64)
-    target.map(runs.find_runs, 2, ends, places, array.offset, found)
-    first = target.item(found, 0)
-    return first, target.item(found, 1) - first + 1
 
 
 def _is_plain(values: Array) -> bool:

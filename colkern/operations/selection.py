@@ -438,7 +438,8 @@ def _take_dense_union(array: Array, picks: Picks) -> Array:
 
 
 def _take_runs(array: Array, picks: Picks) -> Array:
-    from colkern.operations.runs import encode_taken_runs, run_of_each
+    from colkern.operations.run_selection import take_runs
+    from colkern.operations.runs import run_of_each
 
     positions = picks.words
     signed = positions.view(f"i{positions.dtype.itemsize}")
@@ -446,7 +447,7 @@ def _take_runs(array: Array, picks: Picks) -> Array:
     fits = positions.dtype.itemsize == 8 or (signed.dtype == np.int32 and array.length >> 31 == 0)
     positions = signed if fits else target_of(array.device).frozen(positions.astype(np.int64))
     if picks.validity is None:
-        return encode_taken_runs(array, positions)
+        return take_runs(array, positions)
     ends, values = run_of_each(array, positions).children
     hidden_values = null_where(values, picks.validity, picks.null_count)
     return Array(array.type, picks.count, [], [ends, hidden_values])

@@ -191,6 +191,20 @@ def kept_before(types: dict[str, str]) -> Iterator[Case]:
         yield Case(f"{label}, bit {place}", len(before), args, before)
 
 
+@cases_of(runs.picked_before)
+def picked_before(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("picked")
+    yield Case("no range", 0, ([1], 0, 0, [0]), [])
+    for ends, owners, offset, count in slices():
+        for picks in (1, 5, 40, 300) if count else ():
+            positions = sorted(rng.randrange(count) for _ in range(picks))
+            held = [owners[offset + position] for position in positions]
+            before = [sum(run < r for run in held) for r in range(held[0], held[-1] + 2)]
+            args = (ends, held[0], offset, positions)
+            label = f"{picks} of {count} in {len(ends)} runs from {offset}"
+            yield Case(label, len(before), args, before)
+
+
 @cases_of(runs.count_kept_runs)
 def count_kept_runs(types: dict[str, str]) -> Iterator[Case]:
     for label, _, _, _, first, _, before in filtered():

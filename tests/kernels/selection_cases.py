@@ -102,6 +102,14 @@ def copy_items(types: dict[str, str]) -> Iterator[Case]:
         yield Case(f"{count}", count, (items,), items)
 
 
+@cases_of(selection.copy_lines)
+def copy_lines(_: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("copy lines")
+    for count in (0, 1, 2, 7, 65):
+        items = list(rng.randbytes(64 * count))
+        yield Case(f"{count}", count, (items,), items)
+
+
 @cases_of(selection.take_pairs)
 def take_pairs(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("take pairs")

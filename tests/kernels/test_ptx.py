@@ -86,6 +86,7 @@ NARROW = {
         "mark_view_changes",
         "number_strings",
     },
+    "a copy past the caches of a CPU, which is not for a GPU": {"copy_lines"},
     "the three bytes before each, which other threads load as well": {"encoding_of"},
 }
 """Which neighbouring bytes a thread loads one by one, and in which kernels."""

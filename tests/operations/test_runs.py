@@ -181,10 +181,24 @@ def test_taken_neighbours_of_a_run_are_one_run() -> None:
 
 def test_taken_neighbours_without_much_in_common_are_a_run_each() -> None:
     array = encoded(ints(list(range(20))), [2] * 20, s.int32())
-    places = [2 * k for k in range(19)] + [37]
+    places = [37] + [2 * k for k in reversed(range(19))]
     taken = take(array, ints(places))
     assert lengths_of(taken) == [1] * 20
     assert taken.to_pylist() == [place // 2 for place in places]
+
+
+def test_what_is_taken_in_order_has_a_run_for_each_run() -> None:
+    array = encoded(ints(list(range(20))), [2] * 20, s.int32())
+    places = [3, 3, *(2 * k for k in range(2, 19)), 37]
+    taken = take(array.slice(1), ints([place - 1 for place in places]))
+    assert lengths_of(taken) == [2, *[1] * 16, 2]
+    assert taken.to_pylist() == [place // 2 for place in places]
+
+
+def test_a_few_of_many_runs_in_order() -> None:
+    array = encoded(ints(list(range(200))), [3] * 200, s.int64())
+    taken = take(array, ints([0, 0, 1, 599]))
+    assert (lengths_of(taken), taken.to_pylist()) == ([3, 1], [0, 0, 0, 199])
 
 
 def test_more_positions_than_run_ends_can_say() -> None:

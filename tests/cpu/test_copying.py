@@ -1,0 +1,53 @@
+"""Copies of any size and place: by NumPy, by a kernel, or past the caches by whole lines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from colkern.cpu import target
+from colkern.cpu.target import CpuTarget
+from colkern.cpu.threads import set_num_threads
+
+BYTES = np.random.default_rng(1).integers(0, 256, 3000, np.uint8)
+
+
+@pytest.fixture(params=["numpy", "kernel", "past the caches"])
+def copying(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> CpuTarget:
+    """A target that copies in one of its ways, whatever the size."""
+    least = {"numpy": (1 << 60, 1 << 60), "kernel": (0, 1 << 60), "past the caches": (0, 0)}
+    monkeypatch.setattr(target, "_WORTH_A_KERNEL", least[request.param][0])
+    monkeypatch.setattr(target, "_PAST_CACHES", least[request.param][1])
+    return CpuTarget()
+
+
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 127, 1000, 2047])
+@pytest.mark.parametrize(("source", "place"), [(0, 0), (1, 0), (0, 1), (7, 63), (64, 5)])
+def test_just_those_bytes_are_copied(
+    copying: CpuTarget, size: int, source: int, place: int
+) -> None:
+    items = copying.frozen(BYTES)[source : source + size]
+    out = np.zeros(3000, np.uint8)
+    copying.copy(items, out[place : place + size])
+    expected = bytes(place) + BYTES[source : source + size].tobytes()
+    assert out.tobytes() == expected.ljust(3000, b"\0")
+
+
+@pytest.mark.parametrize("dtype", ["u2", "u4", "u8"])
+def test_wider_items(copying: CpuTarget, dtype: str) -> None:
+    items = copying.frozen(BYTES[:2400].view(dtype))
+    out = np.zeros_like(items)
+    copying.copy(items, out)
+    assert (out == items).all()
+
+
+def test_several_threads_past_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target, "_PAST_CACHES", 1 << 20)
+    items = np.arange(1 << 19, dtype=np.uint64)
+    out = np.zeros_like(items)
+    set_num_threads(3)
+    try:
+        CpuTarget().copy(CpuTarget().frozen(items)[1:], out[1:])
+    finally:
+        set_num_threads(0)
+    assert (out == items).all()

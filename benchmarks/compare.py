@@ -11,7 +11,7 @@ import argparse
 import json
 import os
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +105,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     parser.add_argument("--chart", type=Path, help="draw the ratios to this file (.svg, .png)")
-    parser.add_argument("--case", default="", help="only comparisons whose name contains this")
+    parser.add_argument(
+        "--case", nargs="+", default=[""], help="only comparisons whose name contains one of these"
+    )
+    parser.add_argument(
+        "--keep", action="store_true", help="keep what the JSON file has of other comparisons"
+    )
     parser.add_argument("--quick", action="store_true", help="small data and few rounds")
     parser.add_argument("--threads", type=int, default=1, help="for colkern and each peer (1)")
     parser.add_argument(
@@ -129,10 +134,10 @@ def main() -> None:
         **machine.facts(threads=options.threads),
         "copy_bytes_per_second": bandwidth,
     }
+    chosen = [c for c in COMPARISONS.values() if any(part in c.name for part in options.case)]
+    kept = rows_of_others(options.json, chosen) if options.json and options.keep else []
     rows: list[dict[str, Any]] = []
-    for comparison in COMPARISONS.values():
-        if options.case not in comparison.name:
-            continue
+    for comparison in chosen:
         for shape, rounds in shapes(comparison, options.rows, options.quick):
             with console.status(f"{comparison.name}, {label(shape)}"):
                 measured = measure(comparison.make(**shape), rounds, bandwidth)
@@ -140,13 +145,26 @@ def main() -> None:
             rows.append(head | measured)
             if options.json:
                 # Each time: a run that is stopped leaves what it has measured.
-                write(options.json, facts | {"rows": rows})
+                write(options.json, facts | {"rows": in_order([*kept, *rows], COMPARISONS)})
     console.print(table(rows, bandwidth, options.threads), summary(rows))
     if options.chart:
         # Imported late: it takes longer than many a case.
         from benchmarks.chart import draw
 
         draw(facts | {"rows": rows}, options.chart)
+
+
+def rows_of_others(path: Path, chosen: Iterable[Comparison]) -> list[dict[str, Any]]:
+    """The rows of a file from earlier, but for those of some comparisons."""
+    names = {comparison.name for comparison in chosen}
+    rows = json.loads(path.read_text())["rows"] if path.exists() else []
+    return [row for row in rows if row["comparison"] not in names]
+
+
+def in_order(rows: list[dict[str, Any]], names: Iterable[str]) -> list[dict[str, Any]]:
+    """The rows in the order of the comparisons."""
+    places = {name: place for place, name in enumerate(names)}
+    return sorted(rows, key=lambda row: places[row["comparison"]])
 
 
 def write(path: Path, result: dict[str, Any]) -> None:

@@ -19,8 +19,8 @@ from colkern.operations.run_search import own_runs, runs_at, runs_of_range
 from colkern.operations.selection import Picks, take_items, take_picks, take_positions
 from colkern.operations.targets import target_of
 
-_FEW = 4
-"""Up to so many runs for each position that is taken, it is quicker to go through the runs."""
+_MANY = 4
+"""From so many positions in a run on, it is quicker to go through the runs than to look each up."""
 
 
 def filter_runs(array: Array, bits: Buffer, bit_offset: int) -> Array:
@@ -78,7 +78,7 @@ def _take_in_order(array: Array, positions: Any) -> Array | None:
     if last < begin or target.reduce(offsets.count_descents, count - 1, positions):
         return None
     first, found = runs_of_range(array, begin, last)
-    if found > _FEW * count:
+    if _MANY * found > count:
         return None
     before = target.output(found + 1, np.int64)
     ends = array.children[0].items(Role.DATA)

@@ -109,7 +109,9 @@ def main() -> None:
         "--case", nargs="+", default=[""], help="only comparisons whose name contains one of these"
     )
     parser.add_argument(
-        "--keep", action="store_true", help="keep what the JSON file has of other comparisons"
+        "--keep",
+        action="store_true",
+        help="keep what the JSON file has of others, if it is of this machine",
     )
     parser.add_argument("--quick", action="store_true", help="small data and few rounds")
     parser.add_argument("--threads", type=int, default=1, help="for colkern and each peer (1)")
@@ -135,9 +137,10 @@ def main() -> None:
         "copy_bytes_per_second": bandwidth,
     }
     chosen = [c for c in COMPARISONS.values() if any(part in c.name for part in options.case)]
-    kept = rows_of_others(options.json, chosen) if options.json and options.keep else []
+    kept = earlier(options.json, facts) if options.json and options.keep else []
     rows: list[dict[str, Any]] = []
     for comparison in chosen:
+        kept = [row for row in kept if row["comparison"] != comparison.name]
         for shape, rounds in shapes(comparison, options.rows, options.quick):
             with console.status(f"{comparison.name}, {label(shape)}"):
                 measured = measure(comparison.make(**shape), rounds, bandwidth)
@@ -154,17 +157,23 @@ def main() -> None:
         draw(facts | {"rows": rows}, options.chart)
 
 
-def rows_of_others(path: Path, chosen: Iterable[Comparison]) -> list[dict[str, Any]]:
-    """The rows of a file from earlier, but for those of some comparisons."""
-    names = {comparison.name for comparison in chosen}
-    rows = json.loads(path.read_text())["rows"] if path.exists() else []
-    return [row for row in rows if row["comparison"] not in names]
+def earlier(path: Path, facts: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a file that was measured under the same conditions; none if there is no file."""
+    if not path.exists():
+        return []
+    found = json.loads(path.read_text())
+    for name in ("machine", "versions", "threads"):
+        if found[name] != facts[name]:
+            raise SystemExit(f"--keep: {path} has other {name}: {found[name]}; here {facts[name]}")
+    made: list[dict[str, Any]] = found["rows"]
+    return made
 
 
 def in_order(rows: list[dict[str, Any]], names: Iterable[str]) -> list[dict[str, Any]]:
-    """The rows in the order of the comparisons."""
+    """The rows in the order of the comparisons; those that there are no more are left out."""
     places = {name: place for place, name in enumerate(names)}
-    return sorted(rows, key=lambda row: places[row["comparison"]])
+    there = [row for row in rows if row["comparison"] in places]
+    return sorted(there, key=lambda row: places[row["comparison"]])
 
 
 def write(path: Path, result: dict[str, Any]) -> None:

@@ -43,7 +43,7 @@ def add(left: Operand, right: Operand) -> Array:
 
     Raises:
         TypeError: If the types differ, or are not integers or floating-point numbers.
-        ValueError: If the lengths differ, or the number does not fit the array's type.
+        ValueError: If the lengths or the devices differ, or the number does not fit the array's type.
         UnsupportedError: If the numbers are of 16-bit floating point.
         InvalidArrowError: If an array points outside its own memory.
     """
@@ -232,6 +232,8 @@ def _combine_arrays(what: _Operation, left: Array, right: Array) -> Array:
         raise TypeError(f"{what.name}: {types[0]} and {types[1]}; cast one of them first")
     if left.length != right.length:
         raise ValueError(f"{what.name}: arrays of {left.length} and {right.length} values")
+    if left.device != right.device:
+        raise ValueError(f"{what.name}: arrays on {left.device} and {right.device}")
     if left.layout.name == right.layout.name == "run-end encoded":
         return _combine_runs(what, left, right)
     left, right = _decoded(left), _decoded(right)

@@ -15,7 +15,7 @@ from colkern.arrays import Array
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import changes, runs
 from colkern.layouts import Extent, Role, layout
-from colkern.memory import ALIGNMENT, EMPTY
+from colkern.memory import ALIGNMENT
 from colkern.operations.selection import Picks, take_picks, words_of
 from colkern.operations.targets import buffer_addresses, target_of, validity_of
 from colkern.operations.validation import require_valid
@@ -131,7 +131,8 @@ def _mark_null(array: Array, target: Any, out: Any) -> None:
 
 def _mark_fixed(array: Array, target: Any, out: Any) -> None:
     if array.layout.buffers[1].extent is Extent.BITS:
-        bits = (array.buffer(Role.DATA) or EMPTY).array
+        data = array.buffer(Role.DATA)
+        bits = target.no_bits if data is None else data.array
         target.map(changes.mark_bit_changes, len(out), bits, array.offset, array.length, out)
         return
     words, width = words_of(array.items(Role.DATA))
@@ -140,8 +141,9 @@ def _mark_fixed(array: Array, target: Any, out: Any) -> None:
 
 def _mark_binary(array: Array, target: Any, out: Any) -> None:
     items = array.items(Role.OFFSETS)
-    data = (array.buffer(Role.BYTES) or EMPTY).array
-    target.map(changes.mark_binary_changes, len(out), items, data, array.length, out)
+    data = array.buffer(Role.BYTES)
+    bytes_ = target.no_bits if data is None else data.array
+    target.map(changes.mark_binary_changes, len(out), items, bytes_, array.length, out)
 
 
 def _mark_views(array: Array, target: Any, out: Any) -> None:

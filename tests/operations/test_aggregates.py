@@ -295,6 +295,20 @@ def test_a_dictionary_of_which_nothing_is_used() -> None:
     assert ops.sum(from_pyarrow(array)) is None
 
 
+def dictionary_of(values: Array, indices: list[int]) -> Array:
+    type_ = s.dictionary(s.int8(), values.type)
+    stored = Buffer(np.array(indices, np.int8).view(np.uint8))
+    return Array(type_, len(indices), [None, stored], dictionary=values)
+
+
+def test_a_dictionary_whose_values_are_encoded_and_not_all_used() -> None:
+    in_runs = ops.run_end_encode(ints([1, 1, 5]))
+    assert ops.max(dictionary_of(in_runs, [0, 0, 1])) == 1
+    in_a_dictionary = dictionary_of(ints([7, 3, 9]), [0, 1, 2])
+    assert ops.min_max(dictionary_of(in_a_dictionary, [0, 1, 0])) == {"min": 3, "max": 7}
+    assert ops.count(dictionary_of(nulls(2, s.null()), [0, 0])) == 0
+
+
 def test_extension_types_have_the_values_of_their_storage() -> None:
     array = sample("extension")
     plain = cast(array, s.int16())

@@ -13,16 +13,17 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
-from colkern.kernels import bitmaps, runs
+from colkern.kernels import bitmaps
 from colkern.layouts import Role
-from colkern.memory import EMPTY, Buffer
 from colkern.operations.casting.dispatch import convert
 from colkern.operations.casting.results import retyped
 from colkern.operations.dictionaries import dictionary_decode
+from colkern.operations.nulling import null_outside
 from colkern.operations.patterns import bit_words, bitmap_of
+from colkern.operations.run_search import own_runs
 from colkern.operations.targets import target_of, validity_of
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import combine_validity, own_bits
+from colkern.operations.validity import count_set_bits
 
 ENCODED = (s.Dictionary, s.RunEndEncoded)
 
@@ -51,17 +52,14 @@ def decoded(array: Array) -> Array:
 def run_values(array: Array) -> tuple[Array, Any]:
     """The values of the runs that the array's slots are in, and how many slots each has (int64[])."""
     target = target_of(array.device)
-    ends = array.children[0].items(Role.DATA)
     if array.length == 0:
         return array.children[1].slice(0, 0), target.allocate(0, np.int64)
-    places = target.table([0, array.length - 1], np.int64)
-    found = target.output(2, np.int64)
-    target.map(runs.find_runs, 2, ends, places, array.offset, found)
-    first, last = target.item(found, 0), target.item(found, 1)
-    lengths = target.output(last - first + 1, np.int64)
+    ends = array.children[0].items(Role.DATA)
+    first, count = own_runs(array)
+    lengths = target.output(count, np.int64)
     args = (ends, first, array.offset, array.length)
     target.map(kernels.lengths_of_runs, len(lengths), *args, lengths)
-    return array.children[1].slice(first, last - first + 1), target.frozen(lengths)
+    return array.children[1].slice(first, count), target.frozen(lengths)
 
 
 def used_values(array: Array) -> Array:
@@ -75,22 +73,10 @@ def used_values(array: Array) -> Array:
     words = bit_words(target, dictionary.length)
     target.map(bitmaps.pack_bits, len(words), target.frozen(used), dictionary.length, words)
     mask = bitmap_of(target, words, dictionary.length)
-    marked = Array(s.bool_(), dictionary.length, [mask, mask])
-    valid, nulls = combine_validity([dictionary, marked])
-    if valid is None:
+    shown = count_set_bits(mask, 0, dictionary.length)
+    if shown == dictionary.length:
         return dictionary
-    return _with_validity(dictionary, valid, nulls)
-
-
-def _with_validity(array: Array, valid: Buffer, nulls: int) -> Array:
-    """An array of fixed-size values with another bitmap, from bit 0 on."""
-    data = array.buffers[1] or EMPTY
-    if isinstance(array.type.storage, s.Bool):
-        data = own_bits(data, array.offset, array.length)
-    else:
-        size = array.layout.buffers[1].dtype.itemsize
-        data = data[array.offset * size : (array.offset + array.length) * size]
-    return Array(array.type, array.length, [valid, data], null_count=nulls)
+    return null_outside(dictionary, mask, dictionary.length - shown)
 
 
 def enough(array: Array, skip_nulls: bool, min_count: int) -> bool:

@@ -123,6 +123,8 @@ def main() -> None:
         help="which of 1,000, 1,000,000 and 100,000,000 (the last two)",
     )
     options = parser.parse_args()
+    if options.threads < 1:
+        parser.error(f"--threads: expected a positive number, got {options.threads}")
     # As wide as the table, also where the output is no terminal.
     console = Console(width=150)
     set_num_threads(options.threads)
@@ -137,6 +139,9 @@ def main() -> None:
         "copy_bytes_per_second": bandwidth,
     }
     chosen = [c for c in COMPARISONS.values() if any(part in c.name for part in options.case)]
+    if not any(True for c in chosen for _ in shapes(c, options.rows, options.quick)):
+        names = ", ".join(COMPARISONS)
+        parser.error(f"nothing to measure; of those names and sizes there is none: {names}")
     kept = earlier(options.json, facts) if options.json and options.keep else []
     rows: list[dict[str, Any]] = []
     for comparison in chosen:

@@ -121,7 +121,7 @@ def test_an_output_that_cannot_spell_a_name_gets_its_escape(command: str, tmp_pa
 
 def run(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [sys.executable, "-m", "colkern.cli", *words],
+        [sys.executable, "-m", "colkern", *words],
         input=stdin,
         capture_output=True,
         timeout=120,

@@ -64,7 +64,8 @@ class Udf:
 
         Args:
             columns: One array a parameter, all of one length, in host memory; objects with
-                `__arrow_c_array__` (of pyarrow, nanoarrow, arro3 …) are taken without a copy.
+                `__arrow_c_array__` or `__arrow_c_stream__` (of pyarrow, polars, nanoarrow, arro3 …) are
+                taken without a copy; a stream must hold one array at most.
 
         Raises:
             TypeError: If a column is no array, or not of the parameter's type; names it.
@@ -106,7 +107,7 @@ class Udf:
 
     def _imported(self, position: int, column: Any) -> Array:
         name = self.signature.parameters[position].name
-        if not hasattr(column, "__arrow_c_array__"):
+        if not any(hasattr(column, f"__arrow_c_{kind}__") for kind in ("array", "stream")):
             raise TypeError(f"{name}: expected an Arrow array, got {type(column).__name__}")
         from colkern.interchange import import_array
 

@@ -116,7 +116,8 @@ def _combine(what: _Operation, left: Operand, right: Operand) -> Array:
         return _combine_arrays(what, left, right)
     array = left if isinstance(left, Array) else right
     if not isinstance(array, Array):
-        raise TypeError(f"{what.name}: expected an array, got two numbers")
+        got = f"{type(left).__name__} and {type(right).__name__}"
+        raise TypeError(f"{what.name}: expected a colkern array, got {got}; ck.array makes one")
     require_valid(array)
     number = number_of(right if array is left else left, _numbers(array))
     if array is right and what.commutes:

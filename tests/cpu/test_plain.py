@@ -42,6 +42,14 @@ taken = ck.take(lists, ck.array([1, 0]))
 print(json.dumps([taken.to_pylist() == [[], list(range(5000))], before, "numba" in sys.modules]))
 """
 
+WIDE = """
+import json, sys
+import colkern as ck
+
+narrow = ck.cast(ck.array([1e300, float("nan"), -1e300, 1.5]), ck.float32())
+print(json.dumps([str(narrow.to_pylist()), "numba" in sys.modules]))
+"""
+
 
 def printed(code: str) -> list[object]:
     # A warning of NumPy's would be an overflow that compiled code does not have.
@@ -56,6 +64,10 @@ def test_small_arrays_need_no_compiler() -> None:
     assert columns == {"x": [None, "a longer text than twelve", "ü"], "y": [None, [2, 3], []]}
     assert taken == ["ü", None]
     assert not numba_is_loaded
+
+
+def test_a_float_that_is_too_wide_is_infinite_without_a_warning() -> None:
+    assert printed(WIDE) == ["[inf, nan, -inf, 1.5]", False]
 
 
 def test_a_kernel_that_is_asked_for_often_is_compiled() -> None:

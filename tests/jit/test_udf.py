@@ -594,6 +594,14 @@ def test_threads_may_all_need_pythons_own_float() -> None:
     assert set(found[1::2].tolist()) == {9007199254740992.0}
 
 
+def test_columns_of_other_libraries() -> None:
+    values = pa.array([1.0, None])
+    for theirs in (values, pa.chunked_array([values])):
+        assert add(theirs, column([1.0, 2.0])).to_pylist() == [2.0, None]
+    with pytest.raises(ValueError, match="a stream of 2 arrays where one is expected"):
+        add(pa.chunked_array([values, values]), column([1.0, 2.0]))
+
+
 def test_wrong_columns_are_named() -> None:
     good = column([1.0])
     with pytest.raises(TypeError, match="add takes 2 columns, got 1"):

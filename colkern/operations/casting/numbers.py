@@ -124,7 +124,9 @@ def floats_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
         return _to_half(array, type)
     if source.bit_width == 16:
         return _from_half(array, type)
-    return mapped(array, type, _dtype(type), casts.round_to_floats, array.items(Role.DATA))
+    # Where a few items are rounded in plain Python, NumPy would warn.
+    with np.errstate(over="ignore"):
+        return mapped(array, type, _dtype(type), casts.round_to_floats, array.items(Role.DATA))
 
 
 def _to_half(array: Array, type: s.DataType) -> Array:

@@ -477,12 +477,20 @@ def copy_line(typingctx: Any, out: Any, position: Any, values: Any, source: Any)
             )
             for k in (0, 2)
         )
-        past_caches = builder.module.add_metadata([ir.Constant(_INDEX, 1)])
         places = [ir.Constant(_WORD, k) for k in range(2)]
         loaded = [builder.load(builder.gep(origin, [place]), align=1) for place in places]
-        for place, piece in zip(places, loaded, strict=True):
-            stored = builder.store(piece, builder.gep(target, [place]), align=32)
-            stored.set_metadata("nontemporal", past_caches)
+        past_caches = builder.module.add_metadata([ir.Constant(_INDEX, 1)])
+        # The instruction faults at any other address.
+        low_bits = builder.and_(builder.ptrtoint(target, _WORD), ir.Constant(_WORD, 31))
+        aligned = builder.icmp_unsigned("==", low_bits, ir.Constant(_WORD, 0))
+        with builder.if_else(aligned, likely=True) as (past, through):
+            with past:
+                for place, piece in zip(places, loaded, strict=True):
+                    stored = builder.store(piece, builder.gep(target, [place]), align=32)
+                    stored.set_metadata("nontemporal", past_caches)
+            with through:
+                for place, piece in zip(places, loaded, strict=True):
+                    builder.store(piece, builder.gep(target, [place]), align=1)
         return context.get_dummy_value()
 
     return types.none(out, types.uint64, values, types.uint64), generate

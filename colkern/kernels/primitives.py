@@ -155,7 +155,7 @@ def copy_eight(out: Any, position: Any, values: Any, source: Any) -> None:
 def copy_line(out: Any, position: Any, values: Any, source: Any) -> None:
     """`out[position : position + 64] = values[source : source + 64]` (uint8[]), past a CPU's caches.
 
-    `out[position]` must be at an address that is a multiple of 64.
+    Through them where `out[position]` is at an address that is no multiple of 32.
     """
     out[int(position) : int(position) + 64] = values[int(source) : int(source) + 64]
 

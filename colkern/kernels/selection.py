@@ -172,7 +172,7 @@ def copy_lines(start, stop, step, items, out):
     """Line `i` of `out`, 64 bytes, = that of `items`; past the caches, for more than they hold.
 
     items: uint8[64 n]
-    out: uint8[64 n], from an address on that is a multiple of 64
+    out: uint8[64 n], best from an address on that is a multiple of 64
     """
     for i in range(start, stop, step):
         place = uint64(i) << uint64(6)

@@ -400,19 +400,6 @@ def positions_before(positions: Any, place: Any, end: Any) -> Any:
     return place
 
 
-@helper
-def search_positions(positions: Any, end: Any) -> Any:
-    """As `positions_before`, of which nothing is known."""
-    low = uint64(0)
-    left = uint64(len(positions))
-    while left > 0:
-        half = (left + uint64(1)) >> uint64(1)
-        less = int64(positions[low + half - uint64(1)]) < end
-        low += half if less else uint64(0)
-        left -= half
-    return low
-
-
 @kernel("run_ends: R[], first: u8, offset: u8, positions: P[], out: i8[w]", R="i2 i4 i8", P="i4 i8")
 def picked_before(start, stop, step, run_ends, first, offset, positions, out):
     """out[r] = how many positions are before run first + r, as `kept_before` of a bitmap has it.
@@ -426,11 +413,12 @@ def picked_before(start, stop, step, run_ends, first, offset, positions, out):
     place = uint64(0)
     for r in range(start, stop, step):
         if r > 0:
-            end = int64(uint64(run_ends[first + uint64(r) - uint64(1)]) - offset)
+            end = uint64(run_ends[first + uint64(r) - uint64(1)]) - offset
             if step == 1 and r > start:
-                place = positions_before(positions, place, end)
+                place = positions_before(positions, place, int64(end))
             else:
-                place = search_positions(positions, end)
+                # The run before has slots: its end is 1 at least.
+                place = find_run(positions, end - uint64(1))
         out[r] = int64(place)
 
 

@@ -51,7 +51,6 @@ def filter_runs(array: Array, bits: Buffer, bit_offset: int) -> Array:
         before,
         kept,
     )
-    kept = target.frozen(kept)
     return _cut(array, first, target.frozen(kept))
 
 

@@ -98,7 +98,7 @@ from colkern.schema import (
 if TYPE_CHECKING:
     from colkern import interchange, ipc, spark
     from colkern.builders import array, record_batch
-    from colkern.jit import ByteString, Udf, udf
+    from colkern.jit import Builder, ByteString, Udf, udf
     from colkern.operations import (
         abs,
         add,
@@ -176,6 +176,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Array",
     "Buffer",
+    "Builder",
     "ByteString",
     "ColkernError",
     "CompileError",
@@ -326,7 +327,7 @@ __all__ = [
 _LATE = {
     "array": "colkern.builders",
     "record_batch": "colkern.builders",
-    **dict.fromkeys(("ByteString", "Udf", "udf"), "colkern.jit"),
+    **dict.fromkeys(("Builder", "ByteString", "Udf", "udf"), "colkern.jit"),
     **dict.fromkeys(
         (
             "abs",

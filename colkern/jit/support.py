@@ -136,14 +136,14 @@ def binary_viewed(views, base, table, i):
 
 
 @intrinsic
-def _inner(typingctx, value):
+def inner(typingctx, value):
     """The value of an optional that is not None."""
     if not isinstance(value, types.Optional):
         return None
 
     def codegen(context, builder, signature, args):
-        inner = context.make_helper(builder, signature.args[0], value=args[0]).data
-        return impl_ret_borrowed(context, builder, signature.return_type, inner)
+        held = context.make_helper(builder, signature.args[0], value=args[0]).data
+        return impl_ret_borrowed(context, builder, signature.return_type, held)
 
     return value.type(value), codegen
 
@@ -163,7 +163,7 @@ def _ol_put(out, nulls, i, value):
             if value is None:
                 nulls[i] = 1
                 return MADE_NULL
-            return put(out, nulls, i, _inner(value))
+            return put(out, nulls, i, inner(value))
 
         return put_optional
     if isinstance(value, types.Integer) and isinstance(out.dtype, types.Integer):
@@ -241,7 +241,7 @@ def _define_put_bytes(put_bytes: Any, cuts: Any) -> None:
                 if value is None:
                     nulls[i] = 1
                     return MADE_NULL
-                return put_bytes(addresses, sizes, offsets, data, nulls, i, _inner(value))
+                return put_bytes(addresses, sizes, offsets, data, nulls, i, inner(value))
 
             return put_optional
         if isinstance(value, types.UnicodeType):

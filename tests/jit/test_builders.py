@@ -17,6 +17,22 @@ import pyarrow as pa
 import pytest
 from arrow_oracle import type_of
 from arrow_strategies import LEAVES
+from builder_steps import (
+    ELEMENT,
+    END,
+    ENTRY,
+    FIELD,
+    INNER,
+    LISTS,
+    MAPS,
+    MEMBER,
+    NESTED,
+    PAIRS,
+    follow,
+    maybe,
+    nested_rows,
+    steps_for,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba.core.errors import TypingError
@@ -135,88 +151,6 @@ def test_values_of_every_type_come_out_as_they_went_in(columns: list[pa.Array], 
 
 
 # Nested values
-
-NESTED = ck.struct(
-    [
-        ("lists", ck.list_(ck.large_list(ck.int32()))),
-        ("maps", ck.map_(ck.utf8(), ck.int8())),
-        ("pairs", ck.fixed_size_list(ck.float32(), 2)),
-        ("rows", ck.struct([("a", ck.bool_()), ("values", ck.null())])),
-    ]
-)
-LISTS, INNER, ELEMENT, MAPS, ENTRY, PAIRS, MEMBER, ROWS, FIELD, END = range(10)
-
-
-@numba.njit
-def follow(steps, out):
-    """Append what steps of (part, whether it is a null, value) say."""
-    for part, is_null, value in steps:
-        if part == LISTS:
-            out.lists.append_null() if is_null else out.lists.end_list()
-        elif part == INNER:
-            out.lists.values.append_null() if is_null else out.lists.values.end_list()
-        elif part == ELEMENT:
-            element = out.lists.values.values
-            element.append_null() if is_null else element.append(value)
-        elif part == MAPS:
-            out.maps.append_null() if is_null else out.maps.end_map()
-        elif part == ENTRY:
-            out.maps.keys.append("even" if value % 2 == 0 else "odd")
-            out.maps.items.append(None if is_null else value)
-        elif part == PAIRS:
-            out.pairs.append_null() if is_null else out.pairs.end_list()
-        elif part == MEMBER:
-            out.pairs.values.append_null() if is_null else out.pairs.values.append(value)
-        elif part == ROWS:
-            out.rows.append_null() if is_null else out.rows.end_row()
-        elif part == FIELD:
-            out.rows.a.append(None if is_null else value > 0)
-            out.rows.field("values").append(None)
-        else:
-            out.append_null() if is_null else out.end_row()
-
-
-def steps_for(rows: list[Any]) -> NDArray[np.int64]:
-    steps: list[tuple[int, bool, int]] = []
-
-    def step(part: int, value: Any, number: int = 0) -> None:
-        steps.append((part, value is None, number))
-
-    for row in rows:
-        for inner in (row or {}).get("lists") or []:
-            for element in inner or []:
-                step(ELEMENT, element, element or 0)
-            step(INNER, inner)
-        for _, item in (row or {}).get("maps") or []:
-            step(ENTRY, item, item or 0)
-        for member in (row or {}).get("pairs") or []:
-            step(MEMBER, member, int(member or 0))
-        if row is not None:
-            step(LISTS, row["lists"])
-            step(MAPS, row["maps"])
-            step(PAIRS, row["pairs"])
-            if row["rows"] is not None:
-                flag = row["rows"]["a"]
-                step(FIELD, flag, int(flag or 0))
-            step(ROWS, row["rows"])
-        step(END, row)
-    return np.array(steps, np.int64).reshape(-1, 3)
-
-
-def maybe(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.none() | values
-
-
-items = maybe(st.integers(-128, 127))
-entries = items.map(lambda item: ("even" if (item or 0) % 2 == 0 else "odd", item))
-nested_rows = st.fixed_dictionaries(
-    {
-        "lists": maybe(st.lists(maybe(st.lists(items, max_size=3)), max_size=3)),
-        "maps": maybe(st.lists(entries, max_size=3)),
-        "pairs": maybe(st.lists(items, min_size=2, max_size=2)),
-        "rows": maybe(st.fixed_dictionaries({"a": maybe(st.booleans()), "values": st.none()})),
-    }
-)
 
 
 @given(st.lists(maybe(nested_rows), max_size=6), st.integers(1, 30))
@@ -401,6 +335,14 @@ def test_extend_takes_whole_arrays(numbers: list[int], nulls: int) -> None:
     assert made.to_pylist() == [*numbers, *[None] * nulls, *numbers[::2]]
 
 
+def test_extend_takes_booleans_and_rounds_halves() -> None:
+    flags, halves = ck.Builder(ck.bool_()), ck.Builder(ck.float16())
+    flags.extend(np.array([True, False, True]))
+    halves.extend(np.array([0.1, 70_000.0]))
+    assert flags.finish().to_pylist() == [True, False, True]
+    assert halves.finish().to_pylist() == [float(np.float16(0.1)), float("inf")]
+
+
 def test_extend_is_all_or_nothing() -> None:
     out = ck.Builder(ck.int32())
     with pytest.raises(OverflowError):
@@ -441,10 +383,10 @@ def test_buffers_are_aligned_and_padded_with_zeros(count: int) -> None:
     for buffer in made.buffers:
         assert buffer is not None
         assert buffer.address % 64 == 0
+        assert not any(bytes_after(buffer))
     data = made.buffers[1]
     assert data is not None
     assert data.size == 4 * (count + 1)
-    assert not any(bytes_after(data))
     assert data.tobytes()[-4:] == bytes(4)
 
 

@@ -55,7 +55,7 @@ def cut(items: NDArray[Any], count: int) -> NDArray[Any]:
     Copied if they fill less than half of the memory.
     """
     if 2 * count < len(items):
-        copied = allocate(count, items.dtype)
+        copied = padded(count, items.dtype)
         copied[:] = items[:count]
         return copied
     end = count * items.itemsize
@@ -63,7 +63,14 @@ def cut(items: NDArray[Any], count: int) -> NDArray[Any]:
     return items[:count]
 
 
+def padded(count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """`count` zeroed items, in memory that zeros fill up to the end of the last line of 64 bytes."""
+    lines = -(-count * dtype.itemsize // ALIGNMENT)
+    items: NDArray[Any] = allocate(lines * ALIGNMENT, np.uint8).view(dtype)[:count]
+    return items
+
+
 def _bitmap(nulls: NDArray[np.uint8]) -> Buffer:
-    bitmap = allocate((len(nulls) + 7) // 8, np.uint8)
+    bitmap = padded((len(nulls) + 7) // 8, np.dtype(np.uint8))
     bitmap[:] = np.packbits(nulls ^ 1, bitorder="little")
     return Buffer(bitmap)

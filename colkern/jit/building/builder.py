@@ -91,6 +91,7 @@ class Builder:
         "_nulls",
         "_row",
         "_state",
+        "_typeof",
         "nullable",
         "type",
     )
@@ -107,6 +108,7 @@ class Builder:
         self.type = field.type
         self.nullable = field.nullable
         self._is_root = False
+        self._typeof: Any = None
         self._node = node_of(field.type)
         self._state = state
         self._row = state[first : first + ROW]
@@ -124,11 +126,13 @@ class Builder:
 
     @property
     def _numba_type_(self) -> Any:
-        # Both teach Numba.
-        import colkern.jit.building.methods  # noqa: F401
-        from colkern.jit.building.builder_type import BuilderType
+        if self._typeof is None:
+            # Both teach Numba.
+            import colkern.jit.building.methods  # noqa: F401
+            from colkern.jit.building.builder_type import BuilderType
 
-        return BuilderType(self.type, self.nullable)
+            self._typeof = BuilderType(self.type, self.nullable)
+        return self._typeof
 
     def _reset(self) -> None:
         self._items: NDArray[Any] | None = None

@@ -101,6 +101,8 @@ def _ol_field(out, name):
         raise TypingError("field: the name must be known when compiling: a literal")
     way = out.part(name.literal_value) if out.node.kind == "struct" else []
     if not way:
-        raise TypingError(f"a builder of {out.data_type} has no field {name.literal_value!r}")
+        raise TypingError(
+            f"field: a builder of {out.data_type} has no field {name.literal_value!r}"
+        )
     child = child_of(way[0])
     return lambda out, name: child(out)

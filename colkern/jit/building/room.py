@@ -89,6 +89,9 @@ def _ol_reserve(out, n):
     if not isinstance(n, types.Integer):
         raise TypingError(f"reserve: expected a number of slots, got {n}")
 
+    if out.mode != "build":
+        return lambda out, n: None
+
     def reserve(out, n):
         count = np.int64(n)
         if count < 0:

@@ -13,11 +13,21 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from colkern.jit.building.builder_type import RowType, load_number, place_of
+from colkern.jit.building.builder_type import BuilderType, RowType, load_number, place_of
 from colkern.jit.building.nodes import State
 
 _WORD = ir.IntType(64)
 _BYTE = ir.IntType(8)
+
+
+def builder_at(made: BuilderType) -> Any:
+    """The function that makes a builder of the address (uint64) of its row."""
+
+    @intrinsic
+    def at(typingctx, address):
+        return made(types.uint64), lambda context, builder, signature, args: args[0]
+
+    return at
 
 
 @intrinsic

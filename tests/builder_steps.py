@@ -15,11 +15,10 @@ NESTED = ck.struct(
     [
         ("lists", ck.list_(ck.large_list(ck.int32()))),
         ("maps", ck.map_(ck.utf8(), ck.int8())),
-        ("pairs", ck.fixed_size_list(ck.float32(), 2)),
-        ("rows", ck.struct([("a", ck.bool_()), ("values", ck.null())])),
+        ("pairs", ck.fixed_size_list(ck.null(), 2)),
     ]
 )
-LISTS, INNER, ELEMENT, MAPS, ENTRY, PAIRS, MEMBER, ROWS, FIELD, END = range(10)
+LISTS, INNER, ELEMENT, MAPS, ENTRY, PAIRS, MEMBER, END = range(8)
 
 
 @numba.njit
@@ -41,12 +40,7 @@ def follow(steps, out):
         elif part == PAIRS:
             out.pairs.append_null() if is_null else out.pairs.end_list()
         elif part == MEMBER:
-            out.pairs.values.append_null() if is_null else out.pairs.values.append(value)
-        elif part == ROWS:
-            out.rows.append_null() if is_null else out.rows.end_row()
-        elif part == FIELD:
-            out.rows.a.append(None if is_null else value > 0)
-            out.rows.field("values").append(None)
+            out.field("pairs").values.append(None)
         else:
             out.append_null() if is_null else out.end_row()
 
@@ -65,15 +59,11 @@ def steps_for(rows: list[Any]) -> NDArray[np.int64]:
         for _, item in (row or {}).get("maps") or []:
             step(ENTRY, item, item or 0)
         for member in (row or {}).get("pairs") or []:
-            step(MEMBER, member, int(member or 0))
+            step(MEMBER, member)
         if row is not None:
             step(LISTS, row["lists"])
             step(MAPS, row["maps"])
             step(PAIRS, row["pairs"])
-            if row["rows"] is not None:
-                flag = row["rows"]["a"]
-                step(FIELD, flag, int(flag or 0))
-            step(ROWS, row["rows"])
         step(END, row)
     return np.array(steps, np.int64).reshape(-1, 3)
 
@@ -88,7 +78,6 @@ nested_rows = st.fixed_dictionaries(
     {
         "lists": maybe(st.lists(maybe(st.lists(items, max_size=3)), max_size=3)),
         "maps": maybe(st.lists(entries, max_size=3)),
-        "pairs": maybe(st.lists(items, min_size=2, max_size=2)),
-        "rows": maybe(st.fixed_dictionaries({"a": maybe(st.booleans()), "values": st.none()})),
+        "pairs": maybe(st.just([None, None])),
     }
 )

@@ -21,7 +21,6 @@ from builder_steps import (
     ELEMENT,
     END,
     ENTRY,
-    FIELD,
     INNER,
     LISTS,
     MAPS,
@@ -171,7 +170,6 @@ def test_nested_values_come_out_as_they_went_in(rows: list[Any], times: int) -> 
         ([(INNER, 0, 0)], "'lists': 1 values of 'item' after the last end_list()"),
         ([(ENTRY, 0, 1)], "'entries': 1 values of 'key' after the last end_map()"),
         ([(MEMBER, 0, 1)], "'pairs': 1 values of 'item' after the last end_list()"),
-        ([(FIELD, 0, 1)], "'rows': 1 values of 'a' after the last end_row()"),
         ([(LISTS, 0, 0)], "1 values of 'lists' after the last end_row()"),
     ],
 )
@@ -423,6 +421,15 @@ def append_until(stop, failing, out):
         if i == failing:
             raise ValueError("half way")
         out.end_list()
+
+
+def test_extension_types_are_built_as_their_storage() -> None:
+    out = ck.Builder(ck.uuid())
+    out.append(bytes(range(16)))
+    made = out.finish()
+    assert made.type == ck.uuid()
+    assert made.buffers[1] is not None
+    assert made.buffers[1].tobytes() == bytes(range(16))
 
 
 def test_what_was_complete_before_an_error_can_be_dropped_or_completed() -> None:

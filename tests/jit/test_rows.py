@@ -48,7 +48,7 @@ def spell(i, numbers, out):
     out.text.append(str(number))
     out.is_large.append(number > 1000 if number % 3 else None)
     out.exact.append((number, 0))
-    out.half.append(number / 2)
+    out.field("half").append(number / 2)
     out.end_row()
 
 

@@ -128,6 +128,9 @@ def _unbox(typ, obj, c):
 
 @box(BuilderType)
 def _box(typ, value, c):
+    if typ.mode != "build":
+        c.pyapi.err_set_string("PyExc_TypeError", "the builder of a row stays in compiled code")
+        return c.pyapi.get_null_object()
     address = load_number(c.builder, value, State.OBJECT)
     made = c.builder.inttoptr(address, c.pyapi.pyobj)
     c.pyapi.incref(made)

@@ -8,28 +8,57 @@ import numba
 import numpy as np
 import pyarrow as pa
 import pytest
-from builder_steps import NESTED, follow, maybe, nested_rows, steps_for
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import colkern as ck
-import colkern.jit
 from colkern.cpu.threads import num_threads, set_num_threads
 from colkern.jit import build_rows
 from colkern.jit.building.rows import rows_and_offsets
 
+MAPS = ck.map_(ck.utf8(), ck.list_(ck.int32()))
+ELEMENT, ENTRY, MAP = range(3)
+
 
 @numba.njit
 def follow_steps(i, steps, ends, out):
-    follow(steps[ends[i] : ends[i + 1]], out)
+    """Append what the steps of row `i` say: (part, whether it is a null, value)."""
+    for part, is_null, value in steps[ends[i] : ends[i + 1]]:
+        if part == ELEMENT:
+            out.items.values.append(None if is_null else value)
+        elif part == ENTRY:
+            out.keys.append("é" if value == 0 else "even" if value % 2 == 0 else "odd")
+            out.items.append_null() if is_null else out.items.end_list()
+        else:
+            out.append_null() if is_null else out.end_map()
 
 
-@given(st.lists(st.lists(maybe(nested_rows), max_size=3), max_size=6))
+def steps_for(maps: list[Any]) -> NDArray[np.int64]:
+    steps = []
+    for entries in maps:
+        for key, elements in entries or []:
+            steps += [(ELEMENT, element is None, element or 0) for element in elements or []]
+            steps.append((ENTRY, elements is None, ["é", "odd", "even"].index(key)))
+        steps.append((MAP, entries is None, 0))
+    return np.array(steps, np.int64).reshape(-1, 3)
+
+
+def maybe(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | values
+
+
+elements = maybe(st.lists(maybe(st.integers(-(2**31), 2**31 - 1)), max_size=3))
+entries = st.tuples(st.sampled_from(["é", "odd", "even"]), elements)
+maps = maybe(st.lists(entries, max_size=3))
+
+
+@given(st.lists(st.lists(maps, max_size=3), max_size=6))
 def test_rows_of_nested_values_come_out_as_they_went_in(calls: list[list[Any]]) -> None:
     steps = [steps_for(rows) for rows in calls]
     ends = np.cumsum([0, *map(len, steps)])
     together = np.concatenate([steps_for([]), *steps])
-    made, offsets = rows_and_offsets(follow_steps, len(calls), (together, ends), NESTED)
+    made, offsets = rows_and_offsets(follow_steps, len(calls), (together, ends), MAPS)
     made.validate(full=True)
     pa.array(made).validate(full=True)
     assert made.to_pylist() == [row for rows in calls for row in rows]
@@ -89,9 +118,11 @@ def leave_open(i, out):
         out.end_list()
 
 
-def test_a_row_must_be_complete() -> None:
+@pytest.mark.parametrize("returns", [ck.list_(ck.int64()), ck.fixed_size_list(ck.int64(), 1)])
+def test_a_row_must_be_complete(returns: ck.DataType) -> None:
+    assert build_rows(leave_open, 2, returns=returns).to_pylist() == [[0], [1]]
     with pytest.raises(ValueError, match="leave_open: row 2 has 1 values of int64 after the last"):
-        build_rows(leave_open, 4, returns=ck.list_(ck.int64()))
+        build_rows(leave_open, 4, returns=returns)
 
 
 @numba.njit

@@ -71,7 +71,10 @@ class Builder:
     is declared not nullable. A value of another kind does not compile.
 
     The same methods work in plain Python, for functions that are being debugged: each call runs the
-    compiled one. A builder is for one thread at a time.
+    compiled one. Fields with names that a builder has itself (`append`, and here `type` too) are found
+    by `field`. A builder is for one thread at a time; `build_rows` uses all of them.
+
+    Room doubles when it runs out; `reserve` makes it at once.
 
     Args:
         type: The data type of the array.

@@ -3,7 +3,9 @@
 Importing this package does not import Numba.
 """
 
+from colkern.jit.building.builder import Builder
+from colkern.jit.building.rows import build_rows
 from colkern.jit.bytestring import ByteString
 from colkern.jit.scalar import Udf, udf
 
-__all__ = ["ByteString", "Udf", "udf"]
+__all__ = ["Builder", "ByteString", "Udf", "build_rows", "udf"]

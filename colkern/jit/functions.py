@@ -20,7 +20,27 @@ from colkern.cpu.compiler import jit
 from colkern.jit.checks import CheckedCompiler
 from colkern.jit.names import global_names, is_empty, row_function
 
-_COMPILED_IN = ("jit/checks", "jit/parsing", "jit/strings", "jit/support", "cpu/primitives")
+_COMPILED_IN = (
+    *(
+        f"jit/building/{name}"
+        for name in (
+            "builder_type",
+            "byte_strings",
+            "methods",
+            "nested",
+            "nodes",
+            "nulls",
+            "numbers",
+            "room",
+            "state",
+        )
+    ),
+    "jit/checks",
+    "jit/parsing",
+    "jit/strings",
+    "jit/support",
+    "cpu/primitives",
+)
 
 
 @cache

@@ -752,6 +752,17 @@ def _next_character(view, start):
 
 
 @register_jitable
+def require_utf8(view):
+    """ValueError for bytes that are no UTF-8."""
+    if _is_ascii(view):
+        return
+    start = 0
+    while start < view._length:
+        _, count = _next_character(view, start)
+        start += count
+
+
+@register_jitable
 def _decode(view):
     """The view's text as a Python string."""
     length = view._length

@@ -58,9 +58,8 @@ lint: $(DEV)  ## ruff
 types: $(DEV)  ## mypy, strict
 	$(PY) -m mypy
 
-unit: $(DEV)  ## the tests alone
-	$(PYTEST) -n $(WORKERS) $(ARGS)
-	$(PYTEST) --nbmake notebooks
+unit: $(DEV)  ## the tests alone, the notebooks among them
+	$(PYTEST) -n $(WORKERS) --nbmake $(ARGS)
 
 # asv starts processes for each benchmark, which take longer than little data do: one shows that it
 # runs them. All are run by the tests.

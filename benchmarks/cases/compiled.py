@@ -140,7 +140,7 @@ def _vowels_in_python(text: str) -> int:
 @compared(target=2.0, rows=(1_000_000,), nulls=(0, 0.1))
 def udf_of_text(rows: int, nulls: float) -> Case:
     """An integer from a text: pandas calls Python, the others search for a pattern."""
-    words = data.words(rows)
+    words = data.strings(rows)
     mask = data.random(35).random(rows) < nulls if nulls else None
     peer = pc.if_else(pa.array(mask), None, words) if mask is not None else words
     ours, series = ck.array(peer), pl.Series(peer)

@@ -53,12 +53,60 @@ for step in steps:
 print(json.dumps({"seconds": seconds, "kernels": kernels, **counts}))
 """
 
+FIRST_CALLS = """
+import json, sys, time
+import numpy as np
+import colkern as ck
+from colkern.memory import Buffer
+
+bits = Buffer(np.ones(64, np.uint8))
+column = ck.array([1.0, None, 3.0])
+items = np.ones(4)
+import numba
+
+def discount(x):
+    return x * RATE
+
+RATE = 0.93
+
+def kernel():
+    ck.operations.count_set_bits(bits, 0, 512)
+
+def udf():
+    @ck.udf
+    def price(x):
+        return discount(x)
+
+    price(column)
+
+def njit():
+    @ck.njit
+    def total(items):
+        found = 0.0
+        for item in items:
+            found += discount(item)
+        return found
+
+    total(items)
+
+calls = {call.__name__: call for call in (kernel, udf, njit)}
+first = calls.pop(FIRST)
+seconds = {}
+for call in (first, *calls.values()):
+    begin = time.perf_counter()
+    call()
+    seconds[call.__name__] = time.perf_counter() - begin
+from colkern.cpu.compiler import compilations
+print(json.dumps({"seconds": seconds, **compilations()}))
+"""
+
 
 def run(code: str, **environment: str) -> str:
     """What a fresh process prints."""
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, **environment},
+        # As installed packages are, compiled to bytecode.
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **environment},
         capture_output=True,
         text=True,
         check=True,
@@ -98,6 +146,34 @@ def cached_kernels(rounds: int) -> dict[str, Any]:
     }
 
 
+def users_functions(rounds: int) -> dict[str, Any]:
+    """The first call of a user's function, defined there and compiled by an earlier process.
+
+    Each of a built-in kernel, a `udf` and an `njit` function is in turn the first thing that a
+    process calls, with all imports but Numba's own and `colkern` in it; and one after another.
+    """
+    kinds = ("kernel", "udf", "njit")
+    with tempfile.TemporaryDirectory() as cache:
+
+        def process(first: str) -> dict[str, Any]:
+            code = FIRST_CALLS.replace("FIRST", repr(first))
+            result: dict[str, Any] = json.loads(run(code, COLKERN_CACHE_DIR=cache))
+            return result
+
+        process("kernel")
+        done = [{first: process(first) for first in kinds} for _ in range(rounds)]
+    return {
+        "compiled": max(d[kind]["compiled"] for d in done for kind in kinds),
+        "first": {
+            kind: statistics.median(d[kind]["seconds"][kind] for d in done) for kind in kinds
+        },
+        "after_kernel": {
+            kind: statistics.median(d["kernel"]["seconds"][kind] for d in done)
+            for kind in kinds[1:]
+        },
+    }
+
+
 def main() -> None:
     """Measure, print, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -106,6 +182,7 @@ def main() -> None:
     options = parser.parse_args()
     imports = import_ratio(options.rounds)
     kernels = cached_kernels(options.rounds)
+    users = users_functions(options.rounds)
     print(
         f"import numpy {imports['numpy'] * 1e3:.0f} ms, "
         f"import colkern {imports['colkern'] * 1e3:.0f} ms: {imports['ratio']:.2f}×"
@@ -117,8 +194,23 @@ def main() -> None:
         f"({kernels['first_kernel_with_import'] * 1e3:.0f} ms with import numba), each of "
         f"{kernels['further_kernels']} further ones {kernels['further_kernel'] * 1e3:.1f} ms"
     )
+    milliseconds = {
+        when: {kind: f"{seconds * 1e3:.0f} ms" for kind, seconds in users[when].items()}
+        for when in ("first", "after_kernel")
+    }
+    print(
+        f"user's functions in a second process: {users['compiled']} compiled; first call "
+        f"of a kernel {milliseconds['first']['kernel']}, a udf {milliseconds['first']['udf']}, "
+        f"an njit function {milliseconds['first']['njit']}; after a kernel: "
+        f"udf {milliseconds['after_kernel']['udf']}, njit {milliseconds['after_kernel']['njit']}"
+    )
     if options.json:
-        result = {**machine.facts(threads=1), "import": imports, "cached_kernels": kernels}
+        result = {
+            **machine.facts(threads=1),
+            "import": imports,
+            "cached_kernels": kernels,
+            "users_functions": users,
+        }
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 

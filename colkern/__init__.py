@@ -13,7 +13,7 @@ A few lines of it::
 
     discounted(batch["l_extendedprice"], batch["l_discount"])
 
-Types, arrays and errors are imported with the package; operations, `udf`, `ipc`, `interchange` and
+Types, arrays and errors are imported with the package; operations, `udf`, `njit`, `ipc`, `interchange` and
 `spark` when they are first named. Numba is imported when the first kernel runs.
 """
 
@@ -98,7 +98,7 @@ from colkern.schema import (
 if TYPE_CHECKING:
     from colkern import interchange, ipc, spark
     from colkern.builders import array, record_batch
-    from colkern.jit import ByteString, Udf, udf
+    from colkern.jit import ByteString, Udf, njit, udf
     from colkern.operations import (
         abs,
         add,
@@ -272,6 +272,7 @@ __all__ = [
     "month_interval",
     "multiply",
     "negate",
+    "njit",
     "not_equal",
     "null",
     "null_count",
@@ -326,7 +327,7 @@ __all__ = [
 _LATE = {
     "array": "colkern.builders",
     "record_batch": "colkern.builders",
-    **dict.fromkeys(("ByteString", "Udf", "udf"), "colkern.jit"),
+    **dict.fromkeys(("ByteString", "Udf", "njit", "udf"), "colkern.jit"),
     **dict.fromkeys(
         (
             "abs",

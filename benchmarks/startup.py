@@ -64,20 +64,20 @@ column = ck.array([1.0, None, 3.0])
 items = np.ones(4)
 import numba
 
+RATE = 0.93
+
 def discount(x):
     return x * RATE
 
-RATE = 0.93
-
 def kernel():
-    ck.operations.count_set_bits(bits, 0, 512)
+    return lambda: ck.operations.count_set_bits(bits, 0, 512)
 
 def udf():
     @ck.udf
     def price(x):
         return discount(x)
 
-    price(column)
+    return lambda: price(column)
 
 def njit():
     @ck.njit
@@ -87,15 +87,17 @@ def njit():
             found += discount(item)
         return found
 
-    total(items)
+    return lambda: total(items)
 
-calls = {call.__name__: call for call in (kernel, udf, njit)}
-first = calls.pop(FIRST)
+definitions = {define.__name__: define for define in (kernel, udf, njit)}
+first = definitions.pop(FIRST)
 seconds = {}
-for call in (first, *calls.values()):
+for define in (first, *definitions.values()):
     begin = time.perf_counter()
+    call = define()
+    defined = time.perf_counter()
     call()
-    seconds[call.__name__] = time.perf_counter() - begin
+    seconds[define.__name__] = [defined - begin, time.perf_counter() - defined]
 from colkern.cpu.compiler import compilations
 print(json.dumps({"seconds": seconds, **compilations()}))
 """
@@ -150,7 +152,8 @@ def users_functions(rounds: int) -> dict[str, Any]:
     """The first call of a user's function, defined there and compiled by an earlier process.
 
     Each of a built-in kernel, a `udf` and an `njit` function is in turn the first thing that a
-    process calls, with all imports but Numba's own and `colkern` in it; and one after another.
+    process calls, with all imports but those of Numba and `colkern` in it; and one after another.
+    Figures are seconds for the definition, and for the call.
     """
     kinds = ("kernel", "udf", "njit")
     with tempfile.TemporaryDirectory() as cache:
@@ -162,15 +165,16 @@ def users_functions(rounds: int) -> dict[str, Any]:
 
         process("kernel")
         done = [{first: process(first) for first in kinds} for _ in range(rounds)]
+
+    def medians(first: str, kind: str) -> dict[str, float]:
+        pairs = [processes[first]["seconds"][kind] for processes in done]
+        definition, call = map(statistics.median, zip(*pairs, strict=True))
+        return {"definition": definition, "call": call}
+
     return {
-        "compiled": max(d[kind]["compiled"] for d in done for kind in kinds),
-        "first": {
-            kind: statistics.median(d[kind]["seconds"][kind] for d in done) for kind in kinds
-        },
-        "after_kernel": {
-            kind: statistics.median(d["kernel"]["seconds"][kind] for d in done)
-            for kind in kinds[1:]
-        },
+        "compiled": max(processes[kind]["compiled"] for processes in done for kind in kinds),
+        "first": {kind: medians(kind, kind) for kind in kinds},
+        "after_kernel": {kind: medians("kernel", kind) for kind in kinds[1:]},
     }
 
 
@@ -194,16 +198,13 @@ def main() -> None:
         f"({kernels['first_kernel_with_import'] * 1e3:.0f} ms with import numba), each of "
         f"{kernels['further_kernels']} further ones {kernels['further_kernel'] * 1e3:.1f} ms"
     )
-    milliseconds = {
-        when: {kind: f"{seconds * 1e3:.0f} ms" for kind, seconds in users[when].items()}
-        for when in ("first", "after_kernel")
-    }
-    print(
-        f"user's functions in a second process: {users['compiled']} compiled; first call "
-        f"of a kernel {milliseconds['first']['kernel']}, a udf {milliseconds['first']['udf']}, "
-        f"an njit function {milliseconds['first']['njit']}; after a kernel: "
-        f"udf {milliseconds['after_kernel']['udf']}, njit {milliseconds['after_kernel']['njit']}"
-    )
+    print(f"user's functions in a second process: {users['compiled']} compiled")
+    for when, what in (("first", "as the first call"), ("after_kernel", "after a kernel's")):
+        figures = [
+            f"{kind} {seconds['call'] * 1e3:.0f} ms (defined in {seconds['definition'] * 1e3:.0f})"
+            for kind, seconds in users[when].items()
+        ]
+        print(f"{what}: {', '.join(figures)}")
     if options.json:
         result = {
             **machine.facts(threads=1),

@@ -1,8 +1,8 @@
 """Compiled functions on disk: one file a function content, signature and processor.
 
 A Numba dispatcher takes any object with the methods of its `_Cache`; this one is keyed by
-`content_hash`, Numba's settings and what it was taught by others, needs no source file and no index, and never trusts a file that it did not write:
-the directory is private to the user (`colkern.cache`).
+`content_hash`, Numba's settings and what it was taught by others, needs no source file and no index,
+and never trusts a file that it did not write: the directory is private to the user (`colkern.cache`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import numba
+import numpy as np
 from numba.core import config, sigutils
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
@@ -37,6 +39,17 @@ _DIGEST = hashlib.sha256().digest_size
 
 # The one symbol of machine code that a module of Numba defines only once it is imported.
 _HASH_SECRET = b"_numba_hashsecret"
+
+# What reading a file and making objects of it may end with.
+_UNUSABLE = (
+    OSError,
+    ImportError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    pickle.PickleError,
+)
 
 # What functions that call each other in a circle link to: a symbol of the compiling process alone.
 _UNRESOLVED = b".numba.unresolved$"
@@ -127,9 +140,9 @@ class ContentCache(_Cache):  # type: ignore[misc]
             if _HASH_SECRET in content:
                 importlib.import_module("numba.cpython.hashing")
             payload = pickle.loads(memoryview(content)[_DIGEST:])
-        except (OSError, ImportError, AttributeError):
-            # No file, or one that names what this process cannot import, costs a compilation, no
-            # more; as does the lack of a directory to keep files in.
+        except _UNUSABLE:
+            # No file, or one that names what this process cannot import or make, costs a
+            # compilation, no more; as does the lack of a directory to keep files in.
             return None
         COUNTS["loaded"] += 1
         return CompileResult._rebuild(target_context, *payload)
@@ -151,7 +164,8 @@ class ContentCache(_Cache):  # type: ignore[misc]
         arguments, _ = sigutils.normalize_signature(sig)
         # Kernels take numbers and arrays alone, which nobody teaches Numba anew.
         extensions = "" if self._only is not None else extensions_key(arguments)
-        target = (str(sig), codegen.magic_tuple(), numba.__version__, _settings(), extensions)
+        versions = (numba.__version__, llvmlite.__version__, np.__version__)
+        target = (str(sig), codegen.magic_tuple(), versions, _settings(), extensions)
         suffix = hashlib.sha256(repr(target).encode()).hexdigest()[:16]
         return f"{self._name}-{self._key()}-{suffix}.kernel"
 

@@ -18,6 +18,8 @@ from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.errors import TypingError
 from numba.core.typed_passes import NopythonTypeInference
 
+from colkern.jit.unsigned import UnsignedTypeInference
+
 _EQUALITY = (operator.eq, operator.ne)
 
 
@@ -82,5 +84,19 @@ class CheckedCompiler(CompilerBase):  # type: ignore[misc]
         """The usual passes, and ours once types are known."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(RefuseUnequalKinds, NopythonTypeInference)
+        passes.finalize()
+        return [passes]
+
+
+class RowCompiler(CheckedCompiler):
+    """For functions of a row: a literal beside a uint64 is one, too."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Those of its base, with another inference of types."""
+        (passes,) = super().define_pipelines()
+        passes.passes = [
+            (UnsignedTypeInference, text) if step is NopythonTypeInference else (step, text)
+            for step, text in passes.passes
+        ]
         passes.finalize()
         return [passes]

@@ -16,10 +16,10 @@ from numba.core.typing.templates import builtin_registry
 
 from colkern.cpu.compiler import jit
 from colkern.cpu.content import source_key
-from colkern.jit.checks import CheckedCompiler
+from colkern.jit.checks import RowCompiler
 from colkern.jit.names import global_names, is_empty, row_function
 
-_COMPILED_IN = ("colkern.cpu", "colkern.jit")
+_COMPILED_IN = ("colkern.kernels", "colkern.cpu", "colkern.jit")
 
 
 def library_key() -> str:
@@ -45,7 +45,7 @@ def dispatcher_of(function: Any, options: dict[str, Any] | None = None) -> Any:
     return dispatcher
 
 
-_ROW_OPTIONS = {"boundscheck": True, "pipeline_class": CheckedCompiler}
+_ROW_OPTIONS = {"boundscheck": True, "pipeline_class": RowCompiler}
 
 # Of one function, not of those that it calls.
 _OWN_OPTIONS = ("inline", "forceinline", "locals")

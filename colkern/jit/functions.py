@@ -88,9 +88,10 @@ class _Copies:
 
     def _compilable(self, value: Any, options: dict[str, Any]) -> Any:
         """What stands for a global or a variable of an outer function in the copy."""
-        own = getattr(value, "jit_options", None)
-        if own is not None:
-            return self.dispatcher_of(value.py_func, own)
+        from colkern.jit.dispatcher import FunctionDispatcher
+
+        if isinstance(value, FunctionDispatcher):
+            return self.dispatcher_of(value.py_func, value.jit_options)
         plain = row_function(value)
         if plain is not value:
             return self.dispatcher_of(plain, _ROW_OPTIONS)

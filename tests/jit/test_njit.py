@@ -74,6 +74,14 @@ def test_a_udf_calls_it() -> None:
     assert row(ck.array([3, None])).to_pylist() == [9, None]
 
 
+def test_it_calls_the_function_of_a_udf() -> None:
+    @ck.udf
+    def increased(x: int) -> int:
+        return x + 1
+
+    assert njit(lambda x: increased(x) * 2)(4) == 10
+
+
 @njit
 def power(x, n):
     return 1 if n == 0 else x * power(x, n - 1)

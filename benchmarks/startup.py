@@ -61,7 +61,6 @@ from colkern.memory import Buffer
 
 bits = Buffer(np.ones(64, np.uint8))
 column = ck.array([1.0, None, 3.0])
-items = np.ones(4)
 import numba
 
 RATE = 0.93
@@ -81,13 +80,14 @@ def udf():
 
 def njit():
     @ck.njit
-    def total(items):
+    def total(prices):
         found = 0.0
-        for item in items:
-            found += discount(item)
+        for i in range(len(prices)):
+            if prices.is_valid(i):
+                found += discount(prices.value(i))
         return found
 
-    return lambda: total(items)
+    return lambda: total(column)
 
 definitions = {define.__name__: define for define in (kernel, udf, njit)}
 first = definitions.pop(FIRST)

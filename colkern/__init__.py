@@ -98,7 +98,7 @@ from colkern.schema import (
 if TYPE_CHECKING:
     from colkern import interchange, ipc, jit, spark
     from colkern.builders import array, record_batch
-    from colkern.jit import Builder, ByteString, Udf, udf
+    from colkern.jit import Builder, ByteString, Udf, njit, udf
     from colkern.operations import (
         abs,
         add,
@@ -274,6 +274,7 @@ __all__ = [
     "month_interval",
     "multiply",
     "negate",
+    "njit",
     "not_equal",
     "null",
     "null_count",
@@ -328,7 +329,7 @@ __all__ = [
 _LATE = {
     "array": "colkern.builders",
     "record_batch": "colkern.builders",
-    **dict.fromkeys(("Builder", "ByteString", "Udf", "udf"), "colkern.jit"),
+    **dict.fromkeys(("Builder", "ByteString", "Udf", "njit", "udf"), "colkern.jit"),
     **dict.fromkeys(
         (
             "abs",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -59,3 +60,11 @@ def is_empty(cell: types.CellType) -> bool:
     except ValueError:
         return True
     return False
+
+
+def is_found_by_name(value: Any) -> bool:
+    """Whether its module and qualified name lead back to a function, so that these pickle it."""
+    found: Any = sys.modules.get(value.__module__)
+    for part in value.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is value

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -16,7 +15,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError, UnsupportedError
 from colkern.jit.arguments import accepted_reader, reader_of, value_of
-from colkern.jit.names import has_all_names
+from colkern.jit.names import has_all_names, is_found_by_name
 from colkern.jit.results import INFERRED, NUMBER, TEXT, writer_of
 from colkern.jit.signatures import Signature, signature_of
 
@@ -235,7 +234,7 @@ class Udf:
     def __reduce__(self) -> Any:
         # By name where the name leads back here, as for any function; else by its parts, for
         # cloudpickle, which takes functions of scripts and notebooks by value.
-        if self.__module__ != "__main__" and _found_by_name(self):
+        if self.__module__ != "__main__" and is_found_by_name(self):
             return self.__qualname__
         return _rebuilt, (self.function, self.signature, self.nulls, self._results)
 
@@ -250,13 +249,6 @@ def _rebuilt(
     made = Udf(function, signature, nulls)
     made._results = dict(results)
     return made
-
-
-def _found_by_name(function: Udf) -> bool:
-    found: Any = sys.modules.get(function.__module__)
-    for part in function.__qualname__.split("."):
-        found = getattr(found, part, None)
-    return found is function
 
 
 def _name(declared: s.DataType | type) -> str:

@@ -50,12 +50,13 @@ print(json.dumps([results, compilations()]))
 """
 
 
-def run(folder: Path, *arguments: str) -> str:
+def run(folder: Path, *arguments: str, **variables: str) -> str:
     environment = os.environ | {
         "COLKERN_CACHE_DIR": str(folder / "cache"),
         "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}",
         # Bytecode of a file edited within the same second would be taken for the new one.
         "PYTHONDONTWRITEBYTECODE": "1",
+        **variables,
     }
     done = subprocess.run(
         [sys.executable, *arguments],
@@ -76,8 +77,8 @@ def write(folder: Path, rate: float, fee: int) -> None:
         file.write("def inner():\n    return 1\n")
 
 
-def outcome(folder: Path) -> tuple[list[Any], dict[str, int]]:
-    results, counts = json.loads(run(folder, "script.py").splitlines()[-1])
+def outcome(folder: Path, **variables: str) -> tuple[list[Any], dict[str, int]]:
+    results, counts = json.loads(run(folder, "script.py", **variables).splitlines()[-1])
     return results, counts
 
 
@@ -98,6 +99,147 @@ def test_a_second_process_compiles_nothing_and_an_edit_is_noticed(tmp_path: Path
     assert outcome(tmp_path)[0][0] == [32.0, None]
     write(tmp_path, rate=3.0, fee=5)
     assert outcome(tmp_path)[0][0] == [36.0, None]
+
+
+LANGUAGE = """
+import numba
+from numba import types
+from numba.extending import overload_method
+
+@overload_method(types.Array, "first_or")
+def first_or(items, default):
+    def implementation(items, default):
+        return items[0] if len(items) else default + {added}
+    return implementation
+"""
+
+NJIT = """
+import json, sys
+import numpy as np
+import colkern as ck
+import language
+from helpers import fee
+
+LIMIT = {limit}
+
+def make(step):
+    @ck.njit
+    def stepped(items, by=2):
+        return total(items) + step * by
+    return stepped
+
+@ck.njit
+def total(items):
+    found = 0
+    for item in items:
+        if item < LIMIT:
+            found += item + fee(item)
+    return found
+
+@ck.njit
+def first(items):
+    return items.first_or(5)
+
+@ck.njit
+def at(items, i):
+    return items[i]
+
+namespace = {{"__name__": "made"}}
+exec("def third(x): return x / 3", namespace)
+items = np.array([1, 2, 30])
+results = [make(1)(items), make(2)(items), total(items), first(items[:0]), ck.njit(namespace["third"])(9)]
+try:
+    at(np.zeros(8)[:4], 6)
+    results.append("unchecked")
+except IndexError:
+    results.append("checked")
+from colkern.cpu.compiler import compilations
+print(json.dumps([results, compilations()]))
+"""
+
+
+def write_njit(folder: Path, limit: int = 10, fee: int = 1, added: int = 1) -> None:
+    write(folder, rate=1.0, fee=fee)
+    (folder / "language.py").write_text(LANGUAGE.format(added=added))
+    (folder / "script.py").write_text(NJIT.format(limit=limit))
+
+
+def test_njit_finds_its_code_again_until_what_it_follows_from_changes(tmp_path: Path) -> None:
+    write_njit(tmp_path)
+    results, counts = outcome(tmp_path)
+    assert results == [7 + 2, 7 + 4, 7, 6, 3.0, "unchecked"]
+    assert counts["compiled"] > 0
+
+    results, counts = outcome(tmp_path)
+    assert results == [9, 11, 7, 6, 3.0, "unchecked"]
+    assert counts["compiled"] == 0
+
+    # A helper in another file; what Numba was taught in one; the environment.
+    write_njit(tmp_path, fee=2, added=3)
+    assert outcome(tmp_path)[0] == [9 + 2, 9 + 4, 9, 8, 3.0, "unchecked"]
+    results, counts = outcome(tmp_path, CK_CHECKED="1")
+    assert results == [11, 13, 9, 8, 3.0, "checked"]
+    assert outcome(tmp_path, NUMBA_BOUNDSCHECK="1")[0][-1] == "checked"
+
+
+CLASSES = """
+from collections import namedtuple
+import numpy as np
+import colkern as ck
+
+class Refused(Exception):
+    pass
+
+Pair = namedtuple("Pair", ["low", "high"])
+
+@ck.njit
+def pair(x):
+    if x > 3:
+        raise Refused("too much")
+    return Pair(x, x + 1)
+
+assert isinstance(pair(1), Pair)
+try:
+    pair(4)
+except Refused:
+    print("refused")
+"""
+
+
+def test_classes_of_a_script_are_its_own_in_every_process(tmp_path: Path) -> None:
+    # Numba pickles them into the machine code: what another process compiled has others of the name.
+    (tmp_path / "classes.py").write_text(CLASSES)
+    for _ in range(2):
+        assert run(tmp_path, "classes.py").strip() == "refused"
+
+
+NOTEBOOK = r"""
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+
+def cell(source):
+    done = shell.run_cell(source)
+    done.raise_error()
+
+cell("import colkern as ck, numpy as np")
+cell("def helper(x): return x + 1")
+cell("@ck.njit\ndef last(items): return helper(items[-1])")
+cell("first = last(np.array([1, 2]))")
+cell("def helper(x): return x - 1")
+cell("@ck.njit\ndef last(items): return helper(items[-1])")
+cell("second = last(np.array([1, 2]))")
+assert (shell.user_ns["first"], shell.user_ns["second"]) == (3, 1)
+from colkern.cpu.compiler import compilations
+print(compilations()["compiled"])
+"""
+
+
+def test_a_notebook_finds_the_code_of_its_cells(tmp_path: Path) -> None:
+    pytest.importorskip("IPython")
+    (tmp_path / "notebook.py").write_text(NOTEBOOK)
+    home = {"HOME": str(tmp_path), "IPYTHONDIR": str(tmp_path / "ipython")}
+    first, second = (run(tmp_path, "notebook.py", **home).splitlines()[-1] for _ in range(2))
+    assert (int(first) > 0, int(second)) == (True, 0)
 
 
 CIRCLE = """
@@ -159,8 +301,9 @@ def test_importing_imports_no_compiler(tmp_path: Path) -> None:
 PICKLING = """
 import sys
 from pyspark import cloudpickle
-from colkern.jit import udf
+from colkern.jit import njit, udf
 from pathlib import Path
+import numpy as np
 import pyarrow as pa
 
 FACTOR = 3
@@ -172,8 +315,16 @@ def helper(x):
 def tripled(x: int | None) -> int:
     return helper(x)
 
+@njit(nogil=True)
+def summed(items, start=1):
+    for item in items:
+        start += helper(item)
+    return start
+
 assert tripled(pa.array([1, None])).to_pylist() == [3, None]
+assert summed(np.array([1, 2])) == 10
 Path("udf.pickle").write_bytes(cloudpickle.dumps(tripled))
+Path("njit.pickle").write_bytes(cloudpickle.dumps(summed))
 """
 
 UNPICKLING = """
@@ -184,6 +335,8 @@ assert "numba" not in sys.modules
 import pyarrow as pa
 assert made(pa.array([2, None])).to_pylist() == [6, None]
 assert repr(made) == "<colkern udf tripled(x: int) -> int64>", repr(made)
+import numpy as np
+assert pickle.loads(Path("njit.pickle").read_bytes())(np.array([1, 2])) == 10
 from colkern.cpu.compiler import compilations
 print(compilations()["compiled"])
 """

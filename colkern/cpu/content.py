@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib
-import pkgutil
 import re
 import sys
 import types
@@ -19,6 +17,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from enum import EnumType
 from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import numpy as np
@@ -61,11 +61,19 @@ def parts_of(value: Any) -> Iterator[bytes]:
 def source_key(package: str) -> str:
     """A hash of all files of a package: of every function in them, whoever calls it."""
     digest = hashlib.sha256()
-    folder = importlib.import_module(package).__path__
-    for module in sorted(module.name for module in pkgutil.iter_modules(folder)):
-        digest.update(module.encode())
-        digest.update(pkgutil.get_data(package, f"{module}.py") or b"")
+    for source in _sources(resources.files(package)):
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
     return digest.hexdigest()
+
+
+def _sources(folder: Traversable) -> Iterator[Traversable]:
+    """The Python files in a folder and those within it, in an order that is always the same."""
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _sources(entry)
+        elif entry.name.endswith(".py"):
+            yield entry
 
 
 def _walk(value: Any, seen: set[int]) -> Iterator[bytes]:

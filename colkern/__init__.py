@@ -98,7 +98,7 @@ from colkern.schema import (
 if TYPE_CHECKING:
     from colkern import interchange, ipc, spark
     from colkern.builders import array, record_batch
-    from colkern.jit import ByteString, Udf, udf
+    from colkern.jit import ByteString, Generator, Reducer, Udf, generator, reducer, udf
     from colkern.operations import (
         abs,
         add,
@@ -183,10 +183,12 @@ __all__ = [
     "Device",
     "DeviceUnavailableError",
     "Field",
+    "Generator",
     "InvalidArrowError",
     "LimitExceededError",
     "RecordBatch",
     "RecordBatchStream",
+    "Reducer",
     "Schema",
     "StreamError",
     "Udf",
@@ -238,6 +240,7 @@ __all__ = [
     "float32",
     "float64",
     "gather_union",
+    "generator",
     "hash_columns",
     "int8",
     "int16",
@@ -283,6 +286,7 @@ __all__ = [
     "pack_bits",
     "partition_indices",
     "record_batch",
+    "reducer",
     "run_end_decode",
     "run_end_encode",
     "run_end_encoded",
@@ -326,7 +330,9 @@ __all__ = [
 _LATE = {
     "array": "colkern.builders",
     "record_batch": "colkern.builders",
-    **dict.fromkeys(("ByteString", "Udf", "udf"), "colkern.jit"),
+    **dict.fromkeys(
+        ("ByteString", "Generator", "Reducer", "Udf", "generator", "reducer", "udf"), "colkern.jit"
+    ),
     **dict.fromkeys(
         (
             "abs",

@@ -1,9 +1,11 @@
-"""Arrow columns in code that Numba compiles: `udf`, and what its functions work with.
+"""Arrow columns in code that Numba compiles: `udf`, `reducer`, `generator`, and what they work with.
 
 Importing this package does not import Numba.
 """
 
 from colkern.jit.bytestring import ByteString
+from colkern.jit.generators import Generator, generator
+from colkern.jit.reducers import Reducer, reducer
 from colkern.jit.scalar import Udf, udf
 
-__all__ = ["ByteString", "Udf", "udf"]
+__all__ = ["ByteString", "Generator", "Reducer", "Udf", "generator", "reducer", "udf"]

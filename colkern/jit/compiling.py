@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import os
 import re
@@ -18,28 +19,55 @@ from colkern.jit.loops import numba_type
 from colkern.jit.strings import ByteStringType
 
 
-def returned_kind(dispatcher: Any, values: Sequence[str]) -> str:
-    """What a function returns for arguments of those kinds, compiling it if it has to.
+def returned_kinds(
+    dispatcher: Any, values: Sequence[str], nullable: Sequence[bool], verb: str = "returns"
+) -> frozenset[str]:
+    """What a function returns, compiling it if it has to.
 
     Args:
         dispatcher: The function.
-        values: What it gets: names as in `Reader.value`, or `none`.
+        values: What it gets: names as in `Reader.value`.
+        nullable: Which of them it also gets as None.
+        verb: What messages say that it does with its results.
 
     Returns:
-        A name as in `Writer.kinds`; `none` if it returns nothing but None.
+        Names as in `Writer.kinds`; `none` where it returns nothing but None.
 
     Raises:
         CompileError: If it does not compile, or returns something that no column holds.
     """
-    signature = tuple(numba_type(value) for value in values)
-    compile_or_explain(dispatcher, signature)
-    returned = dispatcher.overloads[signature].signature.return_type
+    return frozenset(
+        returned_kind(dispatcher, signature, verb) for signature in signatures(values, nullable)
+    )
+
+
+def signatures(values: Sequence[str], nullable: Sequence[bool]) -> list[tuple[Any, ...]]:
+    """The Numba types of a function's arguments: one signature for each combination of nulls."""
+    choices = [
+        (numba_type(value), types.none) if may else (numba_type(value),)
+        for value, may in zip(values, nullable, strict=True)
+    ]
+    return list(itertools.product(*choices))
+
+
+def returned_kind(dispatcher: Any, signature: tuple[Any, ...], verb: str = "returns") -> str:
+    """As `returned_kinds`, for arguments of given Numba types."""
+    returned = returned_type(dispatcher, signature)
     kind = _kind(returned)
     if kind is None:
-        raise CompileError(
-            f"{dispatcher.__name__} returns {_plain_types(str(returned))}, which no column holds"
-        )
+        words = plain_types(str(returned))
+        raise CompileError(f"{dispatcher.__name__} {verb} {words}, which no column holds")
     return kind
+
+
+def returned_type(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
+    """The Numba type of what a function returns for arguments of given Numba types.
+
+    Raises:
+        CompileError: If it does not compile.
+    """
+    compile_or_explain(dispatcher, signature)
+    return dispatcher.overloads[signature].signature.return_type
 
 
 def compile_or_explain(dispatcher: Any, signature: tuple[Any, ...]) -> None:
@@ -133,7 +161,7 @@ def _explained(dispatcher: Any, error: Exception) -> CompileError:
 def _construct(text: str) -> str:
     for pattern, sentence in _EXPLANATIONS:
         if match := pattern.search(text):
-            parts = [_plain_types(part) for part in match.groups()]
+            parts = [plain_types(part) for part in match.groups()]
             if "different types" in sentence:
                 parts = [", ".join(sorted(parts[0].split(", ")))]
             words = sentence.format(*parts)
@@ -160,7 +188,7 @@ _PLAIN: list[tuple[str, str]] = [
 ]
 
 
-def _plain_types(text: str) -> str:
+def plain_types(text: str) -> str:
     """Numba's names of types in the words of this package's documentation."""
     for pattern, replacement in _PLAIN:
         text = re.sub(pattern, replacement, text)

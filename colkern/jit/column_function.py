@@ -1,0 +1,237 @@
+"""`ColumnFunction`: what functions of columns share, whatever their user's functions do with a row.
+
+Nothing here imports Numba.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.jit.arguments import Reader, accepted_reader, reader_of, value_of
+from colkern.jit.names import has_all_names
+from colkern.jit.signatures import Signature
+
+NullPolicy = Literal["propagate", "pass"]
+
+MAX_NULLABLE = 4
+"""A function is compiled for each combination of null and non-null arguments: 16 at most."""
+
+
+class ColumnFunction:
+    """A compiled function of columns, made from functions of one row.
+
+    Attributes:
+        signature: What it takes and returns, as declared.
+        nulls: What it does with nulls.
+    """
+
+    signature: Signature
+    nulls: NullPolicy
+    __name__: str
+    __qualname__: str
+
+    KIND = "function"
+    """What `repr` and messages call it."""
+
+    def __init__(self, signature: Signature, nulls: NullPolicy) -> None:
+        self.signature = signature
+        self.nulls = nulls
+        self._plans: dict[tuple[s.DataType, ...], Any] = {}
+        self._made: dict[Callable[..., Any], tuple[Any, str]] = {}
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.__name__
+
+    def compile(self, *columns: s.DataType) -> None:
+        """Compile for columns of those types now, without a call; other processes load the code.
+
+        Raises:
+            TypeError, CompileError: As a call with such columns would.
+        """
+        self._check_count(len(columns))
+        self._plan_for(columns).compile(columns)
+
+    # Columns
+
+    def _arrays(self, columns: Sequence[Any]) -> list[Array]:
+        self._check_count(len(columns))
+        parameters = self.signature.parameters
+        return [imported(p.name, column) for p, column in zip(parameters, columns, strict=True)]
+
+    def _check_count(self, count: int) -> None:
+        wanted = len(self.signature.parameters)
+        if count != wanted:
+            raise TypeError(f"{self.name} takes {wanted} columns, got {count}")
+
+    def _length(self, arrays: list[Array]) -> int:
+        names = [parameter.name for parameter in self.signature.parameters]
+        return common_length(zip(names, arrays, strict=True), self.KIND)
+
+    # Types
+
+    def _readers(self, columns: Sequence[s.DataType]) -> list[Reader]:
+        pairs = zip(self.signature.parameters, columns, strict=True)
+        return [accepted_reader(parameter, data_type) for parameter, data_type in pairs]
+
+    def _known_values(self) -> list[str] | None:
+        """What the functions get for each column, if the declaration says it all."""
+        values = [value_of(parameter.type) for parameter in self.signature.parameters]
+        known = [value for value in values if value is not None]
+        return known if len(known) == len(values) else None
+
+    def _nullable(self) -> list[bool]:
+        """Which arguments the function gets as None where they are null."""
+        if self.nulls == "propagate":
+            return [False] * len(self.signature.parameters)
+        declared = [parameter.nullable for parameter in self.signature.parameters]
+        if not any(declared):
+            return [True] * len(declared)
+        return [may is not False for may in declared]
+
+    def _require_supported(self) -> None:
+        if not self.signature.parameters:
+            raise TypeError(f"{self.name}: a {self.KIND} has one column at least")
+        for parameter in self.signature.parameters:
+            if isinstance(parameter.type, s.DataType):
+                reader_of(parameter.type)
+        nullable = sum(self._nullable())
+        if nullable > MAX_NULLABLE:
+            raise UnsupportedError(
+                f"{self.name}: {nullable} arguments that may be None, {MAX_NULLABLE} are "
+                f"the most; it is compiled for each combination. Hint the others without None"
+            )
+
+    # Compiled functions
+
+    def define(self) -> None:
+        """Compile the functions if their declaration says enough, so that mistakes show at once.
+
+        Left to the first call where a name is missing: helpers may be defined further down.
+        """
+        values = self._known_values()
+        if values is not None and all(map(has_all_names, self._functions())):
+            self._infer(tuple(values))
+
+    def _functions(self) -> Iterable[Callable[..., Any]]:
+        """The user's functions."""
+        raise NotImplementedError
+
+    def _infer(self, values: tuple[str, ...]) -> Any:
+        """Find out, by compiling, what the functions return for arguments of those kinds."""
+        raise NotImplementedError
+
+    def _forget(self) -> None:
+        """Forget what was found out about the functions: what they read was changed."""
+        raise NotImplementedError
+
+    def _plan(self, columns: tuple[s.DataType, ...]) -> Any:
+        """How it runs over columns of those types."""
+        raise NotImplementedError
+
+    def _plan_for(self, columns: tuple[s.DataType, ...]) -> Any:
+        plan = self._plans.get(columns)
+        if plan is None:
+            plan = self._plans[columns] = self._plan(columns)
+        return plan
+
+    def _dispatcher(self, function: Callable[..., Any]) -> Any:
+        """The compiled form of one of the user's functions."""
+        from colkern.cpu.content import content_hash
+        from colkern.jit.functions import dispatcher_of
+
+        if function in self._made:
+            dispatcher, content = self._made[function]
+            if content_hash(dispatcher) == content:
+                return dispatcher
+            # An array or a module that it reads was changed: what is compiled from now on must not
+            # be mixed with what was compiled before, nor stored as if it were that.
+            self._forget()
+        dispatcher = dispatcher_of(function)
+        self._made[function] = dispatcher, content_hash(dispatcher)
+        return dispatcher
+
+    # What it looks like, here and in a pickle
+
+    def _described(self, returns: s.DataType | None) -> str:
+        parameters = ", ".join(
+            parameter.name
+            if parameter.type is None
+            else f"{parameter.name}: {_type_name(parameter.type)}"
+            for parameter in self.signature.parameters
+        )
+        arrow = f" -> {returns}" if returns else ""
+        return f"<colkern {self.KIND} {self.name}({parameters}){arrow}>"
+
+    def _parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """What makes it anew, for a pickle."""
+        raise NotImplementedError
+
+    def __reduce__(self) -> Any:
+        # By name where the name leads back here, as for any function; else by its parts, for
+        # cloudpickle, which takes functions of scripts and notebooks by value.
+        if self.__module__ != "__main__" and _found_by_name(self):
+            return self.__qualname__
+        return self._parts()
+
+
+def imported(name: str, column: Any) -> Array:
+    """An array out of whatever exports one; `name` is what messages call it.
+
+    Raises:
+        TypeError: If it exports none.
+    """
+    if isinstance(column, Array):
+        return column
+    if not any(hasattr(column, f"__arrow_c_{kind}__") for kind in ("array", "stream")):
+        raise TypeError(f"{name}: expected an Arrow array, got {type(column).__name__}")
+    from colkern.interchange import import_array
+
+    return import_array(column)
+
+
+def common_length(named: Iterable[tuple[str, Array]], kind: str) -> int:
+    """The one length of arrays, which lie in host memory.
+
+    Args:
+        named: One array at least, and what messages call each.
+        kind: What messages call the function.
+
+    Raises:
+        ValueError: If the lengths differ.
+        UnsupportedError: If an array is in device memory.
+    """
+    (first, array), *others = named
+    for name, other in ((first, array), *others):
+        if other.length != array.length:
+            raise ValueError(f"{name}: {other.length} values, but {first} has {array.length}")
+        if other.device.kind != "cpu":
+            raise UnsupportedError(f"{name}: a {kind} over memory on {other.device}")
+    return array.length
+
+
+def require_null_policy(nulls: str) -> None:
+    """Refuse other words than those of `NullPolicy`.
+
+    Raises:
+        ValueError: If it is another.
+    """
+    if nulls not in ("propagate", "pass"):
+        raise ValueError(f"nulls: expected 'propagate' or 'pass', got {nulls!r}")
+
+
+def _found_by_name(function: ColumnFunction) -> bool:
+    found: Any = sys.modules.get(function.__module__)
+    for part in function.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is function
+
+
+def _type_name(declared: s.DataType | type) -> str:
+    return declared.__name__ if isinstance(declared, type) else str(declared)

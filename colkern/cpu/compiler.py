@@ -8,7 +8,6 @@ that is a constant, so that the body inlines into a loop that LLVM vectorises.
 
 from __future__ import annotations
 
-import inspect
 import types
 from collections.abc import Callable, Collection
 from functools import cache
@@ -55,10 +54,6 @@ def jit(
     dispatcher = numba.njit(**options)(function)
     key = content_hash(function, repr(sorted(options.items())), *extra)
     dispatcher._cache = ContentCache(key, function.__name__, only)
-    if inspect.isgeneratorfunction(function):
-        # Numba knows how to go on with a generator only where it was compiled. What calls it has its
-        # code inside, and is stored.
-        dispatcher._cache.disable()
     return dispatcher
 
 

@@ -42,7 +42,7 @@ class ColumnFunction:
         self.signature = signature
         self.nulls = nulls
         self._plans: dict[tuple[s.DataType, ...], Any] = {}
-        self._made: dict[Callable[..., Any], tuple[Any, str]] = {}
+        self._made: dict[tuple[Callable[..., Any], str], tuple[Any, str]] = {}
 
     @property
     def name(self) -> str:
@@ -141,20 +141,22 @@ class ColumnFunction:
             plan = self._plans[columns] = self._plan(columns)
         return plan
 
-    def _dispatcher(self, function: Callable[..., Any]) -> Any:
-        """The compiled form of one of the user's functions."""
+    def _dispatcher(self, function: Callable[..., Any], kind: str = "dispatcher_of") -> Any:
+        """The compiled form of one of the user's functions; `kind` is what makes it, by its name in
+        `colkern.jit.functions`."""
         from colkern.cpu.content import content_hash
-        from colkern.jit.functions import dispatcher_of
+        from colkern.jit import functions
 
-        if function in self._made:
-            dispatcher, content = self._made[function]
+        key = function, kind
+        if key in self._made:
+            dispatcher, content = self._made[key]
             if content_hash(dispatcher) == content:
                 return dispatcher
             # An array or a module that it reads was changed: what is compiled from now on must not
             # be mixed with what was compiled before, nor stored as if it were that.
             self._forget()
-        dispatcher = dispatcher_of(function)
-        self._made[function] = dispatcher, content_hash(dispatcher)
+        dispatcher = getattr(functions, kind)(function)
+        self._made[key] = dispatcher, content_hash(dispatcher)
         return dispatcher
 
     # What it looks like, here and in a pickle

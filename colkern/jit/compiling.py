@@ -52,26 +52,32 @@ def signatures(values: Sequence[str], nullable: Sequence[bool]) -> list[tuple[An
 
 def returned_kind(dispatcher: Any, signature: tuple[Any, ...], verb: str = "returns") -> str:
     """As `returned_kinds`, for arguments of given Numba types."""
-    returned = returned_type(dispatcher, signature)
+    returned = returned_type(dispatcher, signature, verb)
     kind = _kind(returned)
     if kind is None:
-        words = plain_types(str(returned))
+        inner = returned.type if isinstance(returned, types.Optional) else returned
+        words = plain_types(str(inner))
         raise CompileError(f"{dispatcher.__name__} {verb} {words}, which no column holds")
     return kind
 
 
-def returned_type(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
+def returned_type(dispatcher: Any, signature: tuple[Any, ...], verb: str = "returns") -> Any:
     """The Numba type of what a function returns for arguments of given Numba types.
 
     Raises:
         CompileError: If it does not compile.
     """
-    compile_or_explain(dispatcher, signature)
+    compile_or_explain(dispatcher, signature, verb)
     return dispatcher.overloads[signature].signature.return_type
 
 
-def compile_or_explain(dispatcher: Any, signature: tuple[Any, ...]) -> None:
+def compile_or_explain(dispatcher: Any, signature: tuple[Any, ...], verb: str = "returns") -> None:
     """Compile a function for argument types.
+
+    Args:
+        dispatcher: The function.
+        signature: The Numba types.
+        verb: What messages say that it does with its results.
 
     Raises:
         CompileError: With the line and the construct that stand in the way.
@@ -81,9 +87,9 @@ def compile_or_explain(dispatcher: Any, signature: tuple[Any, ...]) -> None:
     except CompileError:
         raise
     except NumbaError as error:
-        raise _explained(dispatcher, error) from None
+        raise _explained(dispatcher, error, verb) from None
     except Exception as error:  # Code of any kind may lead Numba into exceptions of any kind.
-        raise _explained(dispatcher, error) from error
+        raise _explained(dispatcher, error, verb) from error
 
 
 def _kind(returned: Any) -> str | None:
@@ -126,13 +132,17 @@ _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"NameError: (name '\w+' is not defined)"), "{0}"),
     (
         re.compile(r"Can't unify return type from the following types: (.+)"),
-        "it returns values of different types: {0}",
+        "it {verb} values of different types: {0}",
     ),
     (
         re.compile(r"Cannot unify (.+?) and (.+?) for '"),
         "a variable is {0} in one place and {1} in another",
     ),
     (re.compile(r"Use of unsupported opcode \(IMPORT_NAME\)"), "import inside a function"),
+    (
+        re.compile(r"Use of unsupported opcode \((?:GET_YIELD_FROM_ITER|SEND|YIELD_FROM)\)"),
+        "yield from; loop over it, and yield each item",
+    ),
     (re.compile(r"Use of unsupported opcode \((\w+)\)"), "the construct behind {0}"),
     (
         re.compile(
@@ -145,10 +155,10 @@ _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
 _NOISE = re.compile(r"Failed in nopython mode|During:|- Resolution failure|\s*$|Cannot determine")
 
 
-def _explained(dispatcher: Any, error: Exception) -> CompileError:
+def _explained(dispatcher: Any, error: Exception, verb: str) -> CompileError:
     text = str(error)
     name = dispatcher.__name__
-    lines = [f"{name} does not compile: {_construct(text)}"]
+    lines = [f"{name} does not compile: {_construct(text, verb)}"]
     place = _place(dispatcher, error, text)
     if place is not None:
         path, line = place
@@ -158,13 +168,15 @@ def _explained(dispatcher: Any, error: Exception) -> CompileError:
     return CompileError("\n".join(lines))
 
 
-def _construct(text: str) -> str:
+def _construct(text: str, verb: str) -> str:
     for pattern, sentence in _EXPLANATIONS:
         if match := pattern.search(text):
             parts = [plain_types(part) for part in match.groups()]
             if "different types" in sentence:
-                parts = [", ".join(sorted(parts[0].split(", ")))]
-            words = sentence.format(*parts)
+                # What a generator function ends with is no item.
+                found = set(parts[0].split(", ")) - ({"None"} if verb == "yields" else set())
+                parts = [", ".join(sorted(found))]
+            words = sentence.format(*parts, verb=verb)
             break
     else:
         meaningful = [line for line in text.splitlines() if not _NOISE.match(line)]

@@ -6,6 +6,7 @@ module: code from `__main__`, a notebook or a pickle names modules that another 
 
 from __future__ import annotations
 
+import inspect
 import pkgutil
 import sys
 import types
@@ -19,8 +20,17 @@ from numba.core.typing.templates import builtin_registry
 from colkern.cpu.compiler import jit
 from colkern.jit.checks import CheckedCompiler
 from colkern.jit.names import global_names, is_empty, row_function
+from colkern.jit.yields import ItemsCompiler, KindsCompiler, with_sink
 
-_COMPILED_IN = ("jit/checks", "jit/parsing", "jit/strings", "jit/support", "cpu/primitives")
+_COMPILED_IN = (
+    "jit/checks",
+    "jit/parsing",
+    "jit/sinks",
+    "jit/strings",
+    "jit/support",
+    "jit/yields",
+    "cpu/primitives",
+)
 
 
 @cache
@@ -40,6 +50,26 @@ def dispatcher_of(function: Any) -> Any:
     return dispatcher
 
 
+def items_dispatcher_of(function: Any) -> Any:
+    """A dispatcher for a generator function, which takes a sink as its last argument, and hands each
+    item to it; see `colkern.jit.yields`."""
+    return _rewritten(function, ItemsCompiler)
+
+
+def kinds_dispatcher_of(function: Any) -> Any:
+    """A dispatcher for a generator function, which takes a bool as its last argument, and returns what
+    the generator yields; to be asked for its types."""
+    return _rewritten(function, KindsCompiler)
+
+
+def _rewritten(function: Any, compiler: Any) -> Any:
+    copies = _Copies()
+    copy = copies.copy(function)
+    with_sink(copy)
+    copies.close_cycles()
+    return jit(copy, library_key(), boundscheck=True, pipeline_class=compiler)
+
+
 class _Copies:
     """The functions that one function reaches, each copied and compiled once."""
 
@@ -51,6 +81,18 @@ class _Copies:
         """The dispatcher of a copy; a copy alone while its own dispatcher is being made."""
         if function in self._copies:
             return self._dispatchers.get(function, self._copies[function])
+        dispatcher = jit(
+            self.copy(function), library_key(), boundscheck=True, pipeline_class=CheckedCompiler
+        )
+        if inspect.isgeneratorfunction(function):
+            # Numba knows how to go on with a generator only where it was compiled. What calls it has
+            # its code inside, and is stored.
+            dispatcher._cache.disable()
+        self._dispatchers[function] = dispatcher
+        return dispatcher
+
+    def copy(self, function: types.FunctionType) -> types.FunctionType:
+        """A copy that calls dispatchers."""
         copy = _copy(function)
         self._copies[function] = copy
         for name in global_names(function.__code__):
@@ -58,10 +100,7 @@ class _Copies:
                 copy.__globals__[name] = self._compilable(function.__globals__[name])
         for cell in _filled_cells(copy):
             cell.cell_contents = self._compilable(cell.cell_contents)
-        self._dispatchers[function] = jit(
-            copy, library_key(), boundscheck=True, pipeline_class=CheckedCompiler
-        )
-        return self._dispatchers[function]
+        return copy
 
     def close_cycles(self) -> None:
         """Let functions that call each other in a circle do so through dispatchers."""

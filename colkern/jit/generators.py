@@ -97,7 +97,7 @@ class Generator(ColumnFunction):
         from colkern.jit.inputs import Inputs
 
         readers = self._readers(columns)
-        dispatcher = self._dispatcher(self.function)
+        dispatcher = self._dispatcher(self.function, "items_dispatcher_of")
         lists = self._lists(tuple(reader.value for reader in readers))
         names = [parameter.name for parameter in self.signature.parameters]
         return Generation(self.name, Inputs(names, readers, self._nullable()), dispatcher, lists)
@@ -113,10 +113,10 @@ class Generator(ColumnFunction):
     def _infer(self, values: tuple[str, ...]) -> s.DataType:
         if values not in self._items:
             from colkern.jit.compiling import returned_kinds
-            from colkern.jit.generation import first_item
 
-            first = first_item(self._dispatcher(self.function), len(values))
-            kinds = returned_kinds(first, values, self._nullable(), "yields")
+            dispatcher = self._dispatcher(self.function, "kinds_dispatcher_of")
+            arguments, nullable = (*values, "boolean"), [*self._nullable(), False]
+            kinds = returned_kinds(dispatcher, arguments, nullable, "yields")
             self._items[values] = result_type(self.name, kinds, self.signature.returns, "yields")
         return self._items[values]
 

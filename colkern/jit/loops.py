@@ -10,8 +10,9 @@ found again in a cache on disk.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numba
@@ -35,7 +36,6 @@ _NAMESPACE = {
     "float64": np.float64,
     "binary_at": strings.binary_at,
     "trailing_zeros": trailing_zeros,
-    "CHANGED": support.CHANGED,
     **{
         name: getattr(support, name)
         for name in (
@@ -110,7 +110,11 @@ def numba_type(value: str) -> Any:
 
 
 def compile_loop(
-    dispatcher: Any, readers: Sequence[Reader], nullable: Sequence[bool], body: Body
+    dispatcher: Any,
+    readers: Sequence[Reader],
+    nullable: Sequence[bool],
+    body: Body,
+    names: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
     """The loop for a function and the layouts of its arguments; compiled at its first call.
 
@@ -123,9 +127,10 @@ def compile_loop(
         readers: How each argument is read.
         nullable: Which arguments the function takes as None where they are null.
         body: What is done with it.
+        names: What the body uses besides.
     """
     source = loop_source(dispatcher.__name__, readers, nullable, body)
-    namespace = _NAMESPACE | {"function": dispatcher}
+    namespace = _NAMESPACE | {"function": dispatcher, **names}
     exec(compile(source, f"<colkern udf {dispatcher.__name__}>", "exec"), namespace)
     return jit(namespace[_loop_name(dispatcher.__name__)], library_key())
 
@@ -135,14 +140,9 @@ def result_body(writer: Writer) -> Body:
     if writer.item:
         return Body(("nulls", "out"), ("flags |= put(out, nulls, i, function({arguments}))",))
     parameters = ("nulls", "addresses", "sizes", "offsets", "data")
-    put = put_bytes(writer)
+    put = "put_text" if writer.kinds == TEXT else "put_binary"
     passed = "addresses, sizes, offsets, data, nulls, i, function({arguments})"
     return Body(parameters, (f"flags |= {put}({passed})",))
-
-
-def put_bytes(writer: Writer) -> str:
-    """The name of what puts byte strings away."""
-    return "put_text" if writer.kinds == TEXT else "put_binary"
 
 
 def loop_source(name: str, readers: Sequence[Reader], nullable: Sequence[bool], body: Body) -> str:

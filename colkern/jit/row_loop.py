@@ -66,7 +66,8 @@ class RowLoop:
         def run_noted(start: int, stop: int) -> int:
             return with_row(self.name, run_range, start, stop, self.place)
 
-        return reduce(or_, run_ranges(run_noted, length, ()))
+        flags: int = reduce(or_, run_ranges(run_noted, length, ()))
+        return flags
 
     def run_range(self, start: int, stop: int, arguments: Sequence[Any]) -> int:
         """The flags of a range, by a loop that is compiled.

@@ -97,7 +97,7 @@ class ColumnFunction:
 
     def _require_supported(self) -> None:
         if not self.signature.parameters:
-            raise TypeError(f"{self.name}: a {self.KIND} has one column at least")
+            raise TypeError(f"{self.name}: a {self.KIND} has one parameter at least")
         for parameter in self.signature.parameters:
             if isinstance(parameter.type, s.DataType):
                 reader_of(parameter.type)

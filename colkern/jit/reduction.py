@@ -16,7 +16,8 @@ from colkern.jit.inputs import Inputs, bits
 from colkern.jit.loops import Body, compile_loop
 from colkern.jit.row_loop import RowLoop, with_row
 from colkern.jit.states import State
-from colkern.operations.grouping import Groups
+from colkern.operations import nulls as null_array
+from colkern.operations.grouping import Groups, group_rows
 
 States = list[NDArray[Any]]
 
@@ -75,13 +76,15 @@ class Reduction:
         return self._results(self._grouped, length, [*passed, groups.numbers], len(groups.firsts))
 
     def compile(self, types: Sequence[s.DataType]) -> None:
-        """Compile what a call without groups runs; nothing is called but `init`.
+        """Compile all loops for arrays of those types; nothing is called but `init`.
 
         Raises:
             CompileError: If it does not compile.
         """
         states = self._fresh(0)
-        self._whole.compile([*self._inputs.of_types(types), *states])
+        passed = self._inputs.of_types(types)
+        self._whole.compile([*passed, *states])
+        self._grouped.compile([*passed, group_rows([null_array(0, s.int64())]).numbers, *states])
         if self._merge is not None:
             self._merge.compile(_pairs(states, states))
         self._finish.results([bits(None), *states], None, 0, 0)
@@ -97,10 +100,16 @@ class Reduction:
         """The state of each group after all rows."""
         loop.compile([*passed, *self._fresh(0)])
 
-        def reduced(start: int, stop: int) -> States:
+        def updated(start: int, stop: int) -> States:
             states = self._fresh(count)
-            with_row(self._name, _Resumable(loop, passed, states), start, stop)
+            loop.run_range(start, stop, [*passed, *states])
             return states
+
+        def again() -> _Resumable:
+            return _Resumable(loop, passed, self._fresh(count))
+
+        def reduced(start: int, stop: int) -> States:
+            return with_row(self._name, updated, start, stop, again=again)
 
         if self._merge is None:
             return reduced(0, length)

@@ -97,7 +97,12 @@ class RowLoop:
 
 
 def with_row(
-    name: str, attempt: Callable[[int, int], _T], start: int, stop: int, place: str = "row"
+    name: str,
+    attempt: Callable[[int, int], _T],
+    start: int,
+    stop: int,
+    place: str = "row",
+    again: Callable[[], Callable[[int, int], Any]] | None = None,
 ) -> _T:
     """`attempt(start, stop)`; a note to its exception says at which row it was raised.
 
@@ -106,15 +111,17 @@ def with_row(
 
     Args:
         name: The function's name.
-        attempt: Does rows `start` to `stop`. If it raises, it can be tried again.
+        attempt: Does rows `start` to `stop`.
         start: The first row.
         stop: The row after the last.
         place: What a row is called.
+        again: Makes what does rows in the search: it goes on where it did some, and where it raises,
+            it did none. None if `attempt` is like that.
     """
     try:
         return attempt(start, stop)
     except Exception as error:
-        row = _first_failing(attempt, start, stop)
+        row = _first_failing(again() if again else attempt, start, stop)
         if row is not None:
             error.add_note(f"{name}: {place} {row}")
         raise

@@ -319,6 +319,8 @@ def test_what_and_where_it_does_not_compile() -> None:
         def lists(x: int):
             yield [x]
 
+    with pytest.raises(CompileError, match="twice yields int64 where string is declared"):
+        generator(twice, returns=s.utf8())(column([1]))
     with pytest.raises(CompileError, match="nothing yields None for every item"):
 
         @generator

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from colkern import schema as s
 from colkern.arrays import RecordBatch
+from colkern.cpu.compiler import compilations
 from colkern.cpu.threads import set_num_threads
 from colkern.errors import CompileError, UnsupportedError
 from colkern.interchange import import_array
@@ -397,7 +398,7 @@ def test_functions_that_are_missing_or_take_other_parameters() -> None:
         reducer(made_of(init=no_state))
     with pytest.raises(TypeError, match=r"init takes 0 parameters, not 1.*no self"):
         reducer(made_of(init=lambda self: 0, update=added))
-    with pytest.raises(TypeError, match="a reducer has one column at least"):
+    with pytest.raises(TypeError, match="a reducer has one parameter at least"):
         reducer(made_of(init=no_state, update=lambda state: state))
     with pytest.raises(TypeError, match="expected a plain function"):
         reducer(made_of(init=3, update=added))
@@ -406,6 +407,29 @@ def test_functions_that_are_missing_or_take_other_parameters() -> None:
 
 
 # What else it is
+
+
+def test_it_is_compiled_ahead_of_its_calls() -> None:
+    @reducer
+    class largest:
+        def init():
+            return -math.inf
+
+        def update(state, value: float):
+            return max(state, value)
+
+        def merge(left, right):
+            return max(left, right)
+
+    values, keys = column([1.0, None, 3.0]), column([1, 2, 1])
+    # So that the kernels of colkern are there.
+    null_share(values, by=keys)
+    null_share(values)
+    largest.compile(s.float64())
+    before = compilations()
+    assert largest(values) == 3.0
+    assert largest(values, by=keys)["largest"].to_pylist() == [3.0, -math.inf]
+    assert compilations()["compiled"] == before["compiled"]
 
 
 def test_it_looks_like_its_class() -> None:

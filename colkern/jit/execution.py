@@ -18,7 +18,7 @@ from colkern.jit.functions import library_key
 from colkern.jit.inputs import Inputs
 from colkern.jit.loops import compile_loop, result_body
 from colkern.jit.results import Writer, writer_of
-from colkern.jit.row_loop import RowLoop
+from colkern.jit.row_loop import RowLoop, with_row
 from colkern.layouts import Role, layout
 from colkern.memory import HOST, Buffer, allocate
 from colkern.operations.targets import target_of
@@ -96,7 +96,7 @@ class Plan:
     ) -> tuple[list[Buffer], int]:
         out = allocate(length, self._writer.item)
         flags = self._loop.run(length, [*passed, nulls, out])
-        return [finished(self._name, self._writer, out)], flags
+        return [finished(self._name, self._writer, out, self._loop.place)], flags
 
     def _bytes(
         self, passed: list[Any], nulls: NDArray[Any], length: int
@@ -125,16 +125,21 @@ class Plan:
         ]
 
 
-def finished(name: str, writer: Writer, out: NDArray[Any]) -> Buffer:
+def finished(name: str, writer: Writer, out: NDArray[Any], place: str) -> Buffer:
     """The data buffer made of what a loop wrote.
 
     Raises:
-        OverflowError: For values that the type does not have; names the function.
+        OverflowError: For values that the type does not have; names the function and, in a note, the
+            `place`.
     """
-    try:
-        return Buffer(writer.finish(out).view(np.uint8))
-    except OverflowError as error:
-        raise OverflowError(f"{name}: {error}") from None
+
+    def finish(start: int, stop: int) -> NDArray[Any]:
+        try:
+            return writer.finish(out[start:stop])
+        except OverflowError as error:
+            raise OverflowError(f"{name}: {error}") from None
+
+    return Buffer(with_row(name, finish, 0, len(out), place).view(np.uint8))
 
 
 def require_offsets(name: str, total: int, returns: s.DataType) -> None:

@@ -103,7 +103,7 @@ class Generation:
     ) -> tuple[list[Buffer], int]:
         out = allocate(total, self._writer.item)
         flags = self._write.run(len(sizes), [*passed, out])
-        return [finished(self._name, self._writer, out)], flags
+        return [finished(self._name, self._writer, out, "item")], flags
 
     def _bytes(
         self, passed: list[Any], sizes: NDArray[Any], total: int

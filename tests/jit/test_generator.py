@@ -257,6 +257,9 @@ def test_an_item_that_does_not_fit_has_a_row_too() -> None:
     with pytest.raises(OverflowError, match="int8") as caught:
         generator(twice, returns=s.int8())(column([1, 200]))
     assert caught.value.__notes__ == ["twice: row 1"]
+    with pytest.raises(OverflowError) as caught:
+        generator(twice, returns=s.decimal128(2, 0))(column([99, 100]))
+    assert caught.value.__notes__ == ["twice: item 2"]
 
 
 def test_an_item_that_cuts_a_character_is_refused() -> None:

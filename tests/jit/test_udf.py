@@ -705,6 +705,9 @@ def test_what_a_result_is_refused_for_has_a_row_too() -> None:
     with pytest.raises(OverflowError) as caught:
         udf(same.function, returns=s.int8())(column([1, 2, 200, 300]))
     assert caught.value.__notes__ == ["same: row 2"]
+    with pytest.raises(OverflowError) as caught:
+        udf(same.function, returns=s.decimal128(2, 0))(column([1, None, 99, 100]))
+    assert caught.value.__notes__ == ["same: row 3"]
 
 
 # What else it is

@@ -41,6 +41,7 @@ class ColumnFunction:
     def __init__(self, signature: Signature, nulls: NullPolicy) -> None:
         self.signature = signature
         self.nulls = nulls
+        self._names = [parameter.name for parameter in signature.parameters]
         self._plans: dict[tuple[s.DataType, ...], Any] = {}
         self._made: dict[tuple[Callable[..., Any], str], tuple[Any, str]] = {}
 
@@ -62,8 +63,10 @@ class ColumnFunction:
 
     def _arrays(self, columns: Sequence[Any]) -> list[Array]:
         self._check_count(len(columns))
-        parameters = self.signature.parameters
-        return [imported(p.name, column) for p, column in zip(parameters, columns, strict=True)]
+        return [
+            column if isinstance(column, Array) else imported(name, column)
+            for name, column in zip(self._names, columns, strict=True)
+        ]
 
     def _check_count(self, count: int) -> None:
         wanted = len(self.signature.parameters)
@@ -71,8 +74,7 @@ class ColumnFunction:
             raise TypeError(f"{self.name} takes {wanted} columns, got {count}")
 
     def _length(self, arrays: list[Array]) -> int:
-        names = [parameter.name for parameter in self.signature.parameters]
-        return common_length(zip(names, arrays, strict=True), self.KIND)
+        return common_length(self._names, arrays, self.KIND)
 
     # Types
 
@@ -198,24 +200,25 @@ def imported(name: str, column: Any) -> Array:
     return import_array(column)
 
 
-def common_length(named: Iterable[tuple[str, Array]], kind: str) -> int:
+def common_length(names: Sequence[str], arrays: Sequence[Array], kind: str) -> int:
     """The one length of arrays, which lie in host memory.
 
     Args:
-        named: One array at least, and what messages call each.
+        names: What messages call each.
+        arrays: One at least.
         kind: What messages call the function.
 
     Raises:
         ValueError: If the lengths differ.
         UnsupportedError: If an array is in device memory.
     """
-    (first, array), *others = named
-    for name, other in ((first, array), *others):
-        if other.length != array.length:
-            raise ValueError(f"{name}: {other.length} values, but {first} has {array.length}")
-        if other.device.kind != "cpu":
-            raise UnsupportedError(f"{name}: a {kind} over memory on {other.device}")
-    return array.length
+    length = arrays[0].length
+    for name, array in zip(names, arrays, strict=True):
+        if array.length != length:
+            raise ValueError(f"{name}: {array.length} values, but {names[0]} has {length}")
+        if array.device.kind != "cpu":
+            raise UnsupportedError(f"{name}: a {kind} over memory on {array.device}")
+    return length
 
 
 def require_null_policy(nulls: str) -> None:

@@ -18,7 +18,7 @@ from colkern.jit.functions import library_key
 from colkern.jit.inputs import Inputs
 from colkern.jit.loops import compile_loop, result_body
 from colkern.jit.results import Writer, writer_of
-from colkern.jit.row_loop import RowLoop, with_row
+from colkern.jit.row_loop import RowLoop, note_row
 from colkern.layouts import Role, layout
 from colkern.memory import HOST, Buffer, allocate
 from colkern.operations.targets import target_of
@@ -132,14 +132,12 @@ def finished(name: str, writer: Writer, out: NDArray[Any], place: str) -> Buffer
         OverflowError: For values that the type does not have; names the function and, in a note, the
             `place`.
     """
-
-    def finish(start: int, stop: int) -> NDArray[Any]:
-        try:
-            return writer.finish(out[start:stop])
-        except OverflowError as error:
-            raise OverflowError(f"{name}: {error}") from None
-
-    return Buffer(with_row(name, finish, 0, len(out), place).view(np.uint8))
+    try:
+        return Buffer(writer.finish(out).view(np.uint8))
+    except OverflowError as error:
+        named = OverflowError(f"{name}: {error}")
+        note_row(named, name, lambda a, b: writer.finish(out[a:b]), 0, len(out), place)
+        raise named from None
 
 
 def require_offsets(name: str, total: int, returns: s.DataType) -> None:

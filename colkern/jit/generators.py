@@ -99,8 +99,8 @@ class Generator(ColumnFunction):
         readers = self._readers(columns)
         dispatcher = self._dispatcher(self.function, "items_dispatcher_of")
         lists = self._lists(tuple(reader.value for reader in readers))
-        names = [parameter.name for parameter in self.signature.parameters]
-        return Generation(self.name, Inputs(names, readers, self._nullable()), dispatcher, lists)
+        inputs = Inputs(self._names, readers, self._nullable())
+        return Generation(self.name, inputs, dispatcher, lists)
 
     def _lists(self, values: tuple[str, ...]) -> Lists:
         item = self._infer(values)

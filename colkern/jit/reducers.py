@@ -99,7 +99,7 @@ class Reducer(ColumnFunction):
         keys = dict(_named_keys(by))
         if not keys:
             raise ValueError("by: expected one column at least")
-        common_length([(self.signature.parameters[0].name, arrays[0]), *keys.items()], self.KIND)
+        common_length([self._names[0], *keys], [arrays[0], *keys.values()], self.KIND)
         groups = group_rows(list(keys.values()))
         results = plan.run_groups(arrays, length, groups)
         parts = [groups.keys(key) for key in keys.values()]
@@ -121,8 +121,7 @@ class Reducer(ColumnFunction):
         readers = self._readers(columns)
         functions = self._compiled()
         state, returns = self._infer(tuple(reader.value for reader in readers))
-        names = [parameter.name for parameter in self.signature.parameters]
-        inputs = Inputs(names, readers, self._nullable())
+        inputs = Inputs(self._names, readers, self._nullable())
         return Reduction(self.name, inputs, functions, state, returns)
 
     def _compiled(self) -> Compiled:

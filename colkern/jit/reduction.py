@@ -14,7 +14,7 @@ from colkern.cpu.threads import GRAIN, run_ranges
 from colkern.jit.execution import Plan
 from colkern.jit.inputs import Inputs, bits
 from colkern.jit.loops import Body, compile_loop
-from colkern.jit.row_loop import RowLoop, with_row
+from colkern.jit.row_loop import RowLoop, note_row
 from colkern.jit.states import State
 from colkern.operations import nulls as null_array
 from colkern.operations.grouping import Groups, group_rows
@@ -100,16 +100,15 @@ class Reduction:
         """The state of each group after all rows."""
         loop.compile([*passed, *self._fresh(0)])
 
-        def updated(start: int, stop: int) -> States:
-            states = self._fresh(count)
-            loop.run_range(start, stop, [*passed, *states])
-            return states
-
-        def again() -> _Resumable:
-            return _Resumable(loop, passed, self._fresh(count))
-
         def reduced(start: int, stop: int) -> States:
-            return with_row(self._name, updated, start, stop, again=again)
+            states = self._fresh(count)
+            try:
+                loop.run_range(start, stop, [*passed, *states])
+            except Exception as error:
+                attempt = _Resumable(loop, passed, self._fresh(count))
+                note_row(error, self._name, attempt, start, stop)
+                raise
+            return states
 
         if self._merge is None:
             return reduced(0, length)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 
@@ -17,8 +17,6 @@ from colkern.jit import support
 from colkern.jit.compiling import compile_or_explain
 
 _ERRORS = support.TOO_WIDE | support.OUT_OF_RANGE | support.CUT_CHARACTER | support.CHANGED
-
-_T = TypeVar("_T")
 
 
 @dataclass
@@ -60,14 +58,19 @@ class RowLoop:
         """
         self.compile(arguments)
 
-        def run_range(start: int, stop: int) -> int:
-            return self.run_range(start, stop, arguments)
-
-        def run_noted(start: int, stop: int) -> int:
-            return with_row(self.name, run_range, start, stop, self.place)
-
-        flags: int = reduce(or_, run_ranges(run_noted, length, ()))
+        flags: int = reduce(or_, run_ranges(self._run_noted, length, (arguments,)))
         return flags
+
+    def _run_noted(self, start: int, stop: int, arguments: Sequence[Any]) -> int:
+        try:
+            return self.run_range(start, stop, arguments)
+        except Exception as error:
+
+            def attempt(start: int, stop: int) -> None:
+                self.run_range(start, stop, arguments)
+
+            note_row(error, self.name, attempt, start, stop, self.place)
+            raise
 
     def run_range(self, start: int, stop: int, arguments: Sequence[Any]) -> int:
         """The flags of a range, by a loop that is compiled.
@@ -96,38 +99,31 @@ class RowLoop:
         )
 
 
-def with_row(
-    name: str,
-    attempt: Callable[[int, int], _T],
-    start: int,
-    stop: int,
-    place: str = "row",
-    again: Callable[[], Callable[[int, int], Any]] | None = None,
-) -> _T:
-    """`attempt(start, stop)`; a note to its exception says at which row it was raised.
+Attempt = Callable[[int, int], object]
+"""Does rows from one to another, and goes on where it did some; where it raises, it did none."""
 
-    The loop does not keep count of where it is: the row is searched once something was raised, by
-    halves.
+
+def note_row(
+    error: Exception, name: str, attempt: Attempt, start: int, stop: int, place: str = "row"
+) -> None:
+    """Add a note to an exception that says at which row it was raised.
+
+    Loops do not keep count of where they are: the row is searched once something was raised, by halves.
 
     Args:
+        error: What was raised.
         name: The function's name.
-        attempt: Does rows `start` to `stop`.
-        start: The first row.
+        attempt: What raised it, and is tried again.
+        start: The first row of the range that it was raised in.
         stop: The row after the last.
         place: What a row is called.
-        again: Makes what does rows in the search: it goes on where it did some, and where it raises,
-            it did none. None if `attempt` is like that.
     """
-    try:
-        return attempt(start, stop)
-    except Exception as error:
-        row = _first_failing(again() if again else attempt, start, stop)
-        if row is not None:
-            error.add_note(f"{name}: {place} {row}")
-        raise
+    row = _first_failing(attempt, start, stop)
+    if row is not None:
+        error.add_note(f"{name}: {place} {row}")
 
 
-def _first_failing(attempt: Callable[[int, int], Any], start: int, stop: int) -> int | None:
+def _first_failing(attempt: Attempt, start: int, stop: int) -> int | None:
     """The row that raises; None if none does when it is tried again."""
     while stop - start > 1:
         middle = (start + stop) // 2
@@ -138,7 +134,7 @@ def _first_failing(attempt: Callable[[int, int], Any], start: int, stop: int) ->
     return start if _fails(attempt, start, stop) else None
 
 
-def _fails(attempt: Callable[[int, int], Any], start: int, stop: int) -> bool:
+def _fails(attempt: Attempt, start: int, stop: int) -> bool:
     try:
         attempt(start, stop)
     except Exception:  # noqa: BLE001  # whatever the user's function raises

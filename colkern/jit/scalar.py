@@ -77,10 +77,10 @@ class Udf(ColumnFunction):
         from colkern.jit.execution import Plan
         from colkern.jit.inputs import Inputs
 
-        readers, nullable = self._readers(columns), self._nullable()
+        readers = self._readers(columns)
         dispatcher = self._dispatcher(self.function)
         returns = self._infer(tuple(reader.value for reader in readers))
-        inputs = Inputs([p.name for p in self.signature.parameters], readers, nullable)
+        inputs = Inputs(self._names, readers, self._nullable())
         return Plan(self.name, inputs, dispatcher, returns)
 
     def _functions(self) -> tuple[Callable[..., Any], ...]:

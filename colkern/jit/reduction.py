@@ -86,7 +86,7 @@ class Reduction:
         self._whole.compile([*passed, *states])
         self._grouped.compile([*passed, group_rows([null_array(0, s.int64())]).numbers, *states])
         if self._merge is not None:
-            self._merge.compile(_pairs(states, states))
+            self._merge.compile([bits(None), *states, *states, *states])
         self._finish.results([bits(None), *states], None, 0, 0)
 
     def _fresh(self, count: int) -> States:
@@ -113,10 +113,12 @@ class Reduction:
         if self._merge is None:
             return reduced(0, length)
         # A range has states of its own for all groups, so it is worth its while with more rows.
-        first, *others = run_ranges(reduced, length, (), grain=max(GRAIN, count))
+        states: States
+        states, *others = run_ranges(reduced, length, (), grain=max(GRAIN, count))
         for other in others:
-            self._merge.run(count, _pairs(first, other))
-        states: States = first
+            merged = self._fresh(count)
+            self._merge.run(count, [bits(None), *states, *other, *merged])
+            states = merged
         return states
 
 
@@ -138,11 +140,6 @@ class _Resumable:
             raise
         for array, before in zip(self._states, self._begun, strict=True):
             before[:] = array
-
-
-def _pairs(first: States, other: States) -> list[Any]:
-    """What the loop that merges is called with; the results go into `first`."""
-    return [bits(None), *first, *other, *first]
 
 
 def _whole(state: State) -> Body:

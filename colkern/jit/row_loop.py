@@ -57,7 +57,6 @@ class RowLoop:
         What the function raises comes through. A note says in which row it was.
         """
         self.compile(arguments)
-
         flags: int = reduce(or_, run_ranges(self._run_noted, length, (arguments,)))
         return flags
 

@@ -339,6 +339,31 @@ def test_an_exception_of_finish_says_in_which_group() -> None:
     assert caught.value.__notes__ == ["positive_sum: finish of group 1"]
 
 
+@pytest.mark.usefixtures("three_threads")
+def test_an_exception_of_merge_says_in_which_group() -> None:
+    @reducer
+    class apart:
+        def init():
+            return 0
+
+        def update(state, value: int):
+            return state + value
+
+        def merge(left, right):
+            if left > 0 and right > 0:
+                raise ValueError("two parts")
+            return left + right
+
+    values, keys = np.zeros(900_000, np.int64), np.arange(900_000) % 7
+    # Of groups 0 to 6, number 3 has a value in the second and in the third part.
+    values[[keys.tolist().index(1), 350_003, 700_000]] = 1
+    keys[[350_003, 700_000]] = 3
+    assert apart(pa.array(values[:600_000]), by=pa.array(keys[:600_000])).num_rows == 7
+    with pytest.raises(ValueError, match="two parts") as caught:
+        apart(pa.array(values), by=pa.array(keys))
+    assert caught.value.__notes__ == ["apart: merge of group 3"]
+
+
 def made_of(**functions: Any) -> Any:
     return type("broken", (), functions)
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import carray, types
+from numba import types
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
+from numba.np.arrayobj import make_array, populate_array
 from numpy import int64, uint64, zeros
 
 from colkern.jit import support
@@ -84,19 +85,26 @@ def _address(typingctx, sink):
     return types.uint64(sink), lambda context, builder, signature, args: args[0]
 
 
-def _array_at(item: Any) -> Any:
+def _array_at(item: Any, count: int = _MANY) -> Any:
     """What makes an array of the items at an address (uint64)."""
+    kind = types.Array(item, 1, "C")
 
     @intrinsic
-    def pointer(typingctx, address):
+    def array_at(typingctx, address):
         def codegen(context, builder, signature, args):
-            return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+            made = make_array(kind)(context, builder)
+            width = context.get_constant(types.intp, item.bitwidth // 8)
+            populate_array(
+                made,
+                data=builder.inttoptr(args[0], made.data.type),
+                shape=[context.get_constant(types.intp, count)],
+                strides=[width],
+                itemsize=width,
+                meminfo=None,
+            )
+            return made._getvalue()
 
-        return types.CPointer(item)(types.uint64), codegen
-
-    @register_jitable
-    def array_at(address):
-        return carray(pointer(uint64(address)), _MANY)
+        return kind(types.uint64), codegen
 
     return array_at
 
@@ -104,6 +112,7 @@ def _array_at(item: Any) -> Any:
 _integers_at = _array_at(types.int64)
 _words_at = _array_at(types.uint64)
 _bytes_at = _array_at(types.uint8)
+_no_bytes_at = _array_at(types.uint8, 0)
 
 
 @register_jitable
@@ -155,7 +164,7 @@ def _taken_bytes(put: Any, offset: Any) -> Any:
         addresses = _words_at(word + uint64(8 * _ADDRESS))
         sizes = _integers_at(word + uint64(8 * _SIZE))
         nulls = _bytes_at(word + uint64(8 * _NULL))
-        nothing = nulls[:0]
+        nothing = _no_bytes_at(word)
         cells[FLAGS] |= put(addresses, sizes, sizes, nothing, nulls, uint64(0), value)
         return cells[_SIZE]
 

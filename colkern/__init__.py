@@ -13,8 +13,8 @@ A few lines of it::
 
     discounted(batch["l_extendedprice"], batch["l_discount"])
 
-Types, arrays and errors are imported with the package; operations, `udf`, `ipc`, `interchange` and
-`spark` when they are first named. Numba is imported when the first kernel runs.
+Types, arrays and errors are imported with the package; operations, `udf`, `jit`, `ipc`,
+`interchange` and `spark` when they are first named. Numba is imported when the first kernel runs.
 """
 
 from __future__ import annotations
@@ -96,9 +96,18 @@ from colkern.schema import (
 )
 
 if TYPE_CHECKING:
-    from colkern import interchange, ipc, spark
+    from colkern import interchange, ipc, jit, spark
     from colkern.builders import array, record_batch
-    from colkern.jit import ByteString, Generator, Reducer, Udf, generator, reducer, udf
+    from colkern.jit import (
+        Builder,
+        ByteString,
+        Generator,
+        Reducer,
+        Udf,
+        generator,
+        reducer,
+        udf,
+    )
     from colkern.operations import (
         abs,
         add,
@@ -176,6 +185,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Array",
     "Buffer",
+    "Builder",
     "ByteString",
     "ColkernError",
     "CompileError",
@@ -250,6 +260,7 @@ __all__ = [
     "invert",
     "ipc",
     "is_ascii",
+    "jit",
     "json_",
     "large_binary",
     "large_list",
@@ -331,7 +342,17 @@ _LATE = {
     "array": "colkern.builders",
     "record_batch": "colkern.builders",
     **dict.fromkeys(
-        ("ByteString", "Generator", "Reducer", "Udf", "generator", "reducer", "udf"), "colkern.jit"
+        (
+            "Builder",
+            "ByteString",
+            "Generator",
+            "Reducer",
+            "Udf",
+            "generator",
+            "reducer",
+            "udf",
+        ),
+        "colkern.jit",
     ),
     **dict.fromkeys(
         (
@@ -408,7 +429,7 @@ _LATE = {
         "colkern.operations",
     ),
 }
-_LATE_MODULES = ("cuda", "interchange", "ipc", "operations", "spark")
+_LATE_MODULES = ("cuda", "interchange", "ipc", "jit", "operations", "spark")
 
 
 def __getattr__(name: str) -> Any:

@@ -3,9 +3,21 @@
 Importing this package does not import Numba.
 """
 
+from colkern.jit.building.builder import Builder
+from colkern.jit.building.rows import build_rows
 from colkern.jit.bytestring import ByteString
 from colkern.jit.generators import Generator, generator
 from colkern.jit.reducers import Reducer, reducer
 from colkern.jit.scalar import Udf, udf
 
-__all__ = ["ByteString", "Generator", "Reducer", "Udf", "generator", "reducer", "udf"]
+__all__ = [
+    "Builder",
+    "ByteString",
+    "Generator",
+    "Reducer",
+    "Udf",
+    "build_rows",
+    "generator",
+    "reducer",
+    "udf",
+]

@@ -118,7 +118,10 @@ _BOUND = re.compile(r"BoundFunction\(.*?, '(\w+)'\)")
 
 _BYTE_STRING_HINT = "; str(s) gives Python's text with its methods"
 
+_BUILDER_METHODS = "append|append_nulls|end_list|end_map|end_row|extend|field|reserve"
+
 _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
+    (re.compile(rf"TypingError: ((?:{_BUILDER_METHODS}): .+)"), "{0}"),
     (
         re.compile(r"Unknown attribute '(\w+)' of type (.+)"),
         "{1} has no {0!r} in compiled code",
@@ -188,6 +191,7 @@ def _construct(text: str, verb: str) -> str:
 
 _PLAIN: list[tuple[str, str]] = [
     (r"ByteString\(\w+\)", "byte string"),
+    (r"Builder\((.+?), (?:measure|write)\)", r"builder of \1"),
     (r"Literal\[(\w+)\]\([^()]*\)", r"\1"),
     (r"Module\(<module '([\w.]+)'.*?>\)", r"module \1"),
     (r"Function\(<(?:built-in )?(?:function|class) '?([\w.]+).*?>\)", r"\1"),

@@ -23,6 +23,20 @@ from colkern.jit.names import global_names, is_empty, row_function
 from colkern.jit.yields import ItemsCompiler, KindsCompiler, with_sink
 
 _COMPILED_IN = (
+    *(
+        f"jit/building/{name}"
+        for name in (
+            "builder_type",
+            "byte_strings",
+            "methods",
+            "nested",
+            "nodes",
+            "nulls",
+            "numbers",
+            "room",
+            "state",
+        )
+    ),
     "jit/checks",
     "jit/parsing",
     "jit/sinks",

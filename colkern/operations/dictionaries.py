@@ -17,6 +17,7 @@ from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import dictionaries as kernels
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, HOST, Buffer
+from colkern.operations.arguments import operation
 from colkern.operations.concatenation import concat
 from colkern.operations.creation import nulls
 from colkern.operations.dictionary_groups import numbers_by_sorting
@@ -32,6 +33,7 @@ NullEncoding = Literal["mask", "encode"]
 # Decoding
 
 
+@operation
 def dictionary_decode(array: Array) -> Array:
     """The values of a dictionary-encoded array, one a slot; copied (views: the views alone).
 
@@ -156,6 +158,7 @@ _DECODE: dict[str, Callable[[Array, Array], Array]] = {
 # Encoding
 
 
+@operation
 def dictionary_encode(
     array: Array, *, index_type: s.Int | None = None, null_encoding: NullEncoding = "mask"
 ) -> Array:
@@ -249,6 +252,7 @@ def _encode_nulls(array: Array, type_: s.Dictionary, counted: bool) -> Array:
 # One dictionary for several arrays
 
 
+@operation
 def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = None) -> list[Array]:
     """The same arrays over one common dictionary: the first one's values, then what others add.
 
@@ -268,7 +272,7 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
         UnsupportedError: If the values are nested or run-end encoded, and the dictionaries differ.
         InvalidArrowError: If an array points outside its own memory.
     """
-    if not arrays:
+    if len(arrays) == 0:
         return []
     type_ = _common_type(arrays, index_type)
     for array in arrays:

@@ -250,3 +250,36 @@ def test_a_function_in_a_function_cannot_be_pickled_plainly() -> None:
     assert isinstance(made, Udf)
     with pytest.raises((pickle.PicklingError, AttributeError)):
         pickle.dumps(made)
+
+
+BUILDING = """
+import json
+import numba, numpy as np
+import colkern as ck
+from colkern.jit import build_rows
+
+@numba.njit(cache=True)
+def count_down(numbers, out):
+    for number in numbers:
+        while number > 0:
+            out.values.append(number)
+            number -= 1
+        out.end_list()
+
+def squared(i, numbers, out):
+    out.append(numbers[i] * numbers[i])
+
+numbers = np.array([2, 0, 100])
+out = ck.Builder(ck.list_(ck.int8()))
+count_down(numbers, out)
+rows = build_rows(squared, 3, numbers, returns=ck.int16())
+hits = sum(count_down.stats.cache_hits.values())
+print(json.dumps([out.finish().to_pylist()[:2], rows.to_pylist(), hits]))
+"""
+
+
+def test_functions_with_builders_are_loaded_by_other_processes(tmp_path: Path) -> None:
+    # What makes room stands elsewhere in each process.
+    (tmp_path / "building.py").write_text(BUILDING)
+    found = [json.loads(run(tmp_path, "building.py").splitlines()[-1]) for _ in range(2)]
+    assert found == [[[[2, 1], []], [4, 0, 10_000], hits] for hits in (0, 1)]

@@ -98,7 +98,17 @@ from colkern.schema import (
 if TYPE_CHECKING:
     from colkern import interchange, ipc, jit, spark
     from colkern.builders import array, record_batch
-    from colkern.jit import Builder, ByteString, Udf, njit, udf
+    from colkern.jit import (
+        Builder,
+        ByteString,
+        Generator,
+        Reducer,
+        Udf,
+        generator,
+        njit,
+        reducer,
+        udf,
+    )
     from colkern.operations import (
         abs,
         add,
@@ -184,10 +194,12 @@ __all__ = [
     "Device",
     "DeviceUnavailableError",
     "Field",
+    "Generator",
     "InvalidArrowError",
     "LimitExceededError",
     "RecordBatch",
     "RecordBatchStream",
+    "Reducer",
     "Schema",
     "StreamError",
     "Udf",
@@ -239,6 +251,7 @@ __all__ = [
     "float32",
     "float64",
     "gather_union",
+    "generator",
     "hash_columns",
     "int8",
     "int16",
@@ -286,6 +299,7 @@ __all__ = [
     "pack_bits",
     "partition_indices",
     "record_batch",
+    "reducer",
     "run_end_decode",
     "run_end_encode",
     "run_end_encoded",
@@ -329,7 +343,20 @@ __all__ = [
 _LATE = {
     "array": "colkern.builders",
     "record_batch": "colkern.builders",
-    **dict.fromkeys(("Builder", "ByteString", "Udf", "njit", "udf"), "colkern.jit"),
+    **dict.fromkeys(
+        (
+            "Builder",
+            "ByteString",
+            "Generator",
+            "Reducer",
+            "Udf",
+            "generator",
+            "njit",
+            "reducer",
+            "udf",
+        ),
+        "colkern.jit",
+    ),
     **dict.fromkeys(
         (
             "abs",

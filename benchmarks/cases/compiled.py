@@ -72,8 +72,8 @@ def _price_peers(price: pa.Array, discount: pa.Array) -> dict[str, Any]:
     frame = pd.DataFrame({"price": price.to_pandas(), "discount": discount.to_pandas()})
     columns = pl.DataFrame({"price": pl.from_arrow(price), "discount": pl.from_arrow(discount)})
     capped = pl.min_horizontal(pl.col("discount"), pl.lit(0.5))
-    expression = pl.when(pl.col("discount").is_null()).then(None).otherwise(
-        pl.col("price") * (1.0 - capped)
+    expression = (
+        pl.when(pl.col("discount").is_null()).then(None).otherwise(pl.col("price") * (1.0 - capped))
     )
     return {
         "pandas": lambda: _with_masks(frame),

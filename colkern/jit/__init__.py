@@ -1,4 +1,5 @@
-"""Arrow columns in code that Numba compiles: `udf`, `njit`, and what its functions work with.
+"""Arrow columns in code that Numba compiles: `udf`, `reducer`, `generator`, `njit`, and what they work
+with.
 
 Importing this package does not import Numba.
 """
@@ -7,6 +8,19 @@ from colkern.jit.building.builder import Builder
 from colkern.jit.building.rows import build_rows
 from colkern.jit.bytestring import ByteString
 from colkern.jit.decorator import njit
+from colkern.jit.generators import Generator, generator
+from colkern.jit.reducers import Reducer, reducer
 from colkern.jit.scalar import Udf, udf
 
-__all__ = ["Builder", "ByteString", "Udf", "build_rows", "njit", "udf"]
+__all__ = [
+    "Builder",
+    "ByteString",
+    "Generator",
+    "Reducer",
+    "Udf",
+    "build_rows",
+    "generator",
+    "njit",
+    "reducer",
+    "udf",
+]

@@ -6,6 +6,7 @@ module: code from `__main__`, a notebook or a pickle names modules that another 
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import types
@@ -45,10 +46,36 @@ def dispatcher_of(function: Any, options: dict[str, Any] | None = None) -> Any:
     return dispatcher
 
 
-_ROW_OPTIONS = {"boundscheck": True, "pipeline_class": RowCompiler}
+_ROW_OPTIONS: dict[str, Any] = {"boundscheck": True, "pipeline_class": RowCompiler}
 
 # Of one function, not of those that it calls.
 _OWN_OPTIONS = ("inline", "forceinline", "locals")
+
+
+def items_dispatcher_of(function: Any) -> Any:
+    """A dispatcher for a generator function, which takes a sink as its last argument, and hands each
+    item to it; see `colkern.jit.yields`."""
+    from colkern.jit.yields import ItemsCompiler
+
+    return _rewritten(function, ItemsCompiler)
+
+
+def kinds_dispatcher_of(function: Any) -> Any:
+    """A dispatcher for a generator function, which takes a bool as its last argument, and returns what
+    the generator yields; to be asked for its types."""
+    from colkern.jit.yields import KindsCompiler
+
+    return _rewritten(function, KindsCompiler)
+
+
+def _rewritten(function: Any, compiler: Any) -> Any:
+    from colkern.jit.yields import with_sink
+
+    copies = _Copies()
+    copy = copies.copy(function, _ROW_OPTIONS)
+    with_sink(copy)
+    copies.close_cycles()
+    return jit(copy, library_key(), **(_ROW_OPTIONS | {"pipeline_class": compiler}))
 
 
 class _Copies:
@@ -63,7 +90,17 @@ class _Copies:
         made = function, repr(sorted(options.items()))
         if made in self._copies:
             return self._dispatchers.get(made, self._copies[made])
-        copy = self._copies[made] = _copy(function)
+        dispatcher = jit(self.copy(function, options), library_key(), **options)
+        if inspect.isgeneratorfunction(function):
+            # Numba knows how to go on with a generator only where it was compiled. What calls it has
+            # its code inside, and is stored.
+            dispatcher._cache.disable()
+        self._dispatchers[made] = dispatcher
+        return dispatcher
+
+    def copy(self, function: types.FunctionType, options: dict[str, Any]) -> types.FunctionType:
+        """A copy that calls dispatchers."""
+        copy = self._copies[function, repr(sorted(options.items()))] = _copy(function)
         # One that calls itself may be compiled before its name is given to what it becomes.
         itself = {function.__name__: function}
         for name in global_names(function.__code__):
@@ -74,8 +111,7 @@ class _Copies:
             if not is_empty(cell) or name in itself:
                 value = itself[name] if is_empty(cell) else cell.cell_contents
                 cell.cell_contents = self._compilable(value, options)
-        self._dispatchers[made] = jit(copy, library_key(), **options)
-        return self._dispatchers[made]
+        return copy
 
     def close_cycles(self) -> None:
         """Let functions that call each other in a circle do so through dispatchers."""

@@ -191,7 +191,7 @@ def dictionary_encode(
     if array.layout.name == "null":
         return _encode_nulls(array, type_, counted)
     target = target_of(array.device)
-    numbers, firsts = _numbered(array, counted, f"u{type_.index_type.bit_width // 8}")
+    numbers, firsts = number_values(array, counted, f"u{type_.index_type.bit_width // 8}")
     _require_fit(len(firsts), type_.index_type)
     dictionary = take_positions(array, target.frozen(firsts))
     validity = None if counted else compact_validity(array)
@@ -202,10 +202,18 @@ def dictionary_encode(
     return made
 
 
-def _numbered(array: Array, counted: bool, dtype: Any, expected: int = 0) -> tuple[Any, Any]:
+def number_values(array: Array, counted: bool, dtype: Any, expected: int = 0) -> tuple[Any, Any]:
     """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value.
 
-    At least `expected` distinct values are to be expected.
+    Args:
+        array: A checked array.
+        counted: Whether null is a value; else nulls have number 0.
+        dtype: The type of the numbers.
+        expected: How many distinct values are to be expected at least.
+
+    Raises:
+        UnsupportedError: If the values are nested or run-end encoded.
+        LimitExceededError: If there are more than 2^32 slots.
     """
     if array.layout.name not in _ENCODED:
         raise UnsupportedError(
@@ -278,7 +286,7 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
     kept = distinct[0].length
     if len(distinct) > 1 and common.length:
         longest = max(values.length for values in distinct)
-        moved, firsts = _numbered(common, True, np.uint32, longest)
+        moved, firsts = number_values(common, True, np.uint32, longest)
         common = take_positions(common, target.frozen(firsts))
         # The first values keep their numbers if none is there twice: the last one shows it.
         if kept and target.item(moved, kept - 1) != kept - 1:

@@ -20,7 +20,7 @@ SCRIPT = """
 import json, sys
 import pyarrow as pa
 import colkern.schema as s
-from colkern.jit import udf
+from colkern.jit import generator, reducer, udf
 from helpers import fee
 
 RATE = {rate}
@@ -40,10 +40,26 @@ def label(x: str | None):
 def number(x: str) -> float:
     return float(x)
 
+@reducer
+class total:
+    def init():
+        return 0.0
+    def update(state, x: float):
+        return state + fee(x)
+    def merge(left, right):
+        return left + right
+
+@generator
+def fees(x: float) -> float:
+    yield x
+    yield fee(x)
+
 results = [
     price(pa.array([10.0, None])).to_pylist(),
     label(pa.array(["abc", None, "x"])).to_pylist(),
     number(pa.array(["1.25", "0.1234567890123456789"])).to_pylist(),
+    total(pa.array([1.0, 2.0])),
+    fees(pa.array([1.0])).to_pylist(),
 ]
 from colkern.cpu.compiler import compilations
 print(json.dumps([results, compilations()]))
@@ -84,7 +100,8 @@ def outcome(folder: Path, **variables: str) -> tuple[list[Any], dict[str, int]]:
 
 def test_a_second_process_compiles_nothing_and_an_edit_is_noticed(tmp_path: Path) -> None:
     write(tmp_path, rate=2.0, fee=1)
-    expected = [[22.0, None], ["ab", "none", "X"], [1.25, 0.1234567890123456789]]
+    numbers = [1.25, 0.1234567890123456789]
+    expected = [[22.0, None], ["ab", "none", "X"], numbers, 4.0, [[1.0, 2.0]]]
     results, counts = outcome(tmp_path)
     assert results == expected
     assert counts["compiled"] > 0
@@ -98,7 +115,8 @@ def test_a_second_process_compiles_nothing_and_an_edit_is_noticed(tmp_path: Path
     write(tmp_path, rate=3.0, fee=1)
     assert outcome(tmp_path)[0][0] == [32.0, None]
     write(tmp_path, rate=3.0, fee=5)
-    assert outcome(tmp_path)[0][0] == [36.0, None]
+    results, _ = outcome(tmp_path)
+    assert (results[0], *results[3:]) == ([36.0, None], 12.0, [[1.0, 6.0]])
 
 
 LANGUAGE = """
@@ -301,7 +319,7 @@ def test_importing_imports_no_compiler(tmp_path: Path) -> None:
 PICKLING = """
 import sys
 from pyspark import cloudpickle
-from colkern.jit import njit, udf
+from colkern.jit import generator, njit, reducer, udf
 from pathlib import Path
 import numpy as np
 import pyarrow as pa
@@ -315,6 +333,18 @@ def helper(x):
 def tripled(x: int | None) -> int:
     return helper(x)
 
+@reducer
+class total:
+    def init():
+        return 0
+    def update(state, x: int):
+        return state + helper(x)
+
+@generator
+def pair(x: int):
+    yield x
+    yield helper(x)
+
 @njit(nogil=True)
 def summed(items, start=1):
     for item in items:
@@ -322,18 +352,22 @@ def summed(items, start=1):
     return start
 
 assert tripled(pa.array([1, None])).to_pylist() == [3, None]
+assert total(pa.array([1, None])) == 3
+assert pair(pa.array([1, None])).to_pylist() == [[1, 3], None]
+Path("udf.pickle").write_bytes(cloudpickle.dumps((tripled, total, pair)))
 assert summed(np.array([1, 2])) == 10
-Path("udf.pickle").write_bytes(cloudpickle.dumps(tripled))
 Path("njit.pickle").write_bytes(cloudpickle.dumps(summed))
 """
 
 UNPICKLING = """
 import pickle, sys
 from pathlib import Path
-made = pickle.loads(Path("udf.pickle").read_bytes())
+made, total, pair = pickle.loads(Path("udf.pickle").read_bytes())
 assert "numba" not in sys.modules
 import pyarrow as pa
 assert made(pa.array([2, None])).to_pylist() == [6, None]
+assert total(pa.array([2, None])) == 6
+assert pair(pa.array([2, None])).to_pylist() == [[2, 6], None]
 assert repr(made) == "<colkern udf tripled(x: int) -> int64>", repr(made)
 import numpy as np
 assert pickle.loads(Path("njit.pickle").read_bytes())(np.array([1, 2])) == 10

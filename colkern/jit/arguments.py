@@ -20,13 +20,17 @@ from colkern.jit.signatures import Parameter
 from colkern.layouts import VIEW_BYTES, Role
 from colkern.memory import EMPTY
 
+Value = str | s.DataType
+"""What a function gets for a column; see `Reader.value`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reader:
     """How the slots of one argument are read.
 
     Args:
-        value: What the user's function gets: the name of a Numba type, `text` or `binary`.
+        value: What the user's function gets: the name of a Numba type, `text` or `binary`; or a data
+            type, for what `colkern.jit.columns` makes of its slots.
         parameters: The loop's parameters for it.
         code: The expression for the value of slot `i`.
         prepare: From an array to what is passed for `parameters`. Nothing is copied, unless it is
@@ -34,7 +38,7 @@ class Reader:
         check: An expression for flags that is not zero where a value of a valid slot cannot be read.
     """
 
-    value: str
+    value: Value
     parameters: tuple[str, ...]
     code: str
     prepare: Callable[[Array], tuple[Any, ...]]
@@ -73,12 +77,14 @@ def _float(type_: s.FloatingPoint) -> Reader:
     return Reader("float32", ("{n}",), "{n}[i]", prepare)
 
 
+def _element(type_: s.DataType) -> Reader:
+    """The column itself is passed, and its slots are read as users' own loops read them."""
+    return Reader(type_, ("{n}",), "value_at({n}, i)", lambda array: (array,))
+
+
 def _decimal(type_: s.Decimal) -> Reader:
     if type_.precision > s.MAX_DECIMAL_PRECISION[64]:
-        raise UnsupportedError(
-            f"{type_} as an argument: its values do not fit 64-bit integers; "
-            f"cast it to a precision of 18 digits at most"
-        )
+        return _element(type_)
     words = type_.bit_width // 64
     if words <= 1:
         return _numbers("int64")
@@ -155,6 +161,15 @@ _READERS: dict[type[s.DataType], Callable[[Any], Reader]] = {
     s.LargeBinary: lambda _: _offsets("binary"),
     s.BinaryView: lambda _: _views("binary"),
     s.FixedSizeBinary: _fixed_size_binary,
+    s.Interval: _element,
+    s.List: _element,
+    s.LargeList: _element,
+    s.ListView: _element,
+    s.LargeListView: _element,
+    s.FixedSizeList: _element,
+    s.Map: _element,
+    s.Struct: _element,
+    s.Union: _element,
 }
 
 
@@ -210,7 +225,7 @@ _SAME_MEANING: dict[type[s.DataType], Callable[[Any, Any], bool]] = {
 }
 
 
-def value_of(declared: s.DataType | type | None) -> str | None:
+def value_of(declared: s.DataType | type | None) -> Value | None:
     """What the function gets for a declared type; None if only an array can tell."""
     if declared is None:
         return None

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
-from colkern.jit.arguments import Reader, accepted_reader, reader_of, value_of
+from colkern.jit.arguments import Reader, Value, accepted_reader, reader_of, value_of
 from colkern.jit.names import has_all_names, is_found_by_name
 from colkern.jit.signatures import Signature
 
@@ -55,8 +55,11 @@ class ColumnFunction:
         Raises:
             TypeError, CompileError: As a call with such columns would.
         """
+        from colkern.jit.encoded import decoded_type
+
         self._check_count(len(columns))
-        self._plan_for(columns).compile(columns)
+        plain = tuple(map(decoded_type, columns))
+        self._plan_for(plain).compile(plain)
 
     # Columns
 
@@ -67,21 +70,32 @@ class ColumnFunction:
             for name, column in zip(self._names, columns, strict=True)
         ]
 
+    def _planned(self, arrays: Sequence[Array]) -> tuple[Any, list[Array], int]:
+        """The plan for columns in host memory, the columns as it reads them, and their length."""
+        from colkern.jit.encoded import decoded
+
+        length = self._length(arrays)
+        plain = [decoded(array) for array in arrays]
+        return self._plan_for(tuple([array.type for array in plain])), plain, length
+
     def _check_count(self, count: int) -> None:
         wanted = len(self.signature.parameters)
         if count != wanted:
             raise TypeError(f"{self.name} takes {wanted} columns, got {count}")
 
-    def _length(self, arrays: list[Array]) -> int:
+    def _length(self, arrays: Sequence[Array]) -> int:
         return common_length(self._names, arrays, self.KIND)
 
     # Types
 
     def _readers(self, columns: Sequence[s.DataType]) -> list[Reader]:
+        from colkern.jit.encoded import decoded_type
+
+        columns = [decoded_type(column) for column in columns]
         pairs = zip(self.signature.parameters, columns, strict=True)
         return [accepted_reader(parameter, data_type) for parameter, data_type in pairs]
 
-    def _known_values(self) -> list[str] | None:
+    def _known_values(self) -> list[Value] | None:
         """What the functions get for each column, if the declaration says it all."""
         values = [value_of(parameter.type) for parameter in self.signature.parameters]
         known = [value for value in values if value is not None]
@@ -124,7 +138,7 @@ class ColumnFunction:
         """The user's functions."""
         raise NotImplementedError
 
-    def _infer(self, values: tuple[str, ...]) -> Any:
+    def _infer(self, values: tuple[Value, ...]) -> Any:
         """Find out, by compiling, what the functions return for arguments of those kinds."""
         raise NotImplementedError
 

@@ -15,12 +15,13 @@ from numba import types
 from numba.core.errors import NumbaError
 
 from colkern.errors import CompileError
+from colkern.jit.arguments import Value
 from colkern.jit.loops import numba_type
 from colkern.jit.strings import ByteStringType
 
 
 def returned_kinds(
-    dispatcher: Any, values: Sequence[str], nullable: Sequence[bool], verb: str = "returns"
+    dispatcher: Any, values: Sequence[Value], nullable: Sequence[bool], verb: str = "returns"
 ) -> frozenset[str]:
     """What a function returns, compiling it if it has to.
 
@@ -41,7 +42,7 @@ def returned_kinds(
     )
 
 
-def signatures(values: Sequence[str], nullable: Sequence[bool]) -> list[tuple[Any, ...]]:
+def signatures(values: Sequence[Value], nullable: Sequence[bool]) -> list[tuple[Any, ...]]:
     """The Numba types of a function's arguments: one signature for each combination of nulls."""
     choices = [
         (numba_type(value), types.none) if may else (numba_type(value),)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
+from colkern.jit.arguments import Value
 from colkern.jit.column_function import ColumnFunction, NullPolicy, require_null_policy
 from colkern.jit.result_types import result_type
 from colkern.jit.results import writer_of
@@ -45,7 +46,7 @@ class Generator(ColumnFunction):
         functools.update_wrapper(self, function)
         self.function = function
         self._large = large
-        self._items: dict[tuple[str, ...], s.DataType] = {}
+        self._items: dict[tuple[Value, ...], s.DataType] = {}
 
     def __call__(self, *columns: Any) -> Array:
         """What the function yields for each row of the columns: a list a row.
@@ -66,9 +67,9 @@ class Generator(ColumnFunction):
 
         What the function raises itself comes through, with a note that says in which row.
         """
-        arrays = self._arrays(columns)
-        plan: Generation = self._plan_for(tuple([array.type for array in arrays]))
-        return plan.run(arrays, self._length(arrays))
+        plan, arrays, length = self._planned(self._arrays(columns))
+        lists: Array = plan.run(arrays, length)
+        return lists
 
     def explode(self, *columns: Any) -> tuple[Array, Array]:
         """The row (int64) that each item comes from, and the items, as two columns of one length.
@@ -102,7 +103,7 @@ class Generator(ColumnFunction):
         inputs = Inputs(self._names, readers, self._nullable())
         return Generation(self.name, inputs, dispatcher, lists)
 
-    def _lists(self, values: tuple[str, ...]) -> Lists:
+    def _lists(self, values: tuple[Value, ...]) -> Lists:
         item = self._infer(values)
         lists: Lists = s.large_list(item) if self._large else s.list_(item)
         return lists
@@ -110,7 +111,7 @@ class Generator(ColumnFunction):
     def _functions(self) -> tuple[Callable[..., Any], ...]:
         return (self.function,)
 
-    def _infer(self, values: tuple[str, ...]) -> s.DataType:
+    def _infer(self, values: tuple[Value, ...]) -> s.DataType:
         if values not in self._items:
             from colkern.jit.compiling import returned_kinds
 
@@ -137,7 +138,7 @@ def _rebuilt(
     signature: Signature,
     nulls: NullPolicy,
     large: bool,
-    items: dict[tuple[str, ...], s.DataType],
+    items: dict[tuple[Value, ...], s.DataType],
 ) -> Generator:
     """A `Generator` out of a pickle: what was found out about its items need not be found again."""
     made = Generator(function, signature, nulls, large)

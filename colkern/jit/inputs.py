@@ -48,7 +48,7 @@ class Inputs:
             passed = [bits(combine_validity(list(arrays))[0]), bits(required)]
         for array, may in zip(arrays, self.nullable, strict=True):
             if may:
-                has_nulls = array.null_count != 0
+                has_nulls = array.layout.has_validity and array.null_count != 0
                 passed.append(bits(array.buffer(Role.VALIDITY) if has_nulls else None))
                 passed.append(np.uint64(array.offset))
         for array, reader in zip(arrays, self.readers, strict=True):

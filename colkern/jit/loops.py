@@ -23,7 +23,9 @@ import colkern.jit.parsing  # noqa: F401
 from colkern.cpu.compiler import jit
 from colkern.cpu.primitives import trailing_zeros
 from colkern.jit import strings, support
-from colkern.jit.arguments import Reader
+from colkern.jit.arguments import Reader, Value
+from colkern.jit.columns import column_type
+from colkern.jit.elements import value_at, value_type
 from colkern.jit.functions import library_key
 from colkern.jit.results import TEXT, Writer
 
@@ -36,6 +38,7 @@ _NAMESPACE = {
     "float64": np.float64,
     "binary_at": strings.binary_at,
     "trailing_zeros": trailing_zeros,
+    "value_at": value_at,
     **{
         name: getattr(support, name)
         for name in (
@@ -104,9 +107,9 @@ _NUMBA_TYPES = {
 }
 
 
-def numba_type(value: str) -> Any:
+def numba_type(value: Value) -> Any:
     """The Numba type of what a reader gives."""
-    return _NUMBA_TYPES[value]
+    return _NUMBA_TYPES[value] if isinstance(value, str) else value_type(column_type(value))
 
 
 def compile_loop(

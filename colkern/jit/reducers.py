@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.errors import CompileError
+from colkern.jit.arguments import Value
 from colkern.jit.column_function import (
     ColumnFunction,
     NullPolicy,
@@ -58,7 +59,7 @@ class Reducer(ColumnFunction):
         super().__init__(signature, nulls)
         self.__name__, self.__qualname__, self.__module__, self.__doc__ = astuple(source)
         self.functions = functions
-        self._inferred: dict[tuple[str, ...], tuple[State, s.DataType]] = {}
+        self._inferred: dict[tuple[Value, ...], tuple[State, s.DataType]] = {}
 
     def __call__(self, *columns: Any, by: Any = None) -> Any:
         """One value for all rows of the columns; with `by`, a batch with one row a group.
@@ -89,9 +90,7 @@ class Reducer(ColumnFunction):
 
         What the functions raise themselves comes through, with a note that says in which row.
         """
-        arrays = self._arrays(columns)
-        plan: Reduction = self._plan_for(tuple([array.type for array in arrays]))
-        length = self._length(arrays)
+        plan, arrays, length = self._planned(self._arrays(columns))
         if by is None:
             return plan.run(arrays, length).to_pylist()[0]
         from colkern.operations.grouping import group_rows
@@ -139,12 +138,12 @@ class Reducer(ColumnFunction):
         plain = self.functions
         return filter(None, (plain.init, plain.update, plain.merge, plain.finish))
 
-    def _infer(self, values: tuple[str, ...]) -> tuple[State, s.DataType]:
+    def _infer(self, values: tuple[Value, ...]) -> tuple[State, s.DataType]:
         if values not in self._inferred:
             self._inferred[values] = self._compiled_types(values)
         return self._inferred[values]
 
-    def _compiled_types(self, values: tuple[str, ...]) -> tuple[State, s.DataType]:
+    def _compiled_types(self, values: tuple[Value, ...]) -> tuple[State, s.DataType]:
         from colkern.jit.compiling import returned_kind
         from colkern.jit.states import next_state, state_of
 

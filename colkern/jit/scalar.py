@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
+from colkern.jit.arguments import Value
 from colkern.jit.column_function import ColumnFunction, NullPolicy, require_null_policy
 from colkern.jit.result_types import result_type
 from colkern.jit.results import writer_of
@@ -29,19 +30,26 @@ class Udf(ColumnFunction):
         function: The plain Python function.
         signature: What it takes and returns, as declared.
         nulls: What it does with nulls.
+        pure: Whether its results follow from its arguments alone.
     """
 
     function: Callable[..., Any]
+    pure: bool
 
     KIND = "udf"
 
     def __init__(
-        self, function: Callable[..., Any], signature: Signature, nulls: NullPolicy
+        self,
+        function: Callable[..., Any],
+        signature: Signature,
+        nulls: NullPolicy,
+        pure: bool = True,
     ) -> None:
         super().__init__(signature, nulls)
         functools.update_wrapper(self, function)
         self.function = function
-        self._results: dict[tuple[str, ...], s.DataType] = {}
+        self.pure = pure
+        self._results: dict[tuple[Value, ...], s.DataType] = {}
 
     def __call__(self, *columns: Any) -> Array:
         """The function of each row of the columns, as an array.
@@ -61,8 +69,23 @@ class Udf(ColumnFunction):
         What the function raises itself comes through, with a note that says in which row.
         """
         arrays = self._arrays(columns)
-        plan: Plan = self._plan_for(tuple([array.type for array in arrays]))
-        return plan.run(arrays, self._length(arrays))
+        results = self._over_values(arrays)
+        return self._over_rows(arrays) if results is None else results
+
+    def _over_values(self, arrays: list[Array]) -> Array | None:
+        """The results by the values of an only column that is encoded, if that is possible."""
+        from colkern.jit.encoded import is_encoded, over_values
+
+        if len(arrays) > 1 or not self.pure or not is_encoded(arrays[0]) or any(self._nullable()):
+            return None
+        # On the host, as the rest of it would be.
+        self._length(arrays)
+        return over_values(arrays[0], self)
+
+    def _over_rows(self, arrays: list[Array]) -> Array:
+        plan, plain, length = self._planned(arrays)
+        results: Array = plan.run(plain, length)
+        return results
 
     def result_type(self, *columns: s.DataType) -> s.DataType:
         """The type of the results for columns of those types; compiles the function if it has to.
@@ -86,7 +109,7 @@ class Udf(ColumnFunction):
     def _functions(self) -> tuple[Callable[..., Any], ...]:
         return (self.function,)
 
-    def _infer(self, values: tuple[str, ...]) -> s.DataType:
+    def _infer(self, values: tuple[Value, ...]) -> s.DataType:
         if values not in self._results:
             from colkern.jit.compiling import returned_kinds
 
@@ -104,17 +127,18 @@ class Udf(ColumnFunction):
         return self._described(self.signature.returns or inferred)
 
     def _parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _rebuilt, (self.function, self.signature, self.nulls, self._results)
+        return _rebuilt, (self.function, self.signature, self.nulls, self.pure, self._results)
 
 
 def _rebuilt(
     function: Callable[..., Any],
     signature: Signature,
     nulls: NullPolicy,
-    results: dict[tuple[str, ...], s.DataType],
+    pure: bool,
+    results: dict[tuple[Value, ...], s.DataType],
 ) -> Udf:
     """A `Udf` out of a pickle: what was found out about its results need not be found again."""
-    made = Udf(function, signature, nulls)
+    made = Udf(function, signature, nulls, pure)
     made._results = dict(results)
     return made
 
@@ -126,6 +150,7 @@ def udf(
     *,
     returns: Any = None,
     nulls: NullPolicy = "propagate",
+    pure: bool = True,
     signature: str | None = None,
 ) -> Udf: ...
 
@@ -137,6 +162,7 @@ def udf(
     *,
     returns: Any = None,
     nulls: NullPolicy = "propagate",
+    pure: bool = True,
     signature: str | None = None,
 ) -> Callable[[Callable[..., Any]], Udf]: ...
 
@@ -147,6 +173,7 @@ def udf(
     *,
     returns: Any = None,
     nulls: NullPolicy = "propagate",
+    pure: bool = True,
     signature: str | None = None,
 ) -> Udf | Callable[[Callable[..., Any]], Udf]:
     """Make a function of one row into a function of columns, compiled by Numba::
@@ -178,10 +205,13 @@ def udf(
     decimal up to 18 digits                     `int`: the value times ten to the power of the scale
     date, time, timestamp, duration             `int` in the unit of the type
     utf8, binary; also large, view, fixed size  a byte string: see `colkern.jit.ByteString`
+    decimal of more digits, interval, list,     what a slot is in any compiled code: see "Columns in
+    map, struct, union                          compiled code" in the documentation
+    dictionary, run-end encoded                 the values
     ==========================================  ===================================================
 
-    Results are the same types; a byte string may be a slice of an argument, a literal, or a `str`.
-    A `str` that the function builds is built twice a row, once to be measured.
+    Results are numbers, times, decimals up to 18 digits and byte strings. A byte string may be a slice
+    of an argument, a literal, or a `str`, which is built twice a row, once to be measured.
     Arithmetic is that of 64-bit machine numbers: integers wrap around, and division by zero gives an
     infinity or NaN for floats and 0 for integers. Globals and variables of outer functions are taken
     as they are when it is compiled.
@@ -195,6 +225,9 @@ def udf(
             function gets None for a null in a parameter with a hint such as `float | None` (or a `?`
             in the signature), or, if there is no such parameter, in any. Under both policies it may
             return None for a null.
+        pure: Whether the results follow from the arguments alone. Then a function of one column that is
+            dictionary or run-end encoded is called for each of its values, not for each row, where that
+            is less. False for one that draws random numbers, say.
         signature: As text, `"(float64, utf8?) -> float64"`, over all hints.
 
     Raises:
@@ -206,12 +239,16 @@ def udf(
         function, signature = None, function
     require_null_policy(nulls)
     if function is None:
-        return lambda plain: _make(plain, returns, nulls, signature)
-    return _make(function, returns, nulls, signature)
+        return lambda plain: _make(plain, returns, nulls, pure, signature)
+    return _make(function, returns, nulls, pure, signature)
 
 
 def _make(
-    function: Callable[..., Any], returns: Any, nulls: NullPolicy, signature: str | None
+    function: Callable[..., Any],
+    returns: Any,
+    nulls: NullPolicy,
+    pure: bool,
+    signature: str | None,
 ) -> Udf:
     plain = getattr(function, "py_func", function)
     if not inspect.isfunction(plain):
@@ -223,7 +260,7 @@ def _make(
         )
     if inspect.iscoroutinefunction(plain):
         raise CompileError(f"{plain.__name__}: coroutines are no functions of a row")
-    made = Udf(plain, signature_of(plain, signature, returns), nulls)
+    made = Udf(plain, signature_of(plain, signature, returns), nulls, pure)
     made._require_supported()
     if made.signature.returns is not None:
         writer_of(made.signature.returns)

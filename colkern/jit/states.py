@@ -11,7 +11,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from colkern.errors import CompileError
-from colkern.jit.arguments import Reader
+from colkern.jit.arguments import Reader, Value
 from colkern.jit.compiling import plain_types, returned_type, signatures
 
 _SCALARS = (types.Integer, types.Float, types.Boolean)
@@ -65,7 +65,7 @@ class State:
 _DTYPES = {types.boolean: np.bool_}
 
 
-def state_of(name: str, init: Any, update: Any, values: Sequence[str], nullable: Any) -> State:
+def state_of(name: str, init: Any, update: Any, values: Sequence[Value], nullable: Any) -> State:
     """The state that `init` begins with and `update` goes on with.
 
     An integer becomes a float where `update` makes it one: `init` may return 0 for a sum of floats.

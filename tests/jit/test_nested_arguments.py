@@ -1,0 +1,165 @@
+"""Columns of nested and encoded types, and wide decimals, as arguments of functions of a row."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from arrow_oracle import from_pyarrow
+
+import colkern as ck
+
+
+@ck.udf
+def longest(words: Any) -> int:
+    most = 0
+    for word in words:
+        if word is not None:
+            most = max(most, len(word))
+    return most
+
+
+def test_lists_of_every_layout_are_columns_of_their_elements() -> None:
+    values = [["a", None, "bcd"], None, [], ["ef"]]
+    expected = [3, None, 0, 2]
+    for type_ in (pa.list_(pa.utf8()), pa.large_list(pa.utf8()), pa.list_view(pa.utf8())):
+        column = pa.array([["xxxxx"], *values], type_)
+        assert longest(from_pyarrow(column).slice(1)).to_pylist() == expected
+
+
+def test_structs_are_rows_and_a_null_field_is_none() -> None:
+    @ck.udf
+    def area(box: Any) -> float:
+        if box.height is None:
+            return None
+        return box.width * box.height
+
+    boxes = [{"width": 2.0, "height": 3.0}, None, {"width": 1.0, "height": None}]
+    assert area(from_pyarrow(pa.array(boxes))).to_pylist() == [6.0, None, None]
+
+
+def test_maps_are_searched_by_key() -> None:
+    @ck.udf
+    def price(prices: Any, key: str) -> int:
+        for entry in prices:
+            if entry.key == key:
+                return entry.value
+        return None
+
+    maps = pa.array([[("a", 1), ("b", 2)], [("b", 3)], None], pa.map_(pa.utf8(), pa.int64()))
+    assert price(maps, pa.array(["b", "a", "a"])).to_pylist() == [2, None, None]
+
+
+def test_a_slot_of_a_union_is_never_null_itself() -> None:
+    @ck.udf
+    def number(value: Any) -> float:
+        if value.type_id == 0:
+            return value.child(0)
+        text = value.child(1)
+        return None if text is None else float(len(text))
+
+    ids, offsets = pa.array([0, 1, 0, 1], pa.int8()), pa.array([0, 0, 1, 1], pa.int32())
+    children = [pa.array([1.5, None]), pa.array(["abc", None])]
+    union = pa.UnionArray.from_dense(ids, offsets, children)
+    assert number(from_pyarrow(union)).to_pylist() == [1.5, 3.0, None, None]
+
+
+def test_decimals_that_fit_no_integer_are_decimals() -> None:
+    @ck.udf
+    def is_large(amount: Any) -> bool:
+        return amount * 2 > 10**18
+
+    values = [Decimal("12345678901234567890.12"), Decimal("-1.00"), None]
+    column = from_pyarrow(pa.array(values, pa.decimal128(30, 2)))
+    assert is_large(column).to_pylist() == [True, False, None]
+
+
+def test_a_declared_nested_type_is_compiled_ahead() -> None:
+    @ck.udf
+    def total(values: ck.list_(ck.float64())) -> float:  # type: ignore[valid-type]
+        found = 0.0
+        for value in values:
+            found += value
+        return found
+
+    assert total.result_type(ck.list_(ck.float64())) == ck.float64()
+    with pytest.raises(TypeError, match="values: expected list<item: double>"):
+        total(ck.array([1.5]))
+
+
+def _dictionary() -> pa.Array:
+    indices = pa.array([2, 0, None, 2, 1, 3, 0, 2], pa.int8())
+    return pa.DictionaryArray.from_arrays(indices, pa.array(["a", None, "ccc", "dddd"]))
+
+
+def test_dictionaries_and_runs_give_the_values_in_every_position() -> None:
+    @ck.udf
+    def joined(left: str, right: str, number: int) -> int:
+        return len(left) * 100 + len(right) * 10 + number
+
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([3, 8], pa.int32()), pa.array(["x", "yy"]))
+    numbers = pa.array(range(8))
+    columns = _dictionary().slice(1), runs.slice(1), numbers.slice(1)
+    plain = [None if a is None else len(a) for a in columns[0].to_pylist()]
+    expected = [
+        None if size is None else size * 100 + (10 if i + 1 < 3 else 20) + i + 1
+        for i, size in enumerate(plain)
+    ]
+    assert joined(*map(from_pyarrow, columns)).to_pylist() == expected
+
+
+@pytest.mark.parametrize("pure", [True, False])
+def test_a_function_of_one_dictionary_is_called_for_its_values(pure: bool) -> None:
+    @ck.udf(pure=pure)
+    def size(text: str) -> int:
+        return len(text)
+
+    assert size(from_pyarrow(_dictionary())).to_pylist() == [3, 1, None, 3, None, 4, 1, 3]
+
+
+def test_runs_are_computed_once_each() -> None:
+    runs = pa.RunEndEncodedArray.from_arrays(
+        pa.array([2, 3, 6], pa.int32()), pa.array([5, None, 7])
+    )
+
+    @ck.udf
+    def doubled(x: int) -> int:
+        return 2 * x
+
+    assert doubled(from_pyarrow(runs.slice(1, 4))).to_pylist() == [10, None, 14, 14]
+
+
+def test_a_value_that_no_row_has_raises_nothing() -> None:
+    @ck.udf
+    def inverse(x: int) -> int:
+        if x == 0:
+            raise ValueError("none has this")
+        return 100 // x
+
+    dictionary = pa.DictionaryArray.from_arrays(pa.array([1, 2, 1], pa.int8()), pa.array([0, 4, 5]))
+    assert inverse(from_pyarrow(dictionary)).to_pylist() == [25, 20, 25]
+    with pytest.raises(ValueError, match="none has this") as caught:
+        inverse(from_pyarrow(pa.DictionaryArray.from_arrays([1, 0], pa.array([0, 4]))))
+    assert caught.value.__notes__ == ["inverse: row 1"]
+
+
+def test_a_reduction_and_a_generator_take_them_too() -> None:
+    @ck.generator
+    def words(text: Any) -> str:
+        for word in text:
+            if word is not None:
+                yield word
+
+    @ck.reducer
+    class lengths:
+        def init() -> int:  # type: ignore[misc]
+            return 0
+
+        def update(state, text: str):  # type: ignore[no-untyped-def]
+            return state + len(text)
+
+    lists = pa.array([["a", None], None, ["b", "c"]])
+    assert words(from_pyarrow(lists)).to_pylist() == [["a"], None, ["b", "c"]]
+    assert lengths(from_pyarrow(_dictionary())) == 3 + 1 + 3 + 4 + 1 + 3

@@ -98,7 +98,7 @@ from colkern.schema import (
 if TYPE_CHECKING:
     from colkern import interchange, ipc, spark
     from colkern.builders import array, record_batch
-    from colkern.jit import ByteString, Udf, udf
+    from colkern.jit import ByteString, CudaKernel, Udf, cuda_jit, udf
     from colkern.operations import (
         abs,
         add,
@@ -179,6 +179,7 @@ __all__ = [
     "ByteString",
     "ColkernError",
     "CompileError",
+    "CudaKernel",
     "DataType",
     "Device",
     "DeviceUnavailableError",
@@ -210,6 +211,7 @@ __all__ = [
     "compact_views",
     "concat",
     "count",
+    "cuda_jit",
     "date32",
     "date64",
     "day_time_interval",
@@ -326,7 +328,7 @@ __all__ = [
 _LATE = {
     "array": "colkern.builders",
     "record_batch": "colkern.builders",
-    **dict.fromkeys(("ByteString", "Udf", "udf"), "colkern.jit"),
+    **dict.fromkeys(("ByteString", "CudaKernel", "Udf", "cuda_jit", "udf"), "colkern.jit"),
     **dict.fromkeys(
         (
             "abs",

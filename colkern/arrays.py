@@ -51,6 +51,7 @@ class Array:
 
     __slots__ = (
         "_checked",
+        "_device_record",
         "_kept_items",
         "_make_buffers",
         "_null_count",

@@ -135,9 +135,9 @@ def device_function(function: Callable[..., Any]) -> Any:
     return compiler().jit(device=True, inline="always")(function)
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[..., Any], **options: Any) -> Any:
     """A kernel that can be launched; compiled at its first launch for each set of types."""
-    return compiler().jit(function)
+    return compiler().jit(**options)(function) if options else compiler().jit(function)
 
 
 @lru_cache(maxsize=256)

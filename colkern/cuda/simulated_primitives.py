@@ -20,6 +20,12 @@ class Thread:
     The simulator tells it to kernels alone, which are called in a Python thread each.
     """
 
+    def __getattr__(self, name: str) -> Any:
+        """Anything else of the module, as the kernel that runs sees it."""
+        from numba.cuda.simulator.kernel import _get_kernel_context
+
+        return getattr(_get_kernel_context(), name)
+
     @property
     def threadIdx(self) -> Any:
         """The place in the block."""

@@ -4,6 +4,7 @@ Importing this package does not import Numba.
 """
 
 from colkern.jit.bytestring import ByteString
+from colkern.jit.device.kernels import CudaKernel, cuda_jit
 from colkern.jit.scalar import Udf, udf
 
-__all__ = ["ByteString", "Udf", "udf"]
+__all__ = ["ByteString", "CudaKernel", "Udf", "cuda_jit", "udf"]

@@ -65,6 +65,7 @@ class Array:
         "type",
     )
 
+    _device_record: Any
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
     _place: int
 

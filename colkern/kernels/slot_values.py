@@ -32,26 +32,25 @@ def slot_of(index: Any, start: Any, length: Any) -> Any:
 
 
 @helper
+def noted(right: Any, errors: Any, place: Any) -> Any:
+    """What is handed in; if it is false, with a note of the `place` in `errors`, if there is none."""
+    if not right and errors[uint64(0)] == 0:
+        errors[uint64(0)] = place
+    return right
+
+
+@helper
 def checked_slot_of(index: Any, start: Any, length: Any, errors: Any, place: Any) -> Any:
     """As `slot_of`; `NOWHERE`, and a note of the `place` in `errors`, if the index is out of range."""
     position = int64(index)
     if index < 0:
         position += length
     slot = start + uint64(0)
-    if position < 0 or position >= length:
-        errors[uint64(0)] = place
-        slot = ~uint64(0)
-    else:
+    if noted(position >= 0 and position < length, errors, place):
         slot += uint64(position)
+    else:
+        slot = ~uint64(0)
     return slot
-
-
-@helper
-def noted(right: Any, errors: Any, place: Any) -> Any:
-    """What is handed in; if it is false, with a note of the `place` in `errors`."""
-    if not right:
-        errors[uint64(0)] = place
-    return right
 
 
 @helper

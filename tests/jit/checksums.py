@@ -5,6 +5,7 @@ The kernel reads everything below a slot, by the spelling of each type; the orac
 
 from __future__ import annotations
 
+from decimal import Context
 from typing import Any
 
 import numpy as np
@@ -33,9 +34,6 @@ class Source:
     def slot(self, depth: int, kind: s.DataType, value: str) -> None:
         """Of a value that may be None."""
         storage = encoded(kind.storage)
-        if isinstance(storage, s.Union):
-            self.value(depth, storage, value)
-            return
         self.add(depth, f"if {value} is None:")
         self.add(depth + 1, f"total += {NULL}")
         if not isinstance(storage, s.Null):
@@ -160,7 +158,7 @@ def _plain(scalar: Any) -> int:
     if pa.types.is_floating(kind):
         return 5 if scalar.as_py() > 1 else 7
     if pa.types.is_decimal(kind):
-        return int(scalar.as_py().scaleb(kind.scale)) & 127
+        return int(scalar.as_py().scaleb(kind.scale, Context(prec=100))) & 127
     if pa.types.is_interval(kind):
         return scalar.as_py().days % 251
     value = getattr(scalar, "value", None)

@@ -63,7 +63,7 @@ def position_of(e: Emitter, kind: Column | Row, name: str) -> int:
         return ("key", "value").index(name)
     if names.count(name) != 1:
         found = "more than one field" if name in names else "no field"
-        e.fail(f"{kind.words} has {found} {name!r}; its fields are {', '.join(names)}")
+        raise e.failure(f"{kind.words} has {found} {name!r}; its fields are {', '.join(names)}")
     return names.index(name)
 
 
@@ -86,9 +86,9 @@ def chosen_position(e: Emitter, kind: Column | Row, key: Value) -> int:
         return position_of(e, kind, key.kind.value)
     number, count = integer(key), len(kind.data_type.fields)
     if number is None:
-        e.fail("a field or a child is named by a literal, as its type depends on it")
+        raise e.failure("a field or a child is named by a literal, as its type depends on it")
     if not -count <= number < count:
-        e.fail(f"{kind.words} has {count} fields, and none at {number}")
+        raise e.failure(f"{kind.words} has {count} fields, and none at {number}")
     return number % count
 
 
@@ -178,7 +178,7 @@ def column_attribute(e: Emitter, column: Value, name: str) -> Value:
         return made(e, column)
     if has_field(kind, name):
         return field_of_column(e, column, position_of(e, kind, name))
-    e.fail(f"{kind.words} has no {name!r} in a kernel")
+    raise e.failure(f"{kind.words} has no {name!r} in a kernel")
 
 
 def row_attribute(e: Emitter, row: Value, name: str) -> Value:
@@ -190,7 +190,7 @@ def row_attribute(e: Emitter, row: Value, name: str) -> Value:
         return Value(Number("i1"), (found,))
     if has_field(kind, name):
         return field_of_row(e, row, position_of(e, kind, name))
-    e.fail(f"{kind.words} has no {name!r} in a kernel")
+    raise e.failure(f"{kind.words} has no {name!r} in a kernel")
 
 
 # Methods
@@ -268,9 +268,9 @@ def column_method(e: Emitter, column: Value, name: str, arguments: Sequence[Valu
     kind = _kind(column)
     wanted, made = _METHODS.get(name, (None, None))
     if wanted is None or made is None or not isinstance(kind.data_type, wanted):
-        e.fail(f"{kind.words} has no {name!r} in a kernel")
+        raise e.failure(f"{kind.words} has no {name!r} in a kernel")
     if len(arguments) != 1:
-        e.fail(f"{name} takes one argument, got {len(arguments)}")
+        raise e.failure(f"{name} takes one argument, got {len(arguments)}")
     return made(e, column, arguments)
 
 
@@ -278,7 +278,7 @@ def row_method(e: Emitter, row: Value, name: str, arguments: Sequence[Value]) ->
     """`slot.child(k)` of a union's slot: what the child holds for it, None where that is null."""
     kind = _row_kind(row)
     if name != "child" or not isinstance(kind.data_type, s.Union) or len(arguments) != 1:
-        e.fail(f"{kind.words} has no {name!r} in a kernel")
+        raise e.failure(f"{kind.words} has no {name!r} in a kernel")
     (slot,) = row.parts
     k = chosen_position(e, kind, arguments[0])
     may_read = readable(e, slot)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from colkern.jit.device import decimals
-from colkern.jit.device.emitter import Emitter, Value
+from colkern.jit.device.emitter import Emitter, Value, items
 from colkern.jit.device.kinds import (
     Bytes,
     Decimal,
@@ -45,23 +45,6 @@ def converted(e: Emitter, value: Value, kind: Kind) -> tuple[str, ...]:
     if is_plain(kind):
         return (e.plain(value),)
     return value.parts
-
-
-def items(value: Value) -> list[Value]:
-    """The values of a tuple."""
-    assert isinstance(value.kind, Record)
-    found, at = [], 0
-    for kind in value.kind.kinds:
-        count = len(kind.parts)
-        found.append(Value(kind, value.parts[at : at + count]))
-        at += count
-    return found
-
-
-def record(values: list[Value]) -> Value:
-    """Values as a tuple."""
-    kind = Record(tuple(value.kind for value in values))
-    return Value(kind, tuple(part for value in values for part in value.parts))
 
 
 def truth(e: Emitter, value: Value) -> str:

@@ -27,9 +27,9 @@ def _number(e: Emitter, value: Value) -> tuple[list[str], int]:
     if isinstance(value.kind, Decimal):
         return list(value.parts), value.kind.scale
     if not is_plain(value.kind):
-        e.fail(f"a decimal meets {value.kind.words}")
+        raise e.failure(f"a decimal meets {value.kind.words}")
     if value.kind == Number("f4") or value.kind == Number("f8"):
-        e.fail("a decimal meets a float; float(d) makes one of it")
+        raise e.failure("a decimal meets a float; float(d) makes one of it")
     if value.kind == Number("u8"):
         return [value.parts[0], "_ck_zero"], 0
     return [e.bind(f"_ck_u8(_ck_i8({value.parts[0]}))")], 0
@@ -232,16 +232,16 @@ def attribute(e: Emitter, value: Value, name: str) -> Value:
         return Value(INTEGER, (str(scale),))
     if name == "words":
         return Value(Record((Number("u8"),) * len(words)), tuple(words))
-    e.fail(f"a decimal has no {name!r} in a kernel")
+    raise e.failure(f"a decimal has no {name!r} in a kernel")
 
 
 def method(e: Emitter, value: Value, name: str, arguments: Sequence[Value]) -> Value:
     """`value.rescale(scale)`."""
     if name != "rescale" or len(arguments) != 1:
-        e.fail(f"a decimal has no {name!r} in a kernel")
+        raise e.failure(f"a decimal has no {name!r} in a kernel")
     wanted = integer(arguments[0])
     if wanted is None:
-        e.fail("rescale: the scale must be a literal, as it is part of the kind")
+        raise e.failure("rescale: the scale must be a literal, as it is part of the kind")
     words, scale = _number(e, value)
     if wanted >= scale:
         kind = Decimal(max(len(words), 2) if wanted > scale else len(words), wanted)

@@ -12,13 +12,13 @@ import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from colkern.cuda.compiler import device_function
 from colkern.errors import CompileError
-from colkern.jit.device.kinds import Integer, Kind, Literal, Nullable, Path, is_plain
+from colkern.jit.device.kinds import Integer, Kind, Literal, Nullable, Path, Record, is_plain
 from colkern.kernels import slot_values
 
 
@@ -248,7 +248,7 @@ class Emitter:
         """As `plain`, of what is no number and no literal."""
         if not value.kind.parts:
             return "None"
-        self.fail(f"{value.kind.words} cannot stand here; read a value from it first")
+        raise self.failure(f"{value.kind.words} cannot stand here; read a value from it first")
 
     # Errors
 
@@ -256,14 +256,14 @@ class Emitter:
         """File and line of what is translated."""
         return self.function.__code__.co_filename, getattr(self.node, "lineno", 1)
 
-    def fail(self, message: str) -> NoReturn:
-        """Raise a CompileError that names the line."""
+    def failure(self, message: str) -> CompileError:
+        """The error of a construct that has no compiled form; names the line."""
         path, line = self.where()
         lines = [f"{self.function.__name__} does not compile: {message}"]
         lines.append(f'  File "{path}", line {line}')
         if source := linecache.getline(path, line).strip():
             lines.append(f"    {source}")
-        raise CompileError("\n".join(lines))
+        return CompileError("\n".join(lines))
 
 
 def integer(value: Value) -> int | None:
@@ -271,6 +271,23 @@ def integer(value: Value) -> int | None:
     if not isinstance(value.kind, Integer):
         return None
     return int(ast.literal_eval(value.parts[0]))
+
+
+def items(value: Value) -> list[Value]:
+    """The values of a tuple."""
+    assert isinstance(value.kind, Record)
+    found, at = [], 0
+    for kind in value.kind.kinds:
+        count = len(kind.parts)
+        found.append(Value(kind, value.parts[at : at + count]))
+        at += count
+    return found
+
+
+def record(values: list[Value]) -> Value:
+    """Values as a tuple."""
+    kind = Record(tuple(value.kind for value in values))
+    return Value(kind, tuple(part for value in values for part in value.parts))
 
 
 def name_of(need: Need) -> str:

@@ -10,11 +10,12 @@ import ast
 import builtins
 import types
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from colkern.jit.device import columns, decimals, strings
-from colkern.jit.device.conversions import converted, items, record, truth
-from colkern.jit.device.emitter import Emitter, Program, Value
+from colkern.jit.device.conversions import converted, truth
+from colkern.jit.device.emitter import Emitter, Program, Value, items, record
 from colkern.jit.device.kinds import (
     INTEGER,
     NOTHING,
@@ -29,7 +30,6 @@ from colkern.jit.device.kinds import (
     Literal,
     Nothing,
     Nullable,
-    Number,
     Record,
     Row,
     Unknown,
@@ -80,8 +80,8 @@ class Expressions(Emitter):
 
     def value(self, node: ast.expr) -> Value:
         """What an expression is; its statements are emitted."""
-        method = getattr(self, f"_{type(node).__name__.lower()}", None)
-        found: Value = method(node) if method else self._generic(node)
+        method = getattr(self, f"_{type(node).__name__.lower()}", self._generic)
+        found: Value = method(node)
         return found
 
     def text(self, node: ast.expr) -> str:
@@ -167,7 +167,7 @@ class Expressions(Emitter):
         if isinstance(kind, Record) and node.attr in kind.names:
             return items(base)[kind.names.index(node.attr)]
         if isinstance(kind, Bytes | Literal):
-            self.fail(f"a byte string has no {node.attr!r} in a kernel")
+            raise self.failure(f"a byte string has no {node.attr!r} in a kernel")
         return Value(PLAIN, (f"{_grouped(self.plain(base))}.{node.attr}",))
 
     def _subscript(self, node: ast.Subscript) -> Value:
@@ -193,7 +193,7 @@ class Expressions(Emitter):
     def _part(self, base: Value, key: ast.Slice) -> Value:
         step = self.value(key.step) if key.step else Value(NOTHING, ())
         if step.kind != NOTHING and step.parts != ("1",):
-            self.fail(f"{base.kind.words} is sliced with a step of 1")
+            raise self.failure(f"{base.kind.words} is sliced with a step of 1")
         bounds = [self.value(bound) if bound else None for bound in (key.lower, key.upper)]
         start, stop = (
             None if bound is None or bound.kind == NOTHING else self.plain(bound)
@@ -206,7 +206,7 @@ class Expressions(Emitter):
         kind = base.kind
         assert isinstance(kind, Column | Row)
         if not columns.is_struct(kind):
-            self.fail(f"{kind.words} has no fields")
+            raise self.failure(f"{kind.words} has no fields")
         k = columns.chosen_position(self, kind, key)
         if isinstance(kind, Row):
             return columns.field_of_row(self, base, k)
@@ -296,9 +296,9 @@ class Expressions(Emitter):
             condition, outcome = truth(self, found), found
             if isinstance(node.op, ast.Or) and isinstance(found.kind, Nullable):
                 outcome = Value(found.kind.inner, found.parts[1:])
-            kept, turned = (lambda outcome=outcome: outcome), isinstance(node.op, ast.And)
-            other: Callable[[], Value] = lambda following=following: self.value(following)  # noqa: E731
-            found = self._either(condition, *((other, kept) if turned else (kept, other)))
+            kept, other = partial(_same, outcome), partial(self.value, following)
+            is_and = isinstance(node.op, ast.And)
+            found = self._either(condition, *((other, kept) if is_and else (kept, other)))
         return found
 
     def _condition(self, node: ast.BoolOp) -> str:
@@ -376,7 +376,9 @@ class Expressions(Emitter):
         if isinstance(left.kind, Decimal) or isinstance(right.kind, Decimal):
             sign = _ARITHMETIC.get(type(node.op))
             if sign is None:
-                self.fail("decimals have +, - and * in a kernel; float(d) for other operations")
+                raise self.failure(
+                    "decimals have +, - and * in a kernel; float(d) for other operations"
+                )
             return decimals.combined(self, sign, left, right)
         return self._rebuilt(node, [left, right])
 
@@ -418,7 +420,7 @@ class Expressions(Emitter):
                 return None
             base = self.inner(base)
             if node.keywords:
-                self.fail(f"{func.attr} takes no named arguments in a kernel")
+                raise self.failure(f"{func.attr} takes no named arguments in a kernel")
         self.block += block
         return chosen(self, base, func.attr, self.operands(node.args))
 
@@ -426,7 +428,7 @@ class Expressions(Emitter):
         self, node: ast.Call, function: types.FunctionType
     ) -> tuple[list[Value], list[str | None]] | None:
         if any(isinstance(a, ast.Starred) for a in node.args):
-            self.fail("arguments with * cannot be followed to columns")
+            raise self.failure("arguments with * cannot be followed to columns")
         names = [keyword.arg for keyword in node.keywords]
         values = self.operands([*node.args, *(keyword.value for keyword in node.keywords)])
         return values, [*(None for _ in node.args), *names]
@@ -462,7 +464,9 @@ class Expressions(Emitter):
             if isinstance(part, ast.Name) and part.id in self.local:
                 kind = self.kinds.get(part.id, self.found.get(part.id, UNKNOWN))
                 if not is_plain(kind):
-                    self.fail(f"{part.id} is {kind.words}, which cannot be used within this")
+                    raise self.failure(
+                        f"{part.id} is {kind.words}, which cannot be used within this"
+                    )
             elif isinstance(part, ast.Name):
                 self._global(part.id)
 
@@ -505,10 +509,12 @@ class Expressions(Emitter):
         try:
             return joined(a, b)
         except Conflict:
-            self.fail(
-                f"{what} is {_told(a)} in one place and {_told(b)} in another; give each a name of "
-                f"its own"
-            )
+            kinds = f"{_told(a)} in one place and {_told(b)} in another"
+            raise self.failure(f"{what} is {kinds}; give each a name of its own") from None
+
+
+def _same(value: Value) -> Value:
+    return value
 
 
 def variables(name: str, kind: Kind) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ def _bound(
     try:
         bound = signature.bind(*positional, **named)
     except TypeError as error:
-        caller.fail(f"{function.__name__}: {error}")
+        raise caller.failure(f"{function.__name__}: {error}") from None
     given = dict(bound.arguments)
     for name, parameter in signature.parameters.items():
         if name not in given:
@@ -97,7 +97,7 @@ def _constant(caller: Statements, function: types.FunctionType, name: str, value
         return Value(PLAIN, (repr(value),))
     if isinstance(value, int):
         return Value(INTEGER, (repr(value),))
-    caller.fail(f"{function.__name__}: the default of {name} is no number, string or None")
+    raise caller.failure(f"{function.__name__}: the default of {name} is no number, string or None")
 
 
 def _rooted(name: str, kind: Kind, origins: dict[str, Path]) -> Kind:

@@ -55,16 +55,23 @@ class CudaKernel:
         checked: Whether indices and nulls are checked on a device; in the simulator they always are.
     """
 
-    __name__: str
+    __qualname__: str
 
     def __init__(
         self, function: types.FunctionType, checked: bool, options: dict[str, Any]
     ) -> None:
-        functools.update_wrapper(self, function)
+        self.__doc__, self.__module__ = function.__doc__, function.__module__
+        self.__name__ = self.__qualname__ = function.__name__
+        self.__wrapped__ = function
         self.function = function
         self.checked = checked
         self._options = options
         self._made: dict[tuple[Types, bool], _Specialisation] = {}
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.function.__name__
 
     def __getitem__(self, configuration: tuple[Any, ...]) -> Callable[..., None]:
         """A launch: `kernel[blocks, threads](…)`, also with a stream and bytes of shared memory.
@@ -119,7 +126,7 @@ class CudaKernel:
 
         names = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
         if len(arguments) != len(names):
-            raise TypeError(f"{self.__name__} takes {len(names)} arguments, got {len(arguments)}")
+            raise TypeError(f"{self.name} takes {len(names)} arguments, got {len(arguments)}")
         adapter.require_device()
         kinds = tuple(map(_type_of, arguments))
         checked = self._is_checked()
@@ -167,7 +174,7 @@ class CudaKernel:
         )
 
     def __repr__(self) -> str:
-        return f"<colkern.CudaKernel {self.__name__}>"
+        return f"<colkern.CudaKernel {self.name}>"
 
 
 def _type_of(argument: Any) -> s.DataType | s.Schema | None:

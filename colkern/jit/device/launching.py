@@ -96,4 +96,5 @@ def raise_noted(errors: Any, program: Program) -> None:
     """Wait for a launch, and raise what its checks have noted."""
     noted = int(memory.on_host(errors)[0])
     if noted:
-        raise program.places[noted - 1]
+        found = program.places[noted - 1]
+        raise type(found)(*found.args)

@@ -82,5 +82,6 @@ def number_of(column: Array | RecordBatch, steps: tuple[int, ...], name: str) ->
         return np.int64(array.num_rows)
     record: Record | None = getattr(array, "_device_record", None)
     if record is None:
-        record = array._device_record = Record()
+        record = Record()
+        array._device_record = record
     return record.number(array, name)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from colkern.jit.device import columns, strings
-from colkern.jit.device.conversions import converted, items
-from colkern.jit.device.emitter import Need, Program, Value
+from colkern.jit.device.conversions import converted
+from colkern.jit.device.emitter import Need, Program, Value, items
 from colkern.jit.device.expressions import Expressions, variables
 from colkern.jit.device.kinds import (
     BYTES,
@@ -99,7 +99,7 @@ def translate(
         known, returned = dict(made.found), made.returned
         settled = (made.found, made.returned)
     made.node = definition
-    made.fail(
+    raise made.failure(
         "what its variables are does not settle: give results of different kinds names of their own"
     )
 
@@ -138,7 +138,7 @@ class Statements(Expressions):
     def function_body(self, definition: ast.FunctionDef) -> list[ast.stmt]:
         """The statements of all of the function."""
         if definition.args.vararg or definition.args.kwarg:
-            self.fail("parameters with * cannot be followed to columns")
+            raise self.failure("parameters with * cannot be followed to columns")
         with self.within([]) as body:
             self._widen_parameters()
             self._statements(definition.body)
@@ -167,7 +167,7 @@ class Statements(Expressions):
             self.node = node
             method = getattr(self, f"_on_{type(node).__name__.lower()}", None)
             if method is None:
-                self.fail(
+                raise self.failure(
                     f"{type(node).__name__.lower()} statements cannot be followed in a kernel"
                 )
             method(node)
@@ -270,7 +270,7 @@ class Statements(Expressions):
             text = self.plain(value)
             each = [Value(PLAIN, (part,)) for part in self.bind_each(text, len(target.elts))]
         if len(each) != len(target.elts):
-            self.fail(f"{len(each)} values for {len(target.elts)} names")
+            raise self.failure(f"{len(each)} values for {len(target.elts)} names")
         if all(isinstance(part, ast.Name) for part in target.elts):
             names = [part.id for part in target.elts if isinstance(part, ast.Name)]
             self.assign(list(zip(names, each, strict=True)))
@@ -282,7 +282,7 @@ class Statements(Expressions):
     def _target(self, target: ast.expr) -> str:
         loaded = copy.deepcopy(target)
         if not isinstance(loaded, ast.Subscript | ast.Attribute):
-            self.fail("this cannot be assigned to in a kernel")
+            raise self.failure("this cannot be assigned to in a kernel")
         loaded.ctx = ast.Load()
         return self.text(loaded)
 
@@ -290,7 +290,7 @@ class Statements(Expressions):
         if isinstance(target, ast.Subscript | ast.Attribute):
             kind = self.inner(self.value(target.value)).kind
             if isinstance(kind, Column | Row | Bytes):
-                self.fail(
+                raise self.failure(
                     f"{kind.words} cannot be written to: Arrow columns are immutable. Write to an array"
                 )
 
@@ -344,7 +344,9 @@ class Statements(Expressions):
             kind = self.join(self.found.get(name, UNKNOWN), PLAIN, name)
             self.found[name] = kind
             if not is_plain(self.kinds.get(name, kind)):
-                self.fail(f"{name} is also {self.kinds[name].words}; give each a name of its own")
+                raise self.failure(
+                    f"{name} is also {self.kinds[name].words}; give each a name of its own"
+                )
         body, otherwise = self._block(node.body), self._block(node.orelse)
         self.node = node
         made = ast.For(node.target, self.expression(source), body, otherwise)
@@ -353,7 +355,9 @@ class Statements(Expressions):
     def _elements(self, node: ast.expr) -> _Elements | None:
         """What a loop over a view goes over; None if the compiler knows by itself."""
         meaning = self.meaning(node.func) if isinstance(node, ast.Call) else None
-        if isinstance(node, ast.Call) and meaning in (enumerate, zip) and not node.keywords:
+        if isinstance(node, ast.Call) and meaning in (enumerate, zip):
+            if any(ast.unparse(keyword) != "strict=False" for keyword in node.keywords):
+                return None
             with self.within([]) as block:
                 inner = [
                     self._elements(a) for a in node.args[: 1 if meaning is enumerate else None]
@@ -367,7 +371,7 @@ class Statements(Expressions):
                     else self._zipped(found)
                 )
             if any(each is not None for each in inner):
-                self.fail("zip goes over columns and byte strings alone, or over neither")
+                raise self.failure("zip goes over columns and byte strings alone, or over neither")
             return None
         if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant):
             return None

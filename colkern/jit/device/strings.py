@@ -6,8 +6,17 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from colkern.jit.device.emitter import Emitter, Value
-from colkern.jit.device.kinds import BYTES, INTEGER, NOTHING, PLAIN, Bytes, Literal, is_plain
+from colkern.jit.device.emitter import Emitter, Value, items
+from colkern.jit.device.kinds import (
+    BYTES,
+    INTEGER,
+    NOTHING,
+    PLAIN,
+    Bytes,
+    Literal,
+    Record,
+    is_plain,
+)
 from colkern.kernels import byte_strings
 from colkern.kernels import slot_values as slots
 
@@ -32,7 +41,7 @@ def as_bytes(e: Emitter, value: Value) -> tuple[str, str]:
     if isinstance(value.kind, Literal):
         return e.literal(value.kind.value)
     if not isinstance(value.kind, Bytes):
-        e.fail(f"a byte string meets {value.kind.words}")
+        raise e.failure(f"a byte string meets {value.kind.words}")
     address, length = value.parts
     return address, length
 
@@ -109,8 +118,13 @@ def number(e: Emitter, string: Value) -> Value:
 def _affix(function: Callable[..., Any]) -> Any:
     def affix(e: Emitter, string: Value, arguments: Sequence[Value]) -> Value:
         _arguments(e, arguments, 1, 1)
-        call = e.call(function, e.like("u1"), *as_bytes(e, string), *as_bytes(e, arguments[0]))
-        return Value(PLAIN, (e.bind(call),))
+        several = isinstance(arguments[0].kind, Record)
+        parts = items(arguments[0]) if several else arguments
+        whole = as_bytes(e, string)
+        found = [
+            e.bind(e.call(function, e.like("u1"), *whole, *as_bytes(e, each))) for each in parts
+        ]
+        return Value(PLAIN, (f"({' or '.join(found) or 'False'})",))
 
     return affix
 
@@ -163,7 +177,7 @@ def _strip(left: bool, right: bool) -> Any:
 
 def _arguments(e: Emitter, arguments: Sequence[Value], least: int, most: int) -> None:
     if not least <= len(arguments) <= most:
-        e.fail(f"expected {most or 'no'} argument{'s' * (most > 1)}, got {len(arguments)}")
+        raise e.failure(f"expected {most or 'no'} argument{'s' * (most > 1)}, got {len(arguments)}")
 
 
 _METHODS = {
@@ -182,7 +196,7 @@ _METHODS = {
 def method(e: Emitter, string: Value, name: str, arguments: Sequence[Value]) -> Value:
     """`string.name(…)`."""
     if name not in _METHODS:
-        e.fail(f"a byte string has no {name!r} in a kernel")
+        raise e.failure(f"a byte string has no {name!r} in a kernel")
     found: Value = _METHODS[name](e, string, arguments)
     return found
 

@@ -56,6 +56,7 @@ class Array:
         "_make_buffers",
         "_null_count",
         "_place",
+        "_record",
         "buffers",
         "children",
         "dictionary",
@@ -68,6 +69,8 @@ class Array:
     _device_record: Any
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
     _place: int
+    # What compiled code is handed (colkern.jit.records), once it has been.
+    _record: Any
 
     def __init__(
         self,
@@ -344,6 +347,13 @@ class Array:
 
         return array_repr(self)
 
+    @property
+    def _numba_type_(self) -> Any:
+        """What compiled functions take it as: see `colkern.jit`. Not copied."""
+        from colkern.jit.columns import column_type
+
+        return column_type(self.type)
+
     def __arrow_c_schema__(self) -> Any:
         """The type as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
         from colkern.interchange import export_schema
@@ -367,7 +377,19 @@ class RecordBatch:
         metadata: Key-value pairs of bytes that came with the batch.
     """
 
-    __slots__ = ("_columns", "_load", "_load_many", "_loading", "length", "metadata", "schema")
+    __slots__ = (
+        "_columns",
+        "_load",
+        "_load_many",
+        "_loading",
+        "_record",
+        "length",
+        "metadata",
+        "schema",
+    )
+
+    # What compiled code is handed (colkern.jit.records), once it has been.
+    _record: Any
 
     def __init__(
         self,
@@ -541,6 +563,13 @@ class RecordBatch:
     def __reduce__(self) -> tuple[Any, ...]:
         return RecordBatch, (self.schema, self.columns, self.length, self.metadata)
 
+    @property
+    def _numba_type_(self) -> Any:
+        """What compiled functions take it as: see `colkern.jit`. Not copied."""
+        from colkern.jit.columns import batch_type
+
+        return batch_type(self.schema)
+
     def __arrow_c_schema__(self) -> Any:
         """The schema as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
         from colkern.interchange import export_schema
@@ -572,6 +601,8 @@ class RecordBatchStream:
     def __init__(self, schema: Schema, batches: Iterable[RecordBatch]) -> None:
         self.schema = schema
         self._batches = iter(batches)
+        # What compiled code was handed of it, kept alive while that runs.
+        self._record: Any = None
 
     def __iter__(self) -> Iterator[RecordBatch]:
         return self._batches
@@ -582,6 +613,13 @@ class RecordBatchStream:
     def read_all(self) -> list[RecordBatch]:
         """All batches that are left."""
         return list(self._batches)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What compiled functions take it as: see `colkern.jit`. Not copied."""
+        from colkern.jit.columns import stream_type
+
+        return stream_type(self.schema)
 
     def __arrow_c_schema__(self) -> Any:
         """The schema as an `arrow_schema` capsule (Arrow PyCapsule interface)."""

@@ -42,6 +42,7 @@ from numba.extending import (
 from numba.misc.special import literal_unroll
 
 from colkern.jit.bytestring import ByteString
+from colkern.jit.optionals import unwrapped
 
 _POINTER = types.CPointer(types.uint8)
 
@@ -95,6 +96,13 @@ class ByteIteratorType(types.SimpleIteratorType):  # type: ignore[misc]
 
 text = ByteStringType("utf8")
 binary = ByteStringType("binary")
+
+_OPTIONALS = (types.Optional(text), types.Optional(binary))
+"""There is one object of each in a process."""
+
+for _optional in _OPTIONALS:
+    # Numba takes a comparison of a string with any type of its own, optional views included, to be False.
+    _optional._is_internal = False
 
 
 @register_model(ByteStringType)
@@ -488,9 +496,48 @@ def _iternext(context, builder, sig, args, result):
         builder.store(builder.add(index, index.type(1), flags=["nsw", "nuw"]), iterator.index)
 
 
+def _are_optional_operands(a: Any, b: Any) -> bool:
+    """Whether both are operands, but for one or both being optional."""
+    kinds = [kind.type if isinstance(kind, types.Optional) else kind for kind in (a, b)]
+    return kinds != [a, b] and _are_operands(*kinds)
+
+
+def _optional_comparison(operation: Any, left: bool) -> Any:
+    """A comparison where one side or both may be None: equal to nothing but None, and in no order."""
+    if operation not in (operator.eq, operator.ne):
+        if left:
+            return lambda a, b: operation(_present(a), b)
+        return lambda a, b: operation(a, _present(b))
+    differs = operation is operator.ne
+    if left:
+
+        def compare_left(a, b):
+            if a is None:
+                return (b is None) != differs
+            return operation(unwrapped(a), b)
+
+        return compare_left
+
+    def compare_right(a, b):
+        if b is None:
+            return differs
+        return operation(a, unwrapped(b))
+
+    return compare_right
+
+
+@register_jitable
+def _present(value):
+    if value is None:
+        raise TypeError("None is in no order with byte strings")
+    return unwrapped(value)
+
+
 def _define_comparison(operation: Any, decide: Any) -> None:
     @overload(operation, prefer_literal=True)
     def _ol_comparison(a, b):
+        if _are_optional_operands(a, b):
+            return _optional_comparison(operation, isinstance(a, types.Optional))
         if not _are_operands(a, b):
             return None
 

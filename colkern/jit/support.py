@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 from numba import types
-from numba.core.imputils import impl_ret_borrowed
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import overload, register_jitable
 from numpy import int64, uint8, uint64
 
 from colkern.cpu.primitives import copy_bytes, load_word
+from colkern.jit.optionals import unwrapped
 from colkern.jit.strings import (
     ByteStringType,
     address_of,
@@ -135,19 +135,6 @@ def binary_viewed(views, base, table, i):
 # Results
 
 
-@intrinsic
-def _inner(typingctx, value):
-    """The value of an optional that is not None."""
-    if not isinstance(value, types.Optional):
-        return None
-
-    def codegen(context, builder, signature, args):
-        inner = context.make_helper(builder, signature.args[0], value=args[0]).data
-        return impl_ret_borrowed(context, builder, signature.return_type, inner)
-
-    return value.type(value), codegen
-
-
 def put(out: Any, nulls: Any, i: Any, value: Any) -> Any:
     """out[i] = value, or nulls[i] = 1 for None; flags."""
     raise NotImplementedError
@@ -163,7 +150,7 @@ def _ol_put(out, nulls, i, value):
             if value is None:
                 nulls[i] = 1
                 return MADE_NULL
-            return put(out, nulls, i, _inner(value))
+            return put(out, nulls, i, unwrapped(value))
 
         return put_optional
     if isinstance(value, types.Integer) and isinstance(out.dtype, types.Integer):
@@ -241,7 +228,7 @@ def _define_put_bytes(put_bytes: Any, cuts: Any) -> None:
                 if value is None:
                     nulls[i] = 1
                     return MADE_NULL
-                return put_bytes(addresses, sizes, offsets, data, nulls, i, _inner(value))
+                return put_bytes(addresses, sizes, offsets, data, nulls, i, unwrapped(value))
 
             return put_optional
         if isinstance(value, types.UnicodeType):

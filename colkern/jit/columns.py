@@ -1,0 +1,406 @@
+"""The Numba types of columns, batches and streams as arguments of `@numba.njit` functions.
+
+A column is a small structure in registers: where its record stands (see `colkern.jit.records`), offset,
+length, null count, and the address of each buffer of its layout. Children are read from the record
+when they are asked for, so a batch costs what is touched of it, however many columns it has. Nothing
+is counted and nothing copied: the arguments outlive the call. CPU target only.
+
+Numba finds the types through `_numba_type_` of the arrays, so nothing has to be registered anywhere.
+"""
+
+# Numba's decorators and the bodies that it compiles are untyped.
+# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
+# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.errors import NumbaTypeError
+from numba.extending import (
+    NativeValue,
+    box,
+    intrinsic,
+    make_attribute_wrapper,
+    models,
+    register_model,
+    unbox,
+)
+from numba.np.numpy_support import from_dtype
+
+from colkern import schema as s
+from colkern.jit.records import HEADER, TABLE, members, part_position, parts, record_address
+from colkern.layouts import BufferSpec, Role, layout
+
+_WORDS = types.CPointer(types.int64)
+
+
+class ColumnType(types.IterableType):  # type: ignore[misc]
+    """The Numba type of a column of one data type.
+
+    Args:
+        data_type: The type; an extension type is read as its storage.
+    """
+
+    def __init__(self, data_type: s.DataType, word: str = "Column") -> None:
+        # Any: which attributes it has, the tables of layouts and elements know by its class.
+        self.data_type: Any = data_type.storage
+        super().__init__(name=f"{word}({self.data_type})")
+
+    @property
+    def key(self) -> Any:
+        """What makes two types equal: not the name, as fields may have any name."""
+        return self.data_type
+
+    @property
+    def iterator_type(self) -> types.IteratorType:
+        """What `iter(column)` gives."""
+        return ColumnIteratorType(self)
+
+    def part(self, k: int) -> ColumnType:
+        """The type of child `k`, or of the dictionary."""
+        part = parts(self.data_type)[k]
+        return EntriesType(part) if isinstance(self.data_type, s.Map) else column_type(part)
+
+
+class BatchType(ColumnType):
+    """The Numba type of a record batch: a struct column without nulls."""
+
+    def __init__(self, data_type: s.DataType) -> None:
+        super().__init__(data_type, "RecordBatch")
+
+
+class EntriesType(ColumnType):
+    """The Numba type of a map's entries: a struct column of keys and values."""
+
+    def __init__(self, data_type: s.DataType) -> None:
+        super().__init__(data_type, "Entries")
+
+
+class StreamType(types.IterableType):  # type: ignore[misc]
+    """The Numba type of a stream of record batches."""
+
+    def __init__(self, batch: BatchType) -> None:
+        self.batch = batch
+        super().__init__(name=f"RecordBatchStream({batch.data_type})")
+
+    @property
+    def key(self) -> Any:
+        """What makes two types equal."""
+        return self.batch
+
+    @property
+    def iterator_type(self) -> types.IteratorType:
+        """What `iter(stream)` gives."""
+        return ColumnIteratorType(self)
+
+
+class RowType(types.Type):  # type: ignore[misc]
+    """The Numba type of a row of a struct column or a batch, or of a slot of a union.
+
+    Args:
+        column: The type of the column.
+    """
+
+    def __init__(self, column: ColumnType) -> None:
+        self.column = column
+        super().__init__(name=f"Row({column.data_type})")
+
+    @property
+    def key(self) -> Any:
+        """What makes two types equal."""
+        return self.column
+
+
+class ColumnIteratorType(types.SimpleIteratorType):  # type: ignore[misc]
+    """The Numba type of an iterator over a column's elements, or over a stream's batches."""
+
+    def __init__(self, source: ColumnType | StreamType) -> None:
+        from colkern.jit.elements import element_type
+
+        self.source = source
+        yields = source.batch if isinstance(source, StreamType) else element_type(source)
+        super().__init__(f"iter({source.name})", yields)
+
+    @property
+    def key(self) -> Any:
+        """What makes two types equal."""
+        return self.source
+
+
+@lru_cache(maxsize=4096)
+def column_type(data_type: s.DataType) -> ColumnType:
+    """The Numba type of arrays of a data type."""
+    from colkern.jit import column_operations  # noqa: F401
+
+    return ColumnType(data_type)
+
+
+@lru_cache(maxsize=1024)
+def batch_type(schema: s.Schema) -> BatchType:
+    """The Numba type of record batches under a schema."""
+    from colkern.jit import column_operations  # noqa: F401
+
+    return BatchType(s.struct(list(schema)))
+
+
+def stream_type(schema: s.Schema) -> StreamType:
+    """The Numba type of streams of record batches under a schema."""
+    return StreamType(batch_type(schema))
+
+
+# Models
+
+
+def _item(spec: BufferSpec) -> types.Type:
+    """What compiled code sees a buffer as items of."""
+    if spec.dtype.kind == "f" and spec.dtype.itemsize == 2:
+        return types.uint16
+    if spec.dtype.kind != "V":
+        return from_dtype(spec.dtype)
+    if spec.swap_bytes == ():
+        return types.uint8
+    # Decimals as words; views, and intervals of several numbers, as 32-bit numbers.
+    return types.uint64 if spec.swap_bytes[0] >= 8 else types.int32
+
+
+def _buffer_members(data_type: s.DataType) -> list[tuple[str, types.Type]]:
+    rule = layout(data_type)
+    found = [(spec.role.value, types.CPointer(_item(spec))) for spec in rule.buffers]
+    return [*found, (TABLE, types.CPointer(types.uint64))] if rule.variadic else found
+
+
+@register_model(ColumnType)
+@register_model(BatchType)
+@register_model(EntriesType)
+class _ColumnModel(models.StructModel):  # type: ignore[misc]
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        own = [
+            ("record", _WORDS),
+            ("offset", types.uint64),
+            ("length", types.intp),
+            ("null_count", types.int64),
+        ]
+        super().__init__(dmm, fe_type, own + _buffer_members(fe_type.data_type))
+
+
+@register_model(StreamType)
+class _StreamModel(models.StructModel):  # type: ignore[misc]
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, [("length", types.intp), ("table", _WORDS)])
+
+
+@register_model(RowType)
+class _RowModel(models.StructModel):  # type: ignore[misc]
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, [("column", fe_type.column), ("slot", types.uint64)])
+
+
+@register_model(ColumnIteratorType)
+class _ColumnIteratorModel(models.StructModel):  # type: ignore[misc]
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        counter = types.EphemeralPointer(types.uint64)
+        members = [("next", counter), ("run", counter), ("source", fe_type.source)]
+        super().__init__(dmm, fe_type, members)
+
+
+# Attributes of compiled code's own; a field of a struct may have any other name.
+for _name in (*HEADER, *(role.value for role in Role), TABLE):
+    make_attribute_wrapper(ColumnType, _name, f"_ck_{_name}")
+make_attribute_wrapper(StreamType, "length", "_ck_length")
+make_attribute_wrapper(RowType, "column", "_ck_column")
+make_attribute_wrapper(RowType, "slot", "_ck_slot")
+
+
+# From records to structures
+
+
+def _load(builder: Any, record: Any, word: int) -> Any:
+    """A word of a record, which never changes: it may be read once and kept."""
+    place = builder.gep(record, [ir.IntType(64)(word)])
+    loaded = builder.load(place)
+    loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return loaded
+
+
+def column_from_record(context: Any, builder: Any, kind: ColumnType, record: Any) -> Any:
+    """A column as a structure proxy, from the LLVM pointer to its record."""
+    made = cgutils.create_struct_proxy(kind)(context, builder)
+    made.record = record
+    for word, name in enumerate(members(kind.data_type)):
+        value = _load(builder, record, word)
+        wanted = getattr(made, name).type
+        setattr(made, name, builder.inttoptr(value, wanted) if wanted.is_pointer else value)
+    return made
+
+
+@intrinsic(prefer_literal=True)
+def part_of(typingctx, column, k):
+    """Child `k` (a literal) of a column, or its dictionary for 0: whole, with its own offset."""
+    if not (isinstance(column, ColumnType) and isinstance(k, types.IntegerLiteral)):
+        return None
+    found = column.part(k.literal_value)
+    position = part_position(column.data_type, k.literal_value)
+
+    def codegen(context, builder, signature, args):
+        made = cgutils.create_struct_proxy(column)(context, builder, value=args[0])
+        record = builder.gep(made.record, [ir.IntType(64)(position)])
+        return column_from_record(context, builder, found, record)._getvalue()
+
+    return found(column, k), codegen
+
+
+@intrinsic
+def ranged(typingctx, column, offset, length, null_count):
+    """The same column from another offset (uint64) on, of another length."""
+    if not isinstance(column, ColumnType):
+        return None
+
+    def codegen(context, builder, signature, args):
+        made = cgutils.create_struct_proxy(column)(context, builder, value=args[0])
+        made.offset, made.length, made.null_count = args[1:]
+        return made._getvalue()
+
+    return column(column, types.uint64, types.intp, types.int64), codegen
+
+
+@intrinsic
+def row_of(typingctx, column, slot):
+    """Slot `slot` (uint64) of a column as a row."""
+    if not isinstance(column, ColumnType):
+        return None
+    found = RowType(column)
+
+    def codegen(context, builder, signature, args):
+        made = cgutils.create_struct_proxy(found)(context, builder)
+        made.column, made.slot = args
+        return made._getvalue()
+
+    return found(column, types.uint64), codegen
+
+
+@intrinsic
+def batch_of(typingctx, stream, k):
+    """Batch `k` (uint64) of a stream."""
+    if not isinstance(stream, StreamType):
+        return None
+    found = stream.batch
+
+    def codegen(context, builder, signature, args):
+        made = cgutils.create_struct_proxy(stream)(context, builder, value=args[0])
+        address = builder.load(builder.gep(made.table, [args[1]]))
+        record = builder.inttoptr(address, made.table.type)
+        return column_from_record(context, builder, found, record)._getvalue()
+
+    return found(stream, types.uint64), codegen
+
+
+@intrinsic
+def valid_by_bitmap(typingctx, column, slot):
+    """Whether a slot (uint64) is valid by the column's own bitmap; yes, if there is none.
+
+    Written in LLVM's terms, as `item_at` is: each function that Numba compiles costs a tenth of a second,
+    and every user's function needs these.
+    """
+
+    def codegen(context, builder, signature, args):
+        made = cgutils.create_struct_proxy(column)(context, builder, value=args[0])
+        valid = cgutils.alloca_once_value(builder, ir.IntType(1)(1))
+        with builder.if_then(cgutils.is_not_null(builder, made.validity)):
+            position = builder.add(made.offset, args[1])
+            place = builder.gep(made.validity, [builder.lshr(position, position.type(3))])
+            byte = builder.load(place)
+            shift = builder.trunc(builder.and_(position, position.type(7)), byte.type)
+            builder.store(builder.trunc(builder.lshr(byte, shift), ir.IntType(1)), valid)
+        return builder.load(valid)
+
+    return types.boolean(column, types.uint64), codegen
+
+
+@intrinsic
+def item_at(typingctx, column, slot):
+    """The item of the data buffer for a slot (uint64)."""
+    item = dict(_buffer_members(column.data_type))[Role.DATA.value].dtype
+
+    def codegen(context, builder, signature, args):
+        made = cgutils.create_struct_proxy(column)(context, builder, value=args[0])
+        return builder.load(builder.gep(made.data, [builder.add(made.offset, args[1])]))
+
+    return item(column, types.uint64), codegen
+
+
+@intrinsic
+def is_absent(typingctx, pointer):
+    """Whether a pointer is null: the bitmap of a column without nulls."""
+
+    def codegen(context, builder, signature, args):
+        return cgutils.is_null(builder, args[0])
+
+    return types.boolean(pointer), codegen
+
+
+@intrinsic
+def address_in(typingctx, pointer):
+    """A pointer as an address (uint64)."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ptrtoint(args[0], ir.IntType(64))
+
+    return types.uint64(pointer), codegen
+
+
+# In and out of Python
+
+
+@unbox(ColumnType)
+@unbox(BatchType)
+def _unbox_column(typ, obj, c):
+    record, failed = _record(obj, c)
+    value = cgutils.alloca_once(c.builder, c.context.get_value_type(typ))
+    # A record that could not be made is not to be read.
+    with c.builder.if_then(c.builder.not_(failed), likely=True):
+        made = column_from_record(c.context, c.builder, typ, record)
+        c.builder.store(made._getvalue(), value)
+    return NativeValue(c.builder.load(value), is_error=failed)
+
+
+@unbox(StreamType)
+def _unbox_stream(typ, obj, c):
+    record, failed = _record(obj, c)
+    value = cgutils.alloca_once(c.builder, c.context.get_value_type(typ))
+    with c.builder.if_then(c.builder.not_(failed), likely=True):
+        made = cgutils.create_struct_proxy(typ)(c.context, c.builder)
+        made.length = _load(c.builder, record, 0)
+        made.table = c.builder.inttoptr(_load(c.builder, record, 1), record.type)
+        c.builder.store(made._getvalue(), value)
+    return NativeValue(c.builder.load(value), is_error=failed)
+
+
+def _record(obj: Any, c: Any) -> tuple[Any, Any]:
+    """The LLVM pointer to the record of a Python object; whether that failed, with an exception set."""
+    function = c.pyapi.unserialize(c.pyapi.serialize_object(record_address))
+    address = c.pyapi.call_function_objargs(function, (obj,))
+    c.pyapi.decref(function)
+    failed = cgutils.is_null(c.builder, address)
+    number = cgutils.alloca_once_value(c.builder, ir.IntType(64)(0))
+    with c.builder.if_then(c.builder.not_(failed), likely=True):
+        c.builder.store(c.pyapi.long_as_longlong(address), number)
+        c.pyapi.decref(address)
+    pointer = c.context.get_value_type(_WORDS)
+    return c.builder.inttoptr(c.builder.load(number), pointer), failed
+
+
+@box(ColumnType)
+@box(BatchType)
+@box(EntriesType)
+@box(StreamType)
+@box(RowType)
+def _box_column(typ, value, c):
+    raise NumbaTypeError(
+        f"a compiled function cannot return {typ}: it is a view of an argument's memory. Return "
+        f"positions or values, or append them to a builder"
+    )

@@ -1,0 +1,168 @@
+"""What compiled code is handed of a column: one row of numbers, found by walking the table of layouts.
+
+A record is a row of 64-bit words: offset, length and null count of the array, the address of each
+buffer of its layout, the address of a table of data buffers if there can be any number of them; then
+the records of its children and of its dictionary. Its size follows from the data type alone, so that
+compiled code finds every part at a place that it knows.
+
+Nothing here imports a compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch, RecordBatchStream
+from colkern.errors import UnsupportedError
+from colkern.layouts import BufferSpec, Role, layout
+from colkern.memory import HOST, Buffer
+from colkern.operations import require_valid
+
+HEADER = ("offset", "length", "null_count")
+"""The first words of a record."""
+
+TABLE = "table"
+"""The member for the addresses of data buffers, of layouts with any number of them."""
+
+_WORD = 8
+
+
+def members(data_type: s.DataType) -> list[str]:
+    """The names of a record's own words, in their order: those of `HEADER`, and of the buffers."""
+    rule = layout(data_type)
+    names = [*HEADER, *(spec.role.value for spec in rule.buffers)]
+    return [*names, TABLE] if rule.variadic else names
+
+
+def parts(data_type: s.DataType) -> list[s.DataType]:
+    """The types of the records within a record: of the children, or of the dictionary."""
+    storage = data_type.storage
+    if isinstance(storage, s.Dictionary):
+        return [storage.value_type]
+    return [field.type for field in storage.fields]
+
+
+@lru_cache(maxsize=4096)
+def record_size(data_type: s.DataType) -> int:
+    """How many words a record has."""
+    return len(members(data_type)) + sum(record_size(part) for part in parts(data_type))
+
+
+def part_position(data_type: s.DataType, k: int) -> int:
+    """The word at which the record of child `k`, or of the dictionary, begins."""
+    before = parts(data_type)[:k]
+    return len(members(data_type)) + sum(record_size(part) for part in before)
+
+
+class Record:
+    """The words of a column or a batch, and what keeps the memory behind their addresses alive.
+
+    Attributes:
+        words: int64[record_size]
+        address: Where they stand.
+    """
+
+    def __init__(self, column: Array | RecordBatch) -> None:
+        self._owners: list[Any] = []
+        walked = self._of_array(column) if isinstance(column, Array) else self._of_batch(column)
+        self.words: NDArray[np.int64] = np.array(list(walked), np.uint64).view(np.int64)
+        self.address: int = self.words.ctypes.data
+
+    def _of_array(self, array: Array) -> Iterator[int]:
+        nulls = array.null_count
+        yield from (array.offset, array.length, nulls)
+        for spec, buffer in zip(array.layout.buffers, array.buffers, strict=False):
+            absent = spec.role is Role.VALIDITY and nulls == 0
+            yield 0 if absent else self._address(buffer, spec)
+        if array.layout.variadic:
+            yield self._table(array)
+        for part in array.children if array.dictionary is None else (array.dictionary,):
+            yield from self._of_array(part)
+
+    def _of_batch(self, batch: RecordBatch) -> Iterator[int]:
+        """A batch is a struct column without nulls."""
+        yield from (0, batch.num_rows, 0)
+        yield 0
+        for column in batch.columns:
+            yield from self._of_array(column)
+
+    def _address(self, buffer: Buffer | None, spec: BufferSpec) -> int:
+        if buffer is None:
+            return 0
+        found = buffer.array
+        # Compiled loads are aligned ones.
+        if buffer.address % min(max(spec.swap_bytes, default=1), _WORD):
+            found = found.copy()
+        self._owners.append(found)
+        return int(found.ctypes.data)
+
+    def _table(self, array: Array) -> int:
+        addresses = [0 if buffer is None else buffer.address for buffer in array.data_buffers]
+        table = np.array(addresses, np.uint64)
+        self._owners += [table, array.data_buffers]
+        return int(table.ctypes.data)
+
+
+class StreamRecord:
+    """The records of a stream's batches.
+
+    Attributes:
+        words: int64[2]: how many batches there are, and where the addresses of their records stand.
+        address: Where they stand.
+    """
+
+    def __init__(self, batches: list[RecordBatch]) -> None:
+        self._owners = [record_of(batch) for batch in batches]
+        self._table = np.array([record.address for record in self._owners], np.int64)
+        self.words: NDArray[np.int64] = np.array([len(batches), self._table.ctypes.data], np.int64)
+        self.address: int = self.words.ctypes.data
+
+
+def record_of(column: Array | RecordBatch) -> Record:
+    """The record of a column or a batch in host memory, made once and kept with it.
+
+    No bytes are copied, unless a buffer is misaligned for its items.
+
+    Raises:
+        InvalidArrowError: If a position in it points outside its memory.
+        UnsupportedError: If it lives on a device.
+    """
+    made: Record | None = getattr(column, "_record", None)
+    if made is None:
+        for name, array in _named(column):
+            if array.device != HOST:
+                raise UnsupportedError(
+                    f"{name or 'array'}: compiled code on the CPU reads host memory, and this is on "
+                    f"{array.device}: copy it with to_host, or use colkern.cuda.jit"
+                )
+            require_valid(array, name)
+        made = column._record = Record(column)
+    return made
+
+
+def _named(column: Array | RecordBatch) -> list[tuple[str, Array]]:
+    if isinstance(column, Array):
+        return [("", column)]
+    return list(zip(column.schema.names, column.columns, strict=True))
+
+
+def record_address(column: Array | RecordBatch | RecordBatchStream) -> int:
+    """Where the record of a column, batch or stream stands, for as long as that is alive.
+
+    Of a stream, all batches that are left are read.
+    """
+    if isinstance(column, RecordBatchStream):
+        return stream_record_of(column).address
+    return record_of(column).address
+
+
+def stream_record_of(stream: RecordBatchStream) -> StreamRecord:
+    """The records of all batches that a stream still has; the stream keeps them."""
+    made = stream._record = StreamRecord(stream.read_all())
+    return made

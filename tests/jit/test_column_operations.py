@@ -1,0 +1,360 @@
+"""What compiled code does with columns, batches, rows and streams, and what it is told it cannot do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from arrow_oracle import batch_from_pyarrow, from_pyarrow
+from numba import njit, types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+import colkern as ck
+from colkern.arrays import Array, RecordBatchStream
+from colkern.errors import InvalidArrowError
+from colkern.memory import Buffer
+
+
+@njit
+def element(column: Any, i: int) -> Any:
+    return column[i]
+
+
+@njit
+def total(column: Any) -> Any:
+    found = 0
+    for value in column:
+        if value is not None:
+            found += value
+    return found
+
+
+# Elements
+
+
+def test_slots_are_counted_from_both_ends_and_nulls_are_none() -> None:
+    column = ck.array([1, None, 3], ck.int16())
+    assert [element(column, i) for i in (0, 1, 2, -1, -3)] == [1, None, 3, 3, 1]
+
+
+def test_length_validity_and_unchecked_values_follow_the_slice() -> None:
+    @njit
+    def describe(column: Any) -> Any:
+        valid = [column.is_valid(i) for i in range(len(column))]
+        return len(column), column.null_count, valid, column.value(0)
+
+    column = from_pyarrow(pa.array([7, None, 3, None, 5])).slice(2)
+    assert describe(column) == (3, 1, [True, False, True], 3)
+
+
+def test_a_slice_is_a_column_with_its_own_null_count() -> None:
+    @njit
+    def of_slice(column: Any, start: int, stop: int) -> Any:
+        part = column[start:stop]
+        return len(part), part.null_count, total(part)
+
+    column = ck.array([1, None, 3, None, 5])
+    assert of_slice(column, 1, 4) == (3, 2, 3)
+    assert of_slice(column, -2, 99) == (2, 1, 5)
+    assert of_slice(column, 3, 1) == (0, 0, 0)
+
+
+def test_a_column_can_be_taken_by_a_callee() -> None:
+    @njit
+    def twice(column: Any) -> Any:
+        return 2 * total(column)
+
+    assert twice(ck.array([1, 2, None])) == 6
+
+
+def test_columns_of_one_type_share_one_compilation() -> None:
+    before = len(total.signatures)
+    total(ck.array([1], ck.int32()))
+    total(ck.array([None, 2], ck.int32()).slice(1))
+    total(ck.array([], ck.int32()))
+    assert len(total.signatures) == before + 1
+
+
+def test_temporal_columns_know_their_unit() -> None:
+    @njit
+    def seconds(column: Any) -> Any:
+        scale = 1 if column.unit == "s" else 1000
+        return column.value(0) // scale
+
+    assert seconds(ck.array([5], ck.timestamp("s"))) == 5
+    assert seconds(ck.array([5000], ck.timestamp("ms"))) == 5
+
+
+# Batches, rows, streams
+
+
+BATCH = pa.RecordBatch.from_pydict(
+    {"length": [1, None, 3], "text": ["a", "bb", "ccc"], "é 1": [1.5, 2.5, None]}
+)
+
+
+def test_fields_of_batches_and_rows_go_by_attribute_and_by_name() -> None:
+    @njit
+    def fields(batch: Any) -> Any:
+        found = 0.0
+        for row in batch:
+            if row.length is not None:
+                found += row.length
+            found += 10 * len(row["text"])
+            rest = row["é 1"]
+            if rest is not None:
+                found += rest
+        return found, len(batch), batch.length.null_count, batch["é 1"][0], batch[1].length
+
+    assert fields(batch_from_pyarrow(BATCH)) == (4 + 60 + 4.0, 3, 1, 1.5, None)
+
+
+def test_a_struct_column_reads_as_a_batch_but_for_null_rows() -> None:
+    @njit
+    def fields(column: Any) -> Any:
+        found = 0
+        for row in column:
+            if row is not None and row.x is not None:
+                found += row.x
+        return found, column.x[0], len(column["y"])
+
+    column = from_pyarrow(
+        pa.array([None, {"x": 1, "y": "a"}, None, {"x": None, "y": "b"}, {"x": 4, "y": None}])
+    )
+    assert fields(column.slice(1)) == (5, 1, 4)
+
+
+def test_a_stream_is_read_batch_by_batch() -> None:
+    @njit
+    def totals(stream: Any) -> Any:
+        found = [0 for _ in range(0)]
+        for batch in stream:
+            found.append(total(batch.length))
+        return found, len(stream), stream[1].text[0] == "bb"
+
+    batches = [batch_from_pyarrow(BATCH).slice(i, 2) for i in range(3)]
+    stream = RecordBatchStream(batches[0].schema, iter(batches))
+    assert totals(stream) == ([1, 3, 3], 3, True)
+    # What a stream had is read.
+    assert stream.read_all() == []
+
+
+def test_chunks_are_a_tuple_of_columns() -> None:
+    @njit
+    def over(chunks: Any) -> Any:
+        found = 0
+        for chunk in chunks:
+            found += total(chunk)
+        return found
+
+    assert over((ck.array([1, 2]), ck.array([None, 4]))) == 7
+
+
+# Nested and encoded columns
+
+
+def test_lists_are_columns_within_columns() -> None:
+    @njit
+    def lists(column: Any) -> Any:
+        found = [0 for _ in range(0)]
+        for part in column:
+            found.append(-1 if part is None else len(part) * 100 + total(part))
+        return found
+
+    values = [[1, 2], None, [], [3, None, 4]]
+    for type_ in (pa.list_(pa.int64()), pa.large_list(pa.int64()), pa.list_view(pa.int64())):
+        assert lists(from_pyarrow(pa.array(values, type_))) == [203, -1, 0, 307]
+
+
+def test_maps_are_columns_of_entries() -> None:
+    @njit
+    def look_up(column: Any, key: Any) -> Any:
+        found = 0
+        for entries in column:
+            if entries is not None:
+                for entry in entries:
+                    if entry.key == key and entry.value is not None:
+                        found += entry.value
+                found += 1000 * (len(entries.keys) + len(entries.values))
+        return found
+
+    type_ = pa.map_(pa.utf8(), pa.int32())
+    column = from_pyarrow(pa.array([[("a", 1), ("b", 2)], None, [("a", None), ("a", 5)]], type_))
+    assert look_up(column, ck.jit.ByteString(b"a")) == 6 + 8000
+
+
+def _unions() -> list[pa.Array]:
+    ids = pa.array([5, 3, 5, 3, 3], pa.int8())
+    numbers, texts = pa.array([1, None, 3, 4, 5]), pa.array(["a", "bbbb", None, "dd", None])
+    offsets = pa.array([0, 0, 1, 1, 2], pa.int32())
+    return [
+        pa.UnionArray.from_sparse(ids, [numbers, texts], ["n", "t"], [5, 3]),
+        pa.UnionArray.from_dense(ids, offsets, [numbers, texts], ["n", "t"], [5, 3]),
+    ]
+
+
+def test_unions_tell_their_type_and_give_their_children() -> None:
+    @njit
+    def read(column: Any) -> Any:
+        found = 0.0
+        for i in range(len(column)):
+            if column.type_id(i) == 5:
+                value = column.child(0)[column.child_index(i)]
+                found += 100 if value is None else value
+            else:
+                row = column[i]
+                text = row.child(1)
+                found += 0 if text is None else len(text) / 4
+        valid = [column.is_valid(i) for i in range(len(column))]
+        return found, valid
+
+    for array in _unions():
+        values = array.to_pylist()
+        expected = sum(
+            (100 if v is None else v) if code == 5 else (len(v) / 4 if v else 0)
+            for v, code in zip(values, array.type_codes.to_pylist(), strict=True)
+        )
+        assert read(from_pyarrow(array)) == (expected, [v is not None for v in values])
+
+
+def test_dictionaries_give_indices_and_values() -> None:
+    @njit
+    def read(column: Any) -> Any:
+        found = 0
+        for i in range(len(column)):
+            text = column[i]
+            if text is not None:
+                found += len(text) * 10 + column.index(i)
+        return found, len(column.dictionary), column.is_valid(0), column.is_valid(2)
+
+    dictionary = pa.DictionaryArray.from_arrays(
+        pa.array([0, 2, None, 1, 0], pa.uint8()), pa.array(["a", None, "ccc"])
+    )
+    assert read(from_pyarrow(dictionary)) == (10 + 32 + 10, 3, True, False)
+
+
+def test_runs_are_found_by_position_and_carried_by_iteration() -> None:
+    @njit
+    def read(column: Any) -> Any:
+        found = [column.run(i) for i in range(len(column))]
+        carried = 0
+        for value in column:
+            carried = carried * 10 + (9 if value is None else value)
+        return found, carried, column[2], len(column.values), column.run_ends[0]
+
+    runs = pa.RunEndEncodedArray.from_arrays(
+        pa.array([2, 3, 6], pa.int16()), pa.array([1, None, 3])
+    )
+    assert read(from_pyarrow(runs)) == ([0, 0, 1, 2, 2, 2], 119333, None, 3, 2)
+    assert read(from_pyarrow(runs.slice(1, 4))) == ([0, 1, 2, 2], 1933, 3, 3, 2)
+
+
+# Nothing is copied
+
+
+@intrinsic
+def _address(typingctx: Any, pointer: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ptrtoint(args[0], context.get_value_type(types.uint64))
+
+    return types.uint64(pointer), codegen
+
+
+def test_compiled_code_reads_the_memory_of_the_column_itself() -> None:
+    @njit
+    def addresses(column: Any) -> Any:
+        part = column[0]
+        return _address(column._ck_offsets), _address(part._ck_data), _address(part._ck_validity)
+
+    column = from_pyarrow(pa.array([[1, None], [3]]))
+    child = column.children[0]
+    buffers = (column.buffers[1], child.buffers[1], child.buffers[0])
+    assert addresses(column) == tuple(buffer.address for buffer in buffers)
+
+
+def test_what_is_misaligned_is_read_from_a_copy() -> None:
+    data = np.frombuffer(b"x" + np.array([5, 6], np.int64).tobytes(), np.uint8)[1:]
+    assert total(Array(ck.int64(), 2, [None, Buffer(data)])) == 11
+
+
+# Wrong code
+
+
+def test_a_column_whose_offsets_lead_outside_is_refused_before_the_call() -> None:
+    offsets = Buffer(np.array([0, 99], np.int32).view(np.uint8))
+    with pytest.raises(InvalidArrowError):
+        element(Array(ck.utf8(), 1, [None, offsets, Buffer(np.zeros(4, np.uint8))]), 0)
+
+
+def _refused(function: Any, *arguments: Any) -> str:
+    with pytest.raises(TypingError) as caught:
+        njit(function)(*arguments)
+    return str(caught.value)
+
+
+def test_writing_to_a_column_is_refused() -> None:
+    def write(column: Any) -> None:
+        column[0] = 1
+
+    assert "Arrow columns are immutable" in _refused(write, ck.array([1]))
+
+
+def test_returning_a_column_is_refused() -> None:
+    def give(column: Any) -> Any:
+        return column[1:]
+
+    with pytest.raises(Exception, match="a compiled function cannot return Column"):
+        njit(give)(ck.array([1, 2]))
+
+
+def test_unknown_fields_are_named_with_those_there_are() -> None:
+    def unknown(batch: Any) -> Any:
+        return batch["size"]
+
+    message = _refused(unknown, batch_from_pyarrow(BATCH))
+    assert "no field 'size'" in message
+    assert "length, text, é 1" in message
+
+
+def test_what_only_another_layout_has_is_refused() -> None:
+    def runs(column: Any) -> Any:
+        return column.run(0)
+
+    assert "has no 'run'" in _refused(runs, ck.array([1]))
+
+
+def test_other_keys_are_refused() -> None:
+    def by_float(column: Any) -> Any:
+        return column[1.5]
+
+    assert "indexed by integers, slices and names" in _refused(by_float, ck.array([1]))
+
+
+def test_checked_code_refuses_positions_outside() -> None:
+    checked = njit(boundscheck=True)(element.py_func)
+    column = ck.array([1, 2, 3])
+    assert checked(column, -3) == 1
+    for i in (3, -4, 2**40):
+        with pytest.raises(IndexError, match="column index out of range"):
+            checked(column, i)
+
+
+def test_ck_checked_checks_all_code() -> None:
+    program = (
+        "import colkern as ck, numba\n"
+        "@numba.njit\n"
+        "def element(column, i): return column[i]\n"
+        "try: element(ck.array([1]), 1)\n"
+        "except IndexError as error: print(error)\n"
+    )
+    environment = {**os.environ, "CK_CHECKED": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "column index out of range\n"

@@ -187,7 +187,8 @@ class Expressions(Emitter):
         if isinstance(kind, Bytes | Literal):
             return strings.byte(self, base, self.text(key))
         if isinstance(kind, Record) and isinstance(key, ast.Constant | ast.UnaryOp):
-            return items(base)[ast.literal_eval(key)]
+            position: int = ast.literal_eval(key)
+            return items(base)[position]
         return self._generic(node)
 
     def _part(self, base: Value, key: ast.Slice) -> Value:

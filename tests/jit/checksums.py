@@ -48,7 +48,7 @@ class Source:
         elif isinstance(kind, s.Decimal):
             self.add(depth, f"total += int({value}.words[0] & 127)")
         elif isinstance(kind, s.Interval) and kind.unit != "year_month":
-            self.add(depth, f"total += int({value}.days) % 251")
+            self.add(depth, f"total += int({value}.days & 127)")
         elif is_binary(kind):
             self.add(depth, f"total += 11 * len({value})")
             self.add(depth, f"for {item} in {value}:")
@@ -70,7 +70,7 @@ class Source:
             self.add(depth, f"for {item} in {value}:")
             self.slot(depth + 1, kind.fields[0].type, item)
         else:
-            self.add(depth, f"total += int({value}) % 251")
+            self.add(depth, f"total += int({value} & 127)")
 
     def union(self, depth: int, kind: s.Union, value: str) -> None:
         self.add(depth, f"total += int({value}.type_id)")
@@ -134,7 +134,10 @@ def checksum(array: Any, i: int) -> int:
 
 
 def valid(array: Any, i: int) -> bool:
-    return bool(array.is_valid()[i].as_py())
+    if pa.types.is_null(array.type):
+        return False
+    bitmap, at = array.buffers()[0], array.offset + i
+    return bitmap is None or bool(bitmap[at >> 3] >> (at & 7) & 1)
 
 
 def _run(array: Any, i: int) -> int:
@@ -160,11 +163,11 @@ def _plain(scalar: Any) -> int:
     if pa.types.is_decimal(kind):
         return int(scalar.as_py().scaleb(kind.scale, Context(prec=100))) & 127
     if pa.types.is_interval(kind):
-        return scalar.as_py().days % 251
+        return scalar.as_py().days & 127
     value = getattr(scalar, "value", None)
     if not isinstance(value, int):
         value = scalar.as_py()
     if isinstance(value, str | bytes):
         data = value.encode() if isinstance(value, str) else value
         return 11 * len(data) + sum(data)
-    return int(value) % 251
+    return int(value) & 127

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from arrow_oracle import from_pyarrow
 from arrow_strategies import arrays
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -26,13 +27,13 @@ from colkern.cuda.memory import to_device
 cuda = adapter.compiler()
 
 
-def kernel_of(source: str) -> Any:
+def kernel_of(source: str, checked: bool | None = None) -> Any:
     """The kernel `checksums` of a source that stands in no file, as that of a notebook's cell."""
     name = f"<kernel {hash(source)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     namespace = {"cuda": cuda, "__name__": __name__}
     exec(compile(source, name, "exec"), namespace)
-    return ck.cuda_jit(namespace["checksums"])
+    return ck.cuda_jit(boundscheck=checked)(namespace["checksums"])
 
 
 @settings(
@@ -42,12 +43,13 @@ def kernel_of(source: str) -> Any:
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-@given(arrays(depth=3))
-def each_type_at_three_levels(array: pa.Array) -> None:
-    column = ck.interchange.import_array(array)
+@given(arrays(depth=3), st.booleans())
+def each_type_at_three_levels(array: pa.Array, checked: bool) -> None:
+    column = from_pyarrow(array)
     out = np.zeros(len(array), np.int64)
     if len(array):
-        kernel_of(kernel_source({"a": column.type}))[1, len(array)](out, to_device(column))
+        kernel = kernel_of(kernel_source({"a": column.type}), checked)
+        kernel[1, len(array)](out, to_device(column))
     assert out.tolist() == [checksum(array, i) for i in range(len(array))]
 
 
@@ -404,6 +406,33 @@ def functions_take_and_return_what_is_read_from_columns() -> None:
     assert run(searched, 3, lists, column(["n", "oh"])) == [204, 0, 199]
 
 
+def scaled_to(factor: int) -> Any:
+    def my_value(col):
+        i = cuda.grid(1)
+        return factor * col[i] if i < len(col) else 0
+
+    @ck.cuda_jit
+    def summed(out, col, seen):
+        shared = cuda.shared.array(4, np.int64)
+        me = cuda.threadIdx.x
+        shared[me] = my_value(col)
+        cuda.syncthreads()
+        if me == 0:
+            out[0] = shared[0] + shared[1] + shared[2] + shared[3] + seen[0, 1]
+        cuda.atomic.add(seen, (0, 0), 1)
+
+    return summed
+
+
+def all_else_is_left_to_the_compiler() -> None:
+    seen = np.array([[0, 1000]])
+    out = np.zeros(1, np.int64)
+    scaled_to(2)[1, 4](out, column([1, 2, 3]), seen)
+    assert (out.tolist(), seen.tolist()) == ([1012], [[4, 1000]])
+    scaled_to(3).forall(4, 4, cuda.stream())(out, column([1, 2, 3]), seen)
+    assert out.tolist() == [1018]
+
+
 # What goes wrong
 
 
@@ -461,5 +490,6 @@ CASES: list[Callable[[], None]] = [
     dictionaries_and_runs_are_seen_and_seen_through,
     unions_have_children,
     functions_take_and_return_what_is_read_from_columns,
+    all_else_is_left_to_the_compiler,
     errors_name_the_line,
 ]

@@ -86,8 +86,14 @@ class Program:
 
     checked: bool
     literals: bytearray = field(default_factory=bytearray)
-    places: list[Exception] = field(default_factory=list)
+    places: list[tuple[type[Exception], str]] = field(default_factory=list)
     functions: dict[Any, Any] = field(default_factory=dict)
+
+    def place(self, exception: type[Exception], text: str) -> int:
+        """The number, from 1 on, that stands for what went wrong."""
+        if (exception, text) not in self.places:
+            self.places.append((exception, text))
+        return self.places.index((exception, text)) + 1
 
     def literal(self, value: bytes) -> int:
         """Where a string of the source stands among them."""
@@ -218,8 +224,7 @@ class Emitter:
         text = f'{self.function.__name__}: {message}\n  File "{path}", line {line}'
         if source := linecache.getline(path, line).strip():
             text += f"\n    {source}"
-        self.program.places.append(exception(text))
-        return f"{self.need(Shared('errors'))}, {len(self.program.places)}"
+        return f"{self.need(Shared('errors'))}, {self.program.place(exception, text)}"
 
     def check(self, right: str, exception: type[Exception], message: str) -> None:
         """Have a failed condition raise, where checks are made."""

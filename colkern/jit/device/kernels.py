@@ -11,6 +11,7 @@ Nothing here imports a compiler; the first launch does.
 from __future__ import annotations
 
 import functools
+import operator
 import os
 import types
 from collections.abc import Callable, Sequence
@@ -52,13 +53,14 @@ class CudaKernel:
 
     Attributes:
         function: The plain Python function.
-        checked: Whether indices and nulls are checked on a device; in the simulator they always are.
+        checked: Whether indices and nulls are checked; if None, in the simulator alone, and wherever
+            CK_CHECKED says so.
     """
 
     __qualname__: str
 
     def __init__(
-        self, function: types.FunctionType, checked: bool, options: dict[str, Any]
+        self, function: types.FunctionType, checked: bool | None, options: dict[str, Any]
     ) -> None:
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.__name__ = self.__qualname__ = function.__name__
@@ -67,6 +69,7 @@ class CudaKernel:
         self.checked = checked
         self._options = options
         self._made: dict[tuple[Types, bool], _Specialisation] = {}
+        self._last: tuple[Types, bool, _Specialisation | None] = ((), False, None)
 
     @property
     def name(self) -> str:
@@ -76,7 +79,8 @@ class CudaKernel:
     def __getitem__(self, configuration: tuple[Any, ...]) -> Callable[..., None]:
         """A launch: `kernel[blocks, threads](…)`, also with a stream and bytes of shared memory.
 
-        Without a stream, that which is current in CuPy.
+        The stream is CuPy's or the compiler's, or a `cudaStream_t` as an integer; if there is none, or
+        None, that which is current in CuPy.
         """
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
             raise ValueError("expected kernel[blocks, threads, stream, shared memory]")
@@ -118,11 +122,18 @@ class CudaKernel:
     def _is_checked(self) -> bool:
         from colkern.cuda import adapter
 
-        return self.checked or adapter.is_simulated() or os.environ.get("CK_CHECKED") == "1"
+        if self.checked is not None:
+            return self.checked
+        return adapter.is_simulated() or os.environ.get("CK_CHECKED") == "1"
 
     def _launch(self, configuration: tuple[Any, ...], *arguments: Any) -> None:
         from colkern.cuda import adapter, memory
-        from colkern.jit.device.launching import errors_array, needed, raise_noted, require_readable
+        from colkern.jit.device.launching import (
+            errors_array,
+            needed,
+            raise_noted,
+            require_readable,
+        )
 
         names = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
         if len(arguments) != len(names):
@@ -137,21 +148,25 @@ class CudaKernel:
             if kind is not None
         }
         device = require_readable(columns, made.needs)
-        with memory.current(device):
+        given = [v for v, kind in zip(arguments, kinds, strict=True) if kind is None]
+        blocks, threads, *others = configuration
+        chosen, *shared = others or [None]
+        with memory.current(device), memory.on_stream(chosen):
             errors = errors_array(device) if made.program.places else None
-            given = [v for v, kind in zip(arguments, kinds, strict=True) if kind is None]
             numbers = needed(made.needs, columns, errors, made.program, made.literals, device)
-            blocks, threads, *others = configuration
-            if not others or others[0] is None:
-                others[:1] = [adapter.stream(device.ordinal, memory.current_stream()) or 0]
-            made.kernel[(blocks, threads, *others)](*given, *numbers)
+            stream = adapter.stream(device.ordinal, memory.current_stream()) or 0
+            made.kernel[(blocks, threads, stream, *shared)](*given, *numbers)
             if errors is not None:
                 raise_noted(errors, made.program)
 
     def _specialised(self, kinds: Types, checked: bool) -> _Specialisation:
-        made = self._made.get((kinds, checked))
-        if made is None:
-            made = self._made[kinds, checked] = self._specialise(kinds, checked)
+        last_kinds, last_checked, made = self._last
+        # Most launches are like the one before, and schemas take long to be compared.
+        if made is None or last_checked != checked or not _are_same(last_kinds, kinds):
+            made = self._made.get((kinds, checked))
+            if made is None:
+                made = self._made[kinds, checked] = self._specialise(kinds, checked)
+            self._last = kinds, checked, made
         return made
 
     def _specialise(self, kinds: Types, checked: bool) -> _Specialisation:
@@ -177,6 +192,10 @@ class CudaKernel:
         return f"<colkern.CudaKernel {self.name}>"
 
 
+def _are_same(some: Types, others: Types) -> bool:
+    return len(some) == len(others) and all(map(operator.is_, some, others))
+
+
 def _type_of(argument: Any) -> s.DataType | s.Schema | None:
     if isinstance(argument, Array):
         return argument.type
@@ -195,7 +214,7 @@ def cuda_jit(function: Callable[..., None], /) -> CudaKernel: ...
 
 @overload
 def cuda_jit(
-    *, boundscheck: bool = False, **options: Any
+    *, boundscheck: bool | None = None, **options: Any
 ) -> Callable[[Callable[..., None]], CudaKernel]: ...
 
 
@@ -203,7 +222,7 @@ def cuda_jit(
     function: Callable[..., None] | None = None,
     /,
     *,
-    boundscheck: bool = False,
+    boundscheck: bool | None = None,
     **options: Any,
 ) -> Any:
     """Make a CUDA kernel that takes Arrow columns and record batches, beside what `cuda.jit` takes.
@@ -229,9 +248,9 @@ def cuda_jit(
 
     Args:
         function: The kernel, a function of the user's with source.
-        boundscheck: Check indices, and that nulls are not used as values; so do the environment's
-            CK_CHECKED=1 and `debug=True`. The launch then waits for its end and raises what was found;
-            a wrong read gives a null meanwhile. In Numba's simulator all launches are checked.
+        boundscheck: Whether to check indices, and that nulls are not used as values. A checked launch
+            waits for its end and raises what was found; a wrong read gives a null meanwhile. If not
+            said: with `debug=True`, with CK_CHECKED=1 in the environment, and in Numba's simulator.
         options: Handed on to the compiler's `cuda.jit`.
 
     Launches raise:
@@ -244,6 +263,7 @@ def cuda_jit(
     def made(function: Callable[..., None]) -> CudaKernel:
         if not isinstance(function, types.FunctionType):
             raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
-        return CudaKernel(function, boundscheck or bool(options.get("debug")), options)
+        checked = True if boundscheck is None and options.get("debug") else boundscheck
+        return CudaKernel(function, checked, options)
 
     return made if function is None else made(function)

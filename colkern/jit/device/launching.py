@@ -96,5 +96,5 @@ def raise_noted(errors: Any, program: Program) -> None:
     """Wait for a launch, and raise what its checks have noted."""
     noted = int(memory.on_host(errors)[0])
     if noted:
-        found = program.places[noted - 1]
-        raise type(found)(*found.args)
+        exception, text = program.places[noted - 1]
+        raise exception(text)

@@ -271,3 +271,12 @@ def run_at(
         low += half if before else uint64(0)
         left -= half
     return low
+
+
+@helper
+def run_from(like: Any, ends: Any, size: Any, first: Any, run: Any, position: Any) -> Any:
+    """The run that holds a position, from one on that does not end before it does: as loops go."""
+    found = run + uint64(0)
+    while uint64(load_item(like, ends + (first + found) * size)) <= position:
+        found += uint64(1)
+    return found

@@ -362,6 +362,24 @@ def dictionaries_and_runs_are_seen_and_seen_through() -> None:
 
 
 @ck.cuda_jit
+def carried(out, col):
+    found = 0
+    for x in col:
+        found = found * 10 + (9 if x is None else x)
+    for x in col[len(col) :]:
+        found += x
+    out[0] = found
+
+
+def runs_are_carried_from_slot_to_slot() -> None:
+    runs = pa.RunEndEncodedArray.from_arrays(
+        pa.array([2, 3, 6], pa.int16()), pa.array([1, None, 3])
+    )
+    assert run(carried, 1, to_device(from_pyarrow(runs))) == [119333]
+    assert run(carried, 1, to_device(from_pyarrow(runs.slice(1, 4)))) == [1933]
+
+
+@ck.cuda_jit
 def members(out, col):
     i = cuda.grid(1)
     slot = col[i]
@@ -488,6 +506,7 @@ CASES: list[Callable[[], None]] = [
     rows_have_fields,
     maps_have_keys_and_values,
     dictionaries_and_runs_are_seen_and_seen_through,
+    runs_are_carried_from_slot_to_slot,
     unions_have_children,
     functions_take_and_return_what_is_read_from_columns,
     all_else_is_left_to_the_compiler,

@@ -42,8 +42,7 @@ def element(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable: 
         )
         return _missing_unless(found, valid)
     if isinstance(kind, s.RunEndEncoded):
-        values = kind.fields[1].type
-        return element(e, path.part(1), values, value_slot(e, path, kind, slot, readable), readable)
+        return element_of_run(e, path, kind, run_of(e, path, kind, slot, readable), readable)
     if isinstance(kind, s.Union):
         return Value(Row(path, kind), (slot,))
     valid = own_validity(e, path, slot, readable)
@@ -147,27 +146,33 @@ def index_slot(
     return e.bind(e.call(slots.elsewhere_at, like, data, size, first, slot, readable))
 
 
-def run_of(e: Emitter, path: Path, kind: s.RunEndEncoded, slot: str, readable: str) -> str:
-    """The run that holds a slot of a run-end encoded column."""
+def _run_ends(e: Emitter, path: Path, kind: s.RunEndEncoded) -> tuple[str, str, str, str]:
+    """The ends of runs, as functions of runs take them."""
     ends = path.part(0)
     like, size = _items(e, kind.fields[0].type, Role.DATA)
-    return e.bind(
-        e.call(
-            slots.run_at,
-            like,
-            e.member(ends, Role.DATA.value),
-            size,
-            e.member(ends, "offset"),
-            e.member(ends, "length"),
-            slot,
-            readable,
-        )
-    )
+    return like, e.member(ends, Role.DATA.value), size, e.member(ends, "offset")
+
+
+def run_of(e: Emitter, path: Path, kind: s.RunEndEncoded, slot: str, readable: str) -> str:
+    """The run that holds a slot of a run-end encoded column."""
+    count = e.member(path.part(0), "length")
+    return e.bind(e.call(slots.run_at, *_run_ends(e, path, kind), count, slot, readable))
+
+
+def next_run(e: Emitter, path: Path, kind: s.RunEndEncoded, run: str, slot: str) -> str:
+    """As `run_of`, for a slot behind one that is in a run already known."""
+    return e.call(slots.run_from, *_run_ends(e, path, kind), run, slot)
 
 
 def value_slot(e: Emitter, path: Path, kind: s.RunEndEncoded, slot: str, readable: str) -> str:
     """The slot of the values of a run-end encoded column that holds a slot's value."""
     return child_slot(e, path, 1, run_of(e, path, kind, slot, readable))
+
+
+def element_of_run(e: Emitter, path: Path, kind: s.RunEndEncoded, run: str, readable: str) -> Value:
+    """What a run of a run-end encoded column holds, None where it is null."""
+    place = child_slot(e, path, 1, run)
+    return element(e, path.part(1), kind.fields[1].type, place, readable)
 
 
 # One row a type class

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from colkern.jit.device import columns, strings
+from colkern import schema as s
+from colkern.jit.device import columns, elements, strings
 from colkern.jit.device.conversions import converted
 from colkern.jit.device.emitter import Need, Program, Value, items
 from colkern.jit.device.expressions import Expressions, variables
@@ -26,6 +27,7 @@ from colkern.jit.device.kinds import (
     Kind,
     Literal,
     Nothing,
+    Path,
     Record,
     Row,
     Unknown,
@@ -323,13 +325,13 @@ class Statements(Expressions):
         return ast.copy_location(made, self.node)
 
     def _on_for(self, node: ast.For) -> None:
-        elements = self._elements(node.iter)
-        if elements is None:
+        iterated = self._elements(node.iter)
+        if iterated is None:
             self._plain_for(node)
             return
-        count, position = self._copied(f"_ck_u8({elements.length})"), self._copied("_ck_zero")
+        count, position = self._copied(f"_ck_u8({iterated.length})"), self._copied("_ck_zero")
         with self.within([]) as body:
-            item = elements.item(position)
+            item = iterated.item(position)
             self.emit(f"{position} += _ck_one")
             self._store(node.target, item)
             self._statements(node.body)
@@ -393,21 +395,36 @@ class Statements(Expressions):
         if isinstance(value.kind, Bytes):
             return _Elements(value.parts[1], lambda k: strings.byte_of_slot(self, value, k))
 
+        if isinstance(value.kind, Column) and isinstance(value.kind.data_type, s.RunEndEncoded):
+            return self._of_runs(value, value.kind.path, value.kind.data_type)
+
         def item(position: str) -> Value:
             slot = self.bind(f"{value.parts[0]} + {position}")
-            return columns.slot_item(self, value, slot, "True")
+            return columns.slot_item(self, value, slot, elements.ALWAYS)
 
         return _Elements(value.parts[1], item)
 
-    def _enumerated(self, node: ast.Call, elements: _Elements) -> _Elements:
+    def _of_runs(self, value: Value, path: Path, kind: s.RunEndEncoded) -> _Elements:
+        """The run is carried from one slot to the next."""
+        start, length = value.parts
+        run = self._copied(elements.run_of(self, path, kind, start, f"{length} > 0"))
+
+        def item(position: str) -> Value:
+            slot = self.bind(f"{start} + {position}")
+            self.emit(f"{run} = {elements.next_run(self, path, kind, run, slot)}")
+            return elements.element_of_run(self, path, kind, run, elements.ALWAYS)
+
+        return _Elements(length, item)
+
+    def _enumerated(self, node: ast.Call, iterated: _Elements) -> _Elements:
         start = self._copied(f"_ck_i8({self.text(node.args[1])})") if node.args[1:] else "0"
 
         def item(position: str) -> Value:
             index = Value(PLAIN, (self._copied(f"_ck_i8({position}) + {start}"),))
-            value = elements.item(position)
+            value = iterated.item(position)
             return Value(Record((PLAIN, value.kind)), (*index.parts, *value.parts))
 
-        return _Elements(elements.length, item)
+        return _Elements(iterated.length, item)
 
     def _zipped(self, each: list[_Elements]) -> _Elements:
         length = each[0].length
@@ -415,7 +432,7 @@ class Statements(Expressions):
             length = self._copied(f"{length} if {length} < {other.length} else {other.length}")
 
         def item(position: str) -> Value:
-            values = [elements.item(position) for elements in each]
+            values = [iterated.item(position) for iterated in each]
             kind = Record(tuple(value.kind for value in values))
             return Value(kind, tuple(part for value in values for part in value.parts))
 

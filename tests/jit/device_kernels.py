@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from arrow_oracle import from_pyarrow
+from arrow_oracle import batch_from_pyarrow, from_pyarrow
 from arrow_strategies import arrays
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from jit.checksums import checksum, kernel_source
+from numba import njit
 
 import colkern as ck
 from colkern.cuda import adapter
@@ -416,7 +417,7 @@ def searched(out, lists, others):
     i = cuda.grid(1)
     if i < len(lists) and lists[i] is not None:
         out[i] = size_of(first_long(lists[i]), -1)
-        out[i] += 100 * size_of(first_long(others, least=1, prefix="o"), 50)
+        out[i] += 100 * size_of(first_long(others, least=1, prefix="o"), 50) + size_of(None, 0)
 
 
 def functions_take_and_return_what_is_read_from_columns() -> None:
@@ -449,6 +450,91 @@ def all_else_is_left_to_the_compiler() -> None:
     assert (out.tolist(), seen.tolist()) == ([1012], [[4, 1000]])
     scaled_to(3).forall(4, 4, cuda.stream())(out, column([1, 2, 3]), seen)
     assert out.tolist() == [1018]
+
+
+# The same functions in compiled code on the CPU
+
+
+def of_batch(batch):
+    found = 0.0
+    for row in batch:
+        if row.length is not None:
+            found += row.length
+        found += 10 * len(row["text"])
+        rest = row["é 1"]
+        if rest is not None:
+            found += rest
+    first = batch["é 1"][0]
+    return found + len(batch) + batch.length.null_count + (0 if first is None else first)
+
+
+def of_maps(column):
+    found = 0
+    for entries in column:
+        if entries is not None:
+            for entry in entries:
+                if entry.key == "a" and entry.value is not None:
+                    found += entry.value
+            found += 1000 * (len(entries.keys) + len(entries.values))
+    return found
+
+
+def of_union(column):
+    found = 0.0
+    for i in range(len(column)):
+        if column.type_id(i) == 5:
+            value = column.child(0)[column.child_index(i)]
+            found += 100 if value is None else value
+        else:
+            text = column[i].child(1)
+            found += 0 if text is None else len(text) / 4
+        found += 1000 * column.is_valid(i)
+    return found
+
+
+def of_decimals(column):
+    least = None
+    total = 0
+    for value in column[1:]:
+        if value is not None:
+            total += value * 3
+            if least is None or value < least:
+                least = value
+    return float(total) + (0.0 if least is None else float(least.rescale(5)))
+
+
+def _union() -> pa.Array:
+    ids = pa.array([5, 3, 5, 3, 3], pa.int8())
+    children = [pa.array([1, None, 3, 4, 5]), pa.array(["a", "bbbb", None, "dd", None])]
+    return pa.UnionArray.from_sparse(ids, children, ["n", "t"], [5, 3])
+
+
+MAPS = [[("a", 1), ("b", 2)], None, [("a", None), ("a", 5)]]
+NUMBERS = [Decimal("1.5"), Decimal("-2.25"), None, Decimal("-3"), Decimal(4)]
+BATCH = {"length": [1, None, 3], "text": ["a", "bb", "ccc"], "é 1": [1.5, 2.5, None]}
+
+SHARED: list[tuple[Callable[[Any], Any], Any]] = [
+    (of_batch, pa.RecordBatch.from_pydict(BATCH)),
+    (of_maps, pa.array(MAPS, pa.map_(pa.utf8(), pa.int32()))),
+    (of_union, _union()),
+    (of_decimals, pa.array(NUMBERS, pa.decimal64(12, 4))),
+]
+
+
+def the_spelling_is_that_of_the_cpu() -> None:
+    for function, data in SHARED:
+
+        @ck.cuda_jit
+        def kernel(out, column):
+            out[0] = function(column)  # noqa: B023 (the kernel is launched in this round)
+
+        if isinstance(data, pa.RecordBatch):
+            host: Any = batch_from_pyarrow(data)
+            device: Any = ck.RecordBatch(host.schema, [to_device(c) for c in host.columns])
+        else:
+            host = from_pyarrow(data)
+            device = to_device(host)
+        assert run(kernel, 1, device, dtype=np.float64) == [njit(function)(host)], function
 
 
 # What goes wrong
@@ -510,5 +596,6 @@ CASES: list[Callable[[], None]] = [
     unions_have_children,
     functions_take_and_return_what_is_read_from_columns,
     all_else_is_left_to_the_compiler,
+    the_spelling_is_that_of_the_cpu,
     errors_name_the_line,
 ]

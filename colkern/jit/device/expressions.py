@@ -93,7 +93,7 @@ class Expressions(Emitter):
         if isinstance(node, ast.BoolOp):
             return self._condition(node)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return f"(not {self.truth(node.operand)})"
+            return _not(self.truth(node.operand))
         return truth(self, self.value(node))
 
     def operands(self, nodes: Sequence[ast.expr]) -> list[Value]:
@@ -125,7 +125,11 @@ class Expressions(Emitter):
     def _name(self, node: ast.Name) -> Value:
         if node.id not in self.local:
             return self._global(node.id)
-        kind = self.kinds.get(node.id, self.found.get(node.id, UNKNOWN))
+        kind = self.kinds.get(node.id)
+        if kind is None:
+            kind = self.found.get(node.id, UNKNOWN)
+            # What else it will be is not known yet.
+            kind = UNKNOWN if kind == NOTHING else kind
         return Value(kind, variables(node.id, kind))
 
     def _global(self, name: str) -> Value:
@@ -229,10 +233,10 @@ class Expressions(Emitter):
 
     def _compared(self, op: ast.cmpop, left: Value, right: Value) -> str:
         if isinstance(left.kind, Unknown) or isinstance(right.kind, Unknown):
-            return "False"
+            return "(0 == 1)"
         if isinstance(op, ast.In | ast.NotIn):
             found = self._contains(left, right)
-            return found if isinstance(op, ast.In) else f"(not {found})"
+            return found if isinstance(op, ast.In) else _not(found)
         equals = isinstance(op, ast.Eq | ast.Is)
         if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
             for one, other in ((left, right), (right, left)):
@@ -243,7 +247,7 @@ class Expressions(Emitter):
             return f"({self.plain(left)} {sign} {self.plain(right)})"
         if isinstance(op, ast.Eq | ast.NotEq):
             found = self._are_equal(left, right)
-            return found if equals else f"(not {found})"
+            return found if equals else _not(found)
         return self._of_values(_SIGNS[type(op)], self.inner(left), self.inner(right))
 
     def _is_missing(self, value: Value, wanted: bool) -> str:
@@ -305,7 +309,10 @@ class Expressions(Emitter):
     def _condition(self, node: ast.BoolOp) -> str:
         word = "and" if isinstance(node.op, ast.And) else "or"
         found = self.truth(node.values[0])
+        settled = "False" if word == "and" else "True"
         for following in node.values[1:]:
+            if found == settled:
+                return found
             with self.within([]) as block:
                 text = self.truth(following)
             if not block:
@@ -329,6 +336,8 @@ class Expressions(Emitter):
         self, condition: str, first: Callable[[], Value], second: Callable[[], Value]
     ) -> Value:
         """One value or the other, of which only that one is computed."""
+        if condition in ("True", "False"):
+            return first() if condition == "True" else second()
         with self.within([]) as then:
             one = first()
         with self.within([]) as otherwise:
@@ -359,7 +368,7 @@ class Expressions(Emitter):
 
     def _unaryop(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
-            return Value(PLAIN, (f"(not {self.truth(node.operand)})",))
+            return Value(PLAIN, (_not(self.truth(node.operand)),))
         value = self.inner(self.value(node.operand))
         if isinstance(value.kind, Decimal) and isinstance(node.op, ast.USub):
             return decimals.negated(self, value)
@@ -528,6 +537,11 @@ def _told(kind: Kind) -> str:
         steps = "".join(f"[{step}]" for step in kind.path.steps)
         return f"{kind.words} ({kind.path.root}{steps})"
     return kind.words
+
+
+def _not(text: str) -> str:
+    """The code of the opposite of a condition."""
+    return {"True": "False", "False": "True"}.get(text, f"(not {text})")
 
 
 def _calls(text: str) -> bool:

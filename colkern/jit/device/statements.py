@@ -144,7 +144,7 @@ class Statements(Expressions):
         with self.within([]) as body:
             self._widen_parameters()
             self._statements(definition.body)
-            if not isinstance(self.returned, Unknown) and _falls_through(definition.body):
+            if not isinstance(self.returned, Unknown) and _falls_through(body):
                 self._return_value(Value(Nothing(), ()))
         if isinstance(self.returned, Unknown):
             self.returned = Nothing()
@@ -173,6 +173,8 @@ class Statements(Expressions):
                     f"{type(node).__name__.lower()} statements cannot be followed in a kernel"
                 )
             method(node)
+            if not _falls_through(self.block):
+                return
 
     def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         with self.within([]) as block:
@@ -300,6 +302,9 @@ class Statements(Expressions):
 
     def _on_if(self, node: ast.If) -> None:
         test = self.truth(node.test)
+        if test in ("True", "False"):
+            self._statements(node.body if test == "True" else node.orelse)
+            return
         then = self._block(node.body)
         otherwise = self._block(node.orelse)
         self.node = node
@@ -308,6 +313,9 @@ class Statements(Expressions):
     def _on_while(self, node: ast.While) -> None:
         with self.within([]) as before:
             test = self.truth(node.test)
+        if test == "False":
+            self._statements(node.orelse)
+            return
         body, otherwise = self._block(node.body), self._block(node.orelse)
         self.node = node
         if not before:
@@ -441,8 +449,8 @@ class Statements(Expressions):
 
 def _falls_through(body: list[ast.stmt]) -> bool:
     """Whether the end of some statements can be reached, as far as their form says."""
-    last = body[-1]
-    if isinstance(last, ast.Return | ast.Raise):
+    last = body[-1] if body else None
+    if isinstance(last, ast.Return | ast.Raise | ast.Break | ast.Continue):
         return False
     if isinstance(last, ast.If) and last.orelse:
         return _falls_through(last.body) or _falls_through(last.orelse)

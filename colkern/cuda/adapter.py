@@ -104,6 +104,13 @@ def within_functions() -> Any:
     return compiler()
 
 
+def simulated_module() -> Any:
+    """The compiler's module as the kernel that the simulator runs sees it."""
+    from numba.cuda.simulator.kernel import _get_kernel_context
+
+    return _get_kernel_context()
+
+
 def primitive(name: str) -> Any:
     """A primitive that each compiler supplies in its own way, for the chosen one."""
     if is_simulated():

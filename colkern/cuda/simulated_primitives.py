@@ -11,6 +11,7 @@ from typing import Any
 
 from numpy import uint64
 
+from colkern.cuda import adapter
 from colkern.kernels import primitives
 
 
@@ -22,9 +23,7 @@ class Thread:
 
     def __getattr__(self, name: str) -> Any:
         """Anything else of the module, as the kernel that runs sees it."""
-        from numba.cuda.simulator.kernel import _get_kernel_context
-
-        return getattr(_get_kernel_context(), name)
+        return getattr(adapter.simulated_module(), name)
 
     @property
     def threadIdx(self) -> Any:

@@ -24,6 +24,7 @@ from numba import njit
 import colkern as ck
 from colkern.cuda import adapter
 from colkern.cuda.memory import to_device
+from colkern.memory import Buffer
 
 cuda = adapter.compiler()
 
@@ -547,6 +548,11 @@ def beyond(out, col):
 
 
 @ck.cuda_jit
+def long_enough(out, col):
+    out[0] = len(col[0])
+
+
+@ck.cuda_jit
 def two_things(out, col):
     x = col[0]
     if len(out) > 3:
@@ -574,6 +580,15 @@ def errors_name_the_line() -> None:
     raised(ck.CompileError, "immutable", lambda: run(written, 1, numbers))
     raised(ck.CompileError, "out[0] = col.nul_count", lambda: run(misspelt, 1, numbers))
     raised(ck.UnsupportedError, "col is in host memory", lambda: run(beyond, 1, ck.array([1])))
+    raised(TypeError, "import it with", lambda: run(beyond, 1, pa.array([1])))
+    stream = ck.RecordBatchStream(ck.Schema([]), [])
+    raised(ck.UnsupportedError, "one at a time", lambda: run(beyond, 1, stream))
+    broken = ck.Array(
+        ck.utf8(),
+        1,
+        [None, Buffer(np.array([0, 99], np.int32).view(np.uint8)), Buffer.from_object(b"a")],
+    )
+    raised(ck.InvalidArrowError, "col", lambda: run(long_enough, 1, to_device(broken)))
 
 
 CASES: list[Callable[[], None]] = [

@@ -21,7 +21,7 @@ from typing import Any, overload
 import numpy as np
 
 from colkern import schema as s
-from colkern.arrays import Array, RecordBatch
+from colkern.arrays import Array, RecordBatch, RecordBatchStream
 from colkern.errors import UnsupportedError
 from colkern.memory import Device
 
@@ -203,8 +203,13 @@ def _type_of(argument: Any) -> s.DataType | s.Schema | None:
         return argument.schema
     if isinstance(argument, s.DataType | s.Schema):
         return argument
-    if hasattr(argument, "read_all") and hasattr(argument, "schema"):
-        raise UnsupportedError("a kernel takes a stream's batches one at a time")
+    if isinstance(argument, RecordBatchStream):
+        raise UnsupportedError("a kernel takes the batches of a stream one at a time")
+    if hasattr(argument, "__arrow_c_array__"):
+        raise TypeError(
+            f"a kernel takes colkern's columns and batches in device memory, got "
+            f"{type(argument).__name__}: import it with colkern.interchange"
+        )
     return None
 
 

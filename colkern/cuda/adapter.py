@@ -147,6 +147,16 @@ def kernel(function: Callable[..., Any], **options: Any) -> Any:
     return compiler().jit(**options)(function) if options else compiler().jit(function)
 
 
+def compile_errors() -> tuple[type[Exception], ...]:
+    """What the compiler raises of code that it does not take."""
+    compiler()
+    if is_simulated() or is_mlir():
+        return ()
+    from numba import NumbaError
+
+    return (NumbaError,)
+
+
 @lru_cache(maxsize=256)
 def stream(ordinal: int, pointer: int) -> Any:
     """A stream of the current device, whose ordinal that is, from its `cudaStream_t` as an integer.

@@ -138,6 +138,20 @@ def test_a_function_without_source_is_refused() -> None:
         ck.cuda_jit(namespace["kernel"]).ptx([np.zeros(1), ck.int64()], (9, 0))
 
 
+def test_what_does_not_compile_is_named() -> None:
+    def unknown(out, col):  # type: ignore[no-untyped-def]
+        out[0] = scale(col.value(0))  # type: ignore[name-defined]  # noqa: F821
+
+    def misused(out, col):  # type: ignore[no-untyped-def]
+        out[0] = np.linalg.norm(col.value(0))
+
+    arguments = [np.zeros(1), ck.int64()]
+    with pytest.raises(ck.CompileError, match=r"'scale' is not defined(.|\n)*out\[0\] = scale"):
+        ck.cuda_jit(unknown).ptx(arguments, (9, 0))
+    with pytest.raises(ck.CompileError, match=r"misused does not compile.*norm"):
+        ck.cuda_jit(misused).ptx(arguments, (9, 0))
+
+
 def test_what_is_no_function_is_refused() -> None:
     with pytest.raises(TypeError, match="expected a Python function"):
         ck.cuda_jit(len)

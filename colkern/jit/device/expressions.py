@@ -124,6 +124,8 @@ class Expressions(Emitter):
 
     def _name(self, node: ast.Name) -> Value:
         if node.id not in self.local:
+            if node.id not in self.around:
+                raise self.failure(f"name {node.id!r} is not defined")
             return self._global(node.id)
         kind = self.kinds.get(node.id)
         if kind is None:

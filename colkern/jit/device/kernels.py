@@ -14,7 +14,8 @@ import functools
 import operator
 import os
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -22,7 +23,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
-from colkern.errors import UnsupportedError
+from colkern.errors import CompileError, UnsupportedError
 from colkern.memory import Device
 
 Types = tuple[s.DataType | s.Schema | None, ...]
@@ -117,7 +118,18 @@ class CudaKernel:
             else:
                 counts = ("length", "null_count")
                 signature.append(("i8" if need.name in counts else "u8", False))
-        return adapter.ptx(made.function, signature, capability)
+        with self._explained():
+            return adapter.ptx(made.function, signature, capability)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Within it, code that the compiler does not take is a CompileError."""
+        from colkern.cuda import adapter
+
+        try:
+            yield
+        except adapter.compile_errors() as error:
+            raise CompileError(f"{self.name} does not compile: {error}") from error
 
     def _is_checked(self) -> bool:
         from colkern.cuda import adapter
@@ -155,7 +167,8 @@ class CudaKernel:
             errors = errors_array(device) if made.program.places else None
             numbers = needed(made.needs, columns, errors, made.program, made.literals, device)
             stream = adapter.stream(device.ordinal, memory.current_stream()) or 0
-            made.kernel[(blocks, threads, stream, *shared)](*given, *numbers)
+            with self._explained():
+                made.kernel[(blocks, threads, stream, *shared)](*given, *numbers)
             if errors is not None:
                 raise_noted(errors, made.program)
 

@@ -49,7 +49,7 @@ help:  ## this list
 run: $(DEMO)  ## the main job: `colkern demo` on TPC-H data in a local Spark
 	$(ENV)/bin/colkern demo $(ARGS)
 
-test: lint types unit suite  ## lint, types, every test that needs no GPU, and the asv suite once
+test: lint types unit suite  ## lint, types, every test that needs no GPU, and that asv runs
 
 lint: $(DEV)  ## ruff
 	$(PY) -m ruff check .
@@ -58,14 +58,15 @@ lint: $(DEV)  ## ruff
 types: $(DEV)  ## mypy, strict
 	$(PY) -m mypy
 
-unit: $(DEV)  ## the tests alone
-	$(PYTEST) -n $(WORKERS) $(ARGS)
-	$(PYTEST) --nbmake notebooks
+unit: $(DEV)  ## the tests alone, the notebooks among them
+	$(PYTEST) -n $(WORKERS) --nbmake $(ARGS)
 
-suite: $(DEV)  ## the asv suite: checked, and each comparison run once on little data
+# asv starts processes for each benchmark, which take longer than little data do: one shows that it
+# runs them. All are run by the tests.
+suite: $(DEV)  ## the asv suite: checked, and one comparison run on little data
 	$(ASV) machine --yes > /dev/null
 	$(ASV) check --python=same
-	export COLKERN_SUITE=usual; $(ASV) run --python=same --quick --show-stderr
+	export COLKERN_SUITE=usual; $(ASV) run --python=same --quick --show-stderr --bench count_set_bits
 
 fuzz: $(DEV)  ## damaged files and streams, read in guarded processes: SECONDS=600 SEED=0
 	PYTHONPATH=tests $(PY) -m fuzz --seconds $(SECONDS) --seed $(SEED) --out .fuzz $(ARGS)

@@ -13,7 +13,7 @@ import os
 import statistics
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 from rich.console import Console
@@ -25,6 +25,7 @@ from benchmarks.timing import Work, medians
 from colkern.cpu.threads import set_num_threads
 
 QUICK_ROWS = 1_000_000
+CHARTS = (".svg", ".png", ".pdf")
 LARGE = 10_000_000
 """From so many rows on, only the usual shape is measured, in fewer rounds."""
 
@@ -104,7 +105,9 @@ def main() -> None:
     """Run the cases, print the table, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="write all figures to this file")
-    parser.add_argument("--chart", type=Path, help="draw the ratios to this file (.svg, .png)")
+    parser.add_argument(
+        "--chart", type=Path, help=f"draw the ratios to this file ({', '.join(CHARTS)})"
+    )
     parser.add_argument(
         "--case", nargs="+", default=[""], help="only comparisons whose name contains one of these"
     )
@@ -124,7 +127,14 @@ def main() -> None:
     )
     options = parser.parse_args()
     if options.threads < 1:
-        parser.error(f"--threads: expected a positive number, got {options.threads}")
+        refuse(parser, f"--threads: expected a positive number, got {options.threads}")
+    if options.chart and options.chart.suffix not in CHARTS:
+        refuse(parser, f"--chart: expected one of {', '.join(CHARTS)}, got {options.chart}")
+    facts = machine.facts(threads=options.threads)
+    try:
+        kept = earlier(options.json, facts) if options.json and options.keep else []
+    except ValueError as error:
+        refuse(parser, f"--keep: {error}")
     # As wide as the table, also where the output is no terminal.
     console = Console(width=150)
     set_num_threads(options.threads)
@@ -134,15 +144,11 @@ def main() -> None:
     from benchmarks.cases import COMPARISONS
 
     bandwidth = machine.memory_bandwidth()
-    facts = {
-        **machine.facts(threads=options.threads),
-        "copy_bytes_per_second": bandwidth,
-    }
+    facts["copy_bytes_per_second"] = bandwidth
     chosen = [c for c in COMPARISONS.values() if any(part in c.name for part in options.case)]
     if not any(True for c in chosen for _ in shapes(c, options.rows, options.quick)):
         names = ", ".join(COMPARISONS)
-        parser.error(f"nothing to measure; of those names and sizes there is none: {names}")
-    kept = earlier(options.json, facts) if options.json and options.keep else []
+        refuse(parser, f"nothing to measure; of those names and sizes there is none: {names}")
     rows: list[dict[str, Any]] = []
     for comparison in chosen:
         kept = [row for row in kept if row["comparison"] != comparison.name]
@@ -163,15 +169,28 @@ def main() -> None:
 
 
 def earlier(path: Path, facts: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a file that was measured under the same conditions; none if there is no file."""
+    """The rows of a file that was measured under the same conditions; none if there is no file.
+
+    Raises:
+        ValueError: If the conditions are others, or the file is not one that was written here.
+    """
     if not path.exists():
         return []
-    found = json.loads(path.read_text())
-    for name in ("machine", "versions", "threads"):
-        if found[name] != facts[name]:
-            raise SystemExit(f"--keep: {path} has other {name}: {found[name]}; here {facts[name]}")
-    made: list[dict[str, Any]] = found["rows"]
+    try:
+        found = json.loads(path.read_text())
+        made: list[dict[str, Any]] = found["rows"]
+        conditions = {name: found[name] for name in ("machine", "versions", "threads")}
+    except (ValueError, LookupError, TypeError) as error:
+        raise ValueError(f"{path} is not what --json writes: {error!r}") from None
+    for name, value in conditions.items():
+        if value != facts[name]:
+            raise ValueError(f"{path} has other {name}: {value}; here {facts[name]}")
     return made
+
+
+def refuse(parser: argparse.ArgumentParser, text: str) -> NoReturn:
+    """Say in one line what is wrong with the arguments; exit status 2."""
+    parser.exit(2, f"{parser.prog}: {text}\n")
 
 
 def in_order(rows: list[dict[str, Any]], names: Iterable[str]) -> list[dict[str, Any]]:

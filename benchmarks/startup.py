@@ -53,12 +53,62 @@ for step in steps:
 print(json.dumps({"seconds": seconds, "kernels": kernels, **counts}))
 """
 
+FIRST_CALLS = """
+import json, sys, time
+import numpy as np
+import colkern as ck
+from colkern.memory import Buffer
+
+bits = Buffer(np.ones(64, np.uint8))
+column = ck.array([1.0, None, 3.0])
+import numba
+
+RATE = 0.93
+
+def discount(x):
+    return x * RATE
+
+def kernel():
+    return lambda: ck.operations.count_set_bits(bits, 0, 512)
+
+def udf():
+    @ck.udf
+    def price(x):
+        return discount(x)
+
+    return lambda: price(column)
+
+def njit():
+    @ck.njit
+    def total(prices):
+        found = 0.0
+        for i in range(len(prices)):
+            if prices.is_valid(i):
+                found += discount(prices.value(i))
+        return found
+
+    return lambda: total(column)
+
+definitions = {define.__name__: define for define in (kernel, udf, njit)}
+first = definitions.pop(FIRST)
+seconds = {}
+for define in (first, *definitions.values()):
+    begin = time.perf_counter()
+    call = define()
+    defined = time.perf_counter()
+    call()
+    seconds[define.__name__] = [defined - begin, time.perf_counter() - defined]
+from colkern.cpu.compiler import compilations
+print(json.dumps({"seconds": seconds, **compilations()}))
+"""
+
 
 def run(code: str, **environment: str) -> str:
     """What a fresh process prints."""
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, **environment},
+        # As installed packages are, compiled to bytecode.
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **environment},
         capture_output=True,
         text=True,
         check=True,
@@ -98,6 +148,36 @@ def cached_kernels(rounds: int) -> dict[str, Any]:
     }
 
 
+def users_functions(rounds: int) -> dict[str, Any]:
+    """The first call of a user's function, defined there and compiled by an earlier process.
+
+    Each of a built-in kernel, a `udf` and an `njit` function is in turn the first thing that a
+    process calls, with all imports but those of Numba and `colkern` in it; and one after another.
+    Figures are seconds for the definition, and for the call.
+    """
+    kinds = ("kernel", "udf", "njit")
+    with tempfile.TemporaryDirectory() as cache:
+
+        def process(first: str) -> dict[str, Any]:
+            code = FIRST_CALLS.replace("FIRST", repr(first))
+            result: dict[str, Any] = json.loads(run(code, COLKERN_CACHE_DIR=cache))
+            return result
+
+        process("kernel")
+        done = [{first: process(first) for first in kinds} for _ in range(rounds)]
+
+    def medians(first: str, kind: str) -> dict[str, float]:
+        pairs = [processes[first]["seconds"][kind] for processes in done]
+        definition, call = map(statistics.median, zip(*pairs, strict=True))
+        return {"definition": definition, "call": call}
+
+    return {
+        "compiled": max(processes[kind]["compiled"] for processes in done for kind in kinds),
+        "first": {kind: medians(kind, kind) for kind in kinds},
+        "after_kernel": {kind: medians("kernel", kind) for kind in kinds[1:]},
+    }
+
+
 def main() -> None:
     """Measure, print, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -106,6 +186,7 @@ def main() -> None:
     options = parser.parse_args()
     imports = import_ratio(options.rounds)
     kernels = cached_kernels(options.rounds)
+    users = users_functions(options.rounds)
     print(
         f"import numpy {imports['numpy'] * 1e3:.0f} ms, "
         f"import colkern {imports['colkern'] * 1e3:.0f} ms: {imports['ratio']:.2f}×"
@@ -117,8 +198,20 @@ def main() -> None:
         f"({kernels['first_kernel_with_import'] * 1e3:.0f} ms with import numba), each of "
         f"{kernels['further_kernels']} further ones {kernels['further_kernel'] * 1e3:.1f} ms"
     )
+    print(f"user's functions in a second process: {users['compiled']} compiled")
+    for when, what in (("first", "as the first call"), ("after_kernel", "after a kernel's")):
+        figures = [
+            f"{kind} {seconds['call'] * 1e3:.0f} ms (defined in {seconds['definition'] * 1e3:.0f})"
+            for kind, seconds in users[when].items()
+        ]
+        print(f"{what}: {', '.join(figures)}")
     if options.json:
-        result = {**machine.facts(threads=1), "import": imports, "cached_kernels": kernels}
+        result = {
+            **machine.facts(threads=1),
+            "import": imports,
+            "cached_kernels": kernels,
+            "users_functions": users,
+        }
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 

@@ -4,7 +4,7 @@
     COLKERN_SUITE=usual asv run --python=same --quick
 
 asv finds the classes by looking through this module; there is one for each comparison. COLKERN_SUITE=usual
-leaves of each the usual shape of its least size, to see that it runs.
+leaves of each the usual shape of its least size, to see that asv runs it.
 """
 
 from __future__ import annotations

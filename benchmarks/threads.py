@@ -18,10 +18,12 @@ from colkern.cpu.threads import num_threads, set_num_threads
 ROWS = 10_000_000
 """Enough that waking threads costs nothing beside the work."""
 
+QUICK_ROWS = 1_000_000
 
-def contestants(comparison: Comparison) -> dict[str, Work]:
+
+def contestants(comparison: Comparison, rows: int) -> dict[str, Work]:
     """The usual case with one thread and with two."""
-    case = comparison.make(**comparison.usual(ROWS))
+    case = comparison.make(**comparison.usual(rows))
     work = case.contestants["colkern"]
 
     def with_threads(count: int) -> None:
@@ -38,19 +40,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     parser.add_argument("--case", default="", help="only comparisons whose name contains this")
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rows", type=int, help=f"slots of each array ({ROWS:,})")
+    parser.add_argument("--rounds", type=int, help="times that each is measured (9)")
+    parser.add_argument("--quick", action="store_true", help="small data and few rounds")
     options = parser.parse_args()
+    slots = options.rows or (QUICK_ROWS if options.quick else ROWS)
+    rounds = options.rounds or (3 if options.quick else 9)
     rows = []
     for name, comparison in COMPARISONS.items():
         # Formats have sizes of their own.
         if options.case not in name or max(comparison.rows) < ROWS:
             continue
-        seconds = medians(contestants(comparison), options.rounds)
+        seconds = medians(contestants(comparison, slots), rounds)
         rows.append({"operation": name, "seconds": seconds})
         print(f"{name:32}{seconds['1'] * 1e3:10.2f} ms{seconds['1'] / seconds['2']:8.2f}×")
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        result = {**machine.facts(threads=2), "slots": ROWS, "rows": rows}
+        result = {**machine.facts(threads=2), "slots": slots, "rows": rows}
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 
 

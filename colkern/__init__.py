@@ -13,8 +13,8 @@ A few lines of it::
 
     discounted(batch["l_extendedprice"], batch["l_discount"])
 
-Types, arrays and errors are imported with the package; operations, `udf`, `ipc`, `interchange` and
-`spark` when they are first named. Numba is imported when the first kernel runs.
+Types, arrays and errors are imported with the package; operations, `udf`, `jit`, `ipc`,
+`interchange` and `spark` when they are first named. Numba is imported when the first kernel runs.
 """
 
 from __future__ import annotations
@@ -96,9 +96,21 @@ from colkern.schema import (
 )
 
 if TYPE_CHECKING:
-    from colkern import interchange, ipc, spark
+    from colkern import interchange, ipc, jit, spark
     from colkern.builders import array, record_batch
-    from colkern.jit import ByteString, CudaKernel, Udf, cuda_jit, udf
+    from colkern.jit import (
+        Builder,
+        ByteString,
+        CudaKernel,
+        Generator,
+        Reducer,
+        Udf,
+        cuda_jit,
+        generator,
+        njit,
+        reducer,
+        udf,
+    )
     from colkern.operations import (
         abs,
         add,
@@ -176,6 +188,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Array",
     "Buffer",
+    "Builder",
     "ByteString",
     "ColkernError",
     "CompileError",
@@ -184,10 +197,12 @@ __all__ = [
     "Device",
     "DeviceUnavailableError",
     "Field",
+    "Generator",
     "InvalidArrowError",
     "LimitExceededError",
     "RecordBatch",
     "RecordBatchStream",
+    "Reducer",
     "Schema",
     "StreamError",
     "Udf",
@@ -240,6 +255,7 @@ __all__ = [
     "float32",
     "float64",
     "gather_union",
+    "generator",
     "hash_columns",
     "int8",
     "int16",
@@ -249,6 +265,7 @@ __all__ = [
     "invert",
     "ipc",
     "is_ascii",
+    "jit",
     "json_",
     "large_binary",
     "large_list",
@@ -274,6 +291,7 @@ __all__ = [
     "month_interval",
     "multiply",
     "negate",
+    "njit",
     "not_equal",
     "null",
     "null_count",
@@ -285,6 +303,7 @@ __all__ = [
     "pack_bits",
     "partition_indices",
     "record_batch",
+    "reducer",
     "run_end_decode",
     "run_end_encode",
     "run_end_encoded",
@@ -328,7 +347,22 @@ __all__ = [
 _LATE = {
     "array": "colkern.builders",
     "record_batch": "colkern.builders",
-    **dict.fromkeys(("ByteString", "CudaKernel", "Udf", "cuda_jit", "udf"), "colkern.jit"),
+    **dict.fromkeys(
+        (
+            "Builder",
+            "ByteString",
+            "CudaKernel",
+            "Generator",
+            "Reducer",
+            "Udf",
+            "cuda_jit",
+            "generator",
+            "njit",
+            "reducer",
+            "udf",
+        ),
+        "colkern.jit",
+    ),
     **dict.fromkeys(
         (
             "abs",
@@ -404,7 +438,7 @@ _LATE = {
         "colkern.operations",
     ),
 }
-_LATE_MODULES = ("cuda", "interchange", "ipc", "operations", "spark")
+_LATE_MODULES = ("cuda", "interchange", "ipc", "jit", "operations", "spark")
 
 
 def __getattr__(name: str) -> Any:

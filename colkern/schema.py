@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex
 
 from colkern.errors import InvalidArrowError
 
@@ -577,6 +577,7 @@ class Schema:
         Raises:
             KeyError: If no field, or more than one, has that name.
             IndexError: If there is no such position.
+            TypeError: If it is neither.
         """
         if isinstance(key, str):
             found = [i for i, field in enumerate(self.fields) if field.name == key]
@@ -584,6 +585,8 @@ class Schema:
                 what = "no field" if not found else f"{len(found)} fields"
                 raise KeyError(f"{what} named {key!r}; the schema has {self.names}")
             return found[0]
+        if not isinstance(key, int) and not isinstance(key, SupportsIndex):
+            raise TypeError(f"key: expected a position or a name, got {key!r}")
         count = len(self._fields)
         if not -count <= key < count:
             raise IndexError(f"field {key} of a schema with {count} fields")

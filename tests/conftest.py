@@ -108,7 +108,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Scheduling(config, log)
 
 
+LAST = "tests/cpu/test_warming.py"
+"""Runs every operation in processes of its own: sooner when others have compiled what these need."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.nodeid.startswith(LAST))
     for item in items:
         if "simulated" in getattr(item, "fixturenames", ()):
             # The first of them waits for all of it.

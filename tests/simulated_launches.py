@@ -63,10 +63,13 @@ def failures(measurement: Any, target: Any) -> Iterator[str]:
 
 
 def report() -> dict[str, list[str]]:
+    from simulator import SWITCH_SECONDS
+
     from benchmarks.gpu import MEASUREMENTS
     from colkern.memory import Device
     from colkern.operations.targets import target_of
 
+    sys.setswitchinterval(SWITCH_SECONDS)
     target, found = target_of(Device("cuda")), {}
     for measurement in MEASUREMENTS:
         try:

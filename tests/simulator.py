@@ -21,6 +21,9 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 MOST_CASES = 4
 """For each variant of a kernel: the simulator starts a Python thread for each of a GPU's."""
 
+SWITCH_SECONDS = 1e-4
+"""The simulator asks without a pause whether its threads are done: not for 5 ms, while these wait."""
+
 
 def outcome(run: Callable[[], Iterable[str]]) -> list[str]:
     try:
@@ -43,6 +46,7 @@ def main(output: str) -> None:
     from colkern.memory import Device
     from colkern.operations.targets import target_of
 
+    sys.setswitchinterval(SWITCH_SECONDS)
     target = target_of(Device("cuda"))
     report = {name: outcome(run) for name, run in kernel_runs(target).items()}
     from cuda import device_operations as device

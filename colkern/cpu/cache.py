@@ -1,8 +1,8 @@
 """Compiled functions on disk: one file a function content, signature and processor.
 
 A Numba dispatcher takes any object with the methods of its `_Cache`; this one is keyed by
-`content_hash`, needs no source file and no index, and never trusts a file that it did not write:
-the directory is private to the user (`colkern.cache`).
+`content_hash`, Numba's settings and what it was taught by others, needs no source file and no index,
+and never trusts a file that it did not write: the directory is private to the user (`colkern.cache`).
 """
 
 from __future__ import annotations
@@ -14,17 +14,22 @@ import os
 import pickle
 import tempfile
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import numba
+import numpy as np
+from numba.core import config, sigutils
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
+from numba.core.entrypoints import init_all
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from colkern.cache import cache_dir
+from colkern.cpu.extensions import extensions_key
 
 COUNTS: Counter[str] = Counter()
 """What this process did: `loaded` from disk, `compiled` anew, `saved` to disk."""
@@ -35,23 +40,59 @@ _DIGEST = hashlib.sha256().digest_size
 # The one symbol of machine code that a module of Numba defines only once it is imported.
 _HASH_SECRET = b"_numba_hashsecret"
 
+# What reading a file and making objects of it may end with.
+_UNUSABLE = (
+    OSError,
+    ImportError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    pickle.PickleError,
+)
+
 # What functions that call each other in a circle link to: a symbol of the compiling process alone.
 _UNRESOLVED = b".numba.unresolved$"
+
+# What cloudpickle names where it pickles a class by value, as those of scripts and notebooks: code that
+# raises such an exception, or returns such a tuple, would do so with another class than the process has.
+_CLASS_BY_VALUE = b"_make_skeleton_"
+
+# Settings of other targets, of threads, and of where files and messages go.
+_OTHER_SETTINGS = (
+    "CACHE_",
+    "COLOR_SCHEME",
+    "CUDA_",
+    "DISABLE_CUDA",
+    "DISABLE_PERFORMANCE_WARNINGS",
+    "ENABLE_CUDASIM",
+    "FORCE_CUDA_CC",
+    "FULL_TRACEBACKS",
+    "FUNCTION_CACHE_SIZE",
+    "GDB_BINARY",
+    "NUMBA_",
+    "SHOW_HELP",
+    "THREADING_LAYER",
+)
 
 
 class ContentCache(_Cache):  # type: ignore[misc]
     """The cache of one dispatcher.
 
     Args:
-        key: The content hash of its function.
+        key: The content hash of its function, asked for at each load: an array that the function
+            reads may have changed since.
         name: The function's name; makes files recognisable.
         only: The argument types that it may be called with; None for any.
     """
 
-    def __init__(self, key: str, name: str, only: Collection[Any] | None = None) -> None:
+    def __init__(
+        self, key: Callable[[], str], name: str, only: Collection[Any] | None = None
+    ) -> None:
         self._key = key
         self._only = only
         self._name = "".join(c if c.isalnum() or c == "_" else "-" for c in name)
+        self._files: dict[Any, str] = {}
         self._enabled = True
 
     @property
@@ -69,7 +110,7 @@ class ContentCache(_Cache):  # type: ignore[misc]
 
     def flush(self) -> None:
         """Remove what is stored of this function."""
-        for path in Path(self.cache_path).glob(f"{self._name}-{self._key}-*"):
+        for path in Path(self.cache_path).glob(f"{self._name}-{self._key()}-*"):
             path.unlink(missing_ok=True)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -84,18 +125,24 @@ class ContentCache(_Cache):  # type: ignore[misc]
         if self._only is not None and sig not in self._only:
             raise TypeError(f"{self._name}: declared for {self._only}, called with {sig}")
         rtsys.initialize(target_context)
-        if not self._enabled:
-            return None
+        found = self._load(sig, target_context) if self._enabled else None
+        if found is None:
+            # What other packages teach Numba is imported by now, if it was not for the arguments.
+            init_all()
+        return found
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
+        self._files[sig] = self._file(sig, target_context.codegen())
         try:
-            content = self._path(sig, target_context.codegen()).read_bytes()
+            content = (Path(self.cache_path) / self._files[sig]).read_bytes()
             if not _is_whole(content):
                 return None
             if _HASH_SECRET in content:
                 importlib.import_module("numba.cpython.hashing")
             payload = pickle.loads(memoryview(content)[_DIGEST:])
-        except (OSError, ImportError, AttributeError):
-            # No file, or one that names what this process cannot import, costs a compilation, no
-            # more; as does the lack of a directory to keep files in.
+        except _UNUSABLE:
+            # No file, or one that names what this process cannot import or make, costs a
+            # compilation, no more; as does the lack of a directory to keep files in.
             return None
         COUNTS["loaded"] += 1
         return CompileResult._rebuild(target_context, *payload)
@@ -107,16 +154,29 @@ class ContentCache(_Cache):  # type: ignore[misc]
             return
         with contextlib.suppress(OSError):
             payload = dumps(data._reduce())
-            if _UNRESOLVED in payload:
+            if _UNRESOLVED in payload or _CLASS_BY_VALUE in payload:
                 return
-            path = self._path(sig, data.codegen)
+            path = Path(self.cache_path) / self._files[sig]
             _write_whole(path, hashlib.sha256(payload).digest() + payload)
             COUNTS["saved"] += 1
 
-    def _path(self, sig: Any, codegen: Any) -> Path:
-        target = (str(sig), codegen.magic_tuple(), numba.__version__)
+    def _file(self, sig: Any, codegen: Any) -> str:
+        arguments, _ = sigutils.normalize_signature(sig)
+        # Kernels take numbers and arrays alone, which nobody teaches Numba anew.
+        extensions = "" if self._only is not None else extensions_key(arguments)
+        versions = (numba.__version__, llvmlite.__version__, np.__version__)
+        target = (str(sig), codegen.magic_tuple(), versions, _settings(), extensions)
         suffix = hashlib.sha256(repr(target).encode()).hexdigest()[:16]
-        return Path(self.cache_path) / f"{self._name}-{self._key}-{suffix}.kernel"
+        return f"{self._name}-{self._key()}-{suffix}.kernel"
+
+
+def _settings() -> list[tuple[str, str]]:
+    """Numba's settings (`NUMBA_…`), but for those that leave the code as it is."""
+    return [
+        (name, str(getattr(config, name)))
+        for name in sorted(vars(config))
+        if name.isupper() and not name.startswith(_OTHER_SETTINGS)
+    ]
 
 
 def _is_whole(content: bytes) -> bool:

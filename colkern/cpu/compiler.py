@@ -15,11 +15,13 @@ from typing import Any
 
 import numba
 import numpy as np
+from numba.core.compiler import Compiler
 from numba.np.numpy_support import from_dtype
 
 from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.cache import COUNTS, ContentCache
 from colkern.cpu.content import content_hash
+from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.kernels.kernel import HELPERS, Argument, Kernel
 from colkern.kernels.primitives import PRIMITIVES
 
@@ -51,9 +53,14 @@ def jit(
         options: For `numba.njit`, over `nogil=True, error_model="numpy"`.
     """
     options = _OPTIONS | options
-    dispatcher = numba.njit(**options)(function)
-    key = content_hash(function, repr(sorted(options.items())), *extra)
-    dispatcher._cache = ContentCache(key, function.__name__, only)
+    pipeline_class = options.pop("pipeline_class", Compiler)
+    local_types = options.pop("locals", {})
+    dispatcher = CachedDispatcher(
+        function, local_types, options | {"nopython": True}, pipeline_class=pipeline_class
+    )
+    dispatcher._cache = ContentCache(
+        lambda: content_hash(dispatcher, *extra), function.__name__, only
+    )
     return dispatcher
 
 

@@ -13,14 +13,21 @@ import hashlib
 import re
 import sys
 import types
+from collections import defaultdict
 from collections.abc import Iterator
 from enum import EnumType
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import numpy as np
 from numba.core.typing.templates import builtin_registry
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
+
+# Its functions call each other in many ways; to hash their files is quicker than to walk them.
+_LIBRARY = "colkern.jit"
 
 _READ_FROM_MODULES = (
     types.FunctionType,
@@ -40,9 +47,33 @@ _READ_FROM_MODULES = (
 def content_hash(function: Any, *extra: str) -> str:
     """A hash of all that the function's meaning follows from, and of `extra`."""
     digest = hashlib.sha256(repr((sys.version_info[:2], extra)).encode())
-    for part in _walk(function, set()):
+    for part in parts_of(function):
         digest.update(part)
     return digest.hexdigest()[:32]
+
+
+def parts_of(value: Any) -> Iterator[bytes]:
+    """The parts of the content of a function, or of whatever a function may name."""
+    return _walk(value, set())
+
+
+@cache
+def source_key(package: str) -> str:
+    """A hash of all files of a package: of every function in them, whoever calls it."""
+    digest = hashlib.sha256()
+    for source in _sources(resources.files(package)):
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def _sources(folder: Traversable) -> Iterator[Traversable]:
+    """The Python files in a folder and those within it, in an order that is always the same."""
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _sources(entry)
+        elif entry.name.endswith(".py"):
+            yield entry
 
 
 def _walk(value: Any, seen: set[int]) -> Iterator[bytes]:
@@ -55,6 +86,9 @@ def _walk(value: Any, seen: set[int]) -> Iterator[bytes]:
             # Their functions hold caches that fill up as the process runs; their version says all.
             version = getattr(sys.modules.get(package), "__version__", "")
             yield f"{value.__module__}.{value.__qualname__} {version}".encode()
+            return
+        if _is_part_of(_LIBRARY, value):
+            yield f"{value.__module__}.{value.__qualname__} {source_key(_LIBRARY)}".encode()
             return
         yield b"function"
         if id(value) not in seen:
@@ -90,6 +124,12 @@ def _walk(value: Any, seen: set[int]) -> Iterator[bytes]:
         yield f"{type(value).__qualname__} {_stable_repr(value)}".encode()
 
 
+def _is_part_of(package: str, function: types.FunctionType) -> bool:
+    """Whether a function is one of a package; not a user's that says so to be found again."""
+    module = sys.modules.get(function.__module__)
+    return function.__module__.startswith(f"{package}.") and function.__globals__ is vars(module)
+
+
 def _unwrapped(value: Any) -> Any:
     """The plain function behind a Numba dispatcher, universal function or intrinsic."""
     value = _dispatcher(value)
@@ -107,9 +147,13 @@ def _dispatcher(value: Any) -> Any:
 
 def _options(value: Any) -> Iterator[bytes]:
     """What a dispatcher compiles its function with: the same code means something else then."""
-    options = getattr(_dispatcher(value), "targetoptions", None)
+    dispatcher = _dispatcher(value)
+    options = getattr(dispatcher, "targetoptions", None)
     if isinstance(options, dict):
         yield _stable_repr(sorted(options.items())).encode()
+        yield _stable_repr(sorted(getattr(dispatcher, "locals", {}).items())).encode()
+        pipeline = getattr(getattr(dispatcher, "_compiler", None), "pipeline_class", None)
+        yield _stable_repr(pipeline).encode()
 
 
 def _jitclass(kind: Any, seen: set[int]) -> Iterator[bytes]:
@@ -129,18 +173,21 @@ def _stable_repr(value: Any) -> str:
 
 def _code(code: types.CodeType, seen: set[int]) -> Iterator[bytes]:
     yield code.co_code
-    yield repr((code.co_names, code.co_varnames, code.co_freevars, code.co_argcount)).encode()
+    # What a `try` covers is said here alone.
+    yield getattr(code, "co_exceptiontable", b"")
+    variables = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    yield repr((variables, counts)).encode()
     yield from _walk(code.co_consts, seen)
 
 
 def _function(function: types.FunctionType, seen: set[int]) -> Iterator[bytes]:
-    for known, kind in builtin_registry.globals:
-        if known is function:
-            # Taught to Numba by `overload`: what runs is another function.
-            for template in kind.templates:
-                yield from _walk(getattr(template, "_overload_func", None), seen)
+    for template in _TEMPLATES.of(function):
+        # Taught to Numba by `overload`: what runs is another function.
+        yield from _walk(getattr(template, "_overload_func", None), seen)
     yield from _code(function.__code__, seen)
     yield from _walk(function.__defaults__ or (), seen)
+    yield from _walk(tuple(sorted((function.__kwdefaults__ or {}).items())), seen)
     names = list(_names(function.__code__))
     for cell in function.__closure__ or ():
         with contextlib.suppress(ValueError):  # a cell that nothing has been put into
@@ -149,6 +196,26 @@ def _function(function: types.FunctionType, seen: set[int]) -> Iterator[bytes]:
         if name in function.__globals__:
             yield name.encode()
             yield from _named(function.__globals__[name], names, seen)
+
+
+class _Templates:
+    """What Numba was taught to compile in place of which function."""
+
+    def __init__(self) -> None:
+        self._read = 0
+        self._found: dict[int, list[Any]] = defaultdict(list)
+
+    def of(self, function: types.FunctionType) -> list[Any]:
+        """The templates registered for a function up to now."""
+        known = builtin_registry.globals
+        for value, kind in known[self._read :]:
+            if isinstance(value, types.FunctionType):
+                self._found[id(value)] += kind.templates
+        self._read = len(known)
+        return self._found.get(id(function), [])
+
+
+_TEMPLATES = _Templates()
 
 
 def _named(value: Any, names: list[str], seen: set[int]) -> Iterator[bytes]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from numba import types
@@ -17,9 +18,8 @@ from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.errors import TypingError
 from numba.core.typed_passes import NopythonTypeInference
 
-from colkern.jit.strings import ByteStringType
+from colkern.jit.unsigned import UnsignedTypeInference
 
-_TEXT = (types.UnicodeType, types.StringLiteral, types.Bytes, ByteStringType)
 _EQUALITY = (operator.eq, operator.ne)
 
 
@@ -62,9 +62,17 @@ def _is_never_equal(operation: Any, left: Any, right: Any) -> bool:
     return False
 
 
+@cache
+def _text_types() -> tuple[type, ...]:
+    # Imported by what compiles alone, not by what finds its code in the cache.
+    from colkern.jit.strings import ByteStringType
+
+    return (types.UnicodeType, types.StringLiteral, types.Bytes, ByteStringType)
+
+
 def _differ_in_kind(left: Any, right: Any) -> bool:
     return any(
-        isinstance(a, types.Number | types.Boolean) and isinstance(b, _TEXT)
+        isinstance(a, types.Number | types.Boolean) and isinstance(b, _text_types())
         for a, b in ((left, right), (right, left))
     )
 
@@ -76,5 +84,19 @@ class CheckedCompiler(CompilerBase):  # type: ignore[misc]
         """The usual passes, and ours once types are known."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(RefuseUnequalKinds, NopythonTypeInference)
+        passes.finalize()
+        return [passes]
+
+
+class RowCompiler(CheckedCompiler):
+    """For functions of a row: a literal beside a uint64 is one, too."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Those of its base, with another inference of types."""
+        (passes,) = super().define_pipelines()
+        passes.passes = [
+            (UnsignedTypeInference, text) if step is NopythonTypeInference else (step, text)
+            for step, text in passes.passes
+        ]
         passes.finalize()
         return [passes]

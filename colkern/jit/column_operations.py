@@ -29,6 +29,7 @@ from numba.core.typing.templates import (
     signature,
 )
 from numba.extending import (
+    intrinsic,
     lower_builtin,
     overload,
     overload_attribute,
@@ -46,13 +47,14 @@ from colkern.jit.columns import (
     RowType,
     StreamType,
     batch_of,
+    child_of,
+    cut,
+    emit_child,
     part_of,
 )
 from colkern.jit.elements import (
     bit_at,
-    child_of,
     child_slot,
-    cut,
     element_type,
     index_at,
     reader_of,
@@ -259,39 +261,34 @@ def _field_of_row(row: RowType, key: Any) -> Any:
     return lambda column, key: row_field(column, k)
 
 
-def row_field(row: Any, k: Any) -> Any:
+@intrinsic(prefer_literal=True)
+def row_field(typingctx, row, k):
     """Field `k` (a literal) of a row, None where it is null."""
-    raise NotImplementedError
-
-
-@overload(row_field, prefer_literal=True)
-def _ol_row_field(row, k):
-    if not isinstance(k, types.IntegerLiteral):
+    if not (isinstance(row, RowType) and isinstance(k, types.IntegerLiteral)):
         return None
-    return lambda row, k: child_of(row._ck_column, k)[row._ck_slot]
+
+    def codegen(context, builder, signature, args):
+        return _emit_field(context, builder, row, args[0], k.literal_value)
+
+    return element_type(row.column.part(k.literal_value))(row, k), codegen
 
 
-def column_field(column: Any, k: Any) -> Any:
-    """Field `k` (a literal) of a struct column or a batch, as a column."""
-    raise NotImplementedError
-
-
-@overload(column_field, prefer_literal=True)
-def _ol_column_field(column, k):
-    if not isinstance(k, types.IntegerLiteral):
-        return None
-    return lambda column, k: child_of(column, k)
+def _emit_field(context: Any, builder: Any, kind: RowType, row: Any, k: int) -> Any:
+    made = cgutils.create_struct_proxy(kind)(context, builder, value=row)
+    child = emit_child(context, builder, kind.column, made.column, k)
+    return _element(context, builder, kind.column.part(k), child, made.slot)
 
 
 class _FieldAttribute(AttributeTemplate):  # type: ignore[misc]
-    """Fields as attributes."""
+    """Fields as attributes: columns of columns, elements of rows."""
 
     def generic_resolve(self, owner, attr):
-        getter, k = _attribute(owner, attr)
-        if getter is None:
+        k = _field_position(owner, attr)
+        if k is None:
             return None
-        found = self.context.resolve_value_type(getter)
-        return found.get_call_type(self.context, (owner, types.literal(k)), {}).return_type
+        if isinstance(owner, RowType):
+            return element_type(owner.column.part(k))
+        return owner.part(k)
 
 
 @infer_getattr
@@ -304,15 +301,14 @@ class _ColumnAttribute(_FieldAttribute):
     key = ColumnType
 
 
-def _attribute(owner: Any, name: str) -> tuple[Any, int]:
-    """The getter of an attribute that is a field, and the field's position."""
+def _field_position(owner: Any, name: str) -> int | None:
+    """The position of the field that an attribute means; None if it means none."""
     column = owner.column if isinstance(owner, RowType) else owner
     if not isinstance(column.data_type, s.Struct) or name.startswith("_ck_"):
-        return None, 0
+        return None
     if name not in [field.name for field in column.data_type.fields]:
-        return None, 0
-    k = _position_of_name(column.data_type, name)
-    return (row_field if isinstance(owner, RowType) else column_field), k
+        return None
+    return _position_of_name(column.data_type, name)
 
 
 @lower_getattr_generic(ColumnType)
@@ -320,11 +316,8 @@ def _attribute(owner: Any, name: str) -> tuple[Any, int]:
 @lower_getattr_generic(EntriesType)
 @lower_getattr_generic(RowType)
 def _lower_field(context, builder, typ, value, attr):
-    getter, k = _attribute(typ, attr)
-    found = context.typing_context.resolve_value_type(getter)
-    signature = found.get_call_type(context.typing_context, (typ, types.literal(k)), {})
-    compiled = context.get_function(found, signature)
-    return compiled(builder, (value, context.get_constant(types.unliteral(signature.args[1]), k)))
+    emit = _emit_field if isinstance(typ, RowType) else emit_child
+    return emit(context, builder, typ, value, _field_position(typ, attr))
 
 
 # Methods that take a position

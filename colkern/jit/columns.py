@@ -14,6 +14,7 @@ Numba finds the types through `_numba_type_` of the arrays, so nothing has to be
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -238,34 +239,65 @@ def column_from_record(context: Any, builder: Any, kind: ColumnType, record: Any
     return made
 
 
-@intrinsic(prefer_literal=True)
-def part_of(typingctx, column, k):
-    """Child `k` (a literal) of a column, or its dictionary for 0: whole, with its own offset."""
-    if not (isinstance(column, ColumnType) and isinstance(k, types.IntegerLiteral)):
-        return None
-    found = column.part(k.literal_value)
-    position = part_position(column.data_type, k.literal_value)
+def emit_part(context: Any, builder: Any, kind: ColumnType, column: Any, k: int) -> Any:
+    """Child `k` of a column, or its dictionary for 0: whole, with its own offset."""
+    made = cgutils.create_struct_proxy(kind)(context, builder, value=column)
+    record = builder.gep(made.record, [ir.IntType(64)(part_position(kind.data_type, k))])
+    return column_from_record(context, builder, kind.part(k), record)._getvalue()
 
-    def codegen(context, builder, signature, args):
-        made = cgutils.create_struct_proxy(column)(context, builder, value=args[0])
-        record = builder.gep(made.record, [ir.IntType(64)(position)])
-        return column_from_record(context, builder, found, record)._getvalue()
 
-    return found(column, k), codegen
+def emit_cut(
+    context: Any, builder: Any, kind: ColumnType, column: Any, start: Any, length: Any
+) -> Any:
+    """`length` slots of a column from slot `start` on; its nulls are counted when asked for."""
+    made = cgutils.create_struct_proxy(kind)(context, builder, value=column)
+    zero, unknown = made.null_count.type(0), made.null_count.type(-1)
+    same_start = builder.icmp_unsigned("==", start, start.type(0))
+    whole = builder.and_(same_start, builder.icmp_unsigned("==", length, made.length))
+    known = builder.or_(whole, builder.icmp_unsigned("==", made.null_count, zero))
+    made.null_count = builder.select(known, made.null_count, unknown)
+    made.offset, made.length = builder.add(made.offset, start), length
+    return made._getvalue()
+
+
+def emit_child(context: Any, builder: Any, kind: ColumnType, column: Any, k: int) -> Any:
+    """Child `k` of a struct, batch or union: of a dense union the whole child, else the child's slots
+    that stand beside the column's own."""
+    child = emit_part(context, builder, kind, column, k)
+    if layout(kind.data_type).name == "dense union":
+        return child
+    made = cgutils.create_struct_proxy(kind)(context, builder, value=column)
+    return emit_cut(context, builder, kind.part(k), child, made.offset, made.length)
+
+
+def _define_taking(emit: Callable[..., Any]) -> Any:
+    @intrinsic(prefer_literal=True)
+    def taken(typingctx, column, k):
+        if not (isinstance(column, ColumnType) and isinstance(k, types.IntegerLiteral)):
+            return None
+
+        def codegen(context, builder, signature, args):
+            return emit(context, builder, column, args[0], k.literal_value)
+
+        return column.part(k.literal_value)(column, k), codegen
+
+    return taken
+
+
+part_of = _define_taking(emit_part)
+child_of = _define_taking(emit_child)
 
 
 @intrinsic
-def ranged(typingctx, column, offset, length, null_count):
-    """The same column from another offset (uint64) on, of another length."""
+def cut(typingctx, column, start, length):
+    """`length` slots of a column from slot `start` (uint64) on."""
     if not isinstance(column, ColumnType):
         return None
 
     def codegen(context, builder, signature, args):
-        made = cgutils.create_struct_proxy(column)(context, builder, value=args[0])
-        made.offset, made.length, made.null_count = args[1:]
-        return made._getvalue()
+        return emit_cut(context, builder, column, *args)
 
-    return column(column, types.uint64, types.intp, types.int64), codegen
+    return column(column, types.uint64, types.intp), codegen
 
 
 @intrinsic
@@ -331,16 +363,6 @@ def item_at(typingctx, column, slot):
         return builder.load(builder.gep(made.data, [builder.add(made.offset, args[1])]))
 
     return item(column, types.uint64), codegen
-
-
-@intrinsic
-def is_absent(typingctx, pointer):
-    """Whether a pointer is null: the bitmap of a column without nulls."""
-
-    def codegen(context, builder, signature, args):
-        return cgutils.is_null(builder, args[0])
-
-    return types.boolean(pointer), codegen
 
 
 @intrinsic

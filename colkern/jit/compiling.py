@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import os
 import re
@@ -18,32 +19,65 @@ from colkern.jit.loops import numba_type
 from colkern.jit.strings import ByteStringType
 
 
-def returned_kind(dispatcher: Any, values: Sequence[str]) -> str:
-    """What a function returns for arguments of those kinds, compiling it if it has to.
+def returned_kinds(
+    dispatcher: Any, values: Sequence[str], nullable: Sequence[bool], verb: str = "returns"
+) -> frozenset[str]:
+    """What a function returns, compiling it if it has to.
 
     Args:
         dispatcher: The function.
-        values: What it gets: names as in `Reader.value`, or `none`.
+        values: What it gets: names as in `Reader.value`.
+        nullable: Which of them it also gets as None.
+        verb: What messages say that it does with its results.
 
     Returns:
-        A name as in `Writer.kinds`; `none` if it returns nothing but None.
+        Names as in `Writer.kinds`; `none` where it returns nothing but None.
 
     Raises:
         CompileError: If it does not compile, or returns something that no column holds.
     """
-    signature = tuple(numba_type(value) for value in values)
-    compile_or_explain(dispatcher, signature)
-    returned = dispatcher.overloads[signature].signature.return_type
+    return frozenset(
+        returned_kind(dispatcher, signature, verb) for signature in signatures(values, nullable)
+    )
+
+
+def signatures(values: Sequence[str], nullable: Sequence[bool]) -> list[tuple[Any, ...]]:
+    """The Numba types of a function's arguments: one signature for each combination of nulls."""
+    choices = [
+        (numba_type(value), types.none) if may else (numba_type(value),)
+        for value, may in zip(values, nullable, strict=True)
+    ]
+    return list(itertools.product(*choices))
+
+
+def returned_kind(dispatcher: Any, signature: tuple[Any, ...], verb: str = "returns") -> str:
+    """As `returned_kinds`, for arguments of given Numba types."""
+    returned = returned_type(dispatcher, signature, verb)
     kind = _kind(returned)
     if kind is None:
-        raise CompileError(
-            f"{dispatcher.__name__} returns {_plain_types(str(returned))}, which no column holds"
-        )
+        inner = returned.type if isinstance(returned, types.Optional) else returned
+        words = plain_types(str(inner))
+        raise CompileError(f"{dispatcher.__name__} {verb} {words}, which no column holds")
     return kind
 
 
-def compile_or_explain(dispatcher: Any, signature: tuple[Any, ...]) -> None:
+def returned_type(dispatcher: Any, signature: tuple[Any, ...], verb: str = "returns") -> Any:
+    """The Numba type of what a function returns for arguments of given Numba types.
+
+    Raises:
+        CompileError: If it does not compile.
+    """
+    compile_or_explain(dispatcher, signature, verb)
+    return dispatcher.overloads[signature].signature.return_type
+
+
+def compile_or_explain(dispatcher: Any, signature: tuple[Any, ...], verb: str = "returns") -> None:
     """Compile a function for argument types.
+
+    Args:
+        dispatcher: The function.
+        signature: The Numba types.
+        verb: What messages say that it does with its results.
 
     Raises:
         CompileError: With the line and the construct that stand in the way.
@@ -53,9 +87,9 @@ def compile_or_explain(dispatcher: Any, signature: tuple[Any, ...]) -> None:
     except CompileError:
         raise
     except NumbaError as error:
-        raise _explained(dispatcher, error) from None
+        raise _explained(dispatcher, error, verb) from None
     except Exception as error:  # Code of any kind may lead Numba into exceptions of any kind.
-        raise _explained(dispatcher, error) from error
+        raise _explained(dispatcher, error, verb) from error
 
 
 def _kind(returned: Any) -> str | None:
@@ -84,7 +118,10 @@ _BOUND = re.compile(r"BoundFunction\(.*?, '(\w+)'\)")
 
 _BYTE_STRING_HINT = "; str(s) gives Python's text with its methods"
 
+_BUILDER_METHODS = "append|append_nulls|end_list|end_map|end_row|extend|field|reserve"
+
 _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
+    (re.compile(rf"TypingError: ((?:{_BUILDER_METHODS}): .+)"), "{0}"),
     (
         re.compile(r"Unknown attribute '(\w+)' of type (.+)"),
         "{1} has no {0!r} in compiled code",
@@ -98,13 +135,17 @@ _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"NameError: (name '\w+' is not defined)"), "{0}"),
     (
         re.compile(r"Can't unify return type from the following types: (.+)"),
-        "it returns values of different types: {0}",
+        "it {verb} values of different types: {0}",
     ),
     (
         re.compile(r"Cannot unify (.+?) and (.+?) for '"),
         "a variable is {0} in one place and {1} in another",
     ),
     (re.compile(r"Use of unsupported opcode \(IMPORT_NAME\)"), "import inside a function"),
+    (
+        re.compile(r"Use of unsupported opcode \((?:GET_YIELD_FROM_ITER|SEND|YIELD_FROM)\)"),
+        "yield from; loop over it, and yield each item",
+    ),
     (re.compile(r"Use of unsupported opcode \((\w+)\)"), "the construct behind {0}"),
     (
         re.compile(
@@ -117,10 +158,10 @@ _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
 _NOISE = re.compile(r"Failed in nopython mode|During:|- Resolution failure|\s*$|Cannot determine")
 
 
-def _explained(dispatcher: Any, error: Exception) -> CompileError:
+def _explained(dispatcher: Any, error: Exception, verb: str) -> CompileError:
     text = str(error)
     name = dispatcher.__name__
-    lines = [f"{name} does not compile: {_construct(text)}"]
+    lines = [f"{name} does not compile: {_construct(text, verb)}"]
     place = _place(dispatcher, error, text)
     if place is not None:
         path, line = place
@@ -130,13 +171,15 @@ def _explained(dispatcher: Any, error: Exception) -> CompileError:
     return CompileError("\n".join(lines))
 
 
-def _construct(text: str) -> str:
+def _construct(text: str, verb: str) -> str:
     for pattern, sentence in _EXPLANATIONS:
         if match := pattern.search(text):
-            parts = [_plain_types(part) for part in match.groups()]
+            parts = [plain_types(part) for part in match.groups()]
             if "different types" in sentence:
-                parts = [", ".join(sorted(parts[0].split(", ")))]
-            words = sentence.format(*parts)
+                # What a generator function ends with is no item.
+                found = set(parts[0].split(", ")) - ({"None"} if verb == "yields" else set())
+                parts = [", ".join(sorted(found))]
+            words = sentence.format(*parts, verb=verb)
             break
     else:
         meaningful = [line for line in text.splitlines() if not _NOISE.match(line)]
@@ -148,6 +191,7 @@ def _construct(text: str) -> str:
 
 _PLAIN: list[tuple[str, str]] = [
     (r"ByteString\(\w+\)", "byte string"),
+    (r"Builder\((.+?), (?:measure|write)\)", r"builder of \1"),
     (r"Literal\[(\w+)\]\([^()]*\)", r"\1"),
     (r"Module\(<module '([\w.]+)'.*?>\)", r"module \1"),
     (r"Function\(<(?:built-in )?(?:function|class) '?([\w.]+).*?>\)", r"\1"),
@@ -160,7 +204,7 @@ _PLAIN: list[tuple[str, str]] = [
 ]
 
 
-def _plain_types(text: str) -> str:
+def plain_types(text: str) -> str:
     """Numba's names of types in the words of this package's documentation."""
     for pattern, replacement in _PLAIN:
         text = re.sub(pattern, replacement, text)

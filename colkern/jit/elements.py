@@ -26,9 +26,10 @@ from colkern.jit.columns import (
     ColumnType,
     RowType,
     address_in,
+    child_of,
+    cut,
     item_at,
     part_of,
-    ranged,
     row_of,
     valid_by_bitmap,
 )
@@ -36,8 +37,6 @@ from colkern.jit.decimal_numbers import DecimalType, decimal_at
 from colkern.jit.strings import binary, binary_at, text, text_at
 from colkern.layouts import Role, layout
 from colkern.values import DayTime, MonthDayNano
-
-_UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,34 +142,6 @@ def _valid_in_union(column: ColumnType) -> Callable[[Any, Any], Any]:
 
 
 # Children
-
-
-def child_of(column: Any, k: Any) -> Any:
-    """Child `k` (a literal) of a struct, batch or union: of a dense union the whole child, else the
-    child's slots that stand beside the column's own."""
-    raise NotImplementedError
-
-
-@overload(child_of, prefer_literal=True)
-def _ol_child_of(column, k):
-    if not (isinstance(column, ColumnType) and isinstance(k, types.IntegerLiteral)):
-        return None
-    if layout(column.data_type).name == "dense union":
-        return lambda column, k: part_of(column, k)
-
-    def beside(column, k):
-        child = part_of(column, k)
-        return cut(child, column._ck_offset, column._ck_length)
-
-    return beside
-
-
-@register_jitable
-def cut(column, start, length):
-    """`length` slots of a column from slot `start` (uint64) on."""
-    whole = start == uint64(0) and length == column._ck_length
-    nulls = column._ck_null_count if whole or column._ck_null_count == 0 else _UNKNOWN
-    return ranged(column, column._ck_offset + start, length, nulls)
 
 
 def child_slot(column: Any, slot: Any) -> Any:

@@ -6,76 +6,134 @@ module: code from `__main__`, a notebook or a pickle names modules that another 
 
 from __future__ import annotations
 
-import pkgutil
+import inspect
+import os
 import sys
 import types
-from functools import cache
-from hashlib import sha256
 from typing import Any
 
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import builtin_registry
 
 from colkern.cpu.compiler import jit
-from colkern.jit.checks import CheckedCompiler
+from colkern.cpu.content import source_key
+from colkern.jit.checks import RowCompiler
 from colkern.jit.names import global_names, is_empty, row_function
 
-_COMPILED_IN = ("jit/checks", "jit/parsing", "jit/strings", "jit/support", "cpu/primitives")
+_COMPILED_IN = ("colkern.kernels", "colkern.cpu", "colkern.jit")
 
 
-@cache
 def library_key() -> str:
-    """A hash of the code of colkern that ends up in compiled functions."""
-    digest = sha256()
-    for name in _COMPILED_IN:
-        digest.update(pkgutil.get_data("colkern", f"{name}.py") or b"")
-    return digest.hexdigest()
+    """A hash of what colkern puts into compiled functions: its code, and whether it is checked."""
+    return " ".join([*map(source_key, _COMPILED_IN), str(is_checked())])
 
 
-def dispatcher_of(function: Any) -> Any:
-    """A dispatcher for a user's plain function; the plain functions that it calls become ones too."""
+def is_checked() -> bool:
+    """Whether the environment asks for checks in code that has none otherwise (`CK_CHECKED=1`)."""
+    return os.environ.get("CK_CHECKED") == "1"
+
+
+def dispatcher_of(function: Any, options: dict[str, Any] | None = None) -> Any:
+    """A dispatcher for a user's plain function; the plain functions that it calls become ones too.
+
+    Args:
+        function: The function.
+        options: For `colkern.cpu.compiler.jit`; those for functions of a row if there are none.
+    """
     copies = _Copies()
-    dispatcher = copies.dispatcher_of(function)
+    dispatcher = copies.dispatcher_of(function, options or _ROW_OPTIONS)
     copies.close_cycles()
     return dispatcher
 
 
+_ROW_OPTIONS: dict[str, Any] = {"boundscheck": True, "pipeline_class": RowCompiler}
+
+# Of one function, not of those that it calls.
+_OWN_OPTIONS = ("inline", "forceinline", "locals")
+
+
+def items_dispatcher_of(function: Any) -> Any:
+    """A dispatcher for a generator function, which takes a sink as its last argument, and hands each
+    item to it; see `colkern.jit.yields`."""
+    from colkern.jit.yields import ItemsCompiler
+
+    return _rewritten(function, ItemsCompiler)
+
+
+def kinds_dispatcher_of(function: Any) -> Any:
+    """A dispatcher for a generator function, which takes a bool as its last argument, and returns what
+    the generator yields; to be asked for its types."""
+    from colkern.jit.yields import KindsCompiler
+
+    return _rewritten(function, KindsCompiler)
+
+
+def _rewritten(function: Any, compiler: Any) -> Any:
+    from colkern.jit.yields import with_sink
+
+    copies = _Copies()
+    copy = copies.copy(function, _ROW_OPTIONS)
+    with_sink(copy)
+    copies.close_cycles()
+    return jit(copy, library_key(), **(_ROW_OPTIONS | {"pipeline_class": compiler}))
+
+
 class _Copies:
-    """The functions that one function reaches, each copied and compiled once."""
+    """The functions that one function reaches, each copied and compiled once for its options."""
 
     def __init__(self) -> None:
-        self._copies: dict[types.FunctionType, types.FunctionType] = {}
-        self._dispatchers: dict[types.FunctionType, Any] = {}
+        self._copies: dict[tuple[types.FunctionType, str], types.FunctionType] = {}
+        self._dispatchers: dict[tuple[types.FunctionType, str], Any] = {}
 
-    def dispatcher_of(self, function: types.FunctionType) -> Any:
+    def dispatcher_of(self, function: types.FunctionType, options: dict[str, Any]) -> Any:
         """The dispatcher of a copy; a copy alone while its own dispatcher is being made."""
-        if function in self._copies:
-            return self._dispatchers.get(function, self._copies[function])
-        copy = _copy(function)
-        self._copies[function] = copy
+        made = function, repr(sorted(options.items()))
+        if made in self._copies:
+            return self._dispatchers.get(made, self._copies[made])
+        dispatcher = jit(self.copy(function, options), library_key(), **options)
+        if inspect.isgeneratorfunction(function):
+            # Numba knows how to go on with a generator only where it was compiled. What calls it has
+            # its code inside, and is stored.
+            dispatcher._cache.disable()
+        self._dispatchers[made] = dispatcher
+        return dispatcher
+
+    def copy(self, function: types.FunctionType, options: dict[str, Any]) -> types.FunctionType:
+        """A copy that calls dispatchers."""
+        copy = self._copies[function, repr(sorted(options.items()))] = _copy(function)
+        # One that calls itself may be compiled before its name is given to what it becomes.
+        itself = {function.__name__: function}
         for name in global_names(function.__code__):
-            if name in function.__globals__:
-                copy.__globals__[name] = self._compilable(function.__globals__[name])
-        for cell in _filled_cells(copy):
-            cell.cell_contents = self._compilable(cell.cell_contents)
-        self._dispatchers[function] = jit(
-            copy, library_key(), boundscheck=True, pipeline_class=CheckedCompiler
-        )
-        return self._dispatchers[function]
+            if name in function.__globals__ or name in itself:
+                value = function.__globals__.get(name, itself.get(name))
+                copy.__globals__[name] = self._compilable(value, options)
+        for name, cell in zip(copy.__code__.co_freevars, copy.__closure__ or (), strict=True):
+            if not is_empty(cell) or name in itself:
+                value = itself[name] if is_empty(cell) else cell.cell_contents
+                cell.cell_contents = self._compilable(value, options)
+        return copy
 
     def close_cycles(self) -> None:
         """Let functions that call each other in a circle do so through dispatchers."""
-        compiled = {id(self._copies[f]): made for f, made in self._dispatchers.items()}
+        compiled = {id(self._copies[made]): value for made, value in self._dispatchers.items()}
         for copy in self._copies.values():
             for name, value in copy.__globals__.items():
                 copy.__globals__[name] = compiled.get(id(value), value)
             for cell in _filled_cells(copy):
                 cell.cell_contents = compiled.get(id(cell.cell_contents), cell.cell_contents)
 
-    def _compilable(self, value: Any) -> Any:
+    def _compilable(self, value: Any, options: dict[str, Any]) -> Any:
+        """What stands for a global or a variable of an outer function in the copy."""
+        from colkern.jit.dispatcher import FunctionDispatcher
+
+        if isinstance(value, FunctionDispatcher):
+            return self.dispatcher_of(value.py_func, value.jit_options)
         plain = row_function(value)
+        if plain is not value:
+            return self.dispatcher_of(plain, _ROW_OPTIONS)
         if isinstance(plain, types.FunctionType) and not _is_known(plain):
-            return self.dispatcher_of(plain)
+            shared = {k: v for k, v in options.items() if k not in _OWN_OPTIONS}
+            return self.dispatcher_of(plain, shared)
         return value
 
 
@@ -92,6 +150,7 @@ def _copy(function: types.FunctionType) -> types.FunctionType:
     copy = types.FunctionType(
         function.__code__, namespace, function.__name__, function.__defaults__, cells
     )
+    copy.__kwdefaults__ = function.__kwdefaults__
     copy.__module__ = __name__
     return copy
 

@@ -10,7 +10,9 @@ found again in a cache on disk.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numba
@@ -56,18 +58,39 @@ _NAMESPACE = {
 _SOURCE = """\
 def {name}(start, stop, valid, {parameters}):
     flags = 0
+{before}
     at = u8(start)
     last = u8(stop)
     while at < last:
         run = valid_until(valid, at, last)
         for i in range(at, run):
-            flags |= {call}
+{slot}
         at = run
         run = min((at | u8(63)) + u8(1), last)
 {careful}
         at = run
+{after}
     return flags
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What a loop does with the user's function, as text.
+
+    Args:
+        parameters: The loop's last parameters.
+        slot: The lines for slot `i`, with `function({arguments})` for the call; `flags` collects what
+            they find.
+        before: The lines before the first slot.
+        after: The lines after the last one.
+    """
+
+    parameters: tuple[str, ...]
+    slot: tuple[str, ...]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
 
 _NUMBA_TYPES = {
     "boolean": numba.types.boolean,
@@ -87,29 +110,42 @@ def numba_type(value: str) -> Any:
 
 
 def compile_loop(
-    dispatcher: Any, readers: Sequence[Reader], nullable: Sequence[bool], writer: Writer
+    dispatcher: Any,
+    readers: Sequence[Reader],
+    nullable: Sequence[bool],
+    body: Body,
+    names: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
     """The loop for a function and the layouts of its arguments; compiled at its first call.
 
     Called with `start, stop, valid`, then, if any argument is nullable, `required` and for each such
-    argument its bitmap and first bit; then what the readers prepare; then `nulls` and `out`, or for
-    byte strings `nulls, addresses, sizes, offsets, data`. Returns flags of `colkern.jit.support`.
+    argument its bitmap and first bit; then what the readers prepare; then the body's parameters.
+    Returns flags of `colkern.jit.support`.
 
     Args:
         dispatcher: The user's function.
         readers: How each argument is read.
         nullable: Which arguments the function takes as None where they are null.
-        writer: How the results are written.
+        body: What is done with it.
+        names: What the body uses besides.
     """
-    source = loop_source(dispatcher.__name__, readers, nullable, writer)
-    namespace = _NAMESPACE | {"function": dispatcher}
+    source = loop_source(dispatcher.__name__, readers, nullable, body)
+    namespace = _NAMESPACE | {"function": dispatcher, **names}
     exec(compile(source, f"<colkern udf {dispatcher.__name__}>", "exec"), namespace)
     return jit(namespace[_loop_name(dispatcher.__name__)], library_key())
 
 
-def loop_source(
-    name: str, readers: Sequence[Reader], nullable: Sequence[bool], writer: Writer
-) -> str:
+def result_body(writer: Writer) -> Body:
+    """A result a slot: into `out`, or, of byte strings, measured or written by what `data` is."""
+    if writer.item:
+        return Body(("nulls", "out"), ("flags |= put(out, nulls, i, function({arguments}))",))
+    parameters = ("nulls", "addresses", "sizes", "offsets", "data")
+    put = "put_text" if writer.kinds == TEXT else "put_binary"
+    passed = "addresses, sizes, offsets, data, nulls, i, function({arguments})"
+    return Body(parameters, (f"flags |= {put}({passed})",))
+
+
+def loop_source(name: str, readers: Sequence[Reader], nullable: Sequence[bool], body: Body) -> str:
     """The text of a loop; see `compile_loop`."""
     names = [f"a{position}" for position in range(len(readers))]
     values = [r.code.format(n=n) for r, n in zip(readers, names, strict=True)]
@@ -119,18 +155,15 @@ def loop_source(
     if optional:
         parameters.insert(0, "required")
     parameters += [p.format(n=n) for r, n in zip(readers, names, strict=True) for p in r.parameters]
-    outputs = ["nulls", "out"] if writer.item else [*_BYTES_OUTPUTS]
-    arguments = dict(zip(names, zip(values, checks, strict=True), strict=True))
-    put = _put_text(writer)
+    slots = _Slots(body.slot, dict(zip(names, zip(values, checks, strict=True), strict=True)))
     return _SOURCE.format(
         name=_loop_name(name),
-        parameters=", ".join([*parameters, *outputs]),
-        call=_call(put, arguments, set()),
-        careful="\n".join(_careful(put, arguments, optional)),
+        parameters=", ".join([*parameters, *body.parameters]),
+        before=_indented(body.before, 4),
+        slot=_indented(slots.lines(set()), 12),
+        careful="\n".join(slots.careful(optional)),
+        after=_indented(body.after, 4),
     )
-
-
-_BYTES_OUTPUTS = ("nulls", "addresses", "sizes", "offsets", "data")
 
 
 def _loop_name(name: str) -> str:
@@ -138,43 +171,50 @@ def _loop_name(name: str) -> str:
     return f"run_{name}" if name.isidentifier() else "run"
 
 
-def _put_text(writer: Writer) -> str:
-    """How a result is put away: text with `{call}` for the result."""
-    if writer.item:
-        return "put(out, nulls, i, {call})"
-    put = "put_text" if writer.kinds == TEXT else "put_binary"
-    return put + "(addresses, sizes, offsets, data, nulls, i, {call})"
+def _indented(lines: Sequence[str], spaces: int) -> str:
+    return "\n".join(" " * spaces + line for line in lines)
 
 
-def _call(put: str, arguments: dict[str, tuple[str, str]], missing: set[str]) -> str:
-    """The flags of one slot, in which the `missing` arguments are None."""
-    values = ["None" if name in missing else value for name, (value, _) in arguments.items()]
-    checks = [check for name, (_, check) in arguments.items() if check and name not in missing]
-    return " | ".join([put.format(call=f"function({', '.join(values)})"), *checks])
+class _Slots:
+    """The lines for one slot, by which arguments are None."""
 
+    def __init__(self, slot: Sequence[str], arguments: dict[str, tuple[str, str]]) -> None:
+        self._slot = slot
+        self._arguments = arguments
 
-def _careful(put: str, arguments: dict[str, tuple[str, str]], optional: list[str]) -> list[str]:
-    """The lines for slots of which some are null: one call for each combination of nulls."""
-    if not optional:
-        return [
-            "        bits = valid_bits(valid, at, run)",
-            "        while bits != 0:",
-            "            i = at + trailing_zeros(bits)",
-            f"            flags |= {_call(put, arguments, set())}",
-            "            bits &= bits - u8(1)",
+    def lines(self, missing: set[str]) -> list[str]:
+        """The lines for a slot in which the `missing` arguments are None."""
+        values = [
+            "None" if name in missing else value for name, (value, _) in self._arguments.items()
         ]
-    lines = ["        for i in range(at, run):", "            if is_valid(required, u8(0), i):"]
+        lines = [line.format(arguments=", ".join(values)) for line in self._slot]
+        for name, (_, check) in self._arguments.items():
+            if check and name not in missing:
+                lines.append(f"flags |= {check}")
+        return lines
 
-    def branch(decided: int, missing: set[str]) -> None:
-        indent = " " * (16 + 4 * decided)
-        if decided == len(optional):
-            lines.append(f"{indent}flags |= {_call(put, arguments, missing)}")
-            return
-        name = optional[decided]
-        lines.append(f"{indent}if is_valid({name}_valid, {name}_place, i):")
-        branch(decided + 1, missing)
-        lines.append(f"{indent}else:")
-        branch(decided + 1, missing | {name})
+    def careful(self, optional: list[str]) -> list[str]:
+        """The lines for slots of which some are null: a call for each combination of nulls."""
+        if not optional:
+            return [
+                "        bits = valid_bits(valid, at, run)",
+                "        while bits != 0:",
+                "            i = at + trailing_zeros(bits)",
+                _indented(self.lines(set()), 12),
+                "            bits &= bits - u8(1)",
+            ]
+        lines = ["        for i in range(at, run):", "            if is_valid(required, u8(0), i):"]
 
-    branch(0, set())
-    return lines
+        def branch(decided: int, missing: set[str]) -> None:
+            indent = 16 + 4 * decided
+            if decided == len(optional):
+                lines.append(_indented(self.lines(missing), indent))
+                return
+            name = optional[decided]
+            lines.append(f"{' ' * indent}if is_valid({name}_valid, {name}_place, i):")
+            branch(decided + 1, missing)
+            lines.append(f"{' ' * indent}else:")
+            branch(decided + 1, missing | {name})
+
+        branch(0, set())
+        return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -20,10 +21,12 @@ def global_names(code: types.CodeType) -> Iterator[str]:
 
 
 def row_function(value: Any) -> Any:
-    """The function of one row, of a `Udf` that another function calls; anything else as it is."""
+    """The function of one row, of a `Udf` or `Generator` that another function calls; anything else
+    as it is."""
+    from colkern.jit.generators import Generator
     from colkern.jit.scalar import Udf
 
-    return value.function if isinstance(value, Udf) else value
+    return value.function if isinstance(value, Udf | Generator) else value
 
 
 def has_all_names(function: Any) -> bool:
@@ -59,3 +62,11 @@ def is_empty(cell: types.CellType) -> bool:
     except ValueError:
         return True
     return False
+
+
+def is_found_by_name(value: Any) -> bool:
+    """Whether its module and qualified name lead back to a function, so that these pickle it."""
+    found: Any = sys.modules.get(value.__module__)
+    for part in value.__qualname__.split("."):
+        found = getattr(found, part, None)
+    return found is value

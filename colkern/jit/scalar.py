@@ -7,29 +7,22 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
-import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, overload
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.errors import CompileError, UnsupportedError
-from colkern.jit.arguments import accepted_reader, reader_of, value_of
-from colkern.jit.names import has_all_names
-from colkern.jit.results import INFERRED, NUMBER, TEXT, writer_of
+from colkern.errors import CompileError
+from colkern.jit.column_function import ColumnFunction, NullPolicy, require_null_policy
+from colkern.jit.result_types import result_type
+from colkern.jit.results import writer_of
 from colkern.jit.signatures import Signature, signature_of
 
 if TYPE_CHECKING:
     from colkern.jit.execution import Plan
 
-NullPolicy = Literal["propagate", "pass"]
 
-MAX_NULLABLE = 4
-"""A function is compiled for each combination of null and non-null arguments: 16 at most."""
-
-
-class Udf:
+class Udf(ColumnFunction):
     """A function of columns, made by `udf` from a function of one row.
 
     Attributes:
@@ -39,25 +32,16 @@ class Udf:
     """
 
     function: Callable[..., Any]
-    signature: Signature
-    nulls: NullPolicy
-    __qualname__: str
+
+    KIND = "udf"
 
     def __init__(
         self, function: Callable[..., Any], signature: Signature, nulls: NullPolicy
     ) -> None:
+        super().__init__(signature, nulls)
         functools.update_wrapper(self, function)
         self.function = function
-        self.signature = signature
-        self.nulls = nulls
         self._results: dict[tuple[str, ...], s.DataType] = {}
-        self._plans: dict[tuple[s.DataType, ...], Plan] = {}
-        self._made: tuple[Any, str] | None = None
-
-    @property
-    def name(self) -> str:
-        """The function's name."""
-        return self.function.__name__
 
     def __call__(self, *columns: Any) -> Array:
         """The function of each row of the columns, as an array.
@@ -74,20 +58,11 @@ class Udf:
             InvalidArrowError: If a column's offsets or views point outside its memory.
             CompileError: If the function does not compile for these types.
 
-        What the function raises itself comes through.
+        What the function raises itself comes through, with a note that says in which row.
         """
         arrays = self._arrays(columns)
-        plan = self._plan_for(tuple([array.type for array in arrays]))
+        plan: Plan = self._plan_for(tuple([array.type for array in arrays]))
         return plan.run(arrays, self._length(arrays))
-
-    def compile(self, *columns: s.DataType) -> None:
-        """Compile for columns of those types now, without a call; other processes load the code.
-
-        Raises:
-            TypeError, CompileError: As a call with such columns would.
-        """
-        self._check_count(len(columns))
-        self._plan_for(columns).compile(columns)
 
     def result_type(self, *columns: s.DataType) -> s.DataType:
         """The type of the results for columns of those types; compiles the function if it has to.
@@ -96,147 +71,39 @@ class Udf:
             TypeError, CompileError: As a call with such columns would.
         """
         self._check_count(len(columns))
-        return self._result([reader.value for reader in self._readers(columns)])
-
-    def _arrays(self, columns: Sequence[Any]) -> list[Array]:
-        self._check_count(len(columns))
-        return [
-            column if isinstance(column, Array) else self._imported(position, column)
-            for position, column in enumerate(columns)
-        ]
-
-    def _imported(self, position: int, column: Any) -> Array:
-        name = self.signature.parameters[position].name
-        if not any(hasattr(column, f"__arrow_c_{kind}__") for kind in ("array", "stream")):
-            raise TypeError(f"{name}: expected an Arrow array, got {type(column).__name__}")
-        from colkern.interchange import import_array
-
-        return import_array(column)
-
-    def _check_count(self, count: int) -> None:
-        wanted = len(self.signature.parameters)
-        if count != wanted:
-            raise TypeError(f"{self.name} takes {wanted} columns, got {count}")
-
-    def _length(self, arrays: list[Array]) -> int:
-        length = arrays[0].length
-        for parameter, array in zip(self.signature.parameters, arrays, strict=True):
-            if array.length != length:
-                first = self.signature.parameters[0].name
-                raise ValueError(
-                    f"{parameter.name}: {array.length} values, but {first} has {length}"
-                )
-            if array.device.kind != "cpu":
-                raise UnsupportedError(f"{parameter.name}: a udf over memory on {array.device}")
-        return length
-
-    def _readers(self, columns: Sequence[s.DataType]) -> list[Any]:
-        pairs = zip(self.signature.parameters, columns, strict=True)
-        return [accepted_reader(parameter, data_type) for parameter, data_type in pairs]
-
-    def _plan_for(self, columns: tuple[s.DataType, ...]) -> Plan:
-        plan = self._plans.get(columns)
-        if plan is None:
-            plan = self._plans[columns] = self._plan(columns)
-        return plan
+        return self._infer(tuple(reader.value for reader in self._readers(columns)))
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Plan:
         from colkern.jit.execution import Plan
-        from colkern.jit.loops import compile_loop
+        from colkern.jit.inputs import Inputs
 
         readers = self._readers(columns)
-        dispatcher = self._compiled()
-        returns = self._result([reader.value for reader in readers])
-        writer, nullable = writer_of(returns), self._nullable()
-        return Plan(
-            self.name,
-            [parameter.name for parameter in self.signature.parameters],
-            compile_loop(dispatcher, readers, nullable, writer),
-            readers,
-            nullable,
-            returns,
-            writer,
-        )
+        dispatcher = self._dispatcher(self.function)
+        returns = self._infer(tuple(reader.value for reader in readers))
+        inputs = Inputs(self._names, readers, self._nullable())
+        return Plan(self.name, inputs, dispatcher, returns)
 
-    def _compiled(self) -> Any:
-        from colkern.cpu.content import content_hash
-        from colkern.jit.functions import dispatcher_of
+    def _functions(self) -> tuple[Callable[..., Any], ...]:
+        return (self.function,)
 
-        if self._made is not None:
-            dispatcher, content = self._made
-            if content_hash(dispatcher) == content:
-                return dispatcher
-            # An array or a module that it reads was changed: what is compiled from now on must not
-            # be mixed with what was compiled before, nor stored as if it were that.
-            self._results.clear()
-        dispatcher = dispatcher_of(self.function)
-        self._made = dispatcher, content_hash(dispatcher)
-        return dispatcher
+    def _infer(self, values: tuple[str, ...]) -> s.DataType:
+        if values not in self._results:
+            from colkern.jit.compiling import returned_kinds
 
-    def _nullable(self) -> list[bool]:
-        """Which arguments the function gets as None where they are null."""
-        if self.nulls == "propagate":
-            return [False] * len(self.signature.parameters)
-        declared = [parameter.nullable for parameter in self.signature.parameters]
-        if not any(declared):
-            return [True] * len(declared)
-        return [may is not False for may in declared]
+            dispatcher = self._dispatcher(self.function)
+            kinds = returned_kinds(dispatcher, values, self._nullable())
+            self._results[values] = result_type(self.name, kinds, self.signature.returns)
+        return self._results[values]
 
-    def _result(self, values: Sequence[str]) -> s.DataType:
-        """The type of the results for arguments of those kinds."""
-        key = tuple(values)
-        if key not in self._results:
-            self._results[key] = self._compiled_result(key)
-        return self._results[key]
-
-    def _compiled_result(self, values: tuple[str, ...]) -> s.DataType:
-        from colkern.jit.compiling import returned_kind
-
-        choices = [
-            (value, "none") if may else (value,)
-            for value, may in zip(values, self._nullable(), strict=True)
-        ]
-        kinds = {
-            returned_kind(self._compiled(), combination)
-            for combination in itertools.product(*choices)
-        }
-        kinds.discard("none")
-        declared = self.signature.returns
-        if declared is None:
-            return _common_type(self.name, kinds)
-        wrong = kinds - writer_of(declared).kinds
-        if wrong:
-            found = ", ".join(sorted(str(INFERRED[kind]) for kind in wrong))
-            raise CompileError(f"{self.name} returns {found} where {declared} is declared")
-        return declared
-
-    def define(self) -> None:
-        """Compile the function if its declaration says enough, so that mistakes show at once.
-
-        Left to the first call where a name is missing: helpers may be defined further down.
-        """
-        values = [value_of(parameter.type) for parameter in self.signature.parameters]
-        known = [value for value in values if value is not None]
-        if len(known) == len(values) and has_all_names(self.function):
-            self._result(known)
+    def _forget(self) -> None:
+        self._results.clear()
 
     def __repr__(self) -> str:
-        parameters = ", ".join(
-            parameter.name
-            if parameter.type is None
-            else f"{parameter.name}: {_name(parameter.type)}"
-            for parameter in self.signature.parameters
-        )
         results = set(self._results.values())
-        returns = self.signature.returns or (results.pop() if len(results) == 1 else None)
-        arrow = f" -> {returns}" if returns else ""
-        return f"<colkern udf {self.name}({parameters}){arrow}>"
+        inferred = results.pop() if len(results) == 1 else None
+        return self._described(self.signature.returns or inferred)
 
-    def __reduce__(self) -> Any:
-        # By name where the name leads back here, as for any function; else by its parts, for
-        # cloudpickle, which takes functions of scripts and notebooks by value.
-        if self.__module__ != "__main__" and _found_by_name(self):
-            return self.__qualname__
+    def _parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return _rebuilt, (self.function, self.signature, self.nulls, self._results)
 
 
@@ -250,33 +117,6 @@ def _rebuilt(
     made = Udf(function, signature, nulls)
     made._results = dict(results)
     return made
-
-
-def _found_by_name(function: Udf) -> bool:
-    found: Any = sys.modules.get(function.__module__)
-    for part in function.__qualname__.split("."):
-        found = getattr(found, part, None)
-    return found is function
-
-
-def _name(declared: s.DataType | type) -> str:
-    return declared.__name__ if isinstance(declared, type) else str(declared)
-
-
-def _common_type(name: str, kinds: set[str]) -> s.DataType:
-    """The type that holds what a function returns for all combinations of nulls."""
-    if not kinds:
-        raise CompileError(f"{name} returns None for every row")
-    if len(kinds) == 1:
-        return INFERRED[next(iter(kinds))]
-    if kinds <= TEXT:
-        return s.utf8()
-    if kinds <= NUMBER - {"boolean", "uint64"}:
-        return s.int64()
-    if kinds <= {*NUMBER, "float32", "float64"} and "boolean" not in kinds:
-        return s.float64()
-    found = ", ".join(sorted(str(INFERRED[kind]) for kind in kinds))
-    raise CompileError(f"{name} returns values of different types: {found}; declare returns=")
 
 
 @overload
@@ -364,8 +204,7 @@ def udf(
     """
     if isinstance(function, str):
         function, signature = None, function
-    if nulls not in ("propagate", "pass"):
-        raise ValueError(f"nulls: expected 'propagate' or 'pass', got {nulls!r}")
+    require_null_policy(nulls)
     if function is None:
         return lambda plain: _make(plain, returns, nulls, signature)
     return _make(function, returns, nulls, signature)
@@ -377,24 +216,16 @@ def _make(
     plain = getattr(function, "py_func", function)
     if not inspect.isfunction(plain):
         raise TypeError(f"function: expected a Python function, got {function!r}")
-    if inspect.isgeneratorfunction(plain) or inspect.iscoroutinefunction(plain):
-        raise CompileError(f"{plain.__name__}: generators and coroutines are no functions of a row")
+    if inspect.isgeneratorfunction(plain):
+        raise CompileError(
+            f"{plain.__name__}: generators are no functions of a row with one result; "
+            f"ck.generator makes one into a function to a column of lists"
+        )
+    if inspect.iscoroutinefunction(plain):
+        raise CompileError(f"{plain.__name__}: coroutines are no functions of a row")
     made = Udf(plain, signature_of(plain, signature, returns), nulls)
-    if not made.signature.parameters:
-        raise TypeError(f"{made.name}: a udf has one parameter at least")
-    _require_supported(made)
-    made.define()
-    return made
-
-
-def _require_supported(made: Udf) -> None:
-    for parameter in made.signature.parameters:
-        if isinstance(parameter.type, s.DataType):
-            reader_of(parameter.type)
+    made._require_supported()
     if made.signature.returns is not None:
         writer_of(made.signature.returns)
-    if sum(made._nullable()) > MAX_NULLABLE:
-        raise UnsupportedError(
-            f"{made.name}: {sum(made._nullable())} arguments that may be None, {MAX_NULLABLE} are "
-            f"the most; it is compiled for each combination. Hint the others without None"
-        )
+    made.define()
+    return made

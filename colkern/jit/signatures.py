@@ -7,6 +7,7 @@ Hints are Python's types (`int`, `float`, `str`, …), data types of colkern, or
 
 from __future__ import annotations
 
+import collections.abc
 import datetime
 import decimal
 import inspect
@@ -108,18 +109,28 @@ _NAMED: dict[str, Callable[..., s.DataType]] = {
 _TYPE_TEXT = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*(\?)?\s*")
 
 
-def signature_of(function: Callable[..., Any], text: str | None, returns: Any) -> Signature:
+def signature_of(
+    function: Callable[..., Any],
+    text: str | None,
+    returns: Any,
+    *,
+    leading: int = 0,
+    last: Callable[..., Any] | None = None,
+) -> Signature:
     """The signature of a user's function, from its hints or from `text`, which replaces them.
 
     Args:
-        function: A plain function with positional parameters.
+        function: A plain function with positional parameters. The results of a generator function
+            are what it yields: hinted so, or as an `Iterator` of it.
         text: A signature such as `"(float64, utf8?) -> float64"`.
         returns: The type of the results, over what hints and text say; None to take theirs.
+        leading: How many parameters come before those that stand for columns.
+        last: The function that returns the results; None for `function`.
 
     Raises:
         TypeError: If a declaration cannot be understood; names the parameter.
     """
-    names = list(_parameter_names(function))
+    names = list(_parameter_names(function))[leading:]
     declared: list[tuple[Any, bool | None]]
     result: Any
     if text is not None:
@@ -133,7 +144,7 @@ def signature_of(function: Callable[..., Any], text: str | None, returns: Any) -
     else:
         hints = _hints(function)
         declared = [_declared(hints, name) for name in names]
-        result = _declared(hints, "return")[0]
+        result = _declared(_result_hints(last or function), "return")[0]
     if returns is not None:
         result = _declared({"returns": returns}, "returns")[0]
     parameters = tuple(
@@ -160,6 +171,18 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     except Exception as error:
         # Text hints are code of the user's, so evaluating them may raise anything.
         raise TypeError(f"{function.__name__}: a type hint cannot be evaluated: {error}") from error
+
+
+_YIELDING = (collections.abc.Iterator, collections.abc.Iterable, collections.abc.Generator)
+
+
+def _result_hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """A function's hints, with what a generator function yields as what it returns."""
+    hints = _hints(function)
+    hint = hints.get("return")
+    if inspect.isgeneratorfunction(function) and typing.get_origin(hint) in _YIELDING:
+        return hints | {"return": typing.get_args(hint)[0]}
+    return hints
 
 
 def _declared(hints: dict[str, Any], name: str) -> tuple[Any, bool | None]:

@@ -23,7 +23,6 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.core.imputils import RefType, impl_ret_untracked, iternext_impl
 from numba.core.typeconv import Conversion
-from numba.cpython.unicode import _empty_string, _get_code_point, _set_code_point
 from numba.extending import (
     NativeValue,
     box,
@@ -749,6 +748,57 @@ def _next_character(view, start):
     if point < shortest or point > 0x10FFFF or 0xD800 <= point < 0xE000:
         raise ValueError("the byte string is not UTF-8")
     return point, count
+
+
+# Numba's own functions for its text. Their module takes longer to import than code from the cache
+# takes to load, so it is imported when they are compiled in.
+
+
+def _empty_string(kind, length, is_ascii):
+    raise NotImplementedError
+
+
+@overload(_empty_string)
+def _ol_empty_string(kind, length, is_ascii):
+    from numba.cpython import unicode
+
+    numbas = unicode._empty_string
+    return lambda kind, length, is_ascii: numbas(kind, length, is_ascii)
+
+
+def _get_code_point(value, i):
+    raise NotImplementedError
+
+
+@overload(_get_code_point)
+def _ol_get_code_point(value, i):
+    from numba.cpython import unicode
+
+    numbas = unicode._get_code_point
+    return lambda value, i: numbas(value, i)
+
+
+def _set_code_point(value, i, point):
+    raise NotImplementedError
+
+
+@overload(_set_code_point)
+def _ol_set_code_point(value, i, point):
+    from numba.cpython import unicode
+
+    numbas = unicode._set_code_point
+    return lambda value, i, point: numbas(value, i, point)
+
+
+@register_jitable
+def require_utf8(view):
+    """ValueError for bytes that are no UTF-8."""
+    if _is_ascii(view):
+        return
+    start = 0
+    while start < view._length:
+        _, count = _next_character(view, start)
+        start += count
 
 
 @register_jitable

@@ -17,6 +17,7 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import Kernel, arithmetic, runs
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer
+from colkern.operations.arguments import operation
 from colkern.operations.numbers import number_of
 from colkern.operations.run_merging import merge_runs
 from colkern.operations.run_search import own_runs
@@ -32,6 +33,7 @@ Validity = tuple[Buffer | None, int]
 """Which slots of a result are valid, from bit 0 on, and how many are not."""
 
 
+@operation
 def add(left: Operand, right: Operand) -> Array:
     """`left + right`; an integer that does not fit is cut to the bits of its type.
 
@@ -50,16 +52,19 @@ def add(left: Operand, right: Operand) -> Array:
     return _combine(_ADD, left, right)
 
 
+@operation
 def subtract(left: Operand, right: Operand) -> Array:
     """`left - right`; see `add`."""
     return _combine(_SUBTRACT, left, right)
 
 
+@operation
 def multiply(left: Operand, right: Operand) -> Array:
     """`left * right`; see `add`."""
     return _combine(_MULTIPLY, left, right)
 
 
+@operation
 def divide(left: Operand, right: Operand) -> Array:
     """`left / right`, of integers cut to the integer towards 0; see `add`.
 
@@ -71,6 +76,7 @@ def divide(left: Operand, right: Operand) -> Array:
     return _combine(_DIVIDE, left, right)
 
 
+@operation
 def negate(array: Array) -> Array:
     """`-array`; of unsigned integers, and of the least one, what is cut to the bits of the type.
 
@@ -81,6 +87,7 @@ def negate(array: Array) -> Array:
     return _combine(_SUBTRACT, zero, array)
 
 
+@operation
 def abs(array: Array) -> Array:
     """The absolute values; the least integer stays what it is. See `add` for encodings and errors.
 
@@ -117,9 +124,12 @@ def _combine(what: _Operation, left: Operand, right: Operand) -> Array:
     array = left if isinstance(left, Array) else right
     if not isinstance(array, Array):
         got = f"{type(left).__name__} and {type(right).__name__}"
-        raise TypeError(f"{what.name}: expected a colkern array, got {got}; ck.array makes one")
+        raise TypeError(
+            f"{what.name}: expected an Array on one side, got {got}; make one with colkern.array(...)"
+        )
     require_valid(array)
-    number = number_of(right if array is left else left, _numbers(array))
+    number, name = (right, "right") if array is left else (left, "left")
+    number = number_of(number, _numbers(array), name)
     if array is right and what.commutes:
         return _with_number(what, right, number)
     return _with_number(

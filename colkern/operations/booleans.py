@@ -14,6 +14,7 @@ from colkern.arrays import UNKNOWN, Array
 from colkern.kernels import bitmaps
 from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Buffer, Device
+from colkern.operations.arguments import operation
 from colkern.operations.patterns import bit_words, bitmap_of
 from colkern.operations.targets import target_of
 from colkern.operations.validity import combine_validity, compact_validity
@@ -21,6 +22,7 @@ from colkern.operations.validity import combine_validity, compact_validity
 _BOOL = s.bool_()
 
 
+@operation
 def and_(left: Array, right: Array) -> Array:
     """Whether both are true; null where either is null.
 
@@ -35,21 +37,25 @@ def and_(left: Array, right: Array) -> Array:
     return _strict(left, right, bitmaps.AND)
 
 
+@operation
 def or_(left: Array, right: Array) -> Array:
     """Whether one is true; null where either is null. As `and_`."""
     return _strict(left, right, bitmaps.OR)
 
 
+@operation
 def xor(left: Array, right: Array) -> Array:
     """Whether just one is true; null where either is null. As `and_`."""
     return _strict(left, right, bitmaps.XOR)
 
 
+@operation
 def and_not(left: Array, right: Array) -> Array:
     """Whether `left` is true and `right` is not; null where either is null. As `and_`."""
     return _strict(left, right, bitmaps.AND_NOT)
 
 
+@operation
 def invert(array: Array) -> Array:
     """Whether each is false; null where it is null.
 
@@ -62,6 +68,7 @@ def invert(array: Array) -> Array:
     return _booleans(array.length, validity, values, array.known_null_count)
 
 
+@operation
 def and_kleene(left: Array, right: Array) -> Array:
     """Whether both are true, as far as is known: false where either is, else null where either is.
 
@@ -70,6 +77,7 @@ def and_kleene(left: Array, right: Array) -> Array:
     return _kleene(left, right, bitmaps.AND, 0, 0)
 
 
+@operation
 def or_kleene(left: Array, right: Array) -> Array:
     """Whether one is true, as far as is known: true where either is, else null where either is.
 
@@ -78,11 +86,13 @@ def or_kleene(left: Array, right: Array) -> Array:
     return _kleene(left, right, bitmaps.OR, 1, 1)
 
 
+@operation
 def and_not_kleene(left: Array, right: Array) -> Array:
     """`and_kleene` of `left` and the contrary of `right`. Args and Raises as `and_`."""
     return _kleene(left, right, bitmaps.AND_NOT, 0, 1)
 
 
+@operation
 def unpack_bits(bits: Array | Buffer, offset: int = 0, length: int | None = None) -> Any:
     """Booleans or a bitmap as bytes: a NumPy array of bools (CuPy's on a device); copied.
 

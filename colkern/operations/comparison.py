@@ -16,6 +16,7 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import bitmaps, comparison
 from colkern.layouts import Role
 from colkern.memory import Buffer
+from colkern.operations.arguments import operation
 from colkern.operations.booleans import combined_values
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, on_values
@@ -31,6 +32,7 @@ _BOOL = s.bool_()
 _FLIP = 255
 
 
+@operation
 def equal(left: Array, right: Any) -> Array:
     """Whether values are equal, slot by slot: booleans, null where either is null.
 
@@ -51,6 +53,7 @@ def equal(left: Array, right: Any) -> Array:
     return _compared(left, right, 0)
 
 
+@operation
 def not_equal(left: Array, right: Any) -> Array:
     """Whether values differ, slot by slot; the opposite of `equal`, of which see the arguments."""
     return _compared(left, right, _FLIP)
@@ -148,9 +151,13 @@ def _output(array: Array) -> Any:
 
 def _one(array: Array, value: Any) -> Array:
     """The value as an array of one slot, on the host."""
-    from colkern.builders import array as build_array
+    from colkern.builders.nested import build
+    from colkern.builders.parts import BadValue
 
-    return build_array([value], array.type.storage)
+    try:
+        return build(array.type.storage, [value])
+    except BadValue as error:
+        raise error.kind(f"right: {error.message}") from None
 
 
 def _item(array: Array, value: Any) -> Any:

@@ -16,6 +16,7 @@ from colkern.errors import LimitExceededError
 from colkern.kernels import bitmaps, offsets, runs, unions, views
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
+from colkern.operations.arguments import operation
 from colkern.operations.patterns import bit_words, bitmap_of
 from colkern.operations.run_search import own_runs
 from colkern.operations.targets import target_of
@@ -23,6 +24,7 @@ from colkern.operations.union_slots import child_numbers
 from colkern.operations.validation import require_valid
 
 
+@operation
 def concat(arrays: Sequence[Array]) -> Array:
     """The values of all the arrays, in order; copied, unless a single one has any: that is returned.
 

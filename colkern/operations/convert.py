@@ -16,6 +16,7 @@ from colkern.kernels import offsets as offset_kernels
 from colkern.kernels import views
 from colkern.layouts import Role
 from colkern.memory import Buffer
+from colkern.operations.arguments import operation
 from colkern.operations.patterns import measure_in_place
 from colkern.operations.targets import buffer_addresses, target_of, validity_of
 from colkern.operations.validation import require_valid
@@ -38,6 +39,7 @@ _VIEW_TYPES: dict[type[s.DataType], s.DataType] = {
 }
 
 
+@operation
 def views_to_offsets(array: Array, *, large: bool = False) -> Array:
     """A utf8_view or binary_view array as utf8 or binary (large_utf8, large_binary if `large`).
 
@@ -83,6 +85,7 @@ def gather_views(array: Array, target: Any, offsets: Any, total: int) -> Any:
     return data
 
 
+@operation
 def offsets_to_views(array: Array) -> Array:
     """A utf8, binary, large_utf8 or large_binary array with views; the bytes are shared, not copied.
 

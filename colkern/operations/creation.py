@@ -12,9 +12,11 @@ from colkern.arrays import Array
 from colkern.errors import LimitExceededError
 from colkern.layouts import ChildLength, layout
 from colkern.memory import HOST, Device
+from colkern.operations.arguments import operation
 from colkern.operations.targets import target_of
 
 
+@operation
 def nulls(length: int, type: s.DataType, device: Device = HOST) -> Array:
     """An array of `length` nulls; a union's first child has them, a run-end encoded array's value.
 

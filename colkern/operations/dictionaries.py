@@ -17,6 +17,7 @@ from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import dictionaries as kernels
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, HOST, Buffer
+from colkern.operations.arguments import operation
 from colkern.operations.concatenation import concat
 from colkern.operations.creation import nulls
 from colkern.operations.dictionary_groups import numbers_by_sorting
@@ -32,6 +33,7 @@ NullEncoding = Literal["mask", "encode"]
 # Decoding
 
 
+@operation
 def dictionary_decode(array: Array) -> Array:
     """The values of a dictionary-encoded array, one a slot; copied (views: the views alone).
 
@@ -156,6 +158,7 @@ _DECODE: dict[str, Callable[[Array, Array], Array]] = {
 # Encoding
 
 
+@operation
 def dictionary_encode(
     array: Array, *, index_type: s.Int | None = None, null_encoding: NullEncoding = "mask"
 ) -> Array:
@@ -188,7 +191,7 @@ def dictionary_encode(
     if array.layout.name == "null":
         return _encode_nulls(array, type_, counted)
     target = target_of(array.device)
-    numbers, firsts = _numbered(array, counted, f"u{type_.index_type.bit_width // 8}")
+    numbers, firsts = number_values(array, counted, f"u{type_.index_type.bit_width // 8}")
     _require_fit(len(firsts), type_.index_type)
     dictionary = take_positions(array, target.frozen(firsts))
     validity = None if counted else compact_validity(array)
@@ -199,10 +202,18 @@ def dictionary_encode(
     return made
 
 
-def _numbered(array: Array, counted: bool, dtype: Any, expected: int = 0) -> tuple[Any, Any]:
+def number_values(array: Array, counted: bool, dtype: Any, expected: int = 0) -> tuple[Any, Any]:
     """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value.
 
-    At least `expected` distinct values are to be expected.
+    Args:
+        array: A checked array.
+        counted: Whether null is a value; else nulls have number 0.
+        dtype: The type of the numbers.
+        expected: How many distinct values are to be expected at least.
+
+    Raises:
+        UnsupportedError: If the values are nested or run-end encoded.
+        LimitExceededError: If there are more than 2^32 slots.
     """
     if array.layout.name not in _ENCODED:
         raise UnsupportedError(
@@ -241,6 +252,7 @@ def _encode_nulls(array: Array, type_: s.Dictionary, counted: bool) -> Array:
 # One dictionary for several arrays
 
 
+@operation
 def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = None) -> list[Array]:
     """The same arrays over one common dictionary: the first one's values, then what others add.
 
@@ -260,7 +272,7 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
         UnsupportedError: If the values are nested or run-end encoded, and the dictionaries differ.
         InvalidArrowError: If an array points outside its own memory.
     """
-    if not arrays:
+    if len(arrays) == 0:
         return []
     type_ = _common_type(arrays, index_type)
     for array in arrays:
@@ -274,7 +286,7 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
     kept = distinct[0].length
     if len(distinct) > 1 and common.length:
         longest = max(values.length for values in distinct)
-        moved, firsts = _numbered(common, True, np.uint32, longest)
+        moved, firsts = number_values(common, True, np.uint32, longest)
         common = take_positions(common, target.frozen(firsts))
         # The first values keep their numbers if none is there twice: the last one shows it.
         if kept and target.item(moved, kept - 1) != kept - 1:

@@ -12,14 +12,16 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.kernels import lists
+from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_elements import bitmap_of, copy_elements, repeat_for_elements
-from colkern.operations.list_slots import Lists, lists_of
+from colkern.operations.list_slots import Lists, has_lists, lists_of
 from colkern.operations.lists import list_flatten
 from colkern.operations.nulling import null_outside
 from colkern.operations.validation import require_valid
 
 
+@operation
 def explode(
     batch: RecordBatch,
     column: int | str,
@@ -49,6 +51,9 @@ def explode(
     """
     position = batch.schema.index(column)
     array = batch.column(position)
+    if not has_lists(array):
+        name = batch.schema.names[position]
+        raise TypeError(f"column: expected lists, {name!r} has {array.type}")
     found = lists_of(array)
     places = found.count(null=int(keep_nulls), empty=int(empty_as_null))
     if places.total > found.shown.total:

@@ -14,8 +14,10 @@ from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.kernels import bitmaps, filtering
 from colkern.layouts import Extent, Role
-from colkern.memory import EMPTY, Buffer
+from colkern.memory import EMPTY, HOST, Buffer
+from colkern.operations.arguments import operation
 from colkern.operations.compaction import Kept, compact
+from colkern.operations.creation import nulls
 from colkern.operations.patterns import bit_words, bitmap_of
 from colkern.operations.selection import (
     Picks,
@@ -38,6 +40,7 @@ def filter(data: Array, mask: Array, *, null_selection: NullSelection = "drop") 
 def filter(
     data: RecordBatch, mask: Array, *, null_selection: NullSelection = "drop"
 ) -> RecordBatch: ...
+@operation
 def filter(
     data: Array | RecordBatch, mask: Array, *, null_selection: NullSelection = "drop"
 ) -> Array | RecordBatch:
@@ -48,7 +51,7 @@ def filter(
 
     Args:
         data: Any array, or a batch, of which rows are chosen.
-        mask: As many booleans, on the same device.
+        mask: As many booleans, on the same device; or nulls without a type, as of `array([])`.
         null_selection: What a null in the mask does: "drop" the value, or "emit_null" in its place.
 
     Raises:
@@ -56,13 +59,16 @@ def filter(
         ValueError: If its length is another one, or `null_selection` is neither of the two.
         InvalidArrowError: If an array points outside its own memory.
     """
+    columns = data.columns if isinstance(data, RecordBatch) else [data]
+    if isinstance(mask.type, s.Null):
+        # As of `array([])`, whose values have no type.
+        mask = nulls(mask.length, s.bool_(), columns[0].device if columns else HOST)
     if not isinstance(mask.type.storage, s.Bool):
         raise TypeError(f"mask: expected booleans, got {mask.type}")
     if mask.length != data.length:
         raise ValueError(f"mask: {mask.length} booleans for {data.length} values")
     if null_selection not in ("drop", "emit_null"):
         raise ValueError(f"null_selection: expected 'drop' or 'emit_null', got {null_selection!r}")
-    columns = data.columns if isinstance(data, RecordBatch) else [data]
     for column in columns:
         if not column._checked:
             require_valid(column)

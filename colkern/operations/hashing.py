@@ -15,6 +15,7 @@ from colkern.arrays import Array
 from colkern.kernels import hashing, runs, sorting
 from colkern.layouts import Role
 from colkern.memory import HOST
+from colkern.operations.arguments import operation
 from colkern.operations.number_words import number_words
 from colkern.operations.targets import buffer_addresses, target_of, validity_of
 from colkern.operations.validation import require_valid
@@ -23,6 +24,7 @@ _MOST_PARTITIONS = 1 << 32
 _MASKS = hashing.run_masks()
 
 
+@operation
 def hash_columns(arrays: Sequence[Array], *, seed: int = 0) -> Array:
     """One hash (uint64) for each row of one or several columns of one length.
 
@@ -63,6 +65,7 @@ def hash_columns(arrays: Sequence[Array], *, seed: int = 0) -> Array:
     return Array(s.uint64(), first.length, [None, target.buffer(hashes)], null_count=0)
 
 
+@operation
 def partition_indices(hashes: Array, partitions: int) -> tuple[Array, Array]:
     """The positions (uint64) of rows by partition, and where each partition's begin (int64).
 

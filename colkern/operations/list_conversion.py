@@ -15,6 +15,7 @@ from colkern.arrays import Array
 from colkern.errors import LimitExceededError
 from colkern.kernels import lists, offsets
 from colkern.memory import Buffer
+from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_elements import bitmap_of, copy_elements
 from colkern.operations.list_slots import Lists, lists_of, most_of
@@ -42,6 +43,7 @@ _OFFSETS = (np.dtype(np.int32), np.dtype(np.int64))
 """Those of lists, and of large ones."""
 
 
+@operation
 def list_to_list_view(array: Array) -> Array:
     """A list or large list array as list views or large list views; the elements are shared.
 
@@ -59,6 +61,7 @@ def list_to_list_view(array: Array) -> Array:
     return _made(kind, array, buffers, found.child)
 
 
+@operation
 def list_view_to_list(array: Array) -> Array:
     """A list view or large list view array as lists or large lists.
 
@@ -87,6 +90,7 @@ def list_view_to_list(array: Array) -> Array:
     return _made(kind, array, [compact_validity(array), target.buffer(starts)], child)
 
 
+@operation
 def list_to_fixed_size_list(array: Array, list_size: int) -> Array:
     """Lists that all have `list_size` elements as a fixed-size list array.
 
@@ -112,6 +116,7 @@ def list_to_fixed_size_list(array: Array, list_size: int) -> Array:
     return _made(kind, array, [compact_validity(array)], child)
 
 
+@operation
 def fixed_size_list_to_list(array: Array, *, large: bool = False) -> Array:
     """A fixed-size list array as lists, or as large lists; the elements are shared.
 
@@ -140,6 +145,7 @@ def fixed_size_list_to_list(array: Array, *, large: bool = False) -> Array:
     return _made(kind, array, [compact_validity(array), found.target.buffer(out)], child)
 
 
+@operation
 def list_with_offsets(array: Array, bit_width: int) -> Array:
     """The same lists with offsets (and sizes) of 32 or of 64 bits; the elements are shared.
 
@@ -190,7 +196,7 @@ def _check_lengths(found: Lists, size: int) -> None:
     slot = found.first_of_another_length(size)
     if slot != NOWHERE:
         length = found.length_of(slot)
-        raise ValueError(f"list_size: {size}, the list in slot {slot} has {length} elements")
+        raise ValueError(f"list_size: {size}, the list in slot {slot} has length {length}")
 
 
 def _even_starts(found: Lists, size: int) -> Any:

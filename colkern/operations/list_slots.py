@@ -244,6 +244,11 @@ class Count:
     total: int
 
 
+def has_lists(array: Array) -> bool:
+    """Whether it is a list, large list, list view, fixed-size list or map array."""
+    return array.layout.name in _OFFSETS
+
+
 def lists_of(array: Array) -> Lists:
     """The lists of a list, large list, list view, fixed-size list or map array, checked.
 
@@ -251,7 +256,7 @@ def lists_of(array: Array) -> Lists:
         TypeError: If the array has no lists.
         InvalidArrowError: If a list reaches outside the child.
     """
-    if array.layout.name not in _OFFSETS:
+    if not has_lists(array):
         raise TypeError(f"array: expected lists, got {array.type}")
     require_valid(array)
     return Lists(array)

@@ -13,6 +13,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import lists
+from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_elements import copy_elements
 from colkern.operations.list_slots import Lists, list_size, lists_of
@@ -22,6 +23,7 @@ from colkern.operations.targets import NOWHERE
 from colkern.operations.validity import compact_validity
 
 
+@operation
 def list_flatten(array: Array) -> Array:
     """The elements of all lists in one array; a null list has none, whatever stands under it.
 
@@ -42,6 +44,7 @@ def list_flatten(array: Array) -> Array:
     return copy_elements(found.child, found.begins(starts.dtype), starts)
 
 
+@operation
 def list_value_length(array: Array) -> Array:
     """How many elements each list has, null for a null list: int64 of large lists, int32 of others.
 
@@ -62,6 +65,7 @@ def list_value_length(array: Array) -> Array:
     return Array.of_valid(kind, array.length, (validity, found.target.buffer(lengths)), nulls)
 
 
+@operation
 def list_parent_indices(array: Array) -> Array:
     """The slot of the list (int64) that each element of `list_flatten(array)` comes from.
 
@@ -83,6 +87,7 @@ def list_parent_indices(array: Array) -> Array:
     return Array.of_valid(_INT64, count, (None, target.buffer(out)), 0)
 
 
+@operation
 def list_element(array: Array, index: int) -> Array:
     """Element `index` of each list, null for a null list; copied.
 
@@ -105,7 +110,7 @@ def list_element(array: Array, index: int) -> Array:
         short = target.reduce(lists.place_in_lists, array.length, *found.args, index, positions)
     if short != NOWHERE:
         length = found.length_of(short)
-        raise IndexError(f"index {index}: the list in slot {short} has {length} elements")
+        raise IndexError(f"index {index}: the list in slot {short} has length {length}")
     if not found.child.length:
         return nulls(array.length, found.child.type, array.device)
     taken = take_positions(found.child, target.frozen(positions))

@@ -14,10 +14,12 @@ import numpy as np
 from colkern import schema as s
 from colkern.layouts import Role, layout
 
+_FLOATS = (float, np.floating)
+
 _MOST = float(np.finfo(np.float32).max)
 
 
-def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str = "number") -> Any:
+def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> Any:
     """A Python number as an item of that type.
 
     Args:
@@ -44,7 +46,8 @@ def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str = "number") 
         raise ValueError(f"{name}: {value} does not fit {type_}") from None
     except TypeError:
         kind = "an integer" if isinstance(type_, s.Int) else "a number"
-        raise TypeError(f"{name}: expected {kind} for {type_}, got {value!r}") from None
+        cast = "; cast the array to double first" if isinstance(value, _FLOATS) else ""
+        raise TypeError(f"{name}: expected {kind} for {type_}, got {value!r}{cast}") from None
     if dtype.itemsize == 4 and math.isfinite(number) and not -_MOST <= number <= _MOST:
         raise ValueError(f"{name}: {value} does not fit {type_}")
     return dtype.type(number)

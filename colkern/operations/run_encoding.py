@@ -16,6 +16,7 @@ from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import changes, runs
 from colkern.layouts import Extent, Role, layout
 from colkern.memory import ALIGNMENT
+from colkern.operations.arguments import operation
 from colkern.operations.selection import Picks, take_picks, words_of
 from colkern.operations.targets import buffer_addresses, target_of, validity_of
 from colkern.operations.validation import require_valid
@@ -26,6 +27,7 @@ _FEW = 8
 """Where fewer than one in so many neighbours are equal, merging positions is not worth it."""
 
 
+@operation
 def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
     """The array, run-end encoded: as few runs as there can be. The value of each run is copied.
 
@@ -111,7 +113,10 @@ def _changes(array: Array) -> Any:
     """The slots that differ from the one before, as bits in words; the first one does."""
     mark = _CHANGES.get(array.layout.name)
     if mark is None:
-        raise UnsupportedError(f"array: {array.type} cannot be run-end encoded")
+        raise UnsupportedError(
+            f"array: {array.type} cannot be run-end encoded; encode its children, "
+            f"where these are no lists and no unions"
+        )
     target = target_of(array.device)
     out = target.output((array.length + 63) // 64, np.uint64)
     mark(array, target, out)

@@ -15,6 +15,7 @@ from colkern.errors import LimitExceededError
 from colkern.kernels import runs, selection
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, Buffer
+from colkern.operations.arguments import operation
 from colkern.operations.patterns import bit_words, bitmap_of, measure
 from colkern.operations.run_encoding import require_room
 from colkern.operations.run_search import own_runs, runs_at
@@ -25,6 +26,7 @@ from colkern.operations.validation import require_valid
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
+@operation
 def find_runs(array: Array, positions: Array) -> Array:
     """The run (int64) that holds each logical position.
 
@@ -55,6 +57,7 @@ def find_runs(array: Array, positions: Array) -> Array:
     return Array(s.int64(), positions.length, [None, target.buffer(out)], null_count=0)
 
 
+@operation
 def run_end_decode(array: Array) -> Array:
     """The values of a run-end encoded array, one a slot, copied.
 

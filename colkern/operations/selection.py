@@ -16,7 +16,8 @@ from colkern.arrays import Array, RecordBatch
 from colkern.kernels import hidden, selection
 from colkern.kernels.bitmaps import words_for
 from colkern.layouts import Extent, Role
-from colkern.memory import EMPTY, Buffer
+from colkern.memory import EMPTY, HOST, Buffer
+from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
 from colkern.operations.patterns import bit_words, bitmap_of, measure
 from colkern.operations.targets import NOWHERE, target_of, validity_of
@@ -30,6 +31,7 @@ _WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 def take(data: Array, indices: Array) -> Array: ...
 @overload
 def take(data: RecordBatch, indices: Array) -> RecordBatch: ...
+@operation
 def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
     """The values at `indices`, which may repeat and come in any order; null for a null index.
 
@@ -39,7 +41,7 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
 
     Args:
         data: Any array, or a batch, of which the rows are taken.
-        indices: An integer array on the same device.
+        indices: An integer array on the same device; or nulls without a type, as of `array([])`.
 
     Raises:
         TypeError: If `indices` are not integers.
@@ -47,9 +49,12 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
         InvalidArrowError: If an array points outside its own memory.
         LimitExceededError: If offsets or run ends become too large for the type.
     """
+    columns = data.columns if isinstance(data, RecordBatch) else [data]
+    if isinstance(indices.type, s.Null):
+        # As of `array([])`, whose values have no type.
+        indices = nulls(indices.length, s.int64(), columns[0].device if columns else HOST)
     if not isinstance(indices.type, s.Int):
         raise TypeError(f"indices: expected integers, got {indices.type}")
-    columns = data.columns if isinstance(data, RecordBatch) else [data]
     for column in columns:
         if not column._checked:
             require_valid(column)

@@ -14,7 +14,9 @@ from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.kernels import sorting
 from colkern.memory import HOST
+from colkern.operations.arguments import operation
 from colkern.operations.number_words import NumberWords, number_words, word_range
+from colkern.operations.remedies import instead_of_order
 from colkern.operations.targets import target_of, validity_of
 from colkern.operations.validation import require_valid
 
@@ -23,7 +25,13 @@ Placement = Literal["at_end", "at_start"]
 
 _SAMPLE = 1024
 
+_DECODE = {
+    "dictionary-encoded": "sort what colkern.dictionary_decode(array) gives",
+    "run-end encoded": "sort what colkern.run_end_decode(array) gives",
+}
 
+
+@operation
 def sort_indices(
     array: Array, *, order: Order = "ascending", null_placement: Placement = "at_end"
 ) -> Array:
@@ -59,10 +67,8 @@ def sort_indices(
 def _sorted(array: Array, descending: bool, nulls_first: bool) -> Any:
     numbers = number_words(array)
     if numbers is None:
-        raise UnsupportedError(
-            f"sort_indices: {array.type} has no order that is sorted here; "
-            f"numbers, booleans, decimals, dates, times and durations have one"
-        )
+        what = _DECODE.get(array.layout.name) or instead_of_order(array.type)
+        raise UnsupportedError(f"sort_indices: no order of the values of {array.type}; {what}")
     target = target_of(array.device)
     nulls = array.null_count
     if nulls == 0 and array.device == HOST and numbers.width == 1 and not numbers.infinity:

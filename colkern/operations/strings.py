@@ -17,6 +17,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import strings, views
 from colkern.layouts import Role
+from colkern.operations.arguments import operation
 from colkern.operations.encodings import on_values
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
 from colkern.operations.targets import target_of
@@ -33,6 +34,7 @@ _WORD = 1 / 4
 _BINARY = (*_STRINGS, s.Binary, s.LargeBinary, s.BinaryView)
 
 
+@operation
 def string_is_ascii(array: Array) -> Array:
     """Whether all bytes of each string are ASCII: booleans.
 
@@ -46,6 +48,7 @@ def string_is_ascii(array: Array) -> Array:
     return _worked_on(array, _STRINGS, _is_ascii)
 
 
+@operation
 def is_ascii(array: Array) -> bool:
     """Whether all strings of an array are ASCII; nulls do not count.
 
@@ -66,6 +69,7 @@ def is_ascii(array: Array) -> bool:
     return combine_validity([found, plain])[1] == found.null_count
 
 
+@operation
 def utf8_length(array: Array) -> Array:
     """The number of characters (code points) of each string: int32, or int64 of large strings.
 
@@ -79,6 +83,7 @@ def utf8_length(array: Array) -> Array:
     return _worked_on(array, _STRINGS, _characters)
 
 
+@operation
 def binary_length(array: Array) -> Array:
     """The number of bytes of each value: int32, or int64 of the large types.
 
@@ -92,6 +97,7 @@ def binary_length(array: Array) -> Array:
     return _worked_on(array, _BINARY, _lengths)
 
 
+@operation
 def starts_with(array: Array, pattern: str | bytes) -> Array:
     """Whether each value begins with a pattern: booleans.
 
@@ -106,6 +112,7 @@ def starts_with(array: Array, pattern: str | bytes) -> Array:
     return _matched(array, pattern, 0)
 
 
+@operation
 def ends_with(array: Array, pattern: str | bytes) -> Array:
     """Whether each value ends with a pattern: booleans.
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.operations.arguments import operation
 from colkern.operations.nulling import null_outside
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity
@@ -16,6 +17,7 @@ from colkern.operations.validity import compact_validity
 Key = int | str
 
 
+@operation
 def struct_flatten(array: Array) -> list[Array]:
     """The fields of a struct array, each null also where the struct is.
 
@@ -31,6 +33,7 @@ def struct_flatten(array: Array) -> list[Array]:
     return _shown(array, array.children)
 
 
+@operation
 def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
     """One field of a struct array, null also where the struct is; see `struct_flatten`.
 
@@ -52,6 +55,7 @@ def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
     return array
 
 
+@operation
 def make_struct(arrays: Sequence[Array], names: Sequence[str]) -> Array:
     """A struct array of those fields, without nulls of its own; the fields are shared.
 
@@ -60,10 +64,14 @@ def make_struct(arrays: Sequence[Array], names: Sequence[str]) -> Array:
         names: As many names.
 
     Raises:
+        TypeError: If a name is no string.
         ValueError: If there are not as many names, or lengths or devices differ.
     """
     if len(arrays) != len(names):
         raise ValueError(f"names: {len(names)} names for {len(arrays)} arrays")
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"names: expected str, got {name!r}")
     length = arrays[0].length if arrays else 0
     for name, array in zip(names, arrays, strict=True):
         if array.length != length:

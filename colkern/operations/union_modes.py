@@ -14,6 +14,7 @@ from colkern.arrays import Array
 from colkern.errors import LimitExceededError
 from colkern.kernels import unions
 from colkern.layouts import Role
+from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
 from colkern.operations.patterns import bitmap_of
 from colkern.operations.selection import take_positions
@@ -25,6 +26,7 @@ from colkern.operations.validity import combine_validity
 _MOST = np.iinfo(np.int32).max
 
 
+@operation
 def to_dense_union(array: Array) -> Array:
     """A sparse union as a dense one, whose children have the values that are shown, and no others.
 
@@ -53,6 +55,7 @@ def to_dense_union(array: Array) -> Array:
     return _checked(Array(type_, array.length, buffers, children))
 
 
+@operation
 def to_sparse_union(array: Array) -> Array:
     """A dense union as a sparse one; a child is null in the slots that show another.
 

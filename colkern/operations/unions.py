@@ -14,6 +14,7 @@ from colkern.arrays import Array
 from colkern.kernels import unions
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
+from colkern.operations.arguments import operation
 from colkern.operations.concatenation import concat
 from colkern.operations.patterns import measure
 from colkern.operations.selection import (
@@ -29,6 +30,7 @@ from colkern.operations.validation import require_valid
 from colkern.operations.validity import null_count
 
 
+@operation
 def select_child(array: Array, child: int) -> tuple[Array, Array]:
     """The slots of a union that show one child, and their values.
 
@@ -58,6 +60,7 @@ def select_child(array: Array, child: int) -> tuple[Array, Array]:
     return found, take_picks(values, Picks(places))
 
 
+@operation
 def gather_union(array: Array) -> Array:
     """The values of a union whose children all have one type, in one array of that type; copied.
 

@@ -14,12 +14,14 @@ from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.errors import InvalidArrowError
 from colkern.layouts import ChildLength
+from colkern.operations.arguments import operation
 from colkern.operations.extension_checks import check_extension
 from colkern.operations.position_checks import POSITION_CHECKS
 from colkern.operations.validity import null_count
 from colkern.operations.value_checks import TypeRule, check_values, skipped_rules
 
 
+@operation
 def validate(
     data: Array | RecordBatch, *, full: bool = False, skip: Collection[TypeRule] = ()
 ) -> None:

@@ -11,6 +11,7 @@ from colkern.arrays import Array
 from colkern.kernels import bitmaps
 from colkern.layouts import Role
 from colkern.memory import Buffer
+from colkern.operations.arguments import operation
 from colkern.operations.patterns import bit_words, bitmap_of
 from colkern.operations.targets import target_of
 
@@ -31,6 +32,7 @@ def count_set_bits(bitmap: Buffer, offset: int, length: int) -> int:
     return int(target.reduce(bitmaps.count_set_bits, words, bitmap.array, offset, end))
 
 
+@operation
 def null_count(array: Array) -> int:
     """How many slots are null by the array's own bitmap; all of them for type null.
 

@@ -37,11 +37,11 @@ def skipped_rules(skip: Collection[TypeRule]) -> frozenset[str]:
     """The rules in `skip`.
 
     Raises:
-        TypeError: If `skip` is a single string.
+        TypeError: If `skip` is a single string, or no collection.
         ValueError: If `skip` has a name that is no rule's.
     """
-    if isinstance(skip, str):
-        raise TypeError(f"skip: expected a collection of rules, got the string {skip!r}")
+    if isinstance(skip, str) or not isinstance(skip, Collection):
+        raise TypeError(f"skip: expected a collection of rules, got {skip!r}")
     skipped: frozenset[str] = frozenset(skip)
     if unknown := skipped.difference(get_args(TypeRule)):
         names = ", ".join(get_args(TypeRule))

@@ -13,12 +13,14 @@ from colkern.arrays import Array
 from colkern.kernels import views
 from colkern.layouts import Role
 from colkern.memory import Buffer
+from colkern.operations.arguments import operation
 from colkern.operations.convert import gather_views
 from colkern.operations.targets import target_of, validity_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity
 
 
+@operation
 def compact_views(array: Array) -> Array:
     """The same values with new data buffers, which hold the bytes that valid slots show.
 

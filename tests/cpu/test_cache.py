@@ -138,6 +138,33 @@ def test_options_are_part_of_the_key(here: Path) -> None:
     assert len(stored(here)) == 2
 
 
+def test_settings_of_numba_that_change_code_are_part_of_the_key(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jit(add_one)(1)
+    monkeypatch.setattr("numba.core.config.NUMBA_NUM_THREADS", 1)
+    monkeypatch.setattr("numba.core.config.FULL_TRACEBACKS", 1)
+    assert call() == LOADED
+    monkeypatch.setattr("numba.core.config.BOUNDSCHECK", 1)
+    assert call() == COMPILED
+    monkeypatch.setattr("numba.core.config.LOOP_VECTORIZE", 0)
+    assert call() == COMPILED
+
+
+def test_code_whose_types_cannot_be_made_here_is_compiled_anew(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert call() == COMPILED
+
+    def refuse(content: object) -> None:
+        raise TypeError("made by another version")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cpu_cache.pickle, "loads", refuse)
+        assert call() == COMPILED
+    assert call() == LOADED
+
+
 def test_flush_removes_the_functions_files(here: Path) -> None:
     made = jit(add_one)
     made(1)

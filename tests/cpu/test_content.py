@@ -69,6 +69,14 @@ BEFORE = {
         def quotient(x):
             return 1 // x
 
+        @numba.njit(locals={"y": numba.int32})
+        def narrow(x):
+            y = x
+            return y
+
+        def keyed(x, *, by=4):
+            return x * by
+
         @numba.vectorize
         def twice(x):
             return 2 * x
@@ -108,6 +116,7 @@ BEFORE = {
             if x > LIMIT and closed(x):
                 return helper(x) + helpers.SCALE + PAIR[1] + Level.HIGH
             x += quotient(x) + twice(x) + Counter(x).next() + reads_cell(x) + reads_deep(x)
+            x += narrow(x) + keyed(x)
             point = Point(x, compiled(x))
             x += special(x) + package.deep.Size(x, 1).width
             return point.x + package.deep.deep(x) * package.deep.FACTOR + package.deep.TABLE[0] + step
@@ -118,6 +127,8 @@ EDITS = {
     "a constant in the code": ("main.py", "PAIR[1]", "PAIR[0]"),
     "an operator": ("main.py", "x > LIMIT", "x >= LIMIT"),
     "a default": ("main.py", "step=1", "step=2"),
+    "a keyword's default": ("main.py", "by=4", "by=5"),
+    "the type of a callee's variable": ("main.py", "numba.int32", "numba.int16"),
     "a global": ("main.py", "LIMIT = 10", "LIMIT = 11"),
     "the type of a global": ("main.py", "LIMIT = 10", "LIMIT = 10.0"),
     "a tuple's member": ("main.py", "(1, 2.0)", "(1, 3.0)"),

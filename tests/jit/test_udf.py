@@ -667,6 +667,49 @@ def test_columns_that_no_function_takes() -> None:
         same(pa.array([[1]]))
 
 
+# Errors and their rows
+
+
+@udf
+def reciprocal(x: int) -> int:
+    if x == 0:
+        raise ZeroDivisionError("a zero")
+    return 1 // x
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("zeros", [[0], [63, 64, 200], [299_999, 400_000], [499_999]])
+def test_an_exception_says_in_which_row_it_was_raised(zeros: list[int], threads: int) -> None:
+    values = np.ones(500_000, np.int64)
+    values[zeros] = 0
+    set_num_threads(threads)
+    try:
+        with pytest.raises(ZeroDivisionError, match="a zero") as caught:
+            reciprocal(import_array(pa.array(values)))
+    finally:
+        set_num_threads(0)
+    assert caught.value.__notes__ == [f"reciprocal: row {zeros[0]}"]
+
+
+@given(st.lists(st.sampled_from([0, 1, None]), min_size=1, max_size=150), skips)
+def test_rows_are_those_of_the_column_and_nulls_count(values: list[Any], skipped: int) -> None:
+    if 0 not in values:
+        reciprocal(column(values, pa.int64(), skipped))
+        return
+    with pytest.raises(ZeroDivisionError) as caught:
+        reciprocal(column(values, pa.int64(), skipped))
+    assert caught.value.__notes__ == [f"reciprocal: row {values.index(0)}"]
+
+
+def test_what_a_result_is_refused_for_has_a_row_too() -> None:
+    with pytest.raises(OverflowError) as caught:
+        udf(same.function, returns=s.int8())(column([1, 2, 200, 300]))
+    assert caught.value.__notes__ == ["same: row 2"]
+    with pytest.raises(OverflowError) as caught:
+        udf(same.function, returns=s.decimal128(2, 0))(column([1, None, 99, 100]))
+    assert caught.value.__notes__ == ["same: row 3"]
+
+
 # What else it is
 
 
@@ -805,7 +848,7 @@ def test_it_looks_like_its_function() -> None:
 
 
 def test_generators_are_refused() -> None:
-    with pytest.raises(CompileError, match="generators"):
+    with pytest.raises(CompileError, match=r"generators .* ck\.generator"):
 
         @udf
         def many(x: int):

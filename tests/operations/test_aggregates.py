@@ -206,7 +206,7 @@ def test_dates_and_times(type_: pa.DataType) -> None:
     for name in ("min", "max"):
         expected = getattr(pc, name)(array).as_py()
         assert getattr(ops, name)(from_pyarrow(array)) == expected
-    with pytest.raises(UnsupportedError, match="sum of"):
+    with pytest.raises(UnsupportedError, match="no sum of"):
         ops.sum(from_pyarrow(array))
 
 
@@ -220,7 +220,7 @@ def test_count(name: str) -> None:
     array = sample(name)
     assert ops.count(array, "all") == 12
     if "union" in name:
-        with pytest.raises(UnsupportedError, match="nulls of"):
+        with pytest.raises(UnsupportedError, match="no nulls of its own"):
             ops.count(array)
         return
     for part in (array, array.slice(3, 7), array.slice(4, 0)):

@@ -235,8 +235,8 @@ def test_floats_divide_by_zero_without_a_word() -> None:
 @pytest.mark.parametrize(
     ("number", "type_", "error", "message"),
     [
-        (300, pa.uint8(), ValueError, "number: 300 does not fit uint8"),
-        (-1, pa.uint64(), ValueError, "number: -1 does not fit uint64"),
+        (300, pa.uint8(), ValueError, "right: 300 does not fit uint8"),
+        (-1, pa.uint64(), ValueError, "right: -1 does not fit uint64"),
         (2**63, pa.int64(), ValueError, "does not fit int64"),
         (1.5, pa.int64(), TypeError, "expected an integer for int64, got 1.5"),
         (True, pa.int64(), TypeError, "expected a number for int64, got True"),
@@ -264,7 +264,7 @@ def test_operands_that_do_not_go_together() -> None:
         ops.add(ints([1]), ints([1], s.int8()))
     with pytest.raises(ValueError, match="subtract: arrays of 1 and 2 values"):
         ops.subtract(ints([1]), ints([1, 2]))
-    with pytest.raises(TypeError, match="multiply: expected a colkern array, got int and int"):
+    with pytest.raises(TypeError, match="multiply: expected an Array on one side, got int and int"):
         ops.multiply(1, 2)
     with pytest.raises(TypeError, match="expected integers or floating-point numbers, got string"):
         ops.add(sample("utf8"), 1)

@@ -100,7 +100,7 @@ def test_lists_without_any_element() -> None:
 
 def test_wrong_columns() -> None:
     batch = RecordBatch.from_arrays([sample("list"), nulls(12, s.null())], ["a", "b"])
-    with pytest.raises(TypeError, match="array: expected lists, got null"):
+    with pytest.raises(TypeError, match="column: expected lists, 'b' has null"):
         explode(batch, "b")
     with pytest.raises(KeyError, match="no field named 'c'"):
         explode(batch, "c")

@@ -15,7 +15,7 @@ from operations.samples import buffer, ints, sample, samples
 
 import colkern.schema as s
 from colkern.arrays import Array
-from colkern.builders import record_batch
+from colkern.builders import array, record_batch
 from colkern.cpu.threads import set_num_threads
 from colkern.errors import InvalidArrowError
 from colkern.memory import Buffer
@@ -174,6 +174,12 @@ def test_few_rows_of_a_batch(share: float) -> None:
     for column, name in zip(found.columns, columns, strict=True):
         validate(column, full=True)
         assert column.to_pylist() == expected[name].to_pylist()
+
+
+def test_a_mask_without_a_type_is_none_or_nulls() -> None:
+    """`array([])` cannot know of what it is empty."""
+    assert filter(array([], s.utf8()), array([])).equals(array([], s.utf8()))
+    assert filter(array(["a"]), array([None])).equals(array([], s.utf8()))
 
 
 def test_all_kept_is_the_array_itself() -> None:

@@ -167,9 +167,9 @@ def test_fixed_size_lists_there_and_back_share_their_elements() -> None:
 def test_lists_of_the_wrong_length() -> None:
     for kind in (pa.list_, pa.large_list, pa.list_view):
         array = evenly([[1, 2], None, [3, 4], [5], [6, 7]], kind)
-        with pytest.raises(ValueError, match="list_size: 2, the list in slot 3 has 1 elements"):
+        with pytest.raises(ValueError, match="list_size: 2, the list in slot 3 has length 1"):
             list_to_fixed_size_list(array, 2)
-        with pytest.raises(ValueError, match="the list in slot 2 has 1 elements"):
+        with pytest.raises(ValueError, match="the list in slot 2 has length 1"):
             list_to_fixed_size_list(array.slice(1), 2)
 
 

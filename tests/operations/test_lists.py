@@ -95,7 +95,7 @@ def test_first_elements(name: str) -> None:
         values = lists_in(array)
         short = [i for i, v in enumerate(values) if v is not None and not v]
         if short:
-            with pytest.raises(IndexError, match=f"the list in slot {short[0]} has 0 elements"):
+            with pytest.raises(IndexError, match=f"the list in slot {short[0]} has length 0"):
                 list_element(array, 0)
         else:
             taken = list_element(array, 0)
@@ -120,7 +120,7 @@ def test_element_agrees_with_pyarrow() -> None:
 
 def test_elements_that_are_not_there() -> None:
     array = from_pyarrow(pa.array([[1, 2], None, [3]]))
-    with pytest.raises(IndexError, match="index 1: the list in slot 2 has 1 elements"):
+    with pytest.raises(IndexError, match="index 1: the list in slot 2 has length 1"):
         list_element(array, 1)
     with pytest.raises(IndexError, match="index: must not be negative, got -1"):
         list_element(array, -1)

@@ -11,7 +11,7 @@ from operations.samples import ints, layout_names, sample, samples
 
 import colkern.schema as s
 from colkern.arrays import Array
-from colkern.builders import record_batch
+from colkern.builders import array, record_batch
 from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.memory import Buffer
 from colkern.operations import concat, nulls, take, validate
@@ -184,6 +184,14 @@ def test_take_anything(data: st.DataObject) -> None:
 def test_indices_are_integers() -> None:
     with pytest.raises(TypeError, match="indices: expected integers, got double"):
         take(ints([1]), from_pyarrow(pa.array([0.0])))
+
+
+def test_indices_without_a_type_are_none_or_nulls() -> None:
+    """`array([])` cannot know of what it is empty."""
+    batch = record_batch({"n": [1, 2]})
+    assert take(batch["n"], array([])).equals(array([], s.int64()))
+    assert take(batch, array([])).equals(record_batch({"n": array([], s.int64())}))
+    assert take(batch["n"], array([None])).equals(array([None], s.int64()))
 
 
 def test_take_looks_at_positions_before_it_follows_them() -> None:

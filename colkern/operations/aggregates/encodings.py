@@ -108,7 +108,10 @@ def count_valid(array: Array) -> int:
             return array.length - array.null_count
         return count_valid(dictionary_decode(array))
     if isinstance(type_, s.Union):
-        raise UnsupportedError(f"nulls of {array.type}, which has none of its own")
+        raise UnsupportedError(
+            f"count: {array.type} has no nulls of its own; count those of its children: "
+            f"colkern.select_child(array, child)[1]"
+        )
     return array.length - array.null_count
 
 

@@ -26,6 +26,7 @@ from colkern.operations.aggregates.encodings import (
 )
 from colkern.operations.aggregates.sums import sum_bools
 from colkern.operations.casting.decimals import words_of
+from colkern.operations.remedies import instead_of_order
 from colkern.operations.targets import target_of
 from colkern.operations.validation import require_valid
 
@@ -61,7 +62,9 @@ def _found(values: Array, greatest: bool) -> Any:
 def _ordered(array: Array, skip_nulls: bool, min_count: int) -> Array | None:
     """The values that an extreme is found among, some of them valid; None if it is None."""
     if value_type(array).__class__ not in _EXTREMES:
-        raise UnsupportedError(f"order of the values of {array.type}")
+        raise UnsupportedError(
+            f"no order of the values of {array.type}; {instead_of_order(value_type(array))}"
+        )
     require_valid(array)
     if not enough(array, skip_nulls, min_count):
         return None

@@ -12,11 +12,13 @@ from colkern.arrays import Array
 from colkern.operations.aggregates.encodings import checked, count_valid, enough, value_type
 from colkern.operations.aggregates.extremes import both_extremes, extreme
 from colkern.operations.aggregates.sums import decimal_mean, exact_sum, summing
+from colkern.operations.arguments import operation
 from colkern.operations.validation import require_valid
 
 CountMode = Literal["only_valid", "only_null", "all"]
 
 
+@operation
 def count(array: Array, mode: CountMode = "only_valid") -> int:
     """How many values an array has.
 
@@ -39,6 +41,7 @@ def count(array: Array, mode: CountMode = "only_valid") -> int:
     return valid if mode == "only_valid" else array.length - valid
 
 
+@operation
 def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The sum of the values; of integers modulo 2**64, as an int64 or uint64; of booleans, how many.
 
@@ -59,6 +62,7 @@ def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     return how(array) if enough(array, skip_nulls, min_count) else None
 
 
+@operation
 def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The mean of the values, a float: of none NaN. Of decimals a `Decimal` of their scale, or None.
 
@@ -82,6 +86,7 @@ def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     return exact_sum(array) / values
 
 
+@operation
 def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The least value, or None if there is none; NaN only if all values are.
 
@@ -98,17 +103,20 @@ def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     return extreme(array, False, skip_nulls, min_count)
 
 
+@operation
 def max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The greatest value; as `min`."""
     return extreme(array, True, skip_nulls, min_count)
 
 
+@operation
 def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dict[str, Any]:
     """The least and the greatest value, as `{"min": …, "max": …}`; as `min`, in one pass."""
     least, greatest = both_extremes(array, skip_nulls, min_count)
     return {"min": least, "max": greatest}
 
 
+@operation
 def any(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | None:
     """Whether any value is true.
 
@@ -125,6 +133,7 @@ def any(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | 
     return _decided(array, True, skip_nulls, min_count)
 
 
+@operation
 def all(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | None:
     """Whether every value is true; as `any`, with false for true."""
     return _decided(array, False, skip_nulls, min_count)

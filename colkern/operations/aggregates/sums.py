@@ -25,6 +25,7 @@ from colkern.operations.aggregates.encodings import (
 from colkern.operations.casting.decimals import words_of
 from colkern.operations.casting.dispatch import convert
 from colkern.operations.casting.results import retyped
+from colkern.operations.remedies import instead_of_sum
 from colkern.operations.targets import target_of, validity_of
 from colkern.operations.validity import count_set_bits
 
@@ -175,7 +176,9 @@ def summing(array: Array, what: str) -> Callable[[Array], Any]:
     """
     found = _SUMS.get(value_type(array).__class__)
     if found is None:
-        raise UnsupportedError(f"{what} of {array.type}")
+        raise UnsupportedError(
+            f"{what}: no sum of the values of {array.type}; {instead_of_sum(value_type(array))}"
+        )
     if isinstance(array.type, s.Dictionary):
         return lambda array: found(decoded(array))
     if isinstance(array.type, s.RunEndEncoded):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
+from colkern.operations.arguments import operation
 from colkern.operations.casting import binary, decimals, encoded, lists, nested, numbers, times
 from colkern.operations.casting.results import retyped
 from colkern.operations.creation import nulls
@@ -17,6 +18,7 @@ from colkern.operations.validation import require_valid
 Conversion = Callable[[Array, s.DataType, bool], Array]
 
 
+@operation
 def cast(array: Array, type: s.DataType, *, safe: bool = True) -> Array:
     """The values of an array as those of another type, nulls as nulls.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.memory import Buffer
+from colkern.operations.arguments import operation
 from colkern.operations.targets import target_of
 from colkern.operations.trimming.flat import trim_fixed, trim_null
 from colkern.operations.trimming.nested import (
@@ -25,6 +26,7 @@ from colkern.operations.validation import require_valid
 from colkern.operations.validity import and_bits, count_set_bits
 
 
+@operation
 def trim(array: Array) -> Array:
     """The same values from slot 0 on, in buffers, children and data buffers no larger than needed.
 

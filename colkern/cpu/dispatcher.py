@@ -1,0 +1,28 @@
+"""A Numba dispatcher that finds its compiled code before it loads what a compilation needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+from numba.core.entrypoints import init_all
+from numba.core.registry import CPUDispatcher
+
+
+class CachedDispatcher(CPUDispatcher):  # type: ignore[misc]
+    """A dispatcher over a `ContentCache`.
+
+    Packages that extend Numba may take as long to import as Numba. They are when an argument is of
+    none of the types that Numba knows, or when the cache has no compiled code.
+    """
+
+    def _compilation_chain_init_hook(self) -> None:
+        """Called by Numba ahead of the types of the arguments: too early."""
+
+    def typeof_pyval(self, val: Any) -> Any:
+        """The Numba type of an argument."""
+        found = super().typeof_pyval(val)
+        if found is types.pyobject:
+            init_all()
+            found = super().typeof_pyval(val)
+        return found

@@ -1,0 +1,76 @@
+"""Arrays of what compiled code has written for the nodes of `colkern.jit.building.nodes`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.jit.building.nodes import node_of
+from colkern.layouts import Role, layout
+from colkern.memory import ALIGNMENT, EMPTY, Buffer, allocate
+
+
+def built_array(
+    type: s.DataType,
+    length: int,
+    null_count: int,
+    nulls: NDArray[np.uint8] | None,
+    items: NDArray[Any] | None,
+    data: NDArray[np.uint8] | None,
+    children: Sequence[Array],
+) -> Array:
+    """An array that shares the memory of its parts, but where a part is no buffer of the layout yet.
+
+    Args:
+        type: The data type.
+        length: The number of slots.
+        null_count: How many of them are null.
+        nulls: uint8[at least `length`], 1 for a null; None if none is.
+        items: What the node has for all slots, with zeros under nulls; None if it has none.
+        data: The bytes of byte strings.
+        children: The arrays of the child nodes.
+    """
+    finish = node_of(type).finish
+    parts: dict[Role, Buffer | None] = {
+        Role.VALIDITY: _bitmap(nulls[:length]) if nulls is not None and null_count else None,
+        Role.BYTES: EMPTY if data is None else Buffer(data),
+    }
+    if items is None:
+        parts[Role.OFFSETS] = parts[Role.DATA] = EMPTY
+    else:
+        finished = items if finish is None else finish(items)
+        parts[Role.OFFSETS] = parts[Role.DATA] = Buffer(finished.view(np.uint8))
+    buffers = [parts[spec.role] for spec in layout(type).buffers]
+    return Array(type, length, buffers, children, null_count=null_count)
+
+
+def cut(items: NDArray[Any], count: int) -> NDArray[Any]:
+    """The first `count` items, and zeros after them up to the end of their line of 64 bytes.
+
+    Copied if they fill less than half of the memory.
+    """
+    if 2 * count < len(items):
+        copied = padded(count, items.dtype)
+        copied[:] = items[:count]
+        return copied
+    end = count * items.itemsize
+    items.view(np.uint8)[end : end + -end % ALIGNMENT] = 0
+    return items[:count]
+
+
+def padded(count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """`count` zeroed items, in memory that zeros fill up to the end of the last line of 64 bytes."""
+    lines = -(-count * dtype.itemsize // ALIGNMENT)
+    items: NDArray[Any] = allocate(lines * ALIGNMENT, np.uint8).view(dtype)[:count]
+    return items
+
+
+def _bitmap(nulls: NDArray[np.uint8]) -> Buffer:
+    bitmap = padded((len(nulls) + 7) // 8, np.dtype(np.uint8))
+    bitmap[:] = np.packbits(nulls ^ 1, bitorder="little")
+    return Buffer(bitmap)

@@ -1,0 +1,188 @@
+"""Builders inside jitted code: the Numba type, and the parts of a builder.
+
+A value of the type is the address of its node's row; see `colkern.jit.building.nodes`. Nodes below
+stand a known number of rows further on. CPU target only.
+
+The `mode` of a builder says what appending does: `build` makes room as it goes; `measure` writes
+nothing and counts; `write` writes into room that was measured. The same function runs in all of them.
+"""
+
+# Numba's decorators and the bodies that it compiles are untyped.
+# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
+# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from llvmlite import ir
+from numba import types
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import NativeValue, box, intrinsic, models, register_model, unbox
+from numba.np.numpy_support import from_dtype
+
+from colkern import schema as s
+from colkern.jit.building.nodes import ROW, Node, State, child_rows, node_of
+
+Mode = Literal["build", "measure", "write"]
+
+_WORD = ir.IntType(64)
+
+
+class BuilderType(types.Type):  # type: ignore[misc]
+    """The Numba type of a builder.
+
+    Args:
+        data_type: The type of the array.
+        nullable: Whether there may be nulls.
+        mode: What appending does.
+    """
+
+    def __init__(self, data_type: s.DataType, nullable: bool = True, mode: Mode = "build") -> None:
+        self.data_type = data_type
+        self.nullable = nullable
+        self.mode = mode
+        suffix = ("" if nullable else " not null") + ("" if mode == "build" else f", {mode}")
+        super().__init__(name=f"Builder({data_type}{suffix})")
+
+    @property
+    def key(self) -> Any:
+        """What tells two such types apart."""
+        return self.data_type, self.nullable, self.mode
+
+    @property
+    def node(self) -> Node:
+        """What the builder keeps."""
+        return node_of(self.data_type)
+
+    @property
+    def item(self) -> Any:
+        """The Numba type of the items of a slot."""
+        item = self.node.item
+        assert item is not None
+        return from_dtype(item)
+
+    def child(self, position: int) -> BuilderType:
+        """The type of a node below."""
+        field = self.node.children[position]
+        return BuilderType(field.type, field.nullable, self.mode)
+
+    def part(self, name: str) -> list[int]:
+        """The way down to what is called `name` in compiled code, by positions; empty if nothing is."""
+        kind, children = self.node.kind, self.node.children
+        if name == "values" and kind in ("list", "fixed_size_list"):
+            return [0]
+        if name in ("keys", "items") and kind == "map":
+            return [0, int(name == "items")]
+        if kind == "struct":
+            return [k for k, field in enumerate(children) if field.name == name][:1]
+        return []
+
+    def after(self, way: list[int]) -> tuple[BuilderType, int]:
+        """The type at the end of the way, and how many rows further on it stands."""
+        at, rows = self, 0
+        for position in way:
+            rows += child_rows(at.data_type)[position]
+            at = at.child(position)
+        return at, rows
+
+
+class RowType(types.Type):  # type: ignore[misc]
+    """The Numba type of a node's row, which does not say what is built.
+
+    What takes a row is compiled once, not for each data type.
+    """
+
+    def __init__(self, mode: Mode) -> None:
+        self.mode = mode
+        super().__init__(name=f"BuilderRow({mode})")
+
+
+@register_model(RowType)
+@register_model(BuilderType)
+class _AddressModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, dmm: Any, fe_type: Any) -> None:
+        super().__init__(dmm, fe_type, _WORD)
+
+
+def place_of(builder: Any, address: Any, what: State) -> Any:
+    """LLVM's pointer to a number of the row at an address."""
+    place = builder.add(address, ir.Constant(_WORD, 8 * what))
+    return builder.inttoptr(place, _WORD.as_pointer())
+
+
+def load_number(builder: Any, address: Any, what: State) -> Any:
+    """LLVM's load of a number of the row at an address."""
+    return builder.load(place_of(builder, address, what))
+
+
+@unbox(BuilderType)
+def _unbox(typ, obj, c):
+    # The caller's reference keeps the builder alive during the call.
+    address = c.pyapi.object_getattr_string(obj, "_address")
+    value = c.pyapi.long_as_longlong(address)
+    c.pyapi.decref(address)
+    return NativeValue(value, is_error=c.pyapi.c_api_error())
+
+
+@box(BuilderType)
+def _box(typ, value, c):
+    if typ.mode != "build":
+        c.pyapi.err_set_string("PyExc_TypeError", "the builder of a row stays in compiled code")
+        return c.pyapi.get_null_object()
+    address = load_number(c.builder, value, State.OBJECT)
+    made = c.builder.inttoptr(address, c.pyapi.pyobj)
+    c.pyapi.incref(made)
+    return made
+
+
+METHODS = frozenset(
+    (
+        "append",
+        "append_null",
+        "append_nulls",
+        "end_list",
+        "end_map",
+        "end_row",
+        "extend",
+        "field",
+        "reserve",
+    )
+)
+"""What a field of that name does not hide; `field` finds it."""
+
+
+@infer_getattr
+class _BuilderParts(AttributeTemplate):  # type: ignore[misc]
+    key = BuilderType
+
+    def generic_resolve(self, builder: BuilderType, name: str) -> Any:
+        if name in METHODS or name.startswith("_"):
+            return None
+        way = builder.part(name)
+        return builder.after(way)[0] if way else None
+
+
+@lower_getattr_generic(BuilderType)
+def _lower_part(context, builder, typ, value, name):
+    return _further(builder, value, typ.after(typ.part(name))[1])
+
+
+def _further(builder: Any, address: Any, rows: int) -> Any:
+    return builder.add(address, ir.Constant(_WORD, rows * ROW * 8))
+
+
+def child_of(position: int) -> Any:
+    """The function that gives a builder's node below."""
+
+    @intrinsic
+    def child(typingctx, out):
+        made, rows = out.after([position])
+
+        def codegen(context, builder, signature, args):
+            return _further(builder, args[0], rows)
+
+        return made(out), codegen
+
+    return child

@@ -1,0 +1,140 @@
+"""Byte strings of variable and of fixed size."""
+
+# Numba's decorators and the bodies that it compiles are untyped.
+# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
+# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numba import types
+from numba.extending import overload, register_jitable
+
+from colkern import schema as s
+from colkern.cpu.primitives import copy_bytes
+from colkern.jit.building.numbers import as_it_is
+from colkern.jit.building.room import new_bytes, new_slot
+from colkern.jit.building.state import bytes_address, put_item, row_of, set_length, set_used
+from colkern.jit.strings import (
+    ByteStringType,
+    address_of,
+    as_view,
+    require_utf8,
+    utf8_length,
+    write_utf8,
+)
+
+
+def bytes_append(out, value):
+    """`append` of bytes of any length; None if the builder does not take such a value."""
+    if isinstance(value, types.UnicodeType):
+        return _append_string(out)
+    if isinstance(value, types.StringLiteral | types.Bytes):
+        view_of = as_view
+    elif isinstance(value, ByteStringType):
+        view_of = as_it_is
+    else:
+        return None
+    check = _check_of_text(out, value)
+
+    def append(out, value):
+        view = view_of(value)
+        check(view)
+        row = row_of(out)
+        slot = new_slot(row)
+        used = new_bytes(row, len(view))
+        _copy(row, used, view)
+        used += len(view)
+        put_item(out, slot + 1, used)
+        set_used(row, used)
+        set_length(row, slot + 1)
+
+    return append
+
+
+def _append_string(out):
+    def append(out, value):
+        size = utf8_length(value)
+        row = row_of(out)
+        slot = new_slot(row)
+        used = new_bytes(row, size)
+        _encode(row, used, value)
+        used += size
+        put_item(out, slot + 1, used)
+        set_used(row, used)
+        set_length(row, slot + 1)
+
+    return append
+
+
+def _check_of_text(out, value):
+    """What raises for bytes that the type does not take."""
+    is_text = isinstance(out.data_type.storage, s.Utf8 | s.LargeUtf8)
+    if not is_text or isinstance(value, types.StringLiteral):
+        return _take_all
+    # A view of text too: it may be a slice that starts or ends within a character.
+    return require_utf8
+
+
+@register_jitable
+def _take_all(view):
+    pass
+
+
+def _copy(row, used, view):
+    """The bytes of a view after the `used` ones that there are."""
+    raise NotImplementedError
+
+
+@overload(_copy)
+def _ol_copy(row, used, view):
+    if row.mode == "measure":
+        return lambda row, used, view: None
+
+    def copy(row, used, view):
+        target = numba.carray(bytes_address(row), (used + len(view),), np.uint8)
+        copy_bytes(target, np.uint64(used), address_of(view), np.uint64(len(view)))
+
+    return copy
+
+
+def _encode(row, used, value):
+    """The UTF-8 of a Python string after the `used` bytes that there are."""
+    raise NotImplementedError
+
+
+@overload(_encode)
+def _ol_encode(row, used, value):
+    if row.mode == "measure":
+        return lambda row, used, value: None
+
+    def encode(row, used, value):
+        target = numba.carray(bytes_address(row), (used + 4 * len(value),), np.uint8)
+        write_utf8(value, target, np.uint64(used))
+
+    return encode
+
+
+def fixed_size_append(out, value):
+    """`append` of as many bytes as the type says; None if the builder does not take such a value."""
+    width = out.node.per_slot
+    message = f"append: bytes of another length than {out.data_type} has"
+    if isinstance(value, types.StringLiteral | types.Bytes):
+        view_of = as_view
+    elif isinstance(value, ByteStringType):
+        view_of = as_it_is
+    else:
+        return None
+
+    def append(out, value):
+        view = view_of(value)
+        if len(view) != width:
+            raise ValueError(message)
+        row = row_of(out)
+        slot = new_slot(row)
+        for k in range(width):
+            put_item(out, slot * width + k, np.uint8(view[k]))
+        set_length(row, slot + 1)
+
+    return append

@@ -1,0 +1,82 @@
+"""What compiled code does with a builder: the methods that `Builder` documents.
+
+A value is checked and room is made before anything changes, so that a builder holds together whatever
+is raised.
+"""
+
+# Numba's decorators and the bodies that it compiles are untyped.
+# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
+# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import overload_method
+
+# Imported for what they teach Numba: the other methods.
+import colkern.jit.building.nested
+import colkern.jit.building.nulls
+import colkern.jit.building.room  # noqa: F401
+from colkern.cpu.compiler import jit
+from colkern.jit.building.builder_type import BuilderType
+from colkern.jit.building.byte_strings import bytes_append, fixed_size_append
+from colkern.jit.building.numbers import number_append, words_append
+from colkern.jit.functions import library_key
+from colkern.jit.optionals import unwrapped
+
+
+@overload_method(BuilderType, "append", prefer_literal=True)
+def _ol_append(out, value):
+    if isinstance(value, types.NoneType):
+        return lambda out, value: out.append_null()
+    if isinstance(value, types.Optional):
+
+        def append_optional(out, value):
+            if value is None:
+                out.append_null()
+            else:
+                out.append(unwrapped(value))
+
+        return append_optional
+    made = _APPENDS.get(out.node.kind, lambda out, value: None)(out, value)
+    if made is None:
+        raise TypingError(f"append: {_got(value)} to a builder of {out.data_type}{_hint(out)}")
+    return made
+
+
+def _got(value):
+    return str(types.unliteral(value)).replace("unicode_type", "str")
+
+
+_HINTS = {
+    "list": "; append to its `values`, then call end_list()",
+    "fixed_size_list": "; append to its `values`, then call end_list()",
+    "map": "; append to its `keys` and `items`, then call end_map()",
+    "struct": "; append to each of its fields, then call end_row()",
+    "null": ", which takes None alone",
+}
+
+
+def _hint(out):
+    return _HINTS.get(out.node.kind, "")
+
+
+_APPENDS = {
+    "number": number_append,
+    "words": words_append,
+    "binary": bytes_append,
+    "fixed_size_binary": fixed_size_append,
+}
+
+
+@cache
+def compiled_method(name: str) -> Any:
+    """A function that calls a method of a builder."""
+    source = f"def {name}(out, *arguments):\n    out.{name}(*arguments)\n"
+    namespace: dict[str, Any] = {"__name__": __name__}
+    exec(compile(source, f"<colkern builder {name}>", "exec"), namespace)
+    return jit(namespace[name], library_key())

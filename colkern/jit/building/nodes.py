@@ -1,0 +1,233 @@
+"""What a builder keeps for each data type: one row a type class.
+
+A builder is a tree of nodes, one for a data type and each of its children. While arrays are built,
+a boolean or the mark of a null is a byte, so that threads may write neighbouring slots, and
+half-precision floats have 64 bits; `finish` makes the layout's buffers of them.
+
+The numbers that a node goes by stand in a row of a block of int64 that the whole tree shares, where
+compiled code finds them: `State` says which. This module imports no compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern import schema as s
+from colkern.errors import UnsupportedError
+from colkern.jit.results import writer_of
+from colkern.layouts import Role, layout
+
+Kind = Literal[
+    "null",
+    "number",
+    "words",
+    "fixed_size_binary",
+    "binary",
+    "list",
+    "fixed_size_list",
+    "map",
+    "struct",
+]
+
+
+class State(IntEnum):
+    """What stands where in a node's row."""
+
+    LENGTH = 0
+    """The slots that are appended."""
+    CAPACITY = 1
+    """The slots that there is room for; `UNLIMITED` where a slot takes none."""
+    ITEMS = 2
+    """The address of the items or offsets."""
+    NULLS = 3
+    """The address of a byte a slot, 1 for a null; 0 before the first null."""
+    NULL_COUNT = 4
+    BYTES = 5
+    """The address of the bytes of byte strings."""
+    USED = 6
+    """The bytes, or the slots of the child, that the slots of this node have."""
+    ROOM = 7
+    """The bytes that there is room for."""
+    GROW = 8
+    """The address of the function that makes room."""
+    FAILURE = 9
+    """A `Failure` of that function."""
+    OBJECT = 10
+    """The address of the Python object."""
+
+
+ROW = 16
+"""The numbers of a node's row: two lines of the cache."""
+
+
+UNLIMITED = 2**62
+
+
+class Request(IntEnum):
+    """What a node is to have room for."""
+
+    SLOTS = 0
+    BYTES = 1
+    NULLS = 2
+
+
+class Failure(IntEnum):
+    """Why there is no room."""
+
+    NONE = 0
+    MEMORY = 1
+    OFFSETS = 2
+    """The offsets of the type do not reach that far."""
+    INTERRUPT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """How values of one data type are built.
+
+    Args:
+        kind: Which operations it has.
+        item: What stands in a slot while it is built: a value, a word of one, or an offset.
+        per_slot: How many items a slot has; of a fixed-size list, how many slots of the child.
+        bounds: The least and the greatest integer of the type.
+        multiple_of: What integers must be multiples of.
+        finish: From the items of all slots to what the layout's buffer holds.
+        children: The names and fields of the nodes below, as compiled code finds them.
+    """
+
+    kind: Kind
+    item: np.dtype[Any] | None = None
+    per_slot: int = 1
+    bounds: tuple[int, int] | None = None
+    multiple_of: int = 1
+    finish: Callable[[NDArray[Any]], NDArray[Any]] | None = None
+    children: tuple[s.Field, ...] = ()
+
+    @property
+    def has_offsets(self) -> bool:
+        """Whether the items are offsets, of which there is one more than slots."""
+        return self.kind in ("binary", "list", "map")
+
+    @property
+    def most_used(self) -> int:
+        """How far the offsets reach."""
+        assert self.item is not None
+        return int(np.iinfo(self.item).max)
+
+
+def _bool(data_type: s.DataType) -> Node:
+    writer = writer_of(data_type)
+    return Node("number", writer.item, finish=writer.finish)
+
+
+def _int(data_type: s.Int) -> Node:
+    item = layout(data_type).spec(Role.DATA).dtype
+    return Node("number", item, bounds=_range(item))
+
+
+def _float(data_type: s.FloatingPoint) -> Node:
+    writer = writer_of(data_type)
+    return Node("number", writer.item, finish=writer.finish)
+
+
+def _decimal(data_type: s.Decimal) -> Node:
+    most = 10**data_type.precision - 1
+    words = data_type.bit_width // 64
+    if words > 1:
+        return Node("words", np.dtype("<i8"), words, (-most, most))
+    return Node("number", np.dtype(f"<i{data_type.bit_width // 8}"), bounds=(-most, most))
+
+
+def _date(data_type: s.Date) -> Node:
+    item = layout(data_type).spec(Role.DATA).dtype
+    day = 1 if data_type.unit == "day" else 86_400_000
+    return Node("number", item, bounds=_range(item), multiple_of=day)
+
+
+def _time(data_type: s.Time) -> Node:
+    day = 86_400 * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[data_type.unit]
+    return Node("number", layout(data_type).spec(Role.DATA).dtype, bounds=(0, day - 1))
+
+
+def _instants(data_type: s.DataType) -> Node:
+    return Node("number", np.dtype("<i8"), bounds=_range(np.dtype("<i8")))
+
+
+def _interval(data_type: s.Interval) -> Node:
+    if data_type.unit != "year_month":
+        raise UnsupportedError(f"{data_type} as the type of a builder")
+    return Node("number", np.dtype("<i4"), bounds=_range(np.dtype("<i4")))
+
+
+def _range(item: np.dtype[Any]) -> tuple[int, int]:
+    found = np.iinfo(item)
+    return int(found.min), int(found.max)
+
+
+def _offsets(kind: Kind, data_type: s.DataType) -> Node:
+    item = layout(data_type).spec(Role.OFFSETS).dtype
+    return Node(kind, item, children=data_type.fields)
+
+
+_NODES: dict[type[s.DataType], Callable[[Any], Node]] = {
+    s.Null: lambda _: Node("null"),
+    s.Bool: _bool,
+    s.Int: _int,
+    s.FloatingPoint: _float,
+    s.Decimal: _decimal,
+    s.Date: _date,
+    s.Time: _time,
+    s.Timestamp: _instants,
+    s.Duration: _instants,
+    s.Interval: _interval,
+    s.FixedSizeBinary: lambda t: Node("fixed_size_binary", np.dtype(np.uint8), t.byte_width),
+    s.Binary: lambda t: _offsets("binary", t),
+    s.Utf8: lambda t: _offsets("binary", t),
+    s.LargeBinary: lambda t: _offsets("binary", t),
+    s.LargeUtf8: lambda t: _offsets("binary", t),
+    s.List: lambda t: _offsets("list", t),
+    s.LargeList: lambda t: _offsets("list", t),
+    s.FixedSizeList: lambda t: Node("fixed_size_list", None, t.list_size, children=t.fields),
+    s.Map: lambda t: _offsets("map", t),
+    s.Struct: lambda t: Node("struct", children=t.fields),
+}
+
+
+@cache
+def node_of(data_type: s.DataType) -> Node:
+    """How values of a type are built; those of an extension type as its storage.
+
+    Raises:
+        UnsupportedError: If they cannot be.
+    """
+    storage = data_type.storage
+    if type(storage) not in _NODES:
+        raise UnsupportedError(f"{data_type} as the type of a builder")
+    return _NODES[type(storage)](storage)
+
+
+def subtree(data_type: s.DataType) -> Iterator[s.DataType]:
+    """The types of the nodes of a tree, each before its children: the order of their rows.
+
+    Raises:
+        UnsupportedError: If values of one of them cannot be built.
+    """
+    yield data_type
+    for field in node_of(data_type).children:
+        yield from subtree(field.type)
+
+
+def child_rows(data_type: s.DataType) -> list[int]:
+    """How many rows after a node's own row that of each of its children stands."""
+    rows, at = [], 1
+    for field in node_of(data_type).children:
+        rows.append(at)
+        at += sum(1 for _ in subtree(field.type))
+    return rows

@@ -1,0 +1,108 @@
+"""Room for what is appended: made, counted on, or missed, by the mode of a builder."""
+
+# Numba's decorators and the bodies that it compiles are untyped.
+# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
+# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import overload, overload_method, register_jitable
+
+from colkern.jit.building.builder_type import BuilderType
+from colkern.jit.building.nodes import Failure, Request
+from colkern.jit.building.state import (
+    failure_of,
+    grow,
+    has_bytes,
+    has_slots,
+    length_of,
+    row_of,
+    set_failure,
+    used_of,
+)
+
+SLOTS, BYTES, NULLS = (int(request) for request in Request)
+_NO_MEMORY, _OFFSETS, _INTERRUPT = (int(failure) for failure in list(Failure)[1:])
+
+
+def make_room(row, request, count):
+    """Room for `count` more slots or bytes, or for marks of nulls; raises why there is none."""
+    raise NotImplementedError
+
+
+@overload(make_room)
+def _ol_make_room(row, request, count):
+    if row.mode == "build":
+
+        def make_room(row, request, count):
+            # Until the builder's object says otherwise.
+            set_failure(row, _NO_MEMORY)
+            grow(row, request, count)
+            failure = failure_of(row)
+            if failure == _INTERRUPT:
+                raise RuntimeError("interrupted while a builder grew")
+            if failure == _OFFSETS:
+                raise OverflowError(
+                    "a builder of 32-bit offsets holds 2147483647 bytes; build the large type"
+                )
+            if failure != 0:
+                raise MemoryError("no memory for a builder to grow")
+
+    else:
+
+        def make_room(row, request, count):
+            raise ValueError(
+                "called twice for one row, a function appended different values; "
+                "it must depend on its arguments alone"
+            )
+
+    return make_room
+
+
+@register_jitable
+def ensure_slots(row, count):
+    """Room for `count` slots more."""
+    if not has_slots(row, count):
+        make_room(row, SLOTS, count)
+
+
+@register_jitable
+def new_slot(row):
+    """The slot to append to, for which there is room."""
+    ensure_slots(row, 1)
+    return length_of(row)
+
+
+@register_jitable
+def new_bytes(row, size):
+    """The bytes that there are, after which there is room for `size` more."""
+    if not has_bytes(row, size):
+        make_room(row, BYTES, size)
+    return used_of(row)
+
+
+@overload_method(BuilderType, "reserve")
+def _ol_reserve(out, n):
+    if not isinstance(n, types.Integer):
+        raise TypingError(f"reserve: expected a number of slots, got {n}")
+
+    if out.mode != "build":
+        return lambda out, n: None
+
+    def reserve(out, n):
+        count = np.int64(n)
+        if count < 0:
+            raise ValueError("reserve: the number of slots is negative")
+        ensure_slots(row_of(out), count)
+
+    return reserve
+
+
+@overload(len)
+def _ol_len(out):
+    if isinstance(out, BuilderType):
+        return lambda out: length_of(row_of(out))
+    return None

@@ -1,0 +1,234 @@
+"""`ColumnFunction`: what functions of columns share, whatever their user's functions do with a row.
+
+Nothing here imports Numba.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.jit.arguments import Reader, accepted_reader, reader_of, value_of
+from colkern.jit.names import has_all_names, is_found_by_name
+from colkern.jit.signatures import Signature
+
+NullPolicy = Literal["propagate", "pass"]
+
+MAX_NULLABLE = 4
+"""A function is compiled for each combination of null and non-null arguments: 16 at most."""
+
+
+class ColumnFunction:
+    """A compiled function of columns, made from functions of one row.
+
+    Attributes:
+        signature: What it takes and returns, as declared.
+        nulls: What it does with nulls.
+    """
+
+    signature: Signature
+    nulls: NullPolicy
+    __name__: str
+    __qualname__: str
+
+    KIND = "function"
+    """What `repr` and messages call it."""
+
+    def __init__(self, signature: Signature, nulls: NullPolicy) -> None:
+        self.signature = signature
+        self.nulls = nulls
+        self._names = [parameter.name for parameter in signature.parameters]
+        self._plans: dict[tuple[s.DataType, ...], Any] = {}
+        self._made: dict[tuple[Callable[..., Any], str], tuple[Any, str]] = {}
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.__name__
+
+    def compile(self, *columns: s.DataType) -> None:
+        """Compile for columns of those types now, without a call; other processes load the code.
+
+        Raises:
+            TypeError, CompileError: As a call with such columns would.
+        """
+        self._check_count(len(columns))
+        self._plan_for(columns).compile(columns)
+
+    # Columns
+
+    def _arrays(self, columns: Sequence[Any]) -> list[Array]:
+        self._check_count(len(columns))
+        return [
+            column if isinstance(column, Array) else imported(name, column)
+            for name, column in zip(self._names, columns, strict=True)
+        ]
+
+    def _check_count(self, count: int) -> None:
+        wanted = len(self.signature.parameters)
+        if count != wanted:
+            raise TypeError(f"{self.name} takes {wanted} columns, got {count}")
+
+    def _length(self, arrays: list[Array]) -> int:
+        return common_length(self._names, arrays, self.KIND)
+
+    # Types
+
+    def _readers(self, columns: Sequence[s.DataType]) -> list[Reader]:
+        pairs = zip(self.signature.parameters, columns, strict=True)
+        return [accepted_reader(parameter, data_type) for parameter, data_type in pairs]
+
+    def _known_values(self) -> list[str] | None:
+        """What the functions get for each column, if the declaration says it all."""
+        values = [value_of(parameter.type) for parameter in self.signature.parameters]
+        known = [value for value in values if value is not None]
+        return known if len(known) == len(values) else None
+
+    def _nullable(self) -> list[bool]:
+        """Which arguments the function gets as None where they are null."""
+        if self.nulls == "propagate":
+            return [False] * len(self.signature.parameters)
+        declared = [parameter.nullable for parameter in self.signature.parameters]
+        if not any(declared):
+            return [True] * len(declared)
+        return [may is not False for may in declared]
+
+    def _require_supported(self) -> None:
+        if not self.signature.parameters:
+            raise TypeError(f"{self.name}: a {self.KIND} has one parameter at least")
+        for parameter in self.signature.parameters:
+            if isinstance(parameter.type, s.DataType):
+                reader_of(parameter.type)
+        nullable = sum(self._nullable())
+        if nullable > MAX_NULLABLE:
+            raise UnsupportedError(
+                f"{self.name}: {nullable} arguments that may be None, {MAX_NULLABLE} are "
+                f"the most; it is compiled for each combination. Hint the others without None"
+            )
+
+    # Compiled functions
+
+    def define(self) -> None:
+        """Compile the functions if their declaration says enough, so that mistakes show at once.
+
+        Left to the first call where a name is missing: helpers may be defined further down.
+        """
+        values = self._known_values()
+        if values is not None and all(map(has_all_names, self._functions())):
+            self._infer(tuple(values))
+
+    def _functions(self) -> Iterable[Callable[..., Any]]:
+        """The user's functions."""
+        raise NotImplementedError
+
+    def _infer(self, values: tuple[str, ...]) -> Any:
+        """Find out, by compiling, what the functions return for arguments of those kinds."""
+        raise NotImplementedError
+
+    def _forget(self) -> None:
+        """Forget what was found out about the functions: what they read was changed."""
+        raise NotImplementedError
+
+    def _plan(self, columns: tuple[s.DataType, ...]) -> Any:
+        """How it runs over columns of those types."""
+        raise NotImplementedError
+
+    def _plan_for(self, columns: tuple[s.DataType, ...]) -> Any:
+        plan = self._plans.get(columns)
+        if plan is None:
+            plan = self._plans[columns] = self._plan(columns)
+        return plan
+
+    def _dispatcher(self, function: Callable[..., Any], kind: str = "dispatcher_of") -> Any:
+        """The compiled form of one of the user's functions; `kind` is what makes it, by its name in
+        `colkern.jit.functions`."""
+        from colkern.cpu.content import content_hash
+        from colkern.jit import functions
+
+        key = function, kind
+        if key in self._made:
+            dispatcher, content = self._made[key]
+            if content_hash(dispatcher) == content:
+                return dispatcher
+            # An array or a module that it reads was changed: what is compiled from now on must not
+            # be mixed with what was compiled before, nor stored as if it were that.
+            self._forget()
+        dispatcher = getattr(functions, kind)(function)
+        self._made[key] = dispatcher, content_hash(dispatcher)
+        return dispatcher
+
+    # What it looks like, here and in a pickle
+
+    def _described(self, returns: s.DataType | None) -> str:
+        parameters = ", ".join(
+            parameter.name
+            if parameter.type is None
+            else f"{parameter.name}: {_type_name(parameter.type)}"
+            for parameter in self.signature.parameters
+        )
+        arrow = f" -> {returns}" if returns else ""
+        return f"<colkern {self.KIND} {self.name}({parameters}){arrow}>"
+
+    def _parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """What makes it anew, for a pickle."""
+        raise NotImplementedError
+
+    def __reduce__(self) -> Any:
+        # By name where the name leads back here, as for any function; else by its parts, for
+        # cloudpickle, which takes functions of scripts and notebooks by value.
+        if self.__module__ != "__main__" and is_found_by_name(self):
+            return self.__qualname__
+        return self._parts()
+
+
+def imported(name: str, column: Any) -> Array:
+    """An array out of whatever exports one; `name` is what messages call it.
+
+    Raises:
+        TypeError: If it exports none.
+    """
+    if isinstance(column, Array):
+        return column
+    if not any(hasattr(column, f"__arrow_c_{kind}__") for kind in ("array", "stream")):
+        raise TypeError(f"{name}: expected an Arrow array, got {type(column).__name__}")
+    from colkern.interchange import import_array
+
+    return import_array(column)
+
+
+def common_length(names: Sequence[str], arrays: Sequence[Array], kind: str) -> int:
+    """The one length of arrays, which lie in host memory.
+
+    Args:
+        names: What messages call each.
+        arrays: One at least.
+        kind: What messages call the function.
+
+    Raises:
+        ValueError: If the lengths differ.
+        UnsupportedError: If an array is in device memory.
+    """
+    length = arrays[0].length
+    for name, array in zip(names, arrays, strict=True):
+        if array.length != length:
+            raise ValueError(f"{name}: {array.length} values, but {names[0]} has {length}")
+        if array.device.kind != "cpu":
+            raise UnsupportedError(f"{name}: a {kind} over memory on {array.device}")
+    return length
+
+
+def require_null_policy(nulls: str) -> None:
+    """Refuse other words than those of `NullPolicy`.
+
+    Raises:
+        ValueError: If it is another.
+    """
+    if nulls not in ("propagate", "pass"):
+        raise ValueError(f"nulls: expected 'propagate' or 'pass', got {nulls!r}")
+
+
+def _type_name(declared: s.DataType | type) -> str:
+    return declared.__name__ if isinstance(declared, type) else str(declared)

@@ -1,0 +1,65 @@
+"""What `njit` makes: a Numba dispatcher of a user's function as it stands when it is compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import sigutils
+from numba.core.compiler_lock import global_compiler_lock
+
+from colkern.cpu.dispatcher import CachedDispatcher
+from colkern.jit.checks import CheckedCompiler
+from colkern.jit.functions import dispatcher_of, is_checked
+from colkern.jit.names import is_found_by_name
+
+
+class FunctionDispatcher(CachedDispatcher):
+    """A dispatcher that compiles a copy of its function, which other processes find in the cache.
+
+    Attributes:
+        py_func: The plain Python function.
+    """
+
+    def __init__(
+        self,
+        py_func: Any,
+        locals: dict[str, Any] | None = None,
+        targetoptions: dict[str, Any] | None = None,
+        pipeline_class: Any = CheckedCompiler,
+    ) -> None:
+        options = dict(targetoptions or {})
+        if is_checked():
+            options["boundscheck"] = True
+        super().__init__(py_func, locals, options, pipeline_class=pipeline_class)
+        self._copies: list[Any] = []
+
+    @property
+    def jit_options(self) -> dict[str, Any]:
+        """What its copies are compiled with."""
+        return {
+            "nogil": False,
+            "error_model": "python",
+            **self.targetoptions,
+            "locals": self.locals,
+            "pipeline_class": self._compiler.pipeline_class,
+        }
+
+    def compile(self, sig: Any) -> Any:
+        """Compile for argument types, with globals and callees as they are now."""
+        arguments = tuple(sigutils.normalize_signature(sig)[0])
+        with global_compiler_lock:
+            if arguments in self.overloads or not self._can_compile:
+                return super().compile(sig)
+            with self._compiling_counter:
+                copy = dispatcher_of(self.py_func, self.jit_options)
+                copy.compile(sig)
+                # Numba forgets compiled code with the dispatcher that it belongs to.
+                self._copies.append(copy)
+                self.add_overload(copy.overloads[arguments])
+                return self.overloads[arguments].entry_point
+
+    def __reduce__(self) -> Any:
+        # By name where the name leads back here, as for any function; else by its parts.
+        if self.__module__ != "__main__" and is_found_by_name(self):
+            return self.__qualname__
+        return super().__reduce__()

@@ -1,0 +1,235 @@
+"""`generator`: a generator function of one row becomes a compiled function to a column of lists.
+
+Nothing here imports Numba; the first definition with known types, or the first call, does.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import CompileError
+from colkern.jit.column_function import ColumnFunction, NullPolicy, require_null_policy
+from colkern.jit.result_types import result_type
+from colkern.jit.results import writer_of
+from colkern.jit.signatures import Signature, signature_of
+
+if TYPE_CHECKING:
+    from colkern.jit.generation import Generation
+
+Lists = s.List | s.LargeList
+
+
+class Generator(ColumnFunction):
+    """A function of columns to a column of lists, made by `generator` from a generator function.
+
+    Attributes:
+        function: The plain generator function.
+        signature: What it takes and yields, as declared.
+        nulls: What it does with nulls.
+    """
+
+    function: Callable[..., Any]
+
+    KIND = "generator"
+
+    def __init__(
+        self, function: Callable[..., Any], signature: Signature, nulls: NullPolicy, large: bool
+    ) -> None:
+        super().__init__(signature, nulls)
+        functools.update_wrapper(self, function)
+        self.function = function
+        self._large = large
+        self._items: dict[tuple[str, ...], s.DataType] = {}
+
+    def __call__(self, *columns: Any) -> Array:
+        """What the function yields for each row of the columns: a list a row.
+
+        The function runs twice for each row: first its items are counted, then written.
+
+        Args:
+            columns: One array a parameter, as for `udf`.
+
+        Raises:
+            TypeError: If a column is no array, or not of the parameter's type; names it.
+            ValueError: If the lengths differ, an item is no UTF-8, or the function does not yield the
+                same the second time.
+            OverflowError: If an item does not fit its type.
+            LimitExceededError: If the items do not fit the lists.
+            InvalidArrowError: If a column's offsets or views point outside its memory.
+            CompileError: If the function does not compile for these types.
+
+        What the function raises itself comes through, with a note that says in which row.
+        """
+        arrays = self._arrays(columns)
+        plan: Generation = self._plan_for(tuple([array.type for array in arrays]))
+        return plan.run(arrays, self._length(arrays))
+
+    def explode(self, *columns: Any) -> tuple[Array, Array]:
+        """The row (int64) that each item comes from, and the items, as two columns of one length.
+
+        `take` of another column by those rows puts its values beside the items.
+
+        Raises:
+            As a call.
+        """
+        from colkern.operations import list_flatten, list_parent_indices
+
+        lists = self(*columns)
+        return list_parent_indices(lists), list_flatten(lists)
+
+    def result_type(self, *columns: s.DataType) -> s.DataType:
+        """The type of the lists for columns of those types; compiles the function if it has to.
+
+        Raises:
+            TypeError, CompileError: As a call with such columns would.
+        """
+        self._check_count(len(columns))
+        return self._lists(tuple(reader.value for reader in self._readers(columns)))
+
+    def _plan(self, columns: tuple[s.DataType, ...]) -> Generation:
+        from colkern.jit.generation import Generation
+        from colkern.jit.inputs import Inputs
+
+        readers = self._readers(columns)
+        dispatcher = self._dispatcher(self.function, "items_dispatcher_of")
+        lists = self._lists(tuple(reader.value for reader in readers))
+        inputs = Inputs(self._names, readers, self._nullable())
+        return Generation(self.name, inputs, dispatcher, lists)
+
+    def _lists(self, values: tuple[str, ...]) -> Lists:
+        item = self._infer(values)
+        lists: Lists = s.large_list(item) if self._large else s.list_(item)
+        return lists
+
+    def _functions(self) -> tuple[Callable[..., Any], ...]:
+        return (self.function,)
+
+    def _infer(self, values: tuple[str, ...]) -> s.DataType:
+        if values not in self._items:
+            from colkern.jit.compiling import returned_kinds
+
+            dispatcher = self._dispatcher(self.function, "kinds_dispatcher_of")
+            arguments, nullable = (*values, "boolean"), [*self._nullable(), False]
+            kinds = returned_kinds(dispatcher, arguments, nullable, "yields")
+            self._items[values] = result_type(self.name, kinds, self.signature.returns, "yields")
+        return self._items[values]
+
+    def _forget(self) -> None:
+        self._items.clear()
+
+    def __repr__(self) -> str:
+        found = set(self._items.values())
+        inferred = found.pop() if len(found) == 1 else None
+        return self._described(self.signature.returns or inferred)
+
+    def _parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _rebuilt, (self.function, self.signature, self.nulls, self._large, self._items)
+
+
+def _rebuilt(
+    function: Callable[..., Any],
+    signature: Signature,
+    nulls: NullPolicy,
+    large: bool,
+    items: dict[tuple[str, ...], s.DataType],
+) -> Generator:
+    """A `Generator` out of a pickle: what was found out about its items need not be found again."""
+    made = Generator(function, signature, nulls, large)
+    made._items = dict(items)
+    return made
+
+
+@overload
+def generator(
+    function: Callable[..., Any],
+    /,
+    *,
+    returns: Any = None,
+    nulls: NullPolicy = "propagate",
+    signature: str | None = None,
+) -> Generator: ...
+
+
+@overload
+def generator(
+    function: str | None = None,
+    /,
+    *,
+    returns: Any = None,
+    nulls: NullPolicy = "propagate",
+    signature: str | None = None,
+) -> Callable[[Callable[..., Any]], Generator]: ...
+
+
+def generator(
+    function: Callable[..., Any] | str | None = None,
+    /,
+    *,
+    returns: Any = None,
+    nulls: NullPolicy = "propagate",
+    signature: str | None = None,
+) -> Generator | Callable[[Callable[..., Any]], Generator]:
+    """Make a generator function of one row into a function to a column of lists, compiled by Numba::
+
+        @ck.generator
+        def words(s: str) -> str:
+            start = 0
+            for i in range(len(s)):
+                if s[i] == ord(" "):
+                    if start < i:
+                        yield s[start:i]
+                    start = i + 1
+            if start < len(s):
+                yield s[start:]
+
+        words(lines)          # a list of words for each line
+        words.explode(lines)  # the line of each word, and the words
+
+    Columns, hints and items are what arguments and results are for `udf`: the hint behind the arrow is
+    that of an item, or an `Iterator` of it. A yielded None is a null item.
+
+    Args:
+        function: A generator function with positional parameters. Or a signature, as text.
+        returns: The data type of the items (or a hint for it), over what the hints say; inferred if
+            neither says anything. `large_list` of it for lists with 64-bit offsets.
+        nulls: "propagate": a null in any argument makes the list null, without a call. "pass": the
+            function gets None for a null, as for `udf`.
+        signature: As text, `"(utf8) -> utf8"`, over all hints.
+
+    Raises:
+        TypeError: If a declaration cannot be understood, or the function is no generator function.
+        UnsupportedError: If a declared type cannot be an argument or item.
+        CompileError: If the function does not compile: the line and the construct.
+    """
+    if isinstance(function, str):
+        function, signature = None, function
+    require_null_policy(nulls)
+    if function is None:
+        return lambda plain: _make(plain, returns, nulls, signature)
+    return _make(function, returns, nulls, signature)
+
+
+def _make(
+    function: Callable[..., Any], returns: Any, nulls: NullPolicy, signature: str | None
+) -> Generator:
+    plain = getattr(function, "py_func", function)
+    if inspect.isasyncgenfunction(plain):
+        raise CompileError(f"{plain.__name__}: an asynchronous generator is no function of a row")
+    if not inspect.isgeneratorfunction(plain):
+        raise TypeError(f"function: expected a generator function, got {function!r}; see ck.udf")
+    declared = signature_of(plain, signature, returns)
+    lists = declared.returns
+    if isinstance(lists, s.List | s.LargeList):
+        declared = replace(declared, returns=lists.value_type)
+    made = Generator(plain, declared, nulls, isinstance(lists, s.LargeList))
+    made._require_supported()
+    if declared.returns is not None:
+        writer_of(declared.returns)
+    made.define()
+    return made

@@ -1,0 +1,140 @@
+"""Generator functions compiled as plain ones: a `yield` becomes a call of what takes the item.
+
+Numba's own generators cannot yield None beside a value, are never loaded from a cache, and do not give
+back what they hold. Two compilers rewrite the function before anything else looks at it; both give it
+one more argument, at the end:
+
+- `ItemsCompiler`: `yield x` becomes `emit(sink, x)`, for a sink of `colkern.jit.sinks`;
+- `KindsCompiler`: `yield x` becomes `if sink: return x`: what such a function returns is what the
+  generator yields.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from numba.core import ir
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.ir_utils import build_definitions, find_max_label, mk_unique_var
+from numba.core.untyped_passes import TranslateByteCode
+
+from colkern.jit.checks import RowCompiler
+from colkern.jit.sinks import emit
+
+SINK = "_colkern_sink"
+"""The name of the argument."""
+
+
+def with_sink(function: types.FunctionType) -> None:
+    """Let a function take the argument when it is compiled: Numba looks at its signature alone."""
+    plain = inspect.signature(function)
+    sink = inspect.Parameter(SINK, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = [p.replace(default=p.empty) for p in plain.parameters.values()]
+    function.__signature__ = plain.replace(parameters=[*parameters, sink])  # type: ignore[attr-defined]
+
+
+class _Rewriting(FunctionPass):  # type: ignore[misc]
+    """Makes a plain function of a generator function."""
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Rewrite all blocks."""
+        func_ir = state.func_ir
+        self._rewrite(func_ir.blocks)
+        func_ir.is_generator = state.func_id.is_generator = False
+        func_ir._definitions = build_definitions(func_ir.blocks)
+        return True
+
+    def _rewrite(self, blocks: dict[int, Any]) -> None:
+        raise NotImplementedError
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class YieldsToCalls(_Rewriting):
+    """`yield x` becomes `emit(sink, x)`."""
+
+    _name = "colkern_yields_to_calls"
+
+    def _rewrite(self, blocks: dict[int, Any]) -> None:
+        for block in blocks.values():
+            block.body = [made for found in block.body for made in _called(block.scope, found)]
+
+
+def _called(scope: Any, statement: Any) -> Iterator[Any]:
+    if not _is_yield(statement):
+        yield statement
+        return
+    loc, item = statement.loc, statement.value.value
+    function = ir.Var(scope, mk_unique_var("$emit"), loc)
+    arguments = [ir.Var(scope, SINK, loc), item]
+    yield ir.Assign(ir.Global("emit", emit, loc), function, loc)
+    yield ir.Assign(ir.Expr.call(function, arguments, (), loc), statement.target, loc)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class YieldsToReturns(_Rewriting):
+    """`yield x` becomes `if sink: return x`."""
+
+    _name = "colkern_yields_to_returns"
+
+    def _rewrite(self, blocks: dict[int, Any]) -> None:
+        waiting = list(blocks.items())
+        free = find_max_label(blocks) + 1
+        while waiting:
+            _, block = waiting.pop()
+            place = next((k for k, found in enumerate(block.body) if _is_yield(found)), None)
+            if place is None:
+                continue
+            found = block.body[place]
+            rest = ir.Block(block.scope, found.loc)
+            rest.body = [
+                ir.Assign(ir.Const(None, found.loc), found.target, found.loc),
+                *block.body[place + 1 :],
+            ]
+            blocks[free], blocks[free + 1] = _returning(block.scope, found), rest
+            sink = ir.Var(block.scope, SINK, found.loc)
+            block.body[place:] = [ir.Branch(sink, free, free + 1, found.loc)]
+            waiting.append((free + 1, rest))
+            free += 2
+
+
+def _returning(scope: Any, statement: Any) -> Any:
+    loc = statement.loc
+    block = ir.Block(scope, loc)
+    returned = ir.Var(scope, mk_unique_var("$yielded"), loc)
+    item = ir.Expr.cast(statement.value.value, loc)
+    block.body = [ir.Assign(item, returned, loc), ir.Return(returned, loc)]
+    return block
+
+
+def _is_yield(statement: Any) -> bool:
+    return isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Yield)
+
+
+class ItemsCompiler(RowCompiler):
+    """Compiles a generator function into one that hands each item to a sink."""
+
+    def define_pipelines(self) -> list[Any]:
+        """The usual passes, after the one that rewrites."""
+        return _with(YieldsToCalls, super().define_pipelines)
+
+
+class KindsCompiler(RowCompiler):
+    """Compiles a generator function into one that returns any of its items."""
+
+    def define_pipelines(self) -> list[Any]:
+        """The usual passes, after the one that rewrites."""
+        return _with(YieldsToReturns, super().define_pipelines)
+
+
+def _with(rewriting: Any, define: Callable[[], list[Any]]) -> list[Any]:
+    (passes,) = define()
+    passes._finalized = False
+    passes.add_pass_after(rewriting, TranslateByteCode)
+    passes.finalize()
+    return [passes]

@@ -1,0 +1,120 @@
+"""What is said where an operation is given something that it does not take: a list for an array."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Sequence
+from numbers import Number
+from typing import Any, NamedTuple, SupportsIndex, TypeVar
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch
+from colkern.memory import Buffer, Device
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def operation(function: _Function) -> _Function:
+    """A function that callers use: where it fails, arguments of a wrong class are named.
+
+    They are looked at only then, by the parameters' annotations: right calls do not pay for it.
+    """
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except Exception:
+            wrong = _wrong_argument(function, args, kwargs)
+            if wrong is None:
+                raise
+        raise TypeError(wrong)
+
+    return typing.cast(_Function, called)
+
+
+def _wrong_argument(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> str | None:
+    """What to say of the first argument of a wrong class; None if there is none."""
+    try:
+        given = inspect.signature(function).bind(*args, **kwargs).arguments
+    except TypeError:
+        return None
+    hints = typing.get_type_hints(function)
+    for name, value in given.items():
+        expected = _EXPECTED.get(hints[name])
+        if expected is None:
+            continue
+        if not isinstance(value, expected.classes):
+            return _text(name, value, expected)
+        if expected is _ARRAYS:
+            for position, item in enumerate(value):
+                if not isinstance(item, Array):
+                    return _text(f"{name}[{position}]", item, _ARRAY)
+    return None
+
+
+class _Expected(NamedTuple):
+    """What a parameter takes: its classes, what they are called, and how to come by one."""
+
+    classes: tuple[type[Any], ...]
+    words: str
+    remedy: str
+
+
+def _text(name: str, value: Any, expected: _Expected) -> str:
+    text = f"{name}: expected {expected.words}, got {_name(value)}"
+    remedy = _FROM_BATCH.get(expected) if isinstance(value, RecordBatch) else expected.remedy
+    return text if value is None or not remedy else f"{text}; {remedy}"
+
+
+def _name(value: Any) -> str:
+    """What a value's class is called: other libraries have arrays too, so with theirs before it."""
+    if value is None:
+        return "None"
+    library = type(value).__module__.split(".")[0]
+    return ("" if library in ("builtins", "colkern") else f"{library}.") + type(value).__name__
+
+
+_MAKE_ARRAY = "make one with colkern.array(...)"
+
+_ARRAY = _Expected((Array,), "an Array", _MAKE_ARRAY)
+_ARRAYS = _Expected((Sequence,), "a list of Arrays", "make each with colkern.array(...)")
+
+_EXPECTED: dict[Any, _Expected] = {
+    Array: _ARRAY,
+    Sequence[Array]: _ARRAYS,
+    Array | int | float: _Expected(
+        (Array, Number, np.generic), "an Array or a number", _MAKE_ARRAY
+    ),
+    Array | Buffer: _Expected((Array, Buffer), "an Array or a Buffer", _MAKE_ARRAY),
+    Array | RecordBatch: _Expected(
+        (Array, RecordBatch),
+        "an Array or a RecordBatch",
+        "make one with colkern.array(...) or colkern.record_batch(...)",
+    ),
+    RecordBatch: _Expected(
+        (RecordBatch,), "a RecordBatch", "make one with colkern.record_batch(...)"
+    ),
+    Buffer: _Expected((Buffer,), "a Buffer", "colkern.Buffer(...) is one of any bytes"),
+    Device: _Expected((Device,), "a Device", "colkern.Device('cuda') is the first GPU"),
+    s.DataType: _Expected((s.DataType,), "a data type", "colkern.int64() makes one"),
+    int: _Expected((SupportsIndex,), "an integer", ""),
+    int | str: _Expected((SupportsIndex, str), "a position or a name", ""),
+    int | str | Sequence[int | str]: _Expected(
+        (SupportsIndex, str, Sequence), "a position, a name or a path of them", ""
+    ),
+    Sequence[str]: _Expected((Sequence,), "a list of str", ""),
+}
+"""By a parameter's annotation; others are looked at by the operations themselves."""
+
+_FROM_BATCH = {
+    _ARRAY: "take one of its columns: batch['name']",
+    _ARRAYS: "its columns are batch.columns",
+}
+"""What to do where a batch is given instead."""

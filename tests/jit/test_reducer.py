@@ -1,0 +1,467 @@
+"""A `reducer` over columns gives what its functions give row after row in plain Python."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from colkern import schema as s
+from colkern.arrays import RecordBatch
+from colkern.cpu.compiler import compilations
+from colkern.cpu.threads import set_num_threads
+from colkern.errors import CompileError, UnsupportedError
+from colkern.interchange import import_array
+from colkern.jit import Reducer, reducer
+from colkern.operations import dictionary_encode
+
+
+def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Any:
+    """A column of those values that starts at slot `skipped` of its buffers."""
+    return import_array(pa.array([None] * skipped + values, type_).slice(skipped))
+
+
+def reduced(made: Reducer, rows: list[tuple[Any, ...]]) -> Any:
+    """What the reducer's functions give in plain Python, without the rows that have a null."""
+    functions = made.functions
+    state = functions.init()
+    for row in rows:
+        if None not in row:
+            state = functions.update(state, *row)
+    return functions.finish(state) if functions.finish else state
+
+
+def reduced_by(
+    made: Reducer, keys: list[Any], rows: list[tuple[Any, ...]]
+) -> list[tuple[Any, Any]]:
+    """The same for each key, in the order of their first rows."""
+    return [
+        (key, reduced(made, [row for k, row in zip(keys, rows, strict=True) if k == key]))
+        for key in dict.fromkeys(keys)
+    ]
+
+
+@pytest.fixture
+def three_threads() -> Iterator[None]:
+    set_num_threads(3)
+    yield
+    set_num_threads(0)
+
+
+@reducer
+class weighted_mean:
+    """The mean of values that count more or less."""
+
+    def init():
+        return 0.0, 0
+
+    def update(state, value: float, weight: int):
+        return state[0] + value * weight, state[1] + weight
+
+    def merge(left, right):
+        return left[0] + right[0], left[1] + right[1]
+
+    def finish(state):
+        return state[0] / state[1] if state[1] != 0 else None
+
+
+# Whole numbers add up to the same in any order.
+whole = st.integers(-1000, 1000).map(float)
+maybe = st.none() | whole
+rows_of_two = st.lists(st.tuples(maybe, st.none() | st.integers(0, 9)), max_size=200)
+skips = st.integers(0, 70)
+
+
+@given(rows=rows_of_two, a=skips, b=skips)
+def test_all_rows_but_those_with_a_null(rows: list[Any], a: int, b: int) -> None:
+    values, weights = [v for v, _ in rows], [w for _, w in rows]
+    found = weighted_mean(column(values, pa.float64(), a), column(weights, pa.int8(), b))
+    assert found == reduced(weighted_mean, rows)
+
+
+KEYS = [None, "a", "b", "", "a long key of many bytes"]
+
+
+@given(rows=rows_of_two, data=st.data(), encoded=st.booleans(), skipped=skips)
+def test_groups_come_in_the_order_of_their_first_rows_and_null_is_one(
+    rows: list[Any], data: Any, encoded: bool, skipped: int
+) -> None:
+    names = data.draw(st.lists(st.sampled_from(KEYS), min_size=len(rows), max_size=len(rows)))
+    values = column([v for v, _ in rows], pa.float64())
+    weights = column([w for _, w in rows], pa.int64(), skipped)
+    keys = column(names, pa.utf8(), skipped)
+    found = weighted_mean(values, weights, by=dictionary_encode(keys) if encoded else keys)
+    assert found.schema.names == ["key", "weighted_mean"]
+    expected = reduced_by(weighted_mean, names, rows)
+    assert list(zip(*[c.to_pylist() for c in found.columns], strict=True)) == expected
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_threads_have_states_of_their_own_that_are_merged_in_order() -> None:
+    count = 1_000_003
+    values = np.arange(count) % 1001.0
+    weights = np.arange(count) % 7
+    numbers = np.arange(count) * 31 % 1000
+    mask = np.arange(count) % 13 == 0
+    columns = [pa.array(values, mask=mask), pa.array(weights)]
+    kept = ~mask
+    assert weighted_mean(*columns) == np.average(values[kept], weights=weights[kept])
+    found = weighted_mean(*columns, by=pa.array(numbers))
+    sums = np.bincount(numbers[kept], (values * weights)[kept])
+    expected = sums / np.bincount(numbers[kept], weights[kept])
+    keys = np.array(found["key"].to_pylist())
+    assert keys.tolist() == list(dict.fromkeys(numbers.tolist()))
+    assert found["weighted_mean"].to_pylist() == expected[keys].tolist()
+
+
+@reducer
+class last:
+    """The last value: it matters which rows come first."""
+
+    def init():
+        return False, 0
+
+    def update(state, value: int):
+        return True, value
+
+    def merge(left, right):
+        return right if right[0] else left
+
+    def finish(state) -> int | None:
+        return state[1] if state[0] else None
+
+
+@pytest.mark.usefixtures("three_threads")
+@pytest.mark.parametrize("valid", [[], [0], [5, 299_999], [450_000, 900_000], [999_999]])
+def test_ranges_are_merged_in_the_order_of_the_rows(valid: list[int]) -> None:
+    mask = np.ones(1_000_000, bool)
+    mask[valid] = False
+    values = pa.array(np.arange(1_000_000), mask=mask)
+    assert last(values) == (valid[-1] if valid else None)
+    halves = np.arange(1_000_000) % 2
+    expected = [max((v for v in valid if v % 2 == half), default=None) for half in (0, 1)]
+    assert last(values, by=pa.array(halves))["last"].to_pylist() == expected
+
+
+@reducer
+class rises:
+    """How often a value is above the one before: two parts cannot be put together."""
+
+    def init():
+        return 0, -math.inf
+
+    def update(state, value: float):
+        return state[0] + (value > state[1]), value
+
+    def finish(state):
+        return state[0]
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_without_merge_all_rows_are_one_threads() -> None:
+    values = np.arange(1_000_000) % 1000.0
+    assert rises(pa.array(values)) == 1 + 999 * 1000
+
+
+def test_a_state_of_one_number_is_the_result_without_finish() -> None:
+    @reducer("(float64) -> float32")
+    class total:
+        def init():
+            return 0
+
+        def update(state, value):
+            return state + value
+
+        def merge(left, right):
+            return left + right
+
+    # The integer of `init` becomes a float.
+    assert total(column([1.5, None, 2.0])) == 3.5
+    assert total(column([], pa.float64())) == 0.0
+    assert total.result_type(s.float64()) == s.float32()
+    assert repr(total) == "<colkern reducer total(value: double) -> float>"
+
+
+@reducer(nulls="pass")
+class null_share:
+    def init():
+        return 0, 0
+
+    def update(state, value: float | None):
+        return state[0] + (value is None), state[1] + 1
+
+    def merge(left, right):
+        return left[0] + right[0], left[1] + right[1]
+
+    def finish(state) -> float | None:
+        return state[0] / state[1] if state[1] > 0 else None
+
+
+@given(st.lists(maybe, max_size=150), skips)
+def test_passed_nulls_are_none(values: list[Any], skipped: int) -> None:
+    expected = sum(v is None for v in values) / len(values) if values else None
+    assert null_share(column(values, pa.float64(), skipped)) == expected
+
+
+class LongestName:
+    """An object with the four functions."""
+
+    @staticmethod
+    def init() -> int:
+        return 0
+
+    @staticmethod
+    def update(state: int, name: str) -> int:
+        return max(state, len(name))
+
+    @staticmethod
+    def finish(state: int) -> str:
+        return "long" if state > 3 else "short"
+
+
+def test_text_in_and_out_of_an_object_of_static_functions() -> None:
+    made = reducer(LongestName())
+    assert made.name == "LongestName"
+    assert made(column(["a", None, "abcd"])) == "long"
+    found = made(column(["a", "b", "four"]), by=column([1, 1, 2]))
+    assert found["LongestName"].to_pylist() == ["short", "long"]
+
+
+# Keys
+
+
+def test_keys_are_columns_of_any_kind_and_may_have_names() -> None:
+    values, weights = column([1.0, 2.0, 3.0, 4.0]), column([1, 1, 1, 1])
+    first, second = column(["x", None, "x", None]), column([[1], [1], [1], [2]])
+    expected = [2.0, 2.0, 4.0]
+    several = weighted_mean(values, weights, by=[first, second])
+    assert several.schema.names == ["key_0", "key_1", "weighted_mean"]
+    named = weighted_mean(values, weights, by={"name": first, "tags": second})
+    assert named.to_pylist() == [
+        {"name": "x", "tags": [1], "weighted_mean": 2.0},
+        {"name": None, "tags": [1], "weighted_mean": 2.0},
+        {"name": None, "tags": [2], "weighted_mean": 4.0},
+    ]
+    batch = RecordBatch.from_arrays([first, second], ["name", "tags"])
+    assert weighted_mean(values, weights, by=batch).to_pylist() == named.to_pylist()
+    assert several["weighted_mean"].to_pylist() == expected
+
+
+def test_no_rows_have_no_groups() -> None:
+    none = column([], pa.float64())
+    found = weighted_mean(none, column([], pa.int64()), by=column([], pa.utf8()))
+    assert (found.num_rows, found.schema.names) == (0, ["key", "weighted_mean"])
+    assert weighted_mean(none, column([], pa.int64())) is None
+
+
+def test_wrong_columns_and_keys_are_named() -> None:
+    values, weights = column([1.0]), column([1])
+    with pytest.raises(TypeError, match="weighted_mean takes 2 columns, got 1"):
+        weighted_mean(values)
+    with pytest.raises(TypeError, match="weight: expected an integer type"):
+        weighted_mean(values, values)
+    with pytest.raises(ValueError, match="weight: 2 values, but value has 1"):
+        weighted_mean(values, column([1, 2]))
+    with pytest.raises(ValueError, match="key: 2 values, but value has 1"):
+        weighted_mean(values, weights, by=column([1, 2]))
+    with pytest.raises(TypeError, match=r"by\[1\]: expected an Arrow array, got int"):
+        weighted_mean(values, weights, by=[weights, 1])
+    with pytest.raises(ValueError, match="by: expected one column at least"):
+        weighted_mean(values, weights, by=[])
+
+
+# Errors
+
+
+@reducer
+class positive_sum:
+    def init():
+        return 0
+
+    def update(state, value: int):
+        if value < 0:
+            raise ValueError("negative")
+        return state + value
+
+    def merge(left, right):
+        return left + right
+
+    def finish(state):
+        if state == 5:
+            raise ArithmeticError("five")
+        return state
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("row", [0, 299_998, 499_999])
+def test_an_exception_says_in_which_row_it_was_raised(row: int, threads: int) -> None:
+    values = np.ones(500_000, np.int64)
+    values[row] = -1
+    set_num_threads(threads)
+    try:
+        for by in (None, pa.array(values % 3)):
+            with pytest.raises(ValueError, match="negative") as caught:
+                positive_sum(pa.array(values), by=by)
+            assert caught.value.__notes__ == [f"positive_sum: row {row}"]
+    finally:
+        set_num_threads(0)
+
+
+def test_the_row_depends_on_the_rows_before_it() -> None:
+    @reducer
+    class short_sum:
+        def init():
+            return 0
+
+        def update(state, value: int):
+            if state + value > 10:
+                raise OverflowError("more than ten")
+            return state + value
+
+    with pytest.raises(OverflowError) as caught:
+        short_sum(column([4, 4, None, 2, 0, 1, 9]))
+    assert caught.value.__notes__ == ["short_sum: row 5"]
+    with pytest.raises(OverflowError) as caught:
+        short_sum(column([4, 9, 4, 2, 3, 1, 9]), by=column([1, 2, 1, 1, 1, 2, 2]))
+    assert caught.value.__notes__ == ["short_sum: row 4"]
+
+
+def test_an_exception_of_finish_says_in_which_group() -> None:
+    with pytest.raises(ArithmeticError, match="five") as caught:
+        positive_sum(column([1, 2, 3]), by=column([0, 1, 1]))
+    assert caught.value.__notes__ == ["positive_sum: finish of group 1"]
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_an_exception_of_merge_says_in_which_group() -> None:
+    @reducer
+    class apart:
+        def init():
+            return 0
+
+        def update(state, value: int):
+            return state + value
+
+        def merge(left, right):
+            if left > 0 and right > 0:
+                raise ValueError("two parts")
+            return left + right
+
+    values, keys = np.zeros(900_000, np.int64), np.arange(900_000) % 7
+    # Of groups 0 to 6, number 3 has a value in the second and in the third part.
+    values[[keys.tolist().index(1), 350_003, 700_000]] = 1
+    keys[[350_003, 700_000]] = 3
+    assert apart(pa.array(values[:600_000]), by=pa.array(keys[:600_000])).num_rows == 7
+    with pytest.raises(ValueError, match="two parts") as caught:
+        apart(pa.array(values), by=pa.array(keys))
+    assert caught.value.__notes__ == ["apart: merge of group 3"]
+
+
+def made_of(**functions: Any) -> Any:
+    return type("broken", (), functions)
+
+
+def no_state():
+    return 0.0
+
+
+def added(state, value: float):
+    return state + value
+
+
+def paired(state, value: float):
+    return state, value
+
+
+def truth(state, value: float):
+    return value > 0
+
+
+def unknown(state, value: float):
+    return state + value.nothing
+
+
+def listed():
+    return [1.0]
+
+
+@pytest.mark.parametrize(
+    ("functions", "words"),
+    [
+        ({"init": listed, "update": added}, ["init returns list(float)", "a state is a number"]),
+        ({"init": no_state, "update": paired}, ["update returns", "where the state is float"]),
+        ({"init": no_state, "update": truth}, ["update returns bool where the state is float"]),
+        (
+            {"init": no_state, "update": added, "merge": lambda a, b: (a, b)},
+            ["merge returns", "a state keeps its type"],
+        ),
+        ({"init": no_state, "update": unknown}, ["unknown does not compile", "'nothing'"]),
+    ],
+)
+def test_what_and_where_it_does_not_compile(functions: Any, words: list[str]) -> None:
+    with pytest.raises(CompileError) as caught:
+        reducer(made_of(**functions))
+    text = str(caught.value)
+    assert all(word in text for word in words), text
+    assert f'File "{__file__}", line ' in text
+
+
+def test_a_tuple_is_no_result() -> None:
+    with pytest.raises(CompileError, match="a state that is a tuple needs a finish"):
+        reducer(made_of(init=lambda: (0.0, 0), update=lambda state, value: state))(column([1]))
+
+
+def test_functions_that_are_missing_or_take_other_parameters() -> None:
+    with pytest.raises(TypeError, match="broken: a reducer has a function update"):
+        reducer(made_of(init=no_state))
+    with pytest.raises(TypeError, match=r"init takes 0 parameters, not 1.*no self"):
+        reducer(made_of(init=lambda self: 0, update=added))
+    with pytest.raises(TypeError, match="a reducer has one parameter at least"):
+        reducer(made_of(init=no_state, update=lambda state: state))
+    with pytest.raises(TypeError, match="expected a plain function"):
+        reducer(made_of(init=3, update=added))
+    with pytest.raises(UnsupportedError, match="month_interval"):
+        reducer(made_of(init=no_state, update=added), returns=s.month_interval())
+
+
+# What else it is
+
+
+def test_it_is_compiled_ahead_of_its_calls() -> None:
+    @reducer
+    class largest:
+        def init():
+            return -math.inf
+
+        def update(state, value: float):
+            return max(state, value)
+
+        def merge(left, right):
+            return max(left, right)
+
+    values, keys = column([1.0, None, 3.0]), column([1, 2, 1])
+    # So that the kernels of colkern are there.
+    null_share(values, by=keys)
+    null_share(values)
+    largest.compile(s.float64())
+    before = compilations()
+    assert largest(values) == 3.0
+    assert largest(values, by=keys)["largest"].to_pylist() == [3.0, -math.inf]
+    assert compilations()["compiled"] == before["compiled"]
+
+
+def test_it_looks_like_its_class() -> None:
+    assert weighted_mean.__name__ == "weighted_mean"
+    assert weighted_mean.__doc__ == "The mean of values that count more or less."
+    assert repr(last) == "<colkern reducer last(value: int) -> int64>"
+
+
+def test_it_is_pickled_by_its_name() -> None:
+    assert pickle.loads(pickle.dumps(weighted_mean)) is weighted_mean

@@ -1,0 +1,72 @@
+"""uint64 arguments beside literals: as in NumPy, a literal that is not negative is a uint64, too.
+
+The oracle is Python, whose integers have all the bits there are, taken to 64 of them at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import colkern as ck
+from colkern.jit import udf
+
+EDGES = [0, 1, 7, 2**63 - 1, 2**63, 2**64 - 2, 2**64 - 1]
+
+
+def arithmetic(x: Any) -> Any:
+    y = x // 10 + 1
+    y *= 3
+    return (y | 1) ^ (x % 1000 & 0xFF)
+
+
+def digits(x: Any) -> Any:
+    total = 0
+    while x != 0:
+        total += x % 10
+        x //= 10
+    return total
+
+
+def ones(x: Any) -> Any:
+    count = 0
+    while x != 0:
+        x = x & (x - 1)
+        count += 1
+    return count
+
+
+def chosen(x: Any) -> Any:
+    if x == 1:
+        return None
+    small = 5 if x < 7 else x
+    return 0 if small == 7 else small
+
+
+FUNCTIONS = (arithmetic, digits, ones, chosen)
+COMPILED = {function: udf(function) for function in FUNCTIONS}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@given(values=st.lists(st.sampled_from(EDGES) | st.integers(0, 2**64 - 1), min_size=1))
+def test_all_values_are_computed_with_all_bits(
+    function: Callable[..., Any], values: list[int]
+) -> None:
+    found = COMPILED[function](ck.array(values, ck.uint64()))
+    assert found.to_pylist() == [function(value) for value in values]
+    # What is counted from 0 by ones never meets the argument.
+    assert found.type == (ck.int64() if function is ones else ck.uint64())
+
+
+def test_a_literal_that_is_negative_or_elsewhere_keeps_its_sign() -> None:
+    @udf
+    def mixed(x):
+        step = 1
+        return step - 5 if x + step > 1 else x + -1
+
+    assert mixed(ck.array([1, 0], ck.uint64())).to_pylist() == [-4, -1]
+    assert mixed.result_type(ck.uint64()) == ck.int64()

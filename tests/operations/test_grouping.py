@@ -1,0 +1,86 @@
+"""Rows that are the same get the same number, in the order of their first rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from arrow_oracle import from_pyarrow
+from arrow_strategies import arrays
+from hypothesis import given
+from hypothesis import strategies as st
+from operations.samples import ints, sample, samples
+
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.operations import dictionary_encode
+from colkern.operations.grouping import group_rows
+
+
+def expected_groups(rows: list[Any]) -> tuple[list[int], list[int]]:
+    """Numbers and first rows, by a dict of what the rows look like: 0.0 and -0.0 do not look alike."""
+    firsts: dict[str, int] = {}
+    for row, value in enumerate(rows):
+        firsts.setdefault(repr(value), row)
+    places = {seen: number for number, seen in enumerate(firsts)}
+    return [places[repr(value)] for value in rows], list(firsts.values())
+
+
+def check(columns: list[Array]) -> None:
+    found = group_rows(columns)
+    rows = list(zip(*[column.to_pylist() for column in columns], strict=True))
+    assert (found.numbers.tolist(), found.firsts.tolist()) == expected_groups(rows)
+    for column in columns:
+        values = column.to_pylist()
+        expected = [values[first] for first in found.firsts.tolist()]
+        assert list(map(repr, found.keys(column).to_pylist())) == list(map(repr, expected))
+
+
+@pytest.mark.parametrize("name", [name for name in samples() if "union" not in name])
+def test_every_layout(name: str) -> None:
+    whole = sample(name)
+    for array in (whole, whole.slice(3, whole.length - 4), whole.slice(0, 0)):
+        check([array])
+
+
+def without_unions() -> st.SearchStrategy[pa.Array]:
+    return arrays().filter(lambda array: "union" not in str(array.type))
+
+
+@given(without_unions())
+def test_what_looks_alike_is_one_group(array: pa.Array) -> None:
+    doubled = from_pyarrow(array)
+    check([doubled])
+
+
+@given(st.lists(st.tuples(*[st.sampled_from([None, "a", "b", "c"])] * 3), max_size=80))
+def test_groups_of_several_columns_are_those_of_tuples(rows: list[Any]) -> None:
+    columns = [from_pyarrow(pa.array([row[k] for row in rows], pa.utf8())) for k in range(3)]
+    check([columns[0], dictionary_encode(columns[1]), columns[2]])
+
+
+def test_null_indices_and_indices_of_null_are_one_group_and_values_may_repeat() -> None:
+    indices = pa.array([0, 1, None, 2, 3, 1], pa.int8())
+    twice = pa.DictionaryArray.from_arrays(indices, pa.array(["x", None, "x", "y"]))
+    found = group_rows([from_pyarrow(twice)])
+    assert found.numbers.tolist() == [0, 1, 1, 0, 2, 1]
+
+
+def test_what_stands_under_a_null_is_not_looked_at() -> None:
+    offsets = pa.py_buffer(pa.array([0, 2, 3, 3], pa.int32()).buffers()[1])
+    hidden = pa.ListArray.from_buffers(
+        pa.list_(pa.int64()), 3, [pa.py_buffer(b"\x02"), offsets], children=[pa.array([1, 2, 3])]
+    )
+    assert group_rows([from_pyarrow(hidden)]).numbers.tolist() == [0, 1, 0]
+
+
+def test_unions_are_refused() -> None:
+    union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
+    with pytest.raises(UnsupportedError, match="union"):
+        group_rows([from_pyarrow(union)])
+
+
+def test_one_group_beside_another_column() -> None:
+    check([ints([1, 1, 1]), ints([1, None, 1])])
+    check([ints([1, None, 1]), ints([1, 1, 1])])

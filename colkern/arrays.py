@@ -51,6 +51,7 @@ class Array:
 
     __slots__ = (
         "_checked",
+        "_device_record",
         "_kept_items",
         "_make_buffers",
         "_null_count",
@@ -65,6 +66,7 @@ class Array:
         "type",
     )
 
+    _device_record: Any
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
     _place: int
     # What compiled code is handed (colkern.jit.records), once it has been.

@@ -88,6 +88,7 @@ GROUPS = {
     "spark": ("tests/spark/",),
     "simulator": ("tests/cuda/test_operations.py", "tests/kernels/test_simulator.py"),
     "launches": ("tests/cuda/test_gpu_benchmarks.py",),
+    "kernels": ("tests/jit/test_cuda_columns.py",),
 }
 """Files whose tests share a worker: one Spark at a time, and one run of the simulator for all."""
 

@@ -104,6 +104,13 @@ def within_functions() -> Any:
     return compiler()
 
 
+def simulated_module() -> Any:
+    """The compiler's module as the kernel that the simulator runs sees it."""
+    from numba.cuda.simulator.kernel import _get_kernel_context
+
+    return _get_kernel_context()
+
+
 def primitive(name: str) -> Any:
     """A primitive that each compiler supplies in its own way, for the chosen one."""
     if is_simulated():
@@ -135,9 +142,19 @@ def device_function(function: Callable[..., Any]) -> Any:
     return compiler().jit(device=True, inline="always")(function)
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[..., Any], **options: Any) -> Any:
     """A kernel that can be launched; compiled at its first launch for each set of types."""
-    return compiler().jit(function)
+    return compiler().jit(**options)(function) if options else compiler().jit(function)
+
+
+def compile_errors() -> tuple[type[Exception], ...]:
+    """What the compiler raises of code that it does not take."""
+    compiler()
+    if is_simulated() or is_mlir():
+        return ()
+    from numba import NumbaError
+
+    return (NumbaError,)
 
 
 @lru_cache(maxsize=256)

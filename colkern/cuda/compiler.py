@@ -127,6 +127,11 @@ def ptx(
     return adapter.ptx(function, [("u8", False), ("u8", False), *arguments], capability)
 
 
+def device_function(function: Callable[..., Any]) -> Any:
+    """A helper of `colkern.kernels` for users' kernels to call."""
+    return _device_function(function, 1)
+
+
 @cache
 def _device_function(function: Callable[..., Any], lanes: int) -> Any:
     """A body, a helper or a primitive in Python, compiled into whoever calls it."""

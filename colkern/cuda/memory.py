@@ -48,6 +48,20 @@ def current_stream() -> int:
     return int(array_library().cuda.get_current_stream().ptr)
 
 
+def on_stream(stream: Any) -> AbstractContextManager[Any]:
+    """Within it, a stream of the current device is CuPy's current one.
+
+    Args:
+        stream: CuPy's, the compiler's, or a `cudaStream_t` as an integer; None for the one that is.
+    """
+    if stream is None or adapter.is_simulated():
+        return nullcontext()
+    # CuPy's streams have a `ptr`; those of the compiler are integers, too.
+    pointer = int(getattr(stream, "ptr", stream))
+    chosen: AbstractContextManager[Any] = array_library().cuda.ExternalStream(pointer)
+    return chosen
+
+
 def multiprocessors(device: Device) -> int:
     """How many multiprocessors a device has."""
     return int(array_library().cuda.Device(device.ordinal).attributes["MultiProcessorCount"])

@@ -11,6 +11,7 @@ from typing import Any
 
 from numpy import uint64
 
+from colkern.cuda import adapter
 from colkern.kernels import primitives
 
 
@@ -19,6 +20,10 @@ class Thread:
 
     The simulator tells it to kernels alone, which are called in a Python thread each.
     """
+
+    def __getattr__(self, name: str) -> Any:
+        """Anything else of the module, as the kernel that runs sees it."""
+        return getattr(adapter.simulated_module(), name)
 
     @property
     def threadIdx(self) -> Any:

@@ -8,6 +8,7 @@ from colkern.jit.building.builder import Builder
 from colkern.jit.building.rows import build_rows
 from colkern.jit.bytestring import ByteString
 from colkern.jit.decorator import njit
+from colkern.jit.device.kernels import CudaKernel, cuda_jit
 from colkern.jit.generators import Generator, generator
 from colkern.jit.reducers import Reducer, reducer
 from colkern.jit.scalar import Udf, udf
@@ -15,10 +16,12 @@ from colkern.jit.scalar import Udf, udf
 __all__ = [
     "Builder",
     "ByteString",
+    "CudaKernel",
     "Generator",
     "Reducer",
     "Udf",
     "build_rows",
+    "cuda_jit",
     "generator",
     "njit",
     "reducer",

@@ -1,0 +1,8 @@
+"""Arrow columns in users' CUDA kernels: `cuda_jit`, which translates a kernel's source.
+
+No interface of a CUDA compiler for extensions is used: what the compiler sees are numbers, arrays and
+plain functions. Importing this package imports no compiler.
+
+`kinds` says what a variable can be, `elements` how a slot is read, `columns`, `strings` and `decimals`
+what can be done with it; `expressions` and `statements` walk the source; `kernels` launches.
+"""

@@ -1,0 +1,251 @@
+"""Decimals in users' kernels: words of 64 bits, and a scale that the kind knows.
+
+Results of `+`, `-` and `*` have 128 bits at least, and 256 where an operand has. What does not fit
+raises OverflowError where indices are checked; elsewhere its lowest words are what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from colkern.jit.device.emitter import Emitter, Value, integer
+from colkern.jit.device.kinds import INTEGER, PLAIN, Decimal, Number, Record, is_plain
+from colkern.kernels import decimal_words, decimals
+
+_WORD = 64
+_FACTOR_DIGITS = 18
+"""The digits of the largest power of ten below 2**63."""
+_DIVISOR_DIGITS = 9
+"""As many digits have a power of ten below 2**31."""
+
+
+# Words
+
+
+def _number(e: Emitter, value: Value) -> tuple[list[str], int]:
+    """The words of a decimal or an integer, and its scale."""
+    if isinstance(value.kind, Decimal):
+        return list(value.parts), value.kind.scale
+    if not is_plain(value.kind):
+        raise e.failure(f"a decimal meets {value.kind.words}")
+    if value.kind == Number("f4") or value.kind == Number("f8"):
+        raise e.failure("a decimal meets a float; float(d) makes one of it")
+    if value.kind == Number("u8"):
+        return [value.parts[0], "_ck_zero"], 0
+    return [e.bind(f"_ck_u8(_ck_i8({value.parts[0]}))")], 0
+
+
+def _widened(e: Emitter, words: Sequence[str], count: int) -> list[str]:
+    if len(words) >= count:
+        return list(words)
+    filling = e.bind(e.call(decimal_words.filling, words[-1]))
+    return [*words, *[filling] * (count - len(words))]
+
+
+def _times_power(e: Emitter, words: Sequence[str], power: int) -> list[str]:
+    """A number times ten to a power, in as many words."""
+    found = list(words)
+    while power > 0:
+        digits = min(power, _FACTOR_DIGITS)
+        carry = "_ck_zero"
+        for k, word in enumerate(found):
+            call = e.call(decimals.times, word, f"_ck_u8({10**digits})", carry)
+            found[k], carry = e.bind_each(call, 2)
+        power -= digits
+    return found
+
+
+def _count_for(words: int, power: int, spare: int = 0) -> int:
+    """How many words a number has at most after multiplication by ten to a power."""
+    return (
+        -(-(words * _WORD + (10**power).bit_length() + spare) // _WORD) if power or spare else words
+    )
+
+
+def _narrowed(e: Emitter, words: Sequence[str], count: int) -> tuple[str, ...]:
+    if len(words) <= count:
+        return tuple(_widened(e, words, count))
+    if e.program.checked:
+        filling = e.bind(e.call(decimal_words.filling, words[count - 1]))
+        fits = " and ".join(f"{word} == {filling}" for word in words[count:])
+        e.check(f"({fits})", OverflowError, f"a decimal does not fit {count * _WORD} bits")
+    return tuple(words[:count])
+
+
+def at_scale(e: Emitter, value: Value, kind: Decimal) -> tuple[str, ...]:
+    """The words of a decimal or an integer as those of a decimal of a scale that is not smaller."""
+    words, scale = _number(e, value)
+    power = kind.scale - scale
+    wide = _widened(e, words, max(_count_for(len(words), power), len(words)))
+    return _narrowed(e, _times_power(e, wide, power), kind.count)
+
+
+def _aligned(e: Emitter, left: Value, right: Value, spare: int) -> tuple[list[str], list[str], int]:
+    """Two numbers at the larger scale, in as many words as both need; and that scale."""
+    numbers = [_number(e, value) for value in (left, right)]
+    scale = max(s for _, s in numbers)
+    count = max(_count_for(len(words), scale - s, spare) for words, s in numbers)
+    one, other = (_times_power(e, _widened(e, words, count), scale - s) for words, s in numbers)
+    return one, other, scale
+
+
+def _negative(e: Emitter, words: Sequence[str]) -> list[str]:
+    found, carry = [], "_ck_one"
+    for word in words:
+        call = e.call(decimal_words.sum_with_carry, f"~{word}", "_ck_zero", carry)
+        low, carry = e.bind_each(call, 2)
+        found.append(low)
+    return found
+
+
+def _magnitude(e: Emitter, words: Sequence[str]) -> tuple[list[str], str]:
+    """The words of the absolute value, and all bits if the number is negative."""
+    filling = e.bind(e.call(decimal_words.filling, words[-1]))
+    return _turned(e, words, filling), filling
+
+
+def _turned(e: Emitter, words: Sequence[str], filling: str) -> list[str]:
+    """A number, its sign turned over where `filling` is all bits and not 0."""
+    found, carry = [], f"({filling} & _ck_one)"
+    for word in words:
+        call = e.call(decimal_words.sum_with_carry, f"({word} ^ {filling})", "_ck_zero", carry)
+        low, carry = e.bind_each(call, 2)
+        found.append(low)
+    return found
+
+
+def _divided(e: Emitter, words: Sequence[str], power: int) -> tuple[list[str], str]:
+    """A number divided by ten to a power, towards zero; and whether nothing is left over."""
+    found, filling = _magnitude(e, words)
+    rests = []
+    while power > 0:
+        digits = min(power, _DIVISOR_DIGITS)
+        rest = "_ck_zero"
+        for k in range(len(found) - 1, -1, -1):
+            call = e.call(decimal_words.divided, rest, found[k], f"_ck_u8({10**digits})")
+            found[k], rest = e.bind_each(call, 2)
+        rests.append(rest)
+        power -= digits
+    exact = f"({' | '.join(rests)}) == _ck_zero" if rests else "True"
+    return _turned(e, found, filling), exact
+
+
+# Operations
+
+
+def compared(e: Emitter, sign: str, left: Value, right: Value) -> str:
+    """The code of `left sign right`."""
+    one, other, _ = _aligned(e, left, right, 0)
+    if sign in ("==", "!="):
+        equal = " and ".join(f"{a} == {b}" for a, b in zip(one, other, strict=True))
+        return f"({equal})" if sign == "==" else f"(not ({equal}))"
+    if sign in (">", "<="):
+        one, other = other, one
+    below = "False"
+    for k, (a, b) in enumerate(zip(one, other, strict=True)):
+        if k == len(one) - 1:
+            # With the sign's bit turned over, words are in the order of the numbers.
+            a, b = (e.bind(f"{word} ^ _ck_sign") for word in (a, b))
+        below = e.bind(e.call(decimal_words.is_less, a, b, below))
+    return below if sign in ("<", ">") else f"(not {below})"
+
+
+def _result_count(left: Value, right: Value) -> int:
+    return max(2, *(v.kind.count for v in (left, right) if isinstance(v.kind, Decimal)))
+
+
+def combined(e: Emitter, sign: str, left: Value, right: Value) -> Value:
+    """`left sign right`, of `+`, `-` and `*`."""
+    count = _result_count(left, right)
+    if sign == "*":
+        return _product(e, left, right, count)
+    one, other, scale = _aligned(e, left, right, 1)
+    if sign == "-":
+        other = _negative(e, other)
+    found, carry = [], "_ck_zero"
+    for a, b in zip(one, other, strict=True):
+        low, carry = e.bind_each(e.call(decimal_words.sum_with_carry, a, b, carry), 2)
+        found.append(low)
+    return Value(Decimal(count, scale), _narrowed(e, found, count))
+
+
+def _product(e: Emitter, left: Value, right: Value, count: int) -> Value:
+    """Of magnitudes, word by word; the sign is turned over afterwards."""
+    (one, scale), (other, more) = (_number(e, value) for value in (left, right))
+    (one, first), (other, second) = (_magnitude(e, words) for words in (one, other))
+    found = ["_ck_zero"] * (len(one) + len(other))
+    for i, a in enumerate(one):
+        carry = "_ck_zero"
+        for j, b in enumerate(other):
+            low, high = e.bind_each(e.call(decimals.times, a, b, carry), 2)
+            call = e.call(decimal_words.product_with_carry, low, high, found[i + j])
+            found[i + j], carry = e.bind_each(call, 2)
+        found[i + len(other)] = carry
+    words = _turned(e, found, e.bind(f"{first} ^ {second}"))
+    return Value(Decimal(count, scale + more), _narrowed(e, words, count))
+
+
+def negated(e: Emitter, value: Value) -> Value:
+    """`-value`."""
+    words, scale = _number(e, value)
+    count = max(len(words), 2)
+    negative = _negative(e, _widened(e, words, len(words) + 1))
+    return Value(Decimal(count, scale), _narrowed(e, negative, count))
+
+
+def absolute(e: Emitter, value: Value) -> Value:
+    """`abs(value)`."""
+    words, scale = _number(e, value)
+    count = max(len(words), 2)
+    magnitude, _ = _magnitude(e, _widened(e, words, len(words) + 1))
+    return Value(Decimal(count, scale), _narrowed(e, magnitude, count))
+
+
+def as_float(e: Emitter, value: Value) -> Value:
+    """`float(value)`."""
+    words, scale = _number(e, value)
+    magnitude, filling = _magnitude(e, words)
+    total = "0.0"
+    for word in reversed(magnitude):
+        total = e.bind(e.call(decimal_words.float_of, total, word))
+    sign, power = "/" if scale >= 0 else "*", repr(float(10 ** abs(scale)))
+    total = e.bind(f"{total} {sign} {power}")
+    return Value(Number("f8"), (e.bind(f"-{total} if {filling} != _ck_zero else {total}"),))
+
+
+def whole(e: Emitter, value: Value) -> Value:
+    """`int(value)`, an int64."""
+    words, scale = _number(e, value)
+    if scale > 0:
+        words, _ = _divided(e, words, scale)
+    else:
+        wide = _widened(e, words, _count_for(len(words), -scale))
+        words = _times_power(e, wide, -scale)
+    (word,) = _narrowed(e, words, 1)
+    return Value(PLAIN, (e.bind(f"_ck_i8({word})"),))
+
+
+def attribute(e: Emitter, value: Value, name: str) -> Value:
+    """`value.scale`, `value.words`."""
+    words, scale = _number(e, value)
+    if name == "scale":
+        return Value(INTEGER, (str(scale),))
+    if name == "words":
+        return Value(Record((Number("u8"),) * len(words)), tuple(words))
+    raise e.failure(f"a decimal has no {name!r} in a kernel")
+
+
+def method(e: Emitter, value: Value, name: str, arguments: Sequence[Value]) -> Value:
+    """`value.rescale(scale)`."""
+    if name != "rescale" or len(arguments) != 1:
+        raise e.failure(f"a decimal has no {name!r} in a kernel")
+    wanted = integer(arguments[0])
+    if wanted is None:
+        raise e.failure("rescale: the scale must be a literal, as it is part of the kind")
+    words, scale = _number(e, value)
+    if wanted >= scale:
+        kind = Decimal(max(len(words), 2) if wanted > scale else len(words), wanted)
+        return Value(kind, at_scale(e, value, kind))
+    found, exact = _divided(e, words, scale - wanted)
+    e.check(exact, ValueError, f"digits behind a scale of {wanted} would be lost")
+    return Value(Decimal(len(words), wanted), tuple(found))

@@ -1,0 +1,314 @@
+"""How a slot of each data type is read in a users' kernel: one row a type class.
+
+`element` reads a slot that may be null, `value` one that is known not to be. `readable` is the code
+that says whether the slot may be touched at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from colkern import schema as s
+from colkern.jit.device.emitter import Emitter, Value
+from colkern.jit.device.kinds import (
+    BOOL,
+    BYTES,
+    NOTHING,
+    Column,
+    Decimal,
+    Kind,
+    Number,
+    Path,
+    Record,
+    Row,
+    nullable,
+)
+from colkern.kernels import slot_values as slots
+from colkern.layouts import Role, layout
+
+ALWAYS = "True"
+
+
+def element(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable: str) -> Value:
+    """What a slot holds, None where it is null."""
+    kind = data_type.storage
+    if isinstance(kind, s.Null):
+        return Value(NOTHING, ())
+    if isinstance(kind, s.Dictionary):
+        valid = own_validity(e, path, slot, readable)
+        found = element(
+            e, path.part(0), kind.value_type, index_slot(e, path, kind, slot, valid), valid
+        )
+        return _missing_unless(found, valid)
+    if isinstance(kind, s.RunEndEncoded):
+        return element_of_run(e, path, kind, run_of(e, path, kind, slot, readable), readable)
+    if isinstance(kind, s.Union):
+        return Value(Row(path, kind), (slot,))
+    valid = own_validity(e, path, slot, readable)
+    read = _READERS[type(kind)](e, path, kind, slot, valid)
+    return Value(nullable(read.kind), (valid, *read.parts))
+
+
+def value(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable: str) -> Value:
+    """What a slot holds, whether it is null or not."""
+    kind = data_type.storage
+    if isinstance(kind, s.Null):
+        return Value(NOTHING, ())
+    if isinstance(kind, s.Dictionary):
+        index = index_slot(e, path, kind, slot, readable)
+        return value(e, path.part(0), kind.value_type, index, readable)
+    if isinstance(kind, s.RunEndEncoded):
+        place = value_slot(e, path, kind, slot, readable)
+        return value(e, path.part(1), kind.fields[1].type, place, readable)
+    if isinstance(kind, s.Union):
+        return Value(Row(path, kind), (slot,))
+    return _READERS[type(kind)](e, path, kind, slot, readable)
+
+
+def validity(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable: str) -> str:
+    """The code of whether what a slot holds is not null."""
+    kind = data_type.storage
+    if isinstance(kind, s.Null):
+        return "False"
+    if isinstance(kind, s.Dictionary):
+        valid = own_validity(e, path, slot, readable)
+        return validity(
+            e, path.part(0), kind.value_type, index_slot(e, path, kind, slot, valid), valid
+        )
+    if isinstance(kind, s.RunEndEncoded):
+        place = value_slot(e, path, kind, slot, readable)
+        return validity(e, path.part(1), kind.fields[1].type, place, readable)
+    if isinstance(kind, s.Union):
+        return _validity_in_union(e, path, kind, slot, readable)
+    return own_validity(e, path, slot, readable)
+
+
+def _missing_unless(found: Value, valid: str) -> Value:
+    kind = nullable(found.kind)
+    return found if kind == found.kind else Value(kind, (valid, *found.parts))
+
+
+def own_validity(e: Emitter, path: Path, slot: str, readable: str) -> str:
+    """Whether an array's own bitmap says that a slot is not null."""
+    bitmap = e.member(path, Role.VALIDITY.value)
+    return e.bind(e.call(slots.valid_at, e.like("u1"), bitmap, slot, readable))
+
+
+def _validity_in_union(e: Emitter, path: Path, kind: s.Union, slot: str, readable: str) -> str:
+    result = e.bind("False")
+    chosen = type_id(e, path, slot, readable)
+    for k, code in enumerate(kind.type_codes):
+        this = e.bind(f"{readable} and {chosen} == {code}")
+        place = union_slot(e, path, kind, k, slot, this)
+        found = validity(e, path.part(k), kind.fields[k].type, place, this)
+        result = e.bind(f"{result} or {found}")
+    return result
+
+
+# Where values stand
+
+
+def child_slot(e: Emitter, path: Path, k: int, slot: str) -> str:
+    """The slot of a child that stands beside a slot."""
+    return e.bind(f"{e.member(path.part(k), 'offset')} + {slot}")
+
+
+def union_slot(e: Emitter, path: Path, kind: s.Union, k: int, slot: str, readable: str) -> str:
+    """The slot of a union's child that holds the value of a slot of that child's type."""
+    if kind.mode == "sparse":
+        return child_slot(e, path, k, slot)
+    return union_place(e, path, kind, slot, readable, e.member(path.part(k), "offset"))
+
+
+def union_place(
+    e: Emitter, path: Path, kind: s.Union, slot: str, readable: str, first: str = "_ck_zero"
+) -> str:
+    """Where a dense union's slot says that its value is, `first` being where the child begins."""
+    like, size = _items(e, kind, Role.OFFSETS)
+    offsets = e.member(path, Role.OFFSETS.value)
+    return e.bind(e.call(slots.elsewhere_at, like, offsets, size, first, slot, readable))
+
+
+def type_id(e: Emitter, path: Path, slot: str, readable: str) -> str:
+    """The type id of a union's slot."""
+    ids = e.member(path, Role.TYPE_IDS.value)
+    return e.bind(e.call(slots.number_at, e.like("i1"), ids, "_ck_one", slot, readable))
+
+
+def index_slot(
+    e: Emitter, path: Path, kind: s.Dictionary, slot: str, readable: str, first: str | None = None
+) -> str:
+    """The slot of a dictionary's values that a slot's index means; `first` is the slot of index 0."""
+    first = first or e.member(path.part(0), "offset")
+    like, size = _items(e, kind, Role.DATA)
+    data = e.member(path, Role.DATA.value)
+    return e.bind(e.call(slots.elsewhere_at, like, data, size, first, slot, readable))
+
+
+def _run_ends(e: Emitter, path: Path, kind: s.RunEndEncoded) -> tuple[str, str, str, str]:
+    """The ends of runs, as functions of runs take them."""
+    ends = path.part(0)
+    like, size = _items(e, kind.fields[0].type, Role.DATA)
+    return like, e.member(ends, Role.DATA.value), size, e.member(ends, "offset")
+
+
+def run_of(e: Emitter, path: Path, kind: s.RunEndEncoded, slot: str, readable: str) -> str:
+    """The run that holds a slot of a run-end encoded column."""
+    count = e.member(path.part(0), "length")
+    return e.bind(e.call(slots.run_at, *_run_ends(e, path, kind), count, slot, readable))
+
+
+def next_run(e: Emitter, path: Path, kind: s.RunEndEncoded, run: str, slot: str) -> str:
+    """As `run_of`, for a slot behind one that is in a run already known."""
+    return e.call(slots.run_from, *_run_ends(e, path, kind), run, slot)
+
+
+def value_slot(e: Emitter, path: Path, kind: s.RunEndEncoded, slot: str, readable: str) -> str:
+    """The slot of the values of a run-end encoded column that holds a slot's value."""
+    return child_slot(e, path, 1, run_of(e, path, kind, slot, readable))
+
+
+def element_of_run(e: Emitter, path: Path, kind: s.RunEndEncoded, run: str, readable: str) -> Value:
+    """What a run of a run-end encoded column holds, None where it is null."""
+    place = child_slot(e, path, 1, run)
+    return element(e, path.part(1), kind.fields[1].type, place, readable)
+
+
+# One row a type class
+
+Reader = Callable[[Emitter, Path, Any, str, str], Value]
+
+
+def _items(e: Emitter, data_type: s.DataType, role: Role) -> tuple[str, str]:
+    """An array like a buffer's items, and the size of an item."""
+    spec = layout(data_type).spec(role)
+    return e.like(spec.dtype.str[1:]), f"_ck_u8({spec.dtype.itemsize})"
+
+
+def _number(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
+    like, size = _items(e, kind, Role.DATA)
+    data = e.member(path, Role.DATA.value)
+    code = layout(kind).spec(Role.DATA).dtype.str[1:]
+    return Value(Number(code), (e.bind(e.call(slots.number_at, like, data, size, slot, valid)),))
+
+
+def _bool(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
+    data = e.member(path, Role.DATA.value)
+    return Value(BOOL, (e.bind(e.call(slots.bool_at, e.like("u1"), data, slot, valid)),))
+
+
+def _float(e: Emitter, path: Path, kind: s.FloatingPoint, slot: str, valid: str) -> Value:
+    if kind.bit_width > 16:
+        return _number(e, path, kind, slot, valid)
+    data = e.member(path, Role.DATA.value)
+    return Value(Number("f4"), (e.bind(e.call(slots.half_at, e.like("u2"), data, slot, valid)),))
+
+
+def _decimal(e: Emitter, path: Path, kind: s.Decimal, slot: str, valid: str) -> Value:
+    count = max(kind.bit_width // 64, 1)
+    found = Decimal(count, kind.scale)
+    if kind.bit_width <= 64:
+        number = _number(e, path, kind, slot, valid)
+        return Value(found, (e.bind(f"_ck_u8(_ck_i8({number.parts[0]}))"),))
+    data, size = e.member(path, Role.DATA.value), f"_ck_u8({8 * count})"
+    words = [
+        e.bind(e.call(slots.words_at, e.like("u8"), data, size, slot, valid, f"_ck_u8({k})"))
+        for k in range(count)
+    ]
+    return Value(found, tuple(words))
+
+
+_INTERVALS: dict[str, tuple[tuple[str, str, int], ...]] = {
+    "day_time": (("days", "i4", 0), ("milliseconds", "i4", 4)),
+    "month_day_nano": (("months", "i4", 0), ("days", "i4", 4), ("nanoseconds", "i8", 8)),
+}
+"""The parts of an interval: name, type, and where in the value they stand."""
+
+
+def _interval(e: Emitter, path: Path, kind: s.Interval, slot: str, valid: str) -> Value:
+    if kind.unit == "year_month":
+        return _number(e, path, kind, slot, valid)
+    rows = _INTERVALS[kind.unit]
+    size = f"_ck_u8({layout(kind).spec(Role.DATA).dtype.itemsize})"
+    data = e.member(path, Role.DATA.value)
+    parts = [
+        e.bind(e.call(slots.number_at, e.like(code), f"{data} + _ck_u8({at})", size, slot, valid))
+        for _, code, at in rows
+    ]
+    kinds: tuple[Kind, ...] = tuple(Number(code) for _, code, _ in rows)
+    return Value(Record(kinds, tuple(name for name, _, _ in rows)), tuple(parts))
+
+
+def _binary(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
+    like, size = _items(e, kind, Role.OFFSETS)
+    buffers = e.member(path, Role.OFFSETS.value), size, e.member(path, Role.BYTES.value)
+    return Value(BYTES, e.bind_each(e.call(slots.binary_at, like, *buffers, slot, valid), 2))
+
+
+def _viewed(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
+    views, table = e.member(path, Role.VIEWS.value), e.member(path, "table")
+    arguments = e.like("i4"), views, e.like("u8"), table, slot, valid
+    return Value(BYTES, e.bind_each(e.call(slots.viewed_at, *arguments), 2))
+
+
+def _fixed_binary(e: Emitter, path: Path, kind: s.FixedSizeBinary, slot: str, valid: str) -> Value:
+    data, width = e.member(path, Role.DATA.value), f"_ck_u8({kind.byte_width})"
+    return Value(BYTES, e.bind_each(e.call(slots.fixed_binary_at, data, width, slot, valid), 2))
+
+
+def _elements(path: Path, kind: s.DataType) -> Column:
+    form = "entries" if isinstance(kind, s.Map) else "column"
+    return Column(path.part(0), kind.fields[0].type.storage, form)
+
+
+def _list(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
+    like, size = _items(e, kind, Role.OFFSETS)
+    buffers = e.member(path, Role.OFFSETS.value), size, e.member(path.part(0), "offset")
+    call = e.call(slots.list_at, like, *buffers, slot, valid)
+    return Value(_elements(path, kind), e.bind_each(call, 2))
+
+
+def _list_view(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
+    like, size = _items(e, kind, Role.OFFSETS)
+    offsets, sizes = e.member(path, Role.OFFSETS.value), e.member(path, Role.SIZES.value)
+    first = e.member(path.part(0), "offset")
+    call = e.call(slots.list_view_at, like, offsets, sizes, size, first, slot, valid)
+    return Value(_elements(path, kind), e.bind_each(call, 2))
+
+
+def _fixed_list(e: Emitter, path: Path, kind: s.FixedSizeList, slot: str, valid: str) -> Value:
+    first = e.member(path.part(0), "offset")
+    call = e.call(slots.fixed_list_at, f"_ck_u8({kind.list_size})", first, slot, valid)
+    return Value(_elements(path, kind), e.bind_each(call, 2))
+
+
+def _row(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
+    return Value(Row(path, kind), (slot,))
+
+
+_READERS: dict[type[s.DataType], Reader] = {
+    s.Bool: _bool,
+    s.Int: _number,
+    s.FloatingPoint: _float,
+    s.Decimal: _decimal,
+    s.Date: _number,
+    s.Time: _number,
+    s.Timestamp: _number,
+    s.Duration: _number,
+    s.Interval: _interval,
+    s.FixedSizeBinary: _fixed_binary,
+    s.Binary: _binary,
+    s.LargeBinary: _binary,
+    s.BinaryView: _viewed,
+    s.Utf8: _binary,
+    s.LargeUtf8: _binary,
+    s.Utf8View: _viewed,
+    s.List: _list,
+    s.LargeList: _list,
+    s.Map: _list,
+    s.ListView: _list_view,
+    s.LargeListView: _list_view,
+    s.FixedSizeList: _fixed_list,
+    s.Struct: _row,
+}

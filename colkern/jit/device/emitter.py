@@ -1,0 +1,305 @@
+"""What generated code is written with: statements, names for what they compute, and what they need.
+
+A function that reads columns needs addresses and lengths from its caller, and a kernel gets them from
+the launch: each is asked for by what it is, and has one name.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from colkern.cuda.compiler import device_function
+from colkern.errors import CompileError
+from colkern.jit.device.kinds import Integer, Kind, Literal, Nullable, Path, Record, is_plain
+from colkern.kernels import slot_values
+
+
+@dataclass(frozen=True)
+class Member:
+    """A number that a launch hands over of an array: an address, an offset, a length.
+
+    Args:
+        path: Which array.
+        name: What of it: as in `colkern.jit.device.records`.
+    """
+
+    path: Path
+    name: str
+
+
+@dataclass(frozen=True)
+class Like:
+    """An array that says the type of items.
+
+    Args:
+        code: NumPy's type code.
+    """
+
+    code: str
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all functions of a kernel share: `literals`, an address; `errors`, an array.
+
+    Args:
+        name: Which.
+    """
+
+    name: str
+
+
+Need = Member | Like | Shared
+
+
+@dataclass(frozen=True)
+class Value:
+    """What an expression is: its kind, and the code of each part.
+
+    Args:
+        kind: The kind.
+        parts: Expressions that may stand anywhere, and be computed again.
+    """
+
+    kind: Kind
+    parts: tuple[str, ...]
+
+
+@dataclass
+class Program:
+    """What is shared by the functions of one kernel for one set of data types.
+
+    Args:
+        checked: Whether indices and nulls are checked.
+        literals: The strings of the source, one after the other.
+        places: What went wrong where a check fails: the exception, with its text.
+        functions: The functions that the kernel calls, by what they are made from.
+    """
+
+    checked: bool
+    literals: bytearray = field(default_factory=bytearray)
+    places: list[tuple[type[Exception], str]] = field(default_factory=list)
+    functions: dict[Any, Any] = field(default_factory=dict)
+
+    def place(self, exception: type[Exception], text: str) -> int:
+        """The number, from 1 on, that stands for what went wrong."""
+        if (exception, text) not in self.places:
+            self.places.append((exception, text))
+        return self.places.index((exception, text)) + 1
+
+    def literal(self, value: bytes) -> int:
+        """Where a string of the source stands among them."""
+        found = self.literals.find(value)
+        if found < 0:
+            found = len(self.literals)
+            self.literals += value
+        return found
+
+
+CONSTANTS: dict[str, Any] = {
+    "_ck_u8": np.uint64,
+    "_ck_i8": np.int64,
+    "_ck_zero": np.uint64(0),
+    "_ck_one": np.uint64(1),
+    "_ck_nowhere": np.uint64(slot_values.NOWHERE),
+    "_ck_sign": np.uint64(1 << 63),
+    **{
+        f"_ck_zero_{code}": np.dtype(code).type(0)
+        for code in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
+    },
+}
+"""The names of numbers and types in generated code."""
+
+
+class Emitter:
+    """Writes the statements of one function.
+
+    Args:
+        program: What it shares with others.
+        function: The user's function that it is made from.
+    """
+
+    def __init__(self, program: Program, function: types.FunctionType) -> None:
+        self.program = program
+        self.function = function
+        self.node: ast.AST = ast.Pass(lineno=function.__code__.co_firstlineno, col_offset=0)
+        self.needs: dict[Need, str] = {}
+        self.namespace: dict[str, Any] = {}
+        self.block: list[ast.stmt] = []
+        self._names = 0
+
+    # Statements
+
+    def emit(self, text: str) -> None:
+        """Add statements, which have the line of what is translated."""
+        self.block += self.located(text)
+
+    def located(self, text: str) -> list[ast.stmt]:
+        """Statements with the line of what is translated."""
+        body = ast.parse(text).body
+        for statement in body:
+            for part in ast.walk(statement):
+                ast.copy_location(part, self.node)
+        return body
+
+    def expression(self, text: str) -> ast.expr:
+        """An expression with the line of what is translated."""
+        (statement,) = self.located(text)
+        assert isinstance(statement, ast.Expr)
+        return statement.value
+
+    @contextmanager
+    def within(self, block: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
+        """Statements go to another block meanwhile."""
+        outer, self.block = self.block, block
+        try:
+            yield block
+        finally:
+            self.block = outer
+
+    # Names
+
+    def fresh(self) -> str:
+        """A name that is not used yet."""
+        self._names += 1
+        return f"_ck_{self._names}"
+
+    def bind(self, text: str) -> str:
+        """A name for what an expression computes, now."""
+        if text.isidentifier():
+            return text
+        name = self.fresh()
+        self.emit(f"{name} = {text}")
+        return name
+
+    def bind_each(self, text: str, count: int) -> tuple[str, ...]:
+        """A name for each item of the tuple that an expression computes, now."""
+        names = tuple(self.fresh() for _ in range(count))
+        self.emit(f"{', '.join(names)}{',' if count == 1 else ''} = {text}")
+        return names
+
+    def call(self, function: Callable[..., Any], *arguments: str) -> str:
+        """A call of a function of `colkern.kernels`."""
+        name = f"_ck_{function.__name__}"
+        if name not in self.namespace:
+            self.namespace[name] = device_function(function)
+        return f"{name}({', '.join(arguments)})"
+
+    # Needs
+
+    def need(self, need: Need) -> str:
+        """The name of something that the caller has."""
+        if need not in self.needs:
+            self.needs[need] = name_of(need)
+        return self.needs[need]
+
+    def member(self, path: Path, name: str) -> str:
+        """A number of an array."""
+        return self.need(Member(path, name))
+
+    def like(self, code: str) -> str:
+        """An array of items of a type."""
+        return self.need(Like(code))
+
+    def literal(self, value: str | bytes) -> tuple[str, str]:
+        """Address and length of a string of the source."""
+        data = value.encode() if isinstance(value, str) else value
+        place = self.program.literal(data)
+        address = self.bind(f"{self.need(Shared('literals'))} + _ck_u8({place})")
+        return address, str(len(data))
+
+    # Checks
+
+    def place(self, exception: type[Exception], message: str) -> str:
+        """The arguments of a check: where it notes what, and which note stands for this place."""
+        path, line = self.where()
+        text = f'{self.function.__name__}: {message}\n  File "{path}", line {line}'
+        if source := linecache.getline(path, line).strip():
+            text += f"\n    {source}"
+        return f"{self.need(Shared('errors'))}, {self.program.place(exception, text)}"
+
+    def check(self, right: str, exception: type[Exception], message: str) -> None:
+        """Have a failed condition raise, where checks are made."""
+        if self.program.checked:
+            self.emit(self.call(slot_values.noted, right, self.place(exception, message)))
+
+    # Values
+
+    def inner(self, value: Value) -> Value:
+        """The value of one that may be None, which here it must not be."""
+        if not isinstance(value.kind, Nullable):
+            return value
+        self.check(value.parts[0], TypeError, "a null is used as a value; ask `is None` first")
+        return Value(value.kind.inner, value.parts[1:])
+
+    def plain(self, value: Value) -> str:
+        """The code of a value for the compiler."""
+        value = self.inner(value)
+        if is_plain(value.kind):
+            return value.parts[0]
+        if isinstance(value.kind, Literal):
+            return repr(value.kind.value)
+        return self.unplain(value)
+
+    def unplain(self, value: Value) -> str:
+        """As `plain`, of what is no number and no literal."""
+        if not value.kind.parts:
+            return "None"
+        raise self.failure(f"{value.kind.words} cannot stand here; read a value from it first")
+
+    # Errors
+
+    def where(self) -> tuple[str, int]:
+        """File and line of what is translated."""
+        return self.function.__code__.co_filename, getattr(self.node, "lineno", 1)
+
+    def failure(self, message: str) -> CompileError:
+        """The error of a construct that has no compiled form; names the line."""
+        path, line = self.where()
+        lines = [f"{self.function.__name__} does not compile: {message}"]
+        lines.append(f'  File "{path}", line {line}')
+        if source := linecache.getline(path, line).strip():
+            lines.append(f"    {source}")
+        return CompileError("\n".join(lines))
+
+
+def integer(value: Value) -> int | None:
+    """The number of a constant integer."""
+    if not isinstance(value.kind, Integer):
+        return None
+    return int(ast.literal_eval(value.parts[0]))
+
+
+def items(value: Value) -> list[Value]:
+    """The values of a tuple."""
+    assert isinstance(value.kind, Record)
+    found, at = [], 0
+    for kind in value.kind.kinds:
+        count = len(kind.parts)
+        found.append(Value(kind, value.parts[at : at + count]))
+        at += count
+    return found
+
+
+def record(values: list[Value]) -> Value:
+    """Values as a tuple."""
+    kind = Record(tuple(value.kind for value in values))
+    return Value(kind, tuple(part for value in values for part in value.parts))
+
+
+def name_of(need: Need) -> str:
+    """The name that a function has something by that it needs."""
+    if isinstance(need, Like):
+        return f"_ck_like_{need.code}"
+    if isinstance(need, Shared):
+        return f"_ck_{need.name}"
+    steps = "".join(f"_{step}" for step in need.path.steps)
+    return f"_ck_of_{need.path.root}{steps}_{need.name}"

@@ -1,0 +1,208 @@
+"""A user's function for given kinds of arguments, as a function that the CUDA compilers take."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from colkern.cuda import adapter
+from colkern.errors import CompileError
+from colkern.jit.device.emitter import CONSTANTS, Like, Member, Need, Program, Value, name_of
+from colkern.jit.device.expressions import variables
+from colkern.jit.device.kinds import INTEGER, NOTHING, PLAIN, Column, Kind, Literal, Path
+from colkern.jit.device.statements import Statements, Translated, translate
+
+
+@dataclass(frozen=True)
+class Specialised:
+    """A function for given kinds of arguments.
+
+    Args:
+        function: What is called, with the parts of its arguments and then what it needs.
+        needs: What it needs.
+        returned: What it returns.
+    """
+
+    function: Any
+    needs: list[Need]
+    returned: Kind
+
+
+def call(
+    caller: Statements,
+    function: types.FunctionType,
+    values: list[Value],
+    names: list[str | None],
+) -> Value:
+    """A call of a user's function within another one's code.
+
+    Raises:
+        CompileError: If the arguments do not fit, or the function does not compile.
+    """
+    given = _bound(caller, function, values, names)
+    # Within the function, each array that it is handed is one of its own.
+    origins: dict[str, Path] = {}
+    kinds = {name: _rooted(name, value.kind, origins) for name, value in given.items()}
+    made = specialised(caller.program, function, kinds)
+    arguments = [part for value in given.values() for part in value.parts]
+    for need in made.needs:
+        if isinstance(need, Member):
+            need = Member(_in_caller(need.path, origins), need.name)
+        arguments.append(caller.need(need))
+    name = f"_ck_{function.__name__}_{len(caller.namespace)}"
+    caller.namespace[name] = made.function
+    text = f"{name}({', '.join(arguments)})"
+    returned = made.returned.moved(lambda path: _in_caller(path, origins))
+    count = len(returned.parts)
+    if count == 0:
+        caller.emit(text)
+        return Value(NOTHING, ())
+    if count == 1:
+        return Value(returned, (caller.bind(text),))
+    return Value(returned, caller.bind_each(text, count))
+
+
+def _bound(
+    caller: Statements,
+    function: types.FunctionType,
+    values: list[Value],
+    names: list[str | None],
+) -> dict[str, Value]:
+    """The values by the names of the parameters."""
+    positional = [v for v, name in zip(values, names, strict=True) if name is None]
+    named = {name: v for v, name in zip(values, names, strict=True) if name is not None}
+    signature = inspect.signature(function)
+    try:
+        bound = signature.bind(*positional, **named)
+    except TypeError as error:
+        raise caller.failure(f"{function.__name__}: {error}") from None
+    given = dict(bound.arguments)
+    for name, parameter in signature.parameters.items():
+        if name not in given:
+            given[name] = _constant(caller, function, name, parameter.default)
+    return {name: given[name] for name in signature.parameters}
+
+
+def _constant(caller: Statements, function: types.FunctionType, name: str, value: Any) -> Value:
+    if value is None:
+        return Value(NOTHING, ())
+    if isinstance(value, str | bytes):
+        return Value(Literal(value), ())
+    if isinstance(value, bool | float):
+        return Value(PLAIN, (repr(value),))
+    if isinstance(value, int):
+        return Value(INTEGER, (repr(value),))
+    raise caller.failure(f"{function.__name__}: the default of {name} is no number, string or None")
+
+
+def _rooted(name: str, kind: Kind, origins: dict[str, Path]) -> Kind:
+    """A kind whose arrays have roots of their own; notes where those stand in the caller."""
+    roots: dict[Path, Path] = {}
+
+    def moved(path: Path) -> Path:
+        if path not in roots:
+            roots[path] = Path(f"{name}{len(roots) or ''}")
+            origins[roots[path].root] = path
+        return roots[path]
+
+    return kind.moved(moved)
+
+
+def _in_caller(path: Path, origins: dict[str, Path]) -> Path:
+    origin = origins[path.root]
+    return Path(origin.root, (*origin.steps, *path.steps))
+
+
+def specialised(
+    program: Program, function: types.FunctionType, kinds: dict[str, Kind]
+) -> Specialised:
+    """A function for those kinds of arguments, made once for a kernel.
+
+    Raises:
+        CompileError: If it calls itself, or does not compile.
+    """
+    key = (function, tuple(kinds.items()))
+    made = program.functions.get(key)
+    if made is None:
+        if key in program.functions:
+            raise CompileError(
+                f"{function.__name__} calls itself, which columns cannot be followed in"
+            )
+        program.functions[key] = None
+        translated = translate(program, function, kinds, call)
+        for name, value in translated.namespace.items():
+            if value is adapter.compiler():
+                translated.namespace[name] = adapter.within_functions()
+        compiled = adapter.device_function(defined(function, translated, _parameters(translated)))
+        made = Specialised(compiled, list(translated.needs), translated.returned)
+        program.functions[key] = made
+    assert isinstance(made, Specialised)
+    return made
+
+
+def _parameters(translated: Translated) -> list[str]:
+    return list(translated.needs.values())
+
+
+def defined(
+    function: types.FunctionType, translated: Translated, names: list[str]
+) -> types.FunctionType:
+    """A translated function, with further parameters."""
+    definition = translated.definition
+    definition.args.args += [ast.arg(name) for name in names]
+    ast.fix_missing_locations(definition)
+    namespace = {**CONSTANTS, **translated.namespace, "__name__": function.__module__}
+    module = ast.Module([definition], [])
+    exec(compile(module, function.__code__.co_filename, "exec"), namespace)
+    made: types.FunctionType = namespace[definition.name]
+    return made
+
+
+def kernel_function(
+    program: Program, function: types.FunctionType, kinds: dict[str, Kind]
+) -> tuple[types.FunctionType, list[Need]]:
+    """A kernel for those kinds of arguments, and what it takes after the others.
+
+    Raises:
+        CompileError: If it returns something, or does not compile.
+    """
+    translated = translate(program, function, kinds, call)
+    if translated.returned != NOTHING:
+        raise CompileError(f"{function.__name__}: a kernel returns nothing; write to an array")
+    definition, needs = translated.definition, translated.needs
+    used = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}
+    prelude: list[str] = []
+    for name, kind in kinds.items():
+        if isinstance(kind, Column):
+            prelude += _whole_column(name, kind, used, needs)
+    translated.namespace["_ck_cuda"] = adapter.compiler()
+    for need, name in needs.items():
+        if isinstance(need, Like):
+            translated.namespace[f"{name}_type"] = np.dtype(need.code).type
+            prelude.append(f"{name} = _ck_cuda.local.array(1, {name}_type)")
+    before = ast.parse("\n".join(prelude)).body
+    for statement in before:
+        for part in ast.walk(statement):
+            ast.copy_location(part, definition)
+    definition.body[:0] = before
+    definition.args.args = [ast.arg(name) for name, kind in kinds.items() if kind == PLAIN]
+    taken = {need: name for need, name in needs.items() if not isinstance(need, Like)}
+    return defined(function, translated, list(taken.values())), list(taken)
+
+
+def _whole_column(name: str, kind: Column, used: set[str], needs: dict[Need, str]) -> list[str]:
+    """Statements that make the parts of an argument that are used."""
+    found = []
+    start, length = variables(name, kind)
+    for variable, member in ((start, "offset"), (length, "length")):
+        if variable in used:
+            need = Member(kind.path, member)
+            is_zero = kind.form == "batch" and member == "offset"
+            value = "_ck_zero" if is_zero else needs.setdefault(need, name_of(need))
+            found.append(f"{variable} = {value}")
+    return found

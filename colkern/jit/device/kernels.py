@@ -1,0 +1,287 @@
+"""`cuda_jit`: a user's CUDA kernel whose arguments may be Arrow columns.
+
+At a launch the data types of the columns are known. For each set of them the function's source is
+translated once: what it reads of a column becomes addresses, lengths and plain functions of them, which
+are handed over as numbers. Only what the function reads is: of a batch with 200 columns, those that it
+names.
+
+Nothing here imports a compiler; the first launch does.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import os
+import types
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch, RecordBatchStream
+from colkern.errors import CompileError, UnsupportedError
+from colkern.memory import Device
+
+Types = tuple[s.DataType | s.Schema | None, ...]
+"""The data type of each argument that is a column, the schema of one that is a batch; else None."""
+
+
+@dataclass(frozen=True)
+class _Specialisation:
+    """A kernel for one set of data types.
+
+    Args:
+        kernel: What the compiler makes of it.
+        function: The function that it is made from.
+        needs: What it takes after the other arguments.
+        program: What its functions share.
+        literals: The address of the strings of the source, by device.
+    """
+
+    kernel: Any
+    function: types.FunctionType
+    needs: list[Any]
+    program: Any
+    literals: dict[Device, tuple[Any, np.uint64]]
+
+
+class CudaKernel:
+    """A CUDA kernel that takes Arrow columns and batches as arguments, made by `cuda_jit`.
+
+    Attributes:
+        function: The plain Python function.
+        checked: Whether indices and nulls are checked; if None, in the simulator alone, and wherever
+            CK_CHECKED says so.
+    """
+
+    __qualname__: str
+
+    def __init__(
+        self, function: types.FunctionType, checked: bool | None, options: dict[str, Any]
+    ) -> None:
+        self.__doc__, self.__module__ = function.__doc__, function.__module__
+        self.__name__ = self.__qualname__ = function.__name__
+        self.__wrapped__ = function
+        self.function = function
+        self.checked = checked
+        self._options = options
+        self._made: dict[tuple[Types, bool], _Specialisation] = {}
+        self._last: tuple[Types, bool, _Specialisation | None] = ((), False, None)
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.function.__name__
+
+    def __getitem__(self, configuration: tuple[Any, ...]) -> Callable[..., None]:
+        """A launch: `kernel[blocks, threads](…)`, also with a stream and bytes of shared memory.
+
+        The stream is CuPy's or the compiler's, or a `cudaStream_t` as an integer; if there is none, or
+        None, that which is current in CuPy.
+        """
+        if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
+            raise ValueError("expected kernel[blocks, threads, stream, shared memory]")
+        return functools.partial(self._launch, configuration)
+
+    def forall(self, count: int, threads: int = 128, stream: Any = None) -> Callable[..., None]:
+        """A launch with one thread for each of `count` items, or a few more."""
+        blocks = max(-(-count // threads), 1)
+        return self[blocks, threads] if stream is None else self[blocks, threads, stream]
+
+    def ptx(self, arguments: Sequence[Any], capability: tuple[int, int]) -> str:
+        """The PTX for arguments like these; needs the compiler but no GPU.
+
+        Args:
+            arguments: Data types, schemas, columns and batches, wherever they are; NumPy's arrays of one
+                dimension, and its numbers.
+            capability: The compute capability, such as (9, 0).
+
+        Raises:
+            CompileError: If the function does not compile for these types.
+        """
+        from colkern.cuda import adapter
+        from colkern.jit.device.emitter import Shared
+
+        made = self._specialised(tuple(map(_type_of, arguments)), self._is_checked())
+        signature = [
+            (np.asarray(value).dtype.str[1:], isinstance(value, np.ndarray))
+            for value in arguments
+            if _type_of(value) is None
+        ]
+        for need in made.needs:
+            if need == Shared("errors"):
+                signature.append(("i8", True))
+            else:
+                counts = ("length", "null_count")
+                signature.append(("i8" if need.name in counts else "u8", False))
+        with self._explained():
+            return adapter.ptx(made.function, signature, capability)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Within it, code that the compiler does not take is a CompileError."""
+        from colkern.cuda import adapter
+
+        try:
+            yield
+        except adapter.compile_errors() as error:
+            raise CompileError(f"{self.name} does not compile: {error}") from error
+
+    def _is_checked(self) -> bool:
+        from colkern.cuda import adapter
+
+        if self.checked is not None:
+            return self.checked
+        return adapter.is_simulated() or os.environ.get("CK_CHECKED") == "1"
+
+    def _launch(self, configuration: tuple[Any, ...], *arguments: Any) -> None:
+        from colkern.cuda import adapter, memory
+        from colkern.jit.device.launching import (
+            errors_array,
+            needed,
+            raise_noted,
+            require_readable,
+        )
+
+        names = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
+        if len(arguments) != len(names):
+            raise TypeError(f"{self.name} takes {len(names)} arguments, got {len(arguments)}")
+        adapter.require_device()
+        kinds = tuple(map(_type_of, arguments))
+        checked = self._is_checked()
+        made = self._specialised(kinds, checked)
+        columns = {
+            name: value
+            for name, value, kind in zip(names, arguments, kinds, strict=True)
+            if kind is not None
+        }
+        device = require_readable(columns, made.needs)
+        given = [v for v, kind in zip(arguments, kinds, strict=True) if kind is None]
+        blocks, threads, *others = configuration
+        chosen, *shared = others or [None]
+        with memory.current(device), memory.on_stream(chosen):
+            errors = errors_array(device) if made.program.places else None
+            numbers = needed(made.needs, columns, errors, made.program, made.literals, device)
+            stream = adapter.stream(device.ordinal, memory.current_stream()) or 0
+            with self._explained():
+                made.kernel[(blocks, threads, stream, *shared)](*given, *numbers)
+            if errors is not None:
+                raise_noted(errors, made.program)
+
+    def _specialised(self, kinds: Types, checked: bool) -> _Specialisation:
+        last_kinds, last_checked, made = self._last
+        # Most launches are like the one before, and schemas take long to be compared.
+        if made is None or last_checked != checked or not _are_same(last_kinds, kinds):
+            made = self._made.get((kinds, checked))
+            if made is None:
+                made = self._made[kinds, checked] = self._specialise(kinds, checked)
+            self._last = kinds, checked, made
+        return made
+
+    def _specialise(self, kinds: Types, checked: bool) -> _Specialisation:
+        from colkern.cuda import adapter
+        from colkern.jit.device.emitter import Program
+        from colkern.jit.device.functions import kernel_function
+        from colkern.jit.device.kinds import PLAIN, Column, Kind, Path
+
+        def kind_of(name: str, given: s.DataType | s.Schema | None) -> Kind:
+            if isinstance(given, s.Schema):
+                return Column(Path(name), s.struct(list(given)), "batch", whole=True)
+            return PLAIN if given is None else Column(Path(name), given.storage, whole=True)
+
+        program = Program(checked)
+        names = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
+        given = {name: kind_of(name, kind) for name, kind in zip(names, kinds, strict=True)}
+        function, needs = kernel_function(program, self.function, given)
+        return _Specialisation(
+            adapter.kernel(function, **self._options), function, needs, program, {}
+        )
+
+    def __repr__(self) -> str:
+        return f"<colkern.CudaKernel {self.name}>"
+
+
+def _are_same(some: Types, others: Types) -> bool:
+    return len(some) == len(others) and all(map(operator.is_, some, others))
+
+
+def _type_of(argument: Any) -> s.DataType | s.Schema | None:
+    if isinstance(argument, Array):
+        return argument.type
+    if isinstance(argument, RecordBatch):
+        return argument.schema
+    if isinstance(argument, s.DataType | s.Schema):
+        return argument
+    if isinstance(argument, RecordBatchStream):
+        raise UnsupportedError("a kernel takes the batches of a stream one at a time")
+    if hasattr(argument, "__arrow_c_array__"):
+        raise TypeError(
+            f"a kernel takes colkern's columns and batches in device memory, got "
+            f"{type(argument).__name__}: import it with colkern.interchange"
+        )
+    return None
+
+
+@overload
+def cuda_jit(function: Callable[..., None], /) -> CudaKernel: ...
+
+
+@overload
+def cuda_jit(
+    *, boundscheck: bool | None = None, **options: Any
+) -> Callable[[Callable[..., None]], CudaKernel]: ...
+
+
+def cuda_jit(
+    function: Callable[..., None] | None = None,
+    /,
+    *,
+    boundscheck: bool | None = None,
+    **options: Any,
+) -> Any:
+    """Make a CUDA kernel that takes Arrow columns and record batches, beside what `cuda.jit` takes.
+
+    Columns are read as on the CPU: `len(col)`, `col[i]` (None for null), `col[a:b]`, `for x in col`,
+    `col.is_valid(i)`, `col.value(i)`, `col.null_count`; `batch.price`, `row["price"]`; lists are columns,
+    strings are byte strings, decimals have `+`, `-`, `*` and comparisons. Functions that the kernel
+    calls may take columns and what is read from them, too::
+
+        from numba import cuda
+
+        @ck.cuda_jit
+        def filled(out, prices):
+            i = cuda.grid(1)
+            if i < len(prices):
+                x = prices[i]
+                out[i] = 0.0 if x is None else x
+
+        filled[blocks, threads](out, prices)
+
+    Columns have to be in device memory (`colkern.cuda.memory.to_device`); nothing is copied. They are
+    validated before their first launch.
+
+    Args:
+        function: The kernel, a function of the user's with source.
+        boundscheck: Whether to check indices, and that nulls are not used as values. A checked launch
+            waits for its end and raises what was found; a wrong read gives a null meanwhile. If not
+            said: with `debug=True`, with CK_CHECKED=1 in the environment, and in Numba's simulator.
+        options: Handed on to the compiler's `cuda.jit`.
+
+    Launches raise:
+        CompileError: If a column is used in a way that has no compiled form; names the line.
+        UnsupportedError: If a column is not in device memory; names the argument.
+        InvalidArrowError: If a position in a column leads outside its memory.
+        IndexError, TypeError, ValueError, OverflowError: What checks found; names the line.
+    """
+
+    def made(function: Callable[..., None]) -> CudaKernel:
+        if not isinstance(function, types.FunctionType):
+            raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
+        checked = True if boundscheck is None and options.get("debug") else boundscheck
+        return CudaKernel(function, checked, options)
+
+    return made if function is None else made(function)

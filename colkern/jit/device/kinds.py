@@ -1,0 +1,361 @@
+"""Static kinds: what a variable of a user's kernel is, as far as that is known before it is compiled.
+
+A view of a column has no value of its own: its kind says which buffers it stands for, and its parts are
+a few numbers (a start, a length, whether it is null), each in a variable. Numbers and whatever else the
+compiler knows by itself are ordinary values with one part.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from colkern import schema as s
+
+
+@dataclass(frozen=True)
+class Path:
+    """Which array of an argument's tree is meant.
+
+    Args:
+        root: The parameter.
+        steps: The children from there on; 0 for a dictionary.
+    """
+
+    root: str
+    steps: tuple[int, ...] = ()
+
+    def part(self, k: int) -> Path:
+        """Child `k`, or the dictionary."""
+        return Path(self.root, (*self.steps, k))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The root of the kinds."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the parts; the empty one is the value itself."""
+        return ("",)
+
+    @property
+    def words(self) -> str:
+        """The kind in the words of an error message."""
+        return "a value"
+
+    def moved(self, move: Callable[[Path], Path]) -> Kind:
+        """The same kind of an array that stands elsewhere."""
+        return self
+
+
+@dataclass(frozen=True)
+class Unknown(Kind):
+    """Nothing is known yet: the variable has not been assigned to."""
+
+
+@dataclass(frozen=True)
+class Plain(Kind):
+    """What the compiler knows by itself: numbers of arithmetic, arrays, modules."""
+
+
+@dataclass(frozen=True)
+class Number(Kind):
+    """A number of a column.
+
+    Args:
+        code: NumPy's type code of it; `?` for a bool.
+    """
+
+    code: str
+
+    @property
+    def words(self) -> str:
+        """The kind in words."""
+        return "a number"
+
+
+@dataclass(frozen=True)
+class Integer(Kind):
+    """A constant integer, which can become a decimal."""
+
+    @property
+    def words(self) -> str:
+        """The kind in words."""
+        return "an integer"
+
+
+@dataclass(frozen=True)
+class Nothing(Kind):
+    """None."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """None has none."""
+        return ()
+
+    @property
+    def words(self) -> str:
+        """The kind in words."""
+        return "None"
+
+
+@dataclass(frozen=True)
+class Literal(Kind):
+    """A string of the source.
+
+    Args:
+        value: It.
+    """
+
+    value: str | bytes
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """All is known."""
+        return ()
+
+    @property
+    def words(self) -> str:
+        """The kind in words."""
+        return "a string"
+
+
+@dataclass(frozen=True)
+class Bytes(Kind):
+    """A byte string."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Where its bytes are."""
+        return ("address", "length")
+
+    @property
+    def words(self) -> str:
+        """The kind in words."""
+        return "a byte string"
+
+
+@dataclass(frozen=True)
+class Column(Kind):
+    """A column, or a range of one: an argument, a field, the elements of a list.
+
+    Args:
+        path: Which array of an argument.
+        data_type: Its type, the storage type of an extension type.
+        form: `column`, `batch` or `entries`.
+        whole: Whether it is all of the array.
+    """
+
+    path: Path
+    data_type: s.DataType
+    form: str = "column"
+    whole: bool = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Its first slot, counted from that of the buffers, and how many there are."""
+        return ("start", "length")
+
+    @property
+    def words(self) -> str:
+        """The kind in words."""
+        return {"batch": "a record batch", "entries": "a map"}.get(
+            self.form, f"a column of {self.data_type}"
+        )
+
+    def moved(self, move: Callable[[Path], Path]) -> Kind:
+        """The same kind of another array."""
+        return dataclasses.replace(self, path=move(self.path))
+
+
+@dataclass(frozen=True)
+class Row(Kind):
+    """A row of a struct column or a batch, or a slot of a union.
+
+    Args:
+        path: Which array of an argument.
+        data_type: Its type.
+        form: As for `Column`.
+    """
+
+    path: Path
+    data_type: s.DataType
+    form: str = "column"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Its slot, counted from the first one of the buffers."""
+        return ("slot",)
+
+    @property
+    def words(self) -> str:
+        """The kind in words."""
+        return f"a row of {self.data_type}"
+
+    def moved(self, move: Callable[[Path], Path]) -> Kind:
+        """The same kind of another array."""
+        return dataclasses.replace(self, path=move(self.path))
+
+
+@dataclass(frozen=True)
+class Decimal(Kind):
+    """A decimal: an integer in two's complement, lowest word first.
+
+    Args:
+        count: How many words of 64 bits it has.
+        scale: How many of its digits stand behind the point.
+    """
+
+    count: int
+    scale: int
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The words."""
+        return tuple(f"word{k}" for k in range(self.count))
+
+    @property
+    def words(self) -> str:
+        """The kind in words."""
+        return f"a decimal of scale {self.scale}"
+
+
+@dataclass(frozen=True)
+class Record(Kind):
+    """Several values in one: a tuple, or an interval with names for its parts.
+
+    Args:
+        kinds: Those of the values.
+        names: Their names, if they have some.
+    """
+
+    kinds: tuple[Kind, ...]
+    names: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Those of all values."""
+        return tuple(
+            f"{part}{k}" if part else f"item{k}"
+            for k, kind in enumerate(self.kinds)
+            for part in kind.parts
+        )
+
+    @property
+    def words(self) -> str:
+        """The kind in words."""
+        return f"({', '.join(kind.words for kind in self.kinds)})"
+
+    def moved(self, move: Callable[[Path], Path]) -> Kind:
+        """The same kinds of other arrays."""
+        return Record(tuple(kind.moved(move) for kind in self.kinds), self.names)
+
+
+@dataclass(frozen=True)
+class Nullable(Kind):
+    """A value, or None.
+
+    Args:
+        inner: The kind of the value.
+    """
+
+    inner: Kind
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Whether there is a value, and its parts."""
+        return ("valid", *self.inner.parts)
+
+    @property
+    def words(self) -> str:
+        """The kind in words."""
+        return f"{self.inner.words} or None"
+
+    def moved(self, move: Callable[[Path], Path]) -> Kind:
+        """The same kind of another array."""
+        return Nullable(self.inner.moved(move))
+
+
+PLAIN = Plain()
+UNKNOWN = Unknown()
+NOTHING = Nothing()
+INTEGER = Integer()
+BYTES = Bytes()
+BOOL = Number("?")
+
+
+class Conflict(Exception):
+    """Two kinds that no variable can have both."""
+
+
+def is_plain(kind: Kind) -> bool:
+    """Whether the compiler knows what a value is."""
+    return isinstance(kind, Plain | Number | Integer | Unknown)
+
+
+def nullable(kind: Kind) -> Kind:
+    """The kind of a value that may be missing."""
+    return kind if isinstance(kind, Nothing | Nullable) else Nullable(kind)
+
+
+def joined(a: Kind, b: Kind) -> Kind:
+    """The kind of a variable that is one or the other.
+
+    Raises:
+        Conflict: If there is none.
+    """
+    if a == b or isinstance(b, Unknown):
+        return a
+    if isinstance(a, Unknown):
+        return b
+    if isinstance(a, Nothing | Nullable) or isinstance(b, Nothing | Nullable):
+        return _joined_with_none(a, b)
+    for one, other in ((a, b), (b, a)):
+        found = _joined_in_order(one, other)
+        if found is not None:
+            return found
+    raise Conflict
+
+
+def _joined_with_none(a: Kind, b: Kind) -> Kind:
+    inner = [k.inner if isinstance(k, Nullable) else k for k in (a, b) if k != NOTHING]
+    return nullable(inner[0] if len(inner) == 1 else joined(*inner))
+
+
+def _joined_in_order(a: Kind, b: Kind) -> Kind | None:
+    if is_plain(a) and is_plain(b):
+        return PLAIN
+    if isinstance(a, Bytes | Literal) and isinstance(b, Literal):
+        return BYTES
+    if isinstance(a, Decimal) and isinstance(b, Integer):
+        return a
+    if isinstance(a, Decimal) and isinstance(b, Decimal):
+        return Decimal(max(a.count, b.count), max(a.scale, b.scale))
+    if isinstance(a, Column) and isinstance(b, Column):
+        parted = dataclasses.replace(a, whole=False)
+        return parted if parted == dataclasses.replace(b, whole=False) else None
+    if isinstance(a, Record) and isinstance(b, Record) and len(a.kinds) == len(b.kinds):
+        kinds = tuple(map(joined, a.kinds, b.kinds))
+        return Record(kinds, a.names if a.names == b.names else ())
+    return None
+
+
+# What stands for a missing value
+
+
+def zeros(kind: Kind) -> tuple[str, ...]:
+    """The parts of a value that is not there, which nothing reads."""
+    if isinstance(kind, Number):
+        return (zero_name(kind.code),)
+    if isinstance(kind, Nullable):
+        return ("False", *zeros(kind.inner))
+    if isinstance(kind, Record):
+        return tuple(zero for inner in kind.kinds for zero in zeros(inner))
+    return tuple("0" if part in ("", "length") else "_ck_zero" for part in kind.parts)
+
+
+def zero_name(code: str) -> str:
+    """The name that generated code has a zero of a type by."""
+    return "False" if code == "?" else f"_ck_zero_{code}"

@@ -1,0 +1,100 @@
+"""What a launch hands over to a kernel, and what it finds afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colkern.arrays import Array, RecordBatch
+from colkern.cuda import memory
+from colkern.errors import UnsupportedError
+from colkern.jit.device.emitter import Member, Need, Program, Shared
+from colkern.jit.device.records import number_of
+from colkern.memory import HOST, Device
+from colkern.operations import require_valid
+from colkern.operations.targets import target_of
+
+
+def require_readable(columns: dict[str, Array | RecordBatch], needs: list[Need]) -> Device:
+    """The device of all columns that a kernel reads, which have been made sure to be valid.
+
+    Raises:
+        UnsupportedError: If one is in host memory, or two are on different devices.
+        InvalidArrowError: If a position in one leads outside its memory.
+    """
+    read: dict[str, Array] = {}
+    for need in needs:
+        if not isinstance(need, Member):
+            continue
+        name, column = need.path.root, columns[need.path.root]
+        if isinstance(column, Array):
+            read[name] = column
+        elif need.path.steps:
+            k = need.path.steps[0]
+            read[f"{name}[{column.schema.names[k]!r}]"] = column.column(k)
+    device = None
+    for name, array in read.items():
+        if not any(_buffers(array)):
+            continue
+        if array.device == HOST:
+            raise UnsupportedError(
+                f"{name} is in host memory, and a CUDA kernel reads device memory: copy it with "
+                f"colkern.cuda.memory.to_device"
+            )
+        if device not in (None, array.device):
+            raise UnsupportedError(f"{name} is on {array.device}, and others are on {device}")
+        device = array.device
+    for name, array in read.items():
+        require_valid(array, name)
+    return device or Device("cuda")
+
+
+def _buffers(array: Array) -> list[Any]:
+    found = [buffer for buffer in array.buffers if buffer is not None and buffer.size]
+    parts = array.children if array.dictionary is None else (array.dictionary,)
+    return found + [buffer for part in parts for buffer in _buffers(part)]
+
+
+def needed(
+    needs: list[Need],
+    columns: dict[str, Array | RecordBatch],
+    errors: Any,
+    program: Program,
+    literals: dict[Device, tuple[Any, np.uint64]],
+    device: Device,
+) -> list[Any]:
+    """The values of what a kernel takes after its own arguments."""
+    found: list[Any] = []
+    for need in needs:
+        if isinstance(need, Member):
+            found.append(number_of(columns[need.path.root], need.path.steps, need.name))
+        elif need == Shared("errors"):
+            found.append(errors)
+        else:
+            found.append(_literals_address(program, literals, device))
+    return found
+
+
+def _literals_address(
+    program: Program, literals: dict[Device, tuple[Any, np.uint64]], device: Device
+) -> np.uint64:
+    if device not in literals:
+        target = target_of(device)
+        # With one byte more, so that there is one.
+        array = target.table([*program.literals, 0], np.uint8)
+        literals[device] = array, np.uint64(target.address(array))
+    return literals[device][1]
+
+
+def errors_array(device: Device) -> Any:
+    """Where checks note what they find: int64[1], 0 for nothing."""
+    return target_of(device).allocate(1, np.int64)
+
+
+def raise_noted(errors: Any, program: Program) -> None:
+    """Wait for a launch, and raise what its checks have noted."""
+    noted = int(memory.on_host(errors)[0])
+    if noted:
+        exception, text = program.places[noted - 1]
+        raise exception(text)

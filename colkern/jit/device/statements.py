@@ -1,0 +1,457 @@
+"""Statements of a user's function, and the function that is made of them.
+
+Variables are what all of their assignments are together, so a function is translated until nothing
+more becomes known of them; what the last time gives is what is compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from colkern import schema as s
+from colkern.jit.device import columns, elements, strings
+from colkern.jit.device.conversions import converted
+from colkern.jit.device.emitter import Need, Program, Value, items
+from colkern.jit.device.expressions import Expressions, variables
+from colkern.jit.device.kinds import (
+    BYTES,
+    PLAIN,
+    UNKNOWN,
+    Bytes,
+    Column,
+    Kind,
+    Literal,
+    Nothing,
+    Path,
+    Record,
+    Row,
+    Unknown,
+    is_plain,
+    zeros,
+)
+from colkern.jit.device.sources import definition_of, globals_of, local_names
+
+_MOST_PASSES = 20
+
+Calls = Callable[["Statements", types.FunctionType, list[Value], list[str | None]], Value]
+
+
+@dataclass(frozen=True)
+class Translated:
+    """A function whose columns have become numbers.
+
+    Args:
+        definition: Its tree, without what it needs among its parameters.
+        namespace: What its global names mean.
+        needs: What it needs of its caller, and the names that it has for it.
+        returned: What it returns.
+    """
+
+    definition: ast.FunctionDef
+    namespace: dict[str, Any]
+    needs: dict[Need, str]
+    returned: Kind
+
+
+@dataclass(frozen=True)
+class _Elements:
+    """What a loop goes over.
+
+    Args:
+        length: The code of how many there are.
+        item: From the name of a position (uint64) to what stands there; emits statements.
+    """
+
+    length: str
+    item: Callable[[str], Value]
+
+
+def translate(
+    program: Program, function: types.FunctionType, given: dict[str, Kind], calls: Calls
+) -> Translated:
+    """A function for parameters of those kinds.
+
+    Args:
+        program: What it shares with others.
+        function: The user's function.
+        given: The kinds of its parameters.
+        calls: How calls of other functions of the user's are made.
+
+    Raises:
+        CompileError: With the line and the construct that stand in the way.
+    """
+    definition = definition_of(function)
+    around, local = globals_of(function), local_names(definition)
+    known, returned = dict(given), Kind()
+    settled: tuple[Any, Any] = (None, None)
+    for _ in range(_MOST_PASSES):
+        made = Statements(program, function, local, around, calls)
+        made.kinds, made.found = dict(known), dict(given)
+        made.returned_before = returned if settled[1] is not None else UNKNOWN
+        body = made.function_body(definition)
+        if settled == (made.found, made.returned):
+            return Translated(
+                _with_body(definition, body, given), made.namespace, made.needs, made.returned
+            )
+        known, returned = dict(made.found), made.returned
+        settled = (made.found, made.returned)
+    made.node = definition
+    raise made.failure(
+        "what its variables are does not settle: give results of different kinds names of their own"
+    )
+
+
+def _with_body(
+    definition: ast.FunctionDef, body: list[ast.stmt], given: dict[str, Kind]
+) -> ast.FunctionDef:
+    made = copy.copy(definition)
+    names = [name for parameter, kind in given.items() for name in variables(parameter, kind)]
+    arguments = [ast.arg(name) for name in names]
+    made.args = ast.arguments([], arguments, None, [], [], None, [])
+    made.body = body
+    return made
+
+
+class Statements(Expressions):
+    """Translates the statements of one function, once; see `Expressions` for the arguments.
+
+    Args:
+        calls: How calls of other functions of the user's are made.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        function: types.FunctionType,
+        local: set[str],
+        around: dict[str, Any],
+        calls: Calls,
+    ) -> None:
+        super().__init__(program, function, local, around)
+        self._calls = calls
+        self.returned: Kind = UNKNOWN
+        self.returned_before: Kind = UNKNOWN
+
+    def function_body(self, definition: ast.FunctionDef) -> list[ast.stmt]:
+        """The statements of all of the function."""
+        if definition.args.vararg or definition.args.kwarg:
+            raise self.failure("parameters with * cannot be followed to columns")
+        with self.within([]) as body:
+            self._widen_parameters()
+            self._statements(definition.body)
+            if not isinstance(self.returned, Unknown) and _falls_through(body):
+                self._return_value(Value(Nothing(), ()))
+        if isinstance(self.returned, Unknown):
+            self.returned = Nothing()
+        return body or self.located("pass")
+
+    def _widen_parameters(self) -> None:
+        """Parameters that are assigned to may be something else, too."""
+        for name, kind in list(self.found.items()):
+            settled = self.kinds[name]
+            if settled != kind and not (is_plain(settled) and is_plain(kind)):
+                parts = converted(self, Value(kind, variables(name, kind)), settled)
+                self.emit(f"{', '.join(variables(name, settled))} = {', '.join(parts)}")
+
+    def call_function(
+        self, function: types.FunctionType, values: list[Value], names: list[str | None]
+    ) -> Value:
+        """A call of a function of the user's own."""
+        return self._calls(self, function, values, names)
+
+    def _statements(self, body: list[ast.stmt]) -> None:
+        for node in body:
+            self.node = node
+            method = getattr(self, f"_on_{type(node).__name__.lower()}", None)
+            if method is None:
+                raise self.failure(
+                    f"{type(node).__name__.lower()} statements cannot be followed in a kernel"
+                )
+            method(node)
+            if not _falls_through(self.block):
+                return
+
+    def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        with self.within([]) as block:
+            self._statements(body)
+        return block
+
+    # Simple statements
+
+    def _on_pass(self, node: ast.stmt) -> None:
+        self.block.append(copy.copy(node))
+
+    _on_break = _on_continue = _on_pass
+
+    def _on_expr(self, node: ast.Expr) -> None:
+        if isinstance(node.value, ast.Constant):
+            return
+        value = self.value(node.value)
+        if is_plain(value.kind) and not value.parts[0].isidentifier():
+            self.emit(value.parts[0])
+
+    def _on_assert(self, node: ast.Assert) -> None:
+        self.emit(f"assert {self.truth(node.test)}")
+
+    def _on_raise(self, node: ast.Raise) -> None:
+        self.block.append(copy.deepcopy(node))
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name):
+                self.value(part)
+
+    def _on_return(self, node: ast.Return) -> None:
+        value = self.value(node.value) if node.value is not None else Value(Nothing(), ())
+        self._return_value(value)
+
+    def _return_value(self, value: Value) -> None:
+        self.returned = self.join(self.returned, value.kind, "what it returns")
+        settled = self.returned_before
+        if isinstance(settled, Unknown):
+            settled = self.returned
+        if isinstance(settled, Unknown | Nothing):
+            self.emit("return")
+            return
+        parts = (
+            converted(self, value, settled) if self.fits(value.kind, settled) else zeros(settled)
+        )
+        self.emit(f"return {parts[0] if len(parts) == 1 else '(' + ', '.join(parts) + ',)'}")
+
+    # Assignments
+
+    def _on_assign(self, node: ast.Assign) -> None:
+        value = self.value(node.value)
+        if len(node.targets) > 1:
+            value = Value(value.kind, tuple(self._copied(part) for part in value.parts))
+        for target in node.targets:
+            self._store(target, value)
+
+    def _copied(self, part: str) -> str:
+        name = self.fresh()
+        self.emit(f"{name} = {part}")
+        return name
+
+    def _on_annassign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self._store(node.target, self.value(node.value))
+
+    def _on_augassign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Name):
+            name = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+            whole = ast.copy_location(ast.BinOp(name, node.op, node.value), node)
+            left, right = map(self.inner, self.operands([name, node.value]))
+            self.assign([(node.target.id, self.arithmetic(whole, left, right))])
+            return
+        self._refuse_views(node.target)
+        target, value = self._target(node.target), self.text(node.value)
+        (made,) = self.located(f"{target} += 0")
+        assert isinstance(made, ast.AugAssign)
+        made.op, made.value = node.op, self.expression(value)
+        self.block.append(made)
+
+    def _store(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Name):
+            self.assign([(target.id, value)])
+        elif isinstance(target, ast.Tuple | ast.List):
+            self._unpack(target, value)
+        else:
+            self._refuse_views(target)
+            # The value is computed before what it is stored to.
+            text = self.plain(self._kept(self.inner(value)))
+            self.emit(f"{self._target(target)} = {text}")
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: Value) -> None:
+        value = self.inner(value)
+        if isinstance(value.kind, Unknown):
+            each = [Value(UNKNOWN, ("0",))] * len(target.elts)
+        elif isinstance(value.kind, Record):
+            each = items(value)
+        else:
+            text = self.plain(value)
+            each = [Value(PLAIN, (part,)) for part in self.bind_each(text, len(target.elts))]
+        if len(each) != len(target.elts):
+            raise self.failure(f"{len(each)} values for {len(target.elts)} names")
+        if all(isinstance(part, ast.Name) for part in target.elts):
+            names = [part.id for part in target.elts if isinstance(part, ast.Name)]
+            self.assign(list(zip(names, each, strict=True)))
+            return
+        each = [Value(v.kind, tuple(self._copied(part) for part in v.parts)) for v in each]
+        for part, item in zip(target.elts, each, strict=True):
+            self._store(part, item)
+
+    def _target(self, target: ast.expr) -> str:
+        loaded = copy.deepcopy(target)
+        if not isinstance(loaded, ast.Subscript | ast.Attribute):
+            raise self.failure("this cannot be assigned to in a kernel")
+        loaded.ctx = ast.Load()
+        return self.text(loaded)
+
+    def _refuse_views(self, target: ast.expr) -> None:
+        if isinstance(target, ast.Subscript | ast.Attribute):
+            kind = self.inner(self.value(target.value)).kind
+            if isinstance(kind, Column | Row | Bytes):
+                raise self.failure(
+                    f"{kind.words} cannot be written to: Arrow columns are immutable. Write to an array"
+                )
+
+    # Conditions and loops
+
+    def _on_if(self, node: ast.If) -> None:
+        test = self.truth(node.test)
+        if test in ("True", "False"):
+            self._statements(node.body if test == "True" else node.orelse)
+            return
+        then = self._block(node.body)
+        otherwise = self._block(node.orelse)
+        self.node = node
+        self.block.append(self.conditional(test, then, otherwise))
+
+    def _on_while(self, node: ast.While) -> None:
+        with self.within([]) as before:
+            test = self.truth(node.test)
+        if test == "False":
+            self._statements(node.orelse)
+            return
+        body, otherwise = self._block(node.body), self._block(node.orelse)
+        self.node = node
+        if not before:
+            self.block.append(self._loop(test, body, otherwise))
+            return
+        leave = self.conditional(f"not {test}", [*otherwise, *self.located_break()], [])
+        self.block.append(self._loop("True", [*before, leave, *body], []))
+
+    def located_break(self) -> list[ast.stmt]:
+        """A `break` statement."""
+        return [ast.copy_location(ast.Break(), self.node)]
+
+    def _loop(self, test: str, body: list[ast.stmt], otherwise: list[ast.stmt]) -> ast.stmt:
+        made = ast.While(self.expression(test), body or self.located("pass"), otherwise)
+        return ast.copy_location(made, self.node)
+
+    def _on_for(self, node: ast.For) -> None:
+        iterated = self._elements(node.iter)
+        if iterated is None:
+            self._plain_for(node)
+            return
+        count, position = self._copied(f"_ck_u8({iterated.length})"), self._copied("_ck_zero")
+        with self.within([]) as body:
+            item = iterated.item(position)
+            self.emit(f"{position} += _ck_one")
+            self._store(node.target, item)
+            self._statements(node.body)
+        otherwise = self._block(node.orelse)
+        self.node = node
+        self.block.append(self._loop(f"{position} < {count}", body, otherwise))
+
+    def _plain_for(self, node: ast.For) -> None:
+        source = self.text(node.iter)
+        names = [part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)]
+        for name in names:
+            kind = self.join(self.found.get(name, UNKNOWN), PLAIN, name)
+            self.found[name] = kind
+            if not is_plain(self.kinds.get(name, kind)):
+                raise self.failure(
+                    f"{name} is also {self.kinds[name].words}; give each a name of its own"
+                )
+        body, otherwise = self._block(node.body), self._block(node.orelse)
+        self.node = node
+        made = ast.For(node.target, self.expression(source), body, otherwise)
+        self.block.append(ast.copy_location(made, node))
+
+    def _elements(self, node: ast.expr) -> _Elements | None:
+        """What a loop over a view goes over; None if the compiler knows by itself."""
+        meaning = self.meaning(node.func) if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Call) and meaning in (enumerate, zip):
+            if any(ast.unparse(keyword) != "strict=False" for keyword in node.keywords):
+                return None
+            with self.within([]) as block:
+                inner = [
+                    self._elements(a) for a in node.args[: 1 if meaning is enumerate else None]
+                ]
+            if all(each is not None for each in inner):
+                self.block += block
+                found = [each for each in inner if each is not None]
+                return (
+                    self._enumerated(node, found[0])
+                    if meaning is enumerate
+                    else self._zipped(found)
+                )
+            if any(each is not None for each in inner):
+                raise self.failure("zip goes over columns and byte strings alone, or over neither")
+            return None
+        if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant):
+            return None
+        if isinstance(node, ast.Call) and meaning is range:
+            return None
+        with self.within([]) as block:
+            value = self.inner(self.value(node))
+        if not isinstance(value.kind, Column | Bytes | Literal | Unknown):
+            return None
+        self.block += block
+        return self._of_view(value)
+
+    def _of_view(self, value: Value) -> _Elements:
+        if isinstance(value.kind, Unknown):
+            return _Elements("0", lambda _: Value(UNKNOWN, ("0",)))
+        if isinstance(value.kind, Literal):
+            value = Value(BYTES, strings.as_bytes(self, value))
+        value = Value(value.kind, tuple(self._copied(part) for part in value.parts))
+        if isinstance(value.kind, Bytes):
+            return _Elements(value.parts[1], lambda k: strings.byte_of_slot(self, value, k))
+
+        if isinstance(value.kind, Column) and isinstance(value.kind.data_type, s.RunEndEncoded):
+            return self._of_runs(value, value.kind.path, value.kind.data_type)
+
+        def item(position: str) -> Value:
+            slot = self.bind(f"{value.parts[0]} + {position}")
+            return columns.slot_item(self, value, slot, elements.ALWAYS)
+
+        return _Elements(value.parts[1], item)
+
+    def _of_runs(self, value: Value, path: Path, kind: s.RunEndEncoded) -> _Elements:
+        """The run is carried from one slot to the next."""
+        start, length = value.parts
+        run = self._copied(elements.run_of(self, path, kind, start, f"{length} > 0"))
+
+        def item(position: str) -> Value:
+            slot = self.bind(f"{start} + {position}")
+            self.emit(f"{run} = {elements.next_run(self, path, kind, run, slot)}")
+            return elements.element_of_run(self, path, kind, run, elements.ALWAYS)
+
+        return _Elements(length, item)
+
+    def _enumerated(self, node: ast.Call, iterated: _Elements) -> _Elements:
+        start = self._copied(f"_ck_i8({self.text(node.args[1])})") if node.args[1:] else "0"
+
+        def item(position: str) -> Value:
+            index = Value(PLAIN, (self._copied(f"_ck_i8({position}) + {start}"),))
+            value = iterated.item(position)
+            return Value(Record((PLAIN, value.kind)), (*index.parts, *value.parts))
+
+        return _Elements(iterated.length, item)
+
+    def _zipped(self, each: list[_Elements]) -> _Elements:
+        length = each[0].length
+        for other in each[1:]:
+            length = self._copied(f"{length} if {length} < {other.length} else {other.length}")
+
+        def item(position: str) -> Value:
+            values = [iterated.item(position) for iterated in each]
+            kind = Record(tuple(value.kind for value in values))
+            return Value(kind, tuple(part for value in values for part in value.parts))
+
+        return _Elements(length, item)
+
+
+def _falls_through(body: list[ast.stmt]) -> bool:
+    """Whether the end of some statements can be reached, as far as their form says."""
+    last = body[-1] if body else None
+    if isinstance(last, ast.Return | ast.Raise | ast.Break | ast.Continue):
+        return False
+    if isinstance(last, ast.If) and last.orelse:
+        return _falls_through(last.body) or _falls_through(last.orelse)
+    return True

@@ -1,0 +1,181 @@
+"""Byte strings by the address of their first byte and their length: how users' CUDA kernels see them.
+
+`like` is a uint8 array of any length, which says that the items are bytes. What each function means
+is what the method of that name does for `bytes`; see `colkern.jit.ByteString`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import int64, uint64
+
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import load_item, multiply
+
+
+@helper
+def byte_at(like: Any, address: Any, k: Any) -> Any:
+    """Byte `k` as an int64; 0 for no byte (the largest uint64)."""
+    value = int64(0)
+    if k != ~uint64(0):
+        value = int64(load_item(like, address + k))
+    return value
+
+
+@helper
+def equal_parts(like: Any, left: Any, right: Any, count: Any) -> Any:
+    """Whether `count` bytes are the same."""
+    k = uint64(0)
+    end = uint64(count)
+    while k < end and load_item(like, left + k) == load_item(like, right + k):
+        k += uint64(1)
+    return k == end
+
+
+@helper
+def equal_bytes(like: Any, left: Any, left_length: Any, right: Any, right_length: Any) -> Any:
+    """Whether two byte strings are equal."""
+    return left_length == right_length and equal_parts(like, left, right, left_length)
+
+
+@helper
+def order_of_bytes(like: Any, left: Any, left_length: Any, right: Any, right_length: Any) -> Any:
+    """Negative, zero or positive, as the left byte string stands before, with or after the right."""
+    k = uint64(0)
+    end = uint64(left_length if left_length < right_length else right_length)
+    while k < end and load_item(like, left + k) == load_item(like, right + k):
+        k += uint64(1)
+    order = int64(left_length - right_length)
+    if k < end:
+        order = int64(load_item(like, left + k)) - int64(load_item(like, right + k))
+    return order
+
+
+@helper
+def starts(like: Any, address: Any, length: Any, part: Any, part_length: Any) -> Any:
+    """Whether a byte string starts with another."""
+    return part_length <= length and equal_parts(like, address, part, part_length)
+
+
+@helper
+def ends(like: Any, address: Any, length: Any, part: Any, part_length: Any) -> Any:
+    """Whether a byte string ends with another."""
+    found = part_length <= length
+    if found:
+        found = equal_parts(like, address + uint64(length - part_length), part, part_length)
+    return found
+
+
+@helper
+def find_bytes(like: Any, address: Any, length: Any, part: Any, part_length: Any) -> Any:
+    """Where another byte string first stands in one; -1 if it does not."""
+    found = int64(-1)
+    place = int64(0)
+    while found < 0 and place + part_length <= length:
+        if equal_parts(like, address + uint64(place), part, part_length):
+            found = place
+        place += int64(1)
+    return found
+
+
+@helper
+def find_last_bytes(like: Any, address: Any, length: Any, part: Any, part_length: Any) -> Any:
+    """Where another byte string last stands in one; -1 if it does not."""
+    place = int64(length - part_length)
+    while place >= 0 and not equal_parts(like, address + uint64(place), part, part_length):
+        place -= int64(1)
+    return place if place >= 0 else int64(-1)
+
+
+@helper
+def count_bytes(like: Any, address: Any, length: Any, part: Any, part_length: Any) -> Any:
+    """How often another byte string stands in one without overlap."""
+    count = int64(0)
+    place = int64(0)
+    while place + part_length <= length:
+        if equal_parts(like, address + uint64(place), part, part_length):
+            count += int64(1)
+            place += part_length if part_length > 0 else int64(1)
+        else:
+            place += int64(1)
+    return count
+
+
+@helper
+def has_byte(like: Any, address: Any, length: Any, byte: Any) -> Any:
+    """Whether a byte stands in a byte string."""
+    k = uint64(0)
+    end = uint64(length)
+    while k < end and int64(load_item(like, address + k)) != int64(byte):
+        k += uint64(1)
+    return k < end
+
+
+@helper
+def is_digit(byte: Any) -> Any:
+    """Whether a byte is an ASCII digit."""
+    return byte >= 48 and byte <= 57
+
+
+@helper
+def are_digits(like: Any, address: Any, length: Any) -> Any:
+    """Whether there are bytes, and all are ASCII digits."""
+    k = uint64(0)
+    end = uint64(length)
+    while k < end and is_digit(load_item(like, address + k)):
+        k += uint64(1)
+    return length > 0 and k == end
+
+
+@helper
+def is_space(byte: Any) -> Any:
+    """Whether a byte is ASCII white space."""
+    return byte == 32 or (byte >= 9 and byte <= 13)
+
+
+@helper
+def space_before(like: Any, address: Any, length: Any) -> Any:
+    """How many bytes of white space a byte string starts with."""
+    k = uint64(0)
+    end = uint64(length)
+    while k < end and is_space(load_item(like, address + k)):
+        k += uint64(1)
+    return int64(k)
+
+
+@helper
+def space_after(like: Any, address: Any, length: Any) -> Any:
+    """How many bytes of white space a byte string ends with."""
+    k = uint64(length)
+    while k > 0 and is_space(load_item(like, address + k - uint64(1))):
+        k -= uint64(1)
+    return int64(uint64(length) - k)
+
+
+@helper
+def integer_of(like: Any, address: Any, length: Any) -> Any:
+    """`(number, spelled)`: the int64 that the bytes spell, and whether they spell one that fits."""
+    k = uint64(space_before(like, address, length))
+    end = uint64(length) - uint64(space_after(like, address, length)) if k < length else k
+    negative = False
+    if k < end:
+        sign = load_item(like, address + k)
+        negative = sign == 45
+        if sign == 45 or sign == 43:
+            k += uint64(1)
+    spelled = k < end
+    limit = uint64(0x7FFFFFFFFFFFFFFF) + uint64(negative)
+    value = uint64(0)
+    while k < end:
+        byte = uint64(load_item(like, address + k))
+        digit = byte - uint64(48) if is_digit(byte) else uint64(0)
+        fits = value <= uint64(922337203685477580)
+        value = multiply(value, uint64(10)) + digit if fits else uint64(0)
+        spelled = spelled and is_digit(byte) and fits and value <= limit
+        k += uint64(1)
+    number = int64(0)
+    if spelled:
+        # The least number has no positive counterpart.
+        number = -int64(value - uint64(1)) - int64(1) if negative and value > 0 else int64(value)
+    return number, spelled

@@ -1,0 +1,58 @@
+"""Decimals of any number of words, a word at a time: what users' kernels compute with them by.
+
+Words are uint64, a number's lowest first, in two's complement. See `colkern.kernels.decimals`, whose
+bodies have numbers of a fixed width.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import float64, uint64
+
+from colkern.kernels.casts import subtract
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import add
+
+
+@helper
+def filling(word: Any) -> Any:
+    """What continues a number above its highest word: all bits of its sign."""
+    return subtract(uint64(0), word >> uint64(63))
+
+
+@helper
+def sum_with_carry(left: Any, right: Any, carry: Any) -> Any:
+    """Two words and a carry: the lower word, and what is carried to the next."""
+    low = add(left, right)
+    total = add(low, carry)
+    return total, uint64(low < left) | uint64(total < low)
+
+
+@helper
+def is_less(left: Any, right: Any, below: Any) -> Any:
+    """Whether a number is less than another, by a word of each, and by whether it is `below` that."""
+    return left < right or (left == right and below)
+
+
+@helper
+def product_with_carry(low: Any, carry: Any, before: Any) -> Any:
+    """A product's word and what it carries, added to what stands there: the word, and the carry."""
+    total = add(low, before)
+    return total, add(carry, uint64(total < low))
+
+
+@helper
+def divided(rest: Any, word: Any, divisor: Any) -> Any:
+    """A word below a remainder, divided by a number below 2**31: quotient and remainder."""
+    high = (rest << uint64(32)) | (word >> uint64(32))
+    upper = high // divisor
+    low = ((high - upper * divisor) << uint64(32)) | (word & uint64(0xFFFFFFFF))
+    lower = low // divisor
+    return (upper << uint64(32)) | lower, low - lower * divisor
+
+
+@helper
+def float_of(total: Any, word: Any) -> Any:
+    """A number as a float: that of the words above this one, and this one."""
+    return total * 18446744073709551616.0 + float64(word)

@@ -1,0 +1,282 @@
+"""What a slot holds, by the addresses of a column's buffers: how users' CUDA kernels read columns.
+
+Slots are absolute: counted from the first one of the buffers, whatever the array's offset. `valid`
+says whether the slot may be read at all; where it may not, the value is zero, empty or slot 0, and
+no memory is touched. Arguments named `…_like` are arrays (of any length) that say of what type items are.
+
+Columnar format 1.5: "Physical Memory Layout".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy import float32, int64, uint8, uint64
+
+from colkern.kernels.kernel import helper
+from colkern.kernels.primitives import load_item
+
+NOWHERE = (1 << 64) - 1
+"""The slot of an index that is out of range."""
+
+# Positions
+
+
+@helper
+def slot_of(index: Any, start: Any, length: Any) -> Any:
+    """The slot of an index into the `length` slots from `start` on; from their end, if negative."""
+    position = int64(index)
+    if index < 0:
+        position += length
+    return start + uint64(position)
+
+
+@helper
+def noted(right: Any, errors: Any, place: Any) -> Any:
+    """What is handed in; if it is false, with a note of the `place` in `errors`, if there is none."""
+    if not right and errors[uint64(0)] == 0:
+        errors[uint64(0)] = place
+    return right
+
+
+@helper
+def checked_slot_of(index: Any, start: Any, length: Any, errors: Any, place: Any) -> Any:
+    """As `slot_of`; `NOWHERE`, and a note of the `place` in `errors`, if the index is out of range."""
+    position = int64(index)
+    if index < 0:
+        position += length
+    slot = start + uint64(0)
+    if noted(position >= 0 and position < length, errors, place):
+        slot += uint64(position)
+    else:
+        slot = ~uint64(0)
+    return slot
+
+
+@helper
+def bound_of(position: Any, length: Any) -> Any:
+    """A slice's bound as a position in `length` items."""
+    bound = int64(position)
+    if bound < 0:
+        bound += length
+    if bound < 0:
+        bound = int64(0)
+    if bound > length:
+        bound = int64(length)
+    return bound
+
+
+@helper
+def span(start: Any, stop: Any) -> Any:
+    """How many items a slice has."""
+    return stop - start if stop > start else int64(0)
+
+
+# Validity
+
+
+@helper
+def bit_of(byte_like: Any, bitmap: Any, position: Any) -> Any:
+    """Bit `position` of the bitmap at an address."""
+    byte = load_item(byte_like, bitmap + (position >> uint64(3)))
+    return (byte >> uint8(position & uint64(7))) & uint8(1) != 0
+
+
+@helper
+def valid_at(byte_like: Any, validity: Any, slot: Any, readable: Any) -> Any:
+    """Whether a slot may be read and is not null; without a bitmap (address 0) none is null."""
+    return readable and (validity == 0 or bit_of(byte_like, validity, slot))
+
+
+@helper
+def count_nulls(byte_like: Any, validity: Any, start: Any, length: Any) -> Any:
+    """How many of `length` slots from `start` on are null."""
+    nulls = int64(0)
+    if validity != 0:
+        for k in range(uint64(0), uint64(length)):
+            if not bit_of(byte_like, validity, start + uint64(k)):
+                nulls += int64(1)
+    return nulls
+
+
+# Values of a fixed size
+
+
+@helper
+def number_at(like: Any, data: Any, size: Any, slot: Any, valid: Any) -> Any:
+    """The number of a slot."""
+    value = like.dtype.type(0)
+    if valid:
+        value = load_item(like, data + slot * size)
+    return value
+
+
+@helper
+def bool_at(byte_like: Any, data: Any, slot: Any, valid: Any) -> Any:
+    """The bit of a slot."""
+    return valid and bit_of(byte_like, data, slot)
+
+
+@helper
+def half_at(bits_like: Any, data: Any, slot: Any, valid: Any) -> Any:
+    """The half-precision float of a slot, as one of 32 bits.
+
+    bits_like: uint16[]
+    """
+    value = float32(0)
+    if valid:
+        bits = uint64(load_item(bits_like, data + (slot << uint64(1))))
+        exponent = (bits >> uint64(10)) & uint64(31)
+        fraction = bits & uint64(1023)
+        if exponent == 0:
+            value = float32(fraction) * float32(2.0**-24)
+        elif exponent == 31:
+            value = float32(float("nan")) if fraction else float32(float("inf"))
+        else:
+            scale = float32(uint64(1) << exponent) * float32(2.0**-25)
+            value = float32(fraction + uint64(1024)) * scale
+        if bits >> uint64(15):
+            value = -value
+    return value
+
+
+@helper
+def words_at(word_like: Any, data: Any, size: Any, slot: Any, valid: Any, k: Any) -> Any:
+    """Word `k` of the number of a slot that has `size` bytes; zero if it may not be read.
+
+    word_like: uint64[]
+    """
+    value = uint64(0)
+    if valid:
+        value = uint64(load_item(word_like, data + slot * size + (k << uint64(3))))
+    return value
+
+
+# Byte strings: the address of the first byte, and how many there are
+
+
+@helper
+def binary_at(like: Any, offsets: Any, size: Any, data: Any, slot: Any, valid: Any) -> Any:
+    """Of the variable-size layout, whose offsets have `size` bytes."""
+    address = uint64(0)
+    length = int64(0)
+    if valid:
+        place = offsets + slot * size
+        start = uint64(load_item(like, place))
+        length = int64(uint64(load_item(like, place + size)) - start)
+        address = data + start
+    return address, length
+
+
+@helper
+def viewed_at(
+    number_like: Any, views: Any, word_like: Any, table: Any, slot: Any, valid: Any
+) -> Any:
+    """Of the view layout; `table` is where the addresses of the data buffers stand.
+
+    number_like: int32[]
+    word_like: uint64[]
+    """
+    address = uint64(0)
+    length = int64(0)
+    if valid:
+        view = views + (slot << uint64(4))
+        length = int64(load_item(number_like, view))
+        address = view + uint64(4)
+        if length > 12:
+            buffer = uint64(load_item(number_like, view + uint64(8)))
+            start = uint64(load_item(number_like, view + uint64(12)))
+            address = uint64(load_item(word_like, table + (buffer << uint64(3)))) + start
+    return address, length
+
+
+@helper
+def fixed_binary_at(data: Any, width: Any, slot: Any, valid: Any) -> Any:
+    """Of values that have `width` bytes each."""
+    address = uint64(0)
+    length = int64(0)
+    if valid:
+        address = data + slot * width
+        length = int64(width)
+    return address, length
+
+
+# Lists: the first slot of the child, and how many there are; `first` is the child's own offset
+
+
+@helper
+def list_at(like: Any, offsets: Any, size: Any, first: Any, slot: Any, valid: Any) -> Any:
+    """Of the variable-size layout, whose offsets have `size` bytes."""
+    start = uint64(0)
+    length = int64(0)
+    if valid:
+        place = offsets + slot * size
+        begin = uint64(load_item(like, place))
+        length = int64(uint64(load_item(like, place + size)) - begin)
+        start = first + begin
+    return start, length
+
+
+@helper
+def list_view_at(
+    like: Any, offsets: Any, sizes: Any, size: Any, first: Any, slot: Any, valid: Any
+) -> Any:
+    """Of the list-view layout, whose offsets and sizes have `size` bytes."""
+    start = uint64(0)
+    length = int64(0)
+    if valid:
+        start = first + uint64(load_item(like, offsets + slot * size))
+        length = int64(load_item(like, sizes + slot * size))
+    return start, length
+
+
+@helper
+def fixed_list_at(count: Any, first: Any, slot: Any, valid: Any) -> Any:
+    """Of lists that have `count` elements each."""
+    start = uint64(0)
+    length = int64(0)
+    if valid:
+        start = first + slot * count
+        length = int64(count)
+    return start, length
+
+
+# Values that stand elsewhere
+
+
+@helper
+def elsewhere_at(like: Any, data: Any, size: Any, first: Any, slot: Any, valid: Any) -> Any:
+    """The slot that an index or an offset points at: in a dictionary, or in a child of a union."""
+    place = uint64(0)
+    if valid:
+        place = first + uint64(load_item(like, data + slot * size))
+    return place
+
+
+@helper
+def run_at(
+    like: Any, ends: Any, size: Any, first: Any, count: Any, position: Any, valid: Any
+) -> Any:
+    """The run that holds a position: the first of `count` whose end is past it.
+
+    first: the slot of the first run's end
+    """
+    low = uint64(0)
+    left = uint64(count) if valid else uint64(0)
+    # Always as many steps: threads that search together do not diverge.
+    while left > 0:
+        half = (left + uint64(1)) >> uint64(1)
+        place = first + low + half - uint64(1)
+        before = uint64(load_item(like, ends + place * size)) <= position
+        low += half if before else uint64(0)
+        left -= half
+    return low
+
+
+@helper
+def run_from(like: Any, ends: Any, size: Any, first: Any, run: Any, position: Any) -> Any:
+    """The run that holds a position, from one on that does not end before it does: as loops go."""
+    found = run + uint64(0)
+    while uint64(load_item(like, ends + (first + found) * size)) <= position:
+        found += uint64(1)
+    return found

@@ -1,0 +1,616 @@
+"""Users' CUDA kernels over Arrow columns, and what each of them should write: for the simulator.
+
+Each case is a function that ends with an assertion; `simulated_kernels` runs them all.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from arrow_oracle import batch_from_pyarrow, from_pyarrow
+from arrow_strategies import arrays
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from jit.checksums import checksum, kernel_source
+from numba import njit
+
+import colkern as ck
+from colkern.cuda import adapter
+from colkern.cuda.memory import to_device
+from colkern.memory import Buffer
+
+cuda = adapter.compiler()
+
+
+def kernel_of(source: str, checked: bool | None = None) -> Any:
+    """The kernel `checksums` of a source that stands in no file, as that of a notebook's cell."""
+    name = f"<kernel {hash(source)}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    namespace = {"cuda": cuda, "__name__": __name__}
+    exec(compile(source, name, "exec"), namespace)
+    return ck.cuda_jit(boundscheck=checked)(namespace["checksums"])
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(arrays(depth=3), st.booleans())
+def each_type_at_three_levels(array: pa.Array, checked: bool) -> None:
+    column = from_pyarrow(array)
+    out = np.zeros(len(array), np.int64)
+    if len(array):
+        kernel = kernel_of(kernel_source({"a": column.type}), checked)
+        kernel[1, len(array)](out, to_device(column))
+    assert out.tolist() == [checksum(array, i) for i in range(len(array))]
+
+
+def column(values: list[Any], kind: ck.DataType | None = None) -> ck.Array:
+    return to_device(ck.array(values, kind))
+
+
+def run(kernel: Any, count: int, *columns: Any, dtype: Any = np.int64) -> list[Any]:
+    """What a kernel writes to `out` with one thread for each of `count` items."""
+    out = np.zeros(count, dtype)
+    kernel[1, count](out, *columns)
+    return out.tolist()
+
+
+def raised(wanted: type[Exception], words: str, call: Callable[[], Any]) -> None:
+    """Make sure that a call raises what says this."""
+    with pytest.raises(wanted, match=re.escape(words)):
+        call()
+
+
+# Numbers and nulls
+
+
+@ck.cuda_jit
+def positions(out, col):
+    i = cuda.grid(1)
+    if i == 0:
+        out[0] = len(col)
+        out[1] = col[-1]
+        out[2] = col.value(1)
+        out[3] = col.is_valid(2) + 2 * col.is_valid(-1)
+        out[4] = col.null_count
+        out[5] = len(col[1:-1])
+        out[6] = col[1:].null_count
+        last = 0
+        for k, x in enumerate(col[-2:], 10):
+            if x is not None:
+                last += k * x
+        out[7] = last
+
+
+def columns_are_indexed_sliced_and_counted() -> None:
+    assert run(positions, 8, column([5, 6, None, 8])) == [4, 8, 6, 2, 1, 2, 1, 88]
+
+
+@ck.cuda_jit
+def reduced(out, col):
+    least = None
+    for x in col:
+        if x is not None and (least is None or x < least):
+            least = x
+    out[0] = least or 99
+    out[1] = -1 if least is None else least
+    out[2] = least == 7
+
+
+def a_variable_is_a_number_or_none() -> None:
+    assert run(reduced, 3, column([9, None, 7], ck.uint64())) == [7, 7, 1]
+    assert run(reduced, 3, column([None], ck.uint64())) == [99, -1, 0]
+
+
+@ck.cuda_jit
+def in_order(out, left, right):
+    total = 0
+    for a, b in zip(left, right, strict=False):
+        if a is None or b is None or (a > b and b != 0):
+            continue
+        total += a * b
+    else:
+        total += 1000
+    k = 0
+    while left[k] is not None and k < 2:
+        k += 1
+    out[0], out[1] = total, k
+
+
+def columns_are_gone_over_together() -> None:
+    left, right = column([1, 2, None, 4]), column([3, 1, 1, 5])
+    assert run(in_order, 2, left, right) == [1023, 2]
+
+
+@ck.cuda_jit
+def times(out, stamps, spans):
+    if stamps.unit == "ms" and spans.unit != "ms":
+        out[0] = stamps[0] // 1000 + spans[0]
+
+
+def temporal_values_are_integers_of_a_unit() -> None:
+    stamps = column([5000], ck.timestamp("ms"))
+    assert run(times, 1, stamps, column([7], ck.duration("s"))) == [12]
+
+
+@ck.cuda_jit
+def days(out, col):
+    for x in col:
+        if x is not None:
+            months, d, nanoseconds = x
+            out[0] += months + 10 * x.days + nanoseconds + x[1] - d
+
+
+def intervals_have_named_parts() -> None:
+    values = column([(1, 2, 3), None, (0, 0, -1)], ck.month_day_nano_interval())
+    assert run(days, 1, values) == [23]
+
+
+@ck.cuda_jit
+def doubled(out, col):
+    i = cuda.grid(1)
+    x = col[i]
+    out[i] = -1.0 if x is None else 2 * x
+
+
+def half_precision_floats_are_floats() -> None:
+    values = [0.5, None, 65504.0, 6e-8, float("inf")]
+    expected = [1.0, -1.0, 131008.0, 2 * float(np.float16(6e-8)), float("inf")]
+    assert run(doubled, 5, column(values, ck.float16()), dtype=np.float64) == expected
+
+
+# Byte strings
+
+
+@ck.cuda_jit
+def compared(out, left, right):
+    i = cuda.grid(1)
+    s, t = left[i], right[i]
+    if s is None or t is None:
+        out[i] = -1
+        return
+    found = (s == t) + 2 * (s < t) + 4 * (s <= t) + 8 * (s > t) + 16 * (s >= t) + 32 * (s != t)
+    found += 64 * s.startswith(t) + 128 * s.endswith(t) + 256 * (t in s) + 512 * s.isdigit()
+    out[i] = found + 1024 * (s.find(t) + 1) + 65536 * s.count(t)
+
+
+def expected_comparison(s: bytes | None, t: bytes | None) -> int:
+    if s is None or t is None:
+        return -1
+    found = (s == t) + 2 * (s < t) + 4 * (s <= t) + 8 * (s > t) + 16 * (s >= t) + 32 * (s != t)
+    found += 64 * s.startswith(t) + 128 * s.endswith(t) + 256 * (t in s) + 512 * s.isdigit()
+    return found + 1024 * (s.find(t) + 1) + 65536 * s.count(t)
+
+
+SHORT = st.none() | st.text("ab1é", max_size=4).map(str.encode)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(SHORT, SHORT), min_size=1, max_size=8))
+def byte_strings_are_compared(pairs: list[tuple[bytes | None, bytes | None]]) -> None:
+    left, right = map(list, zip(*pairs, strict=True))
+    found = run(
+        compared, len(pairs), column(left, ck.binary_view()), column(right, ck.large_binary())
+    )
+    assert found == [expected_comparison(*pair) for pair in pairs]
+
+
+UNIT = "-unit-"
+
+
+@ck.cuda_jit
+def literals(out, col):
+    i = cuda.grid(1)
+    s = col[i]
+    kind = "none"
+    if s is not None:
+        kind = s[1:3] if len(s) > 3 else "short"
+    out[i] = len(kind) + 10 * (kind == "sh") + 100 * (kind < "no") + 1000 * (s == "short")
+    if kind in ("none", "sh"):
+        out[i] += 10000
+    if s is not None and UNIT in s:
+        out[i] += s.find(UNIT, 2) * 100000 + s[-1] - s[0]
+    name = s or b"empty"
+    out[i] += 10000000 * (name.strip() == "empty")
+
+
+def literals_are_byte_strings_too() -> None:
+    words = column(["ashb", None, " ", "short", "ab-unit-a"])
+    assert run(literals, 5, words) == [10012, 10010004, 5, 1102, 200102]
+
+
+@ck.cuda_jit
+def parsed(out, col):
+    i = cuda.grid(1)
+    s = col[i]
+    if s is not None:
+        out[i] = int(s)
+
+
+def byte_strings_spell_integers() -> None:
+    words = ["0", " -12\t", "+9223372036854775807", "-9223372036854775808", None]
+    assert run(parsed, 5, column(words)) == [int(word or 0) for word in words]
+    for wrong in ("", "-", "1x", "9223372036854775808", "99999999999999999999"):
+        raised(ValueError, "no integer", lambda wrong=wrong: run(parsed, 1, column([wrong])))
+
+
+# Decimals
+
+
+@ck.cuda_jit
+def decimal_sums(out, signs, left, right):
+    i = cuda.grid(1)
+    a, b = left[i], right[i]
+    if a is None or b is None:
+        return
+    total = a + b - a * 2
+    out[i] = float(total)
+    signs[i] = (a < b) + 2 * (a == b) + 4 * (a >= b) + 8 * (a > 0) + 16 * (-b <= abs(b))
+    signs[i] += 32 * (a * b == b * a) + 64 * (a.rescale(6) == a) + 128 * a.scale + 4096 * int(b)
+
+
+PRICES = st.none() | st.integers(-(10**9), 10**9).map(lambda n: Decimal(n).scaleb(-4))
+WEIGHTS = st.none() | st.integers(-(10**4), 10**4).map(lambda n: Decimal(n).scaleb(-2))
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(PRICES, WEIGHTS), min_size=1, max_size=6))
+def decimals_are_computed_with(pairs: list[tuple[Decimal | None, Decimal | None]]) -> None:
+    left, right = map(list, zip(*pairs, strict=True))
+    signs = np.zeros(len(pairs), np.int64)
+    columns = column(left, ck.decimal128(38, 4)), column(right, ck.decimal32(9, 2))
+    found = run(decimal_sums, len(pairs), signs, *columns, dtype=np.float64)
+    for (a, b), total, sign in zip(pairs, found, signs.tolist(), strict=True):
+        if a is None or b is None:
+            assert (total, sign) == (0, 0)
+            continue
+        assert total == float(a + b - a * 2)
+        expected = (a < b) + 2 * (a == b) + 4 * (a >= b) + 8 * (a > 0) + 16 + 32 + 64
+        assert sign == expected + 128 * 4 + 4096 * int(b)
+
+
+@ck.cuda_jit
+def decimal_totals(out, col):
+    total = 0
+    for x in col:
+        if x is not None:
+            total += x
+    out[0] = int(total)
+    out[1] = np.int64(total.words[1])
+    out[2] = total.rescale(0) * 3 == total * 3
+
+
+def an_integer_becomes_a_decimal_that_is_added_to_it() -> None:
+    values = [Decimal(10**18), None, Decimal(9 * 10**18), Decimal(-1)]
+    large = column(values, ck.decimal128(38, 0))
+    raised(OverflowError, "64 bits", lambda: run(decimal_totals, 3, large))
+    small = column([Decimal(5), None, Decimal(-7)], ck.decimal64(18, 0))
+    assert run(decimal_totals, 3, small) == [-2, -1, 1]
+
+
+# Nested types
+
+
+@ck.cuda_jit
+def fields(out, batch, structs):
+    i = cuda.grid(1)
+    if i < len(batch):
+        row = batch[i]
+        price = row.price
+        out[i] = 0 if price is None else price
+        if row["tags"] is not None:
+            for tag in row["tags"]:
+                out[i] += 10 if tag is None else 100 * len(tag)
+        out[i] += 1000 * len(batch.tags) - (batch["tags"][i] is None)
+        inner = structs[i]
+        if inner is not None and inner.x is not None:
+            out[i] += 100000 * inner.x + 1000000 * (structs.x[i] == inner["x"])
+
+
+def rows_have_fields() -> None:
+    batch = ck.record_batch(
+        {"price": ck.array([1, None, 3]), "tags": ck.array([["a", None], None, ["bcd"]])}
+    )
+    structs = column([{"x": 1}, None, {"x": None}])
+    device = ck.RecordBatch(batch.schema, [to_device(c) for c in batch.columns])
+    assert run(fields, 3, device, structs) == [1103111, 2999, 3303]
+
+
+@ck.cuda_jit
+def entries(out, col):
+    i = cuda.grid(1)
+    m = col[i]
+    if m is None:
+        return
+    keys, values = m.keys, m.values
+    for k in range(len(m)):
+        out[i] += keys[k][0] + (values[k] or 0)
+    for entry in m:
+        if entry.key == "b":
+            out[i] += 1000 * (entry.value or 7)
+
+
+def maps_have_keys_and_values() -> None:
+    maps = column([{"a": 1, "b": None}, None, {"b": 2}], ck.map_(ck.utf8(), ck.int32()))
+    assert run(entries, 3, maps) == [97 + 1 + 98 + 7000, 0, 98 + 2 + 2000]
+
+
+@ck.cuda_jit
+def encoded(out, names, runs):
+    i = cuda.grid(1)
+    out[i] = 0 if names[i] is None else 1 + names.index(i) + 10 * len(names.dictionary)
+    out[i] += 100 * runs.run(i) + 1000 * runs.run_ends[0] + 10000 * (runs.values[1] or 0)
+    out[i] += 100000 * (runs[i] or 0)
+
+
+def dictionaries_and_runs_are_seen_and_seen_through() -> None:
+    names = pa.array(["x", None, "y", "x"]).dictionary_encode()
+    runs = pa.RunEndEncodedArray.from_arrays(
+        pa.array([2, 5], pa.int32()), pa.array([None, 4])
+    ).slice(1)
+    device = [to_device(ck.interchange.import_array(array)) for array in (names, runs)]
+    assert run(encoded, 4, *device) == [42021, 442100, 442122, 442121]
+
+
+@ck.cuda_jit
+def carried(out, col):
+    found = 0
+    for x in col:
+        found = found * 10 + (9 if x is None else x)
+    for x in col[len(col) :]:
+        found += x
+    out[0] = found
+
+
+def runs_are_carried_from_slot_to_slot() -> None:
+    runs = pa.RunEndEncodedArray.from_arrays(
+        pa.array([2, 3, 6], pa.int16()), pa.array([1, None, 3])
+    )
+    assert run(carried, 1, to_device(from_pyarrow(runs))) == [119333]
+    assert run(carried, 1, to_device(from_pyarrow(runs.slice(1, 4)))) == [1933]
+
+
+@ck.cuda_jit
+def members(out, col):
+    i = cuda.grid(1)
+    slot = col[i]
+    out[i] = col.type_id(i) + 10 * col.child_index(i) + 1000 * (slot.type_id == col.type_id(i))
+    if slot.type_id == 5:
+        out[i] += 100 * (slot.child(0) or 0)
+    else:
+        out[i] += 100 * len(col.child(1)[col.child_index(i)] or "")
+
+
+def unions_have_children() -> None:
+    ids, offsets = pa.array([5, 7, 5], pa.int8()), pa.array([0, 0, 1], pa.int32())
+    children = [pa.array([3, None]), pa.array(["word"])]
+    dense = pa.UnionArray.from_dense(ids, offsets, children, ["a", "b"], [5, 7])
+    assert run(members, 3, to_device(ck.interchange.import_array(dense))) == [1305, 1407, 1015]
+
+
+# Functions
+
+
+def first_long(items, least=2, prefix="l"):
+    for item in items:
+        if item is not None and len(item) >= least and item.startswith(prefix):
+            return item
+    return None
+
+
+def size_of(item, otherwise):
+    return otherwise if item is None else len(item)
+
+
+@ck.cuda_jit
+def searched(out, lists, others):
+    i = cuda.grid(1)
+    if i < len(lists) and lists[i] is not None:
+        out[i] = size_of(first_long(lists[i]), -1)
+        out[i] += 100 * size_of(first_long(others, least=1, prefix="o"), 50) + size_of(None, 0)
+
+
+def functions_take_and_return_what_is_read_from_columns() -> None:
+    lists = column([["l", "long"], None, [None, "x"]])
+    assert run(searched, 3, lists, column(["n", "oh"])) == [204, 0, 199]
+
+
+def scaled_to(factor: int) -> Any:
+    def my_value(col):
+        i = cuda.grid(1)
+        return factor * col[i] if i < len(col) else 0
+
+    @ck.cuda_jit
+    def summed(out, col, seen):
+        shared = cuda.shared.array(4, np.int64)
+        me = cuda.threadIdx.x
+        shared[me] = my_value(col)
+        cuda.syncthreads()
+        if me == 0:
+            out[0] = shared[0] + shared[1] + shared[2] + shared[3] + seen[0, 1]
+        cuda.atomic.add(seen, (0, 0), 1)
+
+    return summed
+
+
+def all_else_is_left_to_the_compiler() -> None:
+    seen = np.array([[0, 1000]])
+    out = np.zeros(1, np.int64)
+    scaled_to(2)[1, 4](out, column([1, 2, 3]), seen)
+    assert (out.tolist(), seen.tolist()) == ([1012], [[4, 1000]])
+    scaled_to(3).forall(4, 4, cuda.stream())(out, column([1, 2, 3]), seen)
+    assert out.tolist() == [1018]
+
+
+# The same functions in compiled code on the CPU
+
+
+def of_batch(batch):
+    found = 0.0
+    for row in batch:
+        if row.length is not None:
+            found += row.length
+        found += 10 * len(row["text"])
+        rest = row["é 1"]
+        if rest is not None:
+            found += rest
+    first = batch["é 1"][0]
+    return found + len(batch) + batch.length.null_count + (0 if first is None else first)
+
+
+def of_maps(column):
+    found = 0
+    for entries in column:
+        if entries is not None:
+            for entry in entries:
+                if entry.key == "a" and entry.value is not None:
+                    found += entry.value
+            found += 1000 * (len(entries.keys) + len(entries.values))
+    return found
+
+
+def of_union(column):
+    found = 0.0
+    for i in range(len(column)):
+        if column.type_id(i) == 5:
+            value = column.child(0)[column.child_index(i)]
+            found += 100 if value is None else value
+        else:
+            text = column[i].child(1)
+            found += 0 if text is None else len(text) / 4
+        found += 1000 * column.is_valid(i)
+    return found
+
+
+def of_decimals(column):
+    least = None
+    total = 0
+    for value in column[1:]:
+        if value is not None:
+            total += value * 3
+            if least is None or value < least:
+                least = value
+    return float(total) + (0.0 if least is None else float(least.rescale(5)))
+
+
+def _union() -> pa.Array:
+    ids = pa.array([5, 3, 5, 3, 3], pa.int8())
+    children = [pa.array([1, None, 3, 4, 5]), pa.array(["a", "bbbb", None, "dd", None])]
+    return pa.UnionArray.from_sparse(ids, children, ["n", "t"], [5, 3])
+
+
+MAPS = [[("a", 1), ("b", 2)], None, [("a", None), ("a", 5)]]
+NUMBERS = [Decimal("1.5"), Decimal("-2.25"), None, Decimal("-3"), Decimal(4)]
+BATCH = {"length": [1, None, 3], "text": ["a", "bb", "ccc"], "é 1": [1.5, 2.5, None]}
+
+SHARED: list[tuple[Callable[[Any], Any], Any]] = [
+    (of_batch, pa.RecordBatch.from_pydict(BATCH)),
+    (of_maps, pa.array(MAPS, pa.map_(pa.utf8(), pa.int32()))),
+    (of_union, _union()),
+    (of_decimals, pa.array(NUMBERS, pa.decimal64(12, 4))),
+]
+
+
+def the_spelling_is_that_of_the_cpu() -> None:
+    for function, data in SHARED:
+
+        @ck.cuda_jit
+        def kernel(out, column):
+            out[0] = function(column)  # noqa: B023 (the kernel is launched in this round)
+
+        if isinstance(data, pa.RecordBatch):
+            host: Any = batch_from_pyarrow(data)
+            device: Any = ck.RecordBatch(host.schema, [to_device(c) for c in host.columns])
+        else:
+            host = from_pyarrow(data)
+            device = to_device(host)
+        assert run(kernel, 1, device, dtype=np.float64) == [njit(function)(host)], function
+
+
+# What goes wrong
+
+
+@ck.cuda_jit
+def beyond(out, col):
+    i = cuda.grid(1)
+    out[i] = col[i + 1]
+
+
+@ck.cuda_jit
+def long_enough(out, col):
+    out[0] = len(col[0])
+
+
+@ck.cuda_jit
+def two_things(out, col):
+    x = col[0]
+    if len(out) > 3:
+        x = col
+    out[0] = x
+
+
+@ck.cuda_jit
+def written(out, col):
+    col[0] = 1
+
+
+@ck.cuda_jit
+def misspelt(out, col):
+    out[0] = col.nul_count
+
+
+def errors_name_the_line() -> None:
+    numbers = column([1, 2])
+    raised(IndexError, "out[i] = col[i + 1]", lambda: run(beyond, 2, numbers))
+    raised(TypeError, "null", lambda: run(beyond, 1, column([1, None])))
+    raised(
+        ck.CompileError, "x is a number or None in one place", lambda: run(two_things, 1, numbers)
+    )
+    raised(ck.CompileError, "immutable", lambda: run(written, 1, numbers))
+    raised(ck.CompileError, "out[0] = col.nul_count", lambda: run(misspelt, 1, numbers))
+    raised(ck.UnsupportedError, "col is in host memory", lambda: run(beyond, 1, ck.array([1])))
+    raised(TypeError, "import it with", lambda: run(beyond, 1, pa.array([1])))
+    stream = ck.RecordBatchStream(ck.Schema([]), [])
+    raised(ck.UnsupportedError, "one at a time", lambda: run(beyond, 1, stream))
+    broken = ck.Array(
+        ck.utf8(),
+        1,
+        [None, Buffer(np.array([0, 99], np.int32).view(np.uint8)), Buffer.from_object(b"a")],
+    )
+    raised(ck.InvalidArrowError, "col", lambda: run(long_enough, 1, to_device(broken)))
+
+
+CASES: list[Callable[[], None]] = [
+    each_type_at_three_levels,
+    columns_are_indexed_sliced_and_counted,
+    a_variable_is_a_number_or_none,
+    columns_are_gone_over_together,
+    temporal_values_are_integers_of_a_unit,
+    intervals_have_named_parts,
+    half_precision_floats_are_floats,
+    byte_strings_are_compared,
+    literals_are_byte_strings_too,
+    byte_strings_spell_integers,
+    decimals_are_computed_with,
+    an_integer_becomes_a_decimal_that_is_added_to_it,
+    rows_have_fields,
+    maps_have_keys_and_values,
+    dictionaries_and_runs_are_seen_and_seen_through,
+    runs_are_carried_from_slot_to_slot,
+    unions_have_children,
+    functions_take_and_return_what_is_read_from_columns,
+    all_else_is_left_to_the_compiler,
+    the_spelling_is_that_of_the_cpu,
+    errors_name_the_line,
+]

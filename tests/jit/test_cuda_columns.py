@@ -1,0 +1,170 @@
+"""Arrow columns as arguments of users' CUDA kernels: in the simulator, and as the PTX they compile to."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from arrow_oracle import from_pyarrow
+from jit.checksums import checksum, kernel_source
+from jit.device_kernels import CASES, decimal_totals, kernel_of, searched
+from jit.ptx_kernels import run_ptx
+from nestings import LENGTH, WRAPPERS, leaf
+
+import colkern as ck
+from colkern.kernels import slot_values
+
+THREADS = 6
+
+
+@pytest.fixture(scope="module")
+def simulated_kernels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What went wrong in the simulator, by case: one process runs them all."""
+    output = tmp_path_factory.mktemp("kernels") / "report.json"
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("simulated_kernels.py"), output],
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
+        capture_output=True,
+        text=True,
+        timeout=290,
+    )
+    assert done.returncode == 0, done.stderr
+    report: dict[str, str] = json.loads(output.read_text())
+    return report
+
+
+@pytest.mark.parametrize("case", [case.__name__ for case in CASES])
+def test_in_the_simulator(case: str, simulated_kernels: dict[str, str]) -> None:
+    assert simulated_kernels[case] == ""
+
+
+# What the compiler makes of it
+
+
+def _nested(names: str) -> dict[str, Any]:
+    random = np.random.default_rng(len(names))
+    child = pa.int16()
+    return {name: WRAPPERS[name](leaf(child, random), random, LENGTH) for name in names.split()}
+
+
+def _leaves(*types: pa.DataType) -> dict[str, Any]:
+    random = np.random.default_rng(len(types))
+    return {f"column{k}": leaf(type_, random) for k, type_ in enumerate(types)}
+
+
+COMPILED = {
+    "fixed-size primitive": lambda: _leaves(
+        pa.bool_(), pa.uint64(), pa.float16(), pa.decimal256(76, 10), pa.decimal32(7, 2), pa.null()
+    ),
+    "binary": lambda: _leaves(pa.binary(3), pa.large_utf8(), pa.string_view()),
+    "lists": lambda: _nested("list list_view fixed_size_list map"),
+    "others": lambda: _nested("struct dictionary run_end_encoded sparse_union dense_union"),
+}
+"""Each layout once; all in one kernel would take the compiler longer."""
+
+
+@pytest.mark.parametrize("what", COMPILED)
+def test_compiled_kernels_read_every_layout(what: str) -> None:
+    arrays = COMPILED[what]()
+    columns = [from_pyarrow(array) for array in arrays.values()]
+    source = kernel_source(dict(zip(arrays, (c.type for c in columns), strict=True)))
+    out = np.zeros(THREADS, np.int64)
+    found = run_ptx(kernel_of(source), (9, 0), out, *columns)
+    assert found[:-1] == [sum(checksum(a, i) for a in arrays.values()) for i in range(THREADS)]
+
+
+def test_compiled_kernels_call_functions_with_columns() -> None:
+    lists = ck.array([["l", "long"], None, [None, "x"]])
+    out = np.zeros(3, np.int64)
+    assert run_ptx(searched, (8, 0), out, lists, ck.array(["n", "oh"])) == [204, 0, 199, 0]
+
+
+def test_compiled_checks_note_what_is_wrong_and_touch_nothing() -> None:
+    def beyond(out, col):  # type: ignore[no-untyped-def]
+        for k in range(len(out)):
+            out[k] = col.value(k)
+
+    kernel = ck.cuda_jit(boundscheck=True)(beyond)
+    *found, noted = run_ptx(kernel, (9, 0), np.ones(3, np.int64), ck.array([5, 6]))
+    assert found == [5, 6, 0]
+    assert noted == 1
+
+
+def test_compiled_decimals_are_added_up() -> None:
+    values = [pa.scalar(n, pa.int64()).cast(pa.decimal128(38, 0)) for n in (7, -(2**62), 2**40)]
+    column = from_pyarrow(pa.array([value.as_py() for value in values], pa.decimal128(38, 0)))
+    out = np.zeros(3, np.int64)
+    assert run_ptx(decimal_totals, (9, 0), out, column)[:3] == [7 - 2**62 + 2**40, -1, 1]
+
+
+# The bodies, as plain Python
+
+
+def test_each_half_precision_float_is_the_same_number_as_a_wider_one() -> None:
+    bits = np.arange(1 << 16, dtype=np.uint16)
+    address = np.uint64(bits.ctypes.data)
+    with np.errstate(all="ignore"):
+        found = [
+            slot_values.half_at(bits[:1], address, np.uint64(k), True) for k in range(len(bits))
+        ]
+    np.testing.assert_array_equal(np.array(found, np.float32), bits.view(np.float16))
+
+
+# What is asked for
+
+
+def test_naming_the_decorator_imports_no_compiler() -> None:
+    program = (
+        "import sys, colkern as ck\n"
+        "@ck.cuda_jit\n"
+        "def kernel(out, col): pass\n"
+        "print('numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr
+
+
+def test_a_function_without_source_is_refused() -> None:
+    namespace: dict[str, Any] = {}
+    exec("def kernel(out, col): pass", namespace)
+    with pytest.raises(ck.CompileError, match="its source is not to be found"):
+        ck.cuda_jit(namespace["kernel"]).ptx([np.zeros(1), ck.int64()], (9, 0))
+
+
+def test_what_does_not_compile_is_named() -> None:
+    def unknown(out, col):  # type: ignore[no-untyped-def]
+        out[0] = scale(col.value(0))  # type: ignore[name-defined]  # noqa: F821
+
+    def misused(out, col):  # type: ignore[no-untyped-def]
+        out[0] = np.linalg.norm(col.value(0))
+
+    arguments = [np.zeros(1), ck.int64()]
+    with pytest.raises(ck.CompileError, match=r"'scale' is not defined(.|\n)*out\[0\] = scale"):
+        ck.cuda_jit(unknown).ptx(arguments, (9, 0))
+    with pytest.raises(ck.CompileError, match=r"misused does not compile.*norm"):
+        ck.cuda_jit(misused).ptx(arguments, (9, 0))
+
+
+def test_what_is_no_function_is_refused() -> None:
+    with pytest.raises(TypeError, match="expected a Python function"):
+        ck.cuda_jit(len)
+
+
+def test_columns_that_are_not_read_are_not_handed_over() -> None:
+    def first(out, batch):  # type: ignore[no-untyped-def]
+        out[0] = batch.wanted.value(0)
+
+    schema = ck.Schema([ck.field(f"field{k}", ck.utf8()) for k in range(200)])
+    schema = ck.Schema([*schema, ck.field("wanted", ck.int32())])
+    kernel = ck.cuda_jit(first)
+    kernel._specialised((None, schema), False)
+    (made,) = kernel._made.values()
+    assert {need.path.steps for need in made.needs} <= {(), (200,)}
+    assert len(made.needs) <= 4

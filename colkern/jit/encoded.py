@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 from colkern import schema as s
@@ -54,12 +55,10 @@ def over_values(array: Array, function: Callable[[Array], Array]) -> Array | Non
 
 
 def _quietly(function: Callable[[Array], Array], values: Array) -> Array | None:
-    try:
+    # Users' code may raise anything. Over all rows it does so again, and says in which row.
+    with contextlib.suppress(Exception):
         return function(values)
-    except (
-        Exception
-    ):  # Users' code may raise anything; over all rows it does so again, with the row.
-        return None
+    return None
 
 
 def _indices(array: Array, storage: s.Dictionary) -> Array:

@@ -139,7 +139,7 @@ def record_of(column: Array | RecordBatch) -> Record:
             if array.device != HOST:
                 raise UnsupportedError(
                     f"{name or 'array'}: compiled code on the CPU reads host memory, and this is on "
-                    f"{array.device}: copy it with to_host, or use colkern.cuda.jit"
+                    f"{array.device}: copy it with to_host, or use ck.cuda_jit"
                 )
             require_valid(array, name)
         made = column._record = Record(column)

@@ -26,18 +26,18 @@ class ColumnFunction:
 
     Attributes:
         signature: What it takes and returns, as declared.
-        nulls: What it does with nulls.
+        nulls: What it does with nulls: a `NullPolicy`, or the result for them.
     """
 
     signature: Signature
-    nulls: NullPolicy
+    nulls: Any
     __name__: str
     __qualname__: str
 
     KIND = "function"
     """What `repr` and messages call it."""
 
-    def __init__(self, signature: Signature, nulls: NullPolicy) -> None:
+    def __init__(self, signature: Signature, nulls: Any) -> None:
         self.signature = signature
         self.nulls = nulls
         self._names = [parameter.name for parameter in signature.parameters]
@@ -103,12 +103,16 @@ class ColumnFunction:
 
     def _nullable(self) -> list[bool]:
         """Which arguments the function gets as None where they are null."""
-        if self.nulls == "propagate":
+        if not self._passes_nulls():
             return [False] * len(self.signature.parameters)
         declared = [parameter.nullable for parameter in self.signature.parameters]
         if not any(declared):
             return [True] * len(declared)
         return [may is not False for may in declared]
+
+    def _passes_nulls(self) -> bool:
+        # A default value may be an array, of which `==` makes another.
+        return isinstance(self.nulls, str) and self.nulls == "pass"
 
     def _require_supported(self) -> None:
         if not self.signature.parameters:

@@ -14,6 +14,7 @@ from colkern.cpu.compiler import jit
 from colkern.cpu.threads import run_ranges
 from colkern.errors import LimitExceededError
 from colkern.jit import support
+from colkern.jit.default_values import filled
 from colkern.jit.functions import library_key
 from colkern.jit.inputs import Inputs
 from colkern.jit.loops import compile_loop, result_body
@@ -35,6 +36,8 @@ class Plan:
         dispatcher: The function.
         returns: The type of the results.
         place: What messages call a slot.
+        default: The result where an argument is null that the function does not take as None: one
+            slot of the type; None to make it null.
     """
 
     def __init__(
@@ -44,7 +47,9 @@ class Plan:
         dispatcher: Any,
         returns: s.DataType,
         place: str = "row",
+        default: Array | None = None,
     ) -> None:
+        self._default = default
         self._name = name
         self._inputs = inputs
         self._returns = returns
@@ -58,7 +63,8 @@ class Plan:
         if length == 0:
             return Array(self._returns, 0, [None, *self._empty()], null_count=0)
         passed, validity, null_count = self._inputs.of(arrays)
-        return self.results(passed, validity, null_count, length)
+        results = self.results(passed, validity, null_count, length)
+        return results if self._default is None else filled(results, validity, self._default)
 
     def results(
         self, passed: list[Any], validity: Buffer | None, null_count: int, length: int

@@ -14,7 +14,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
 from colkern.jit.arguments import Value
-from colkern.jit.column_function import ColumnFunction, NullPolicy, require_null_policy
+from colkern.jit.column_function import ColumnFunction
 from colkern.jit.result_types import result_type
 from colkern.jit.results import writer_of
 from colkern.jit.signatures import Signature, signature_of
@@ -29,7 +29,7 @@ class Udf(ColumnFunction):
     Attributes:
         function: The plain Python function.
         signature: What it takes and returns, as declared.
-        nulls: What it does with nulls.
+        nulls: What it does with nulls: "propagate", "pass" or the result for them.
         pure: Whether its results follow from its arguments alone.
     """
 
@@ -42,7 +42,7 @@ class Udf(ColumnFunction):
         self,
         function: Callable[..., Any],
         signature: Signature,
-        nulls: NullPolicy,
+        nulls: Any,
         pure: bool = True,
     ) -> None:
         super().__init__(signature, nulls)
@@ -78,6 +78,9 @@ class Udf(ColumnFunction):
 
         if len(arrays) > 1 or not self.pure or not is_encoded(arrays[0]) or any(self._nullable()):
             return None
+        # Null indices lead to no value that could have the default as its result.
+        if self._has_default() and arrays[0].null_count:
+            return None
         # On the host, as the rest of it would be.
         self._length(arrays)
         return over_values(arrays[0], self)
@@ -104,7 +107,16 @@ class Udf(ColumnFunction):
         dispatcher = self._dispatcher(self.function)
         returns = self._infer(tuple(reader.value for reader in readers))
         inputs = Inputs(self._names, readers, self._nullable())
-        return Plan(self.name, inputs, dispatcher, returns)
+        return Plan(self.name, inputs, dispatcher, returns, default=self._default(returns))
+
+    def _has_default(self) -> bool:
+        return not (isinstance(self.nulls, str) and self.nulls in ("propagate", "pass"))
+
+    def _default(self, returns: s.DataType) -> Array | None:
+        """The result for nulls as an array of one slot; None if they are passed or propagated."""
+        from colkern.jit.default_values import default_array
+
+        return default_array(self.name, self.nulls, returns) if self._has_default() else None
 
     def _functions(self) -> tuple[Callable[..., Any], ...]:
         return (self.function,)
@@ -115,7 +127,9 @@ class Udf(ColumnFunction):
 
             dispatcher = self._dispatcher(self.function)
             kinds = returned_kinds(dispatcher, values, self._nullable())
-            self._results[values] = result_type(self.name, kinds, self.signature.returns)
+            returns = result_type(self.name, kinds, self.signature.returns)
+            self._default(returns)
+            self._results[values] = returns
         return self._results[values]
 
     def _forget(self) -> None:
@@ -133,7 +147,7 @@ class Udf(ColumnFunction):
 def _rebuilt(
     function: Callable[..., Any],
     signature: Signature,
-    nulls: NullPolicy,
+    nulls: Any,
     pure: bool,
     results: dict[tuple[Value, ...], s.DataType],
 ) -> Udf:
@@ -149,7 +163,7 @@ def udf(
     /,
     *,
     returns: Any = None,
-    nulls: NullPolicy = "propagate",
+    nulls: Any = "propagate",
     pure: bool = True,
     signature: str | None = None,
 ) -> Udf: ...
@@ -161,7 +175,7 @@ def udf(
     /,
     *,
     returns: Any = None,
-    nulls: NullPolicy = "propagate",
+    nulls: Any = "propagate",
     pure: bool = True,
     signature: str | None = None,
 ) -> Callable[[Callable[..., Any]], Udf]: ...
@@ -172,7 +186,7 @@ def udf(
     /,
     *,
     returns: Any = None,
-    nulls: NullPolicy = "propagate",
+    nulls: Any = "propagate",
     pure: bool = True,
     signature: str | None = None,
 ) -> Udf | Callable[[Callable[..., Any]], Udf]:
@@ -223,7 +237,9 @@ def udf(
             if neither says anything.
         nulls: "propagate": a null in any argument makes the result null, without a call. "pass": the
             function gets None for a null in a parameter with a hint such as `float | None` (or a `?`
-            in the signature), or, if there is no such parameter, in any. Under both policies it may
+            in the signature), or, if there is no such parameter, in any. Anything else is a value of
+            the result type (`nulls=0`): the result where any argument is null, without a call; text
+            that is one of the two words is spelled as bytes. Whatever is said here, the function may
             return None for a null.
         pure: Whether the results follow from the arguments alone. Then a function of one column that is
             dictionary or run-end encoded is called for each of its values, not for each row, where that
@@ -232,12 +248,14 @@ def udf(
 
     Raises:
         TypeError: If a declaration cannot be understood.
+        ValueError: If `nulls` is neither of the words nor a value of the result type.
         UnsupportedError: If a declared type cannot be an argument or result.
         CompileError: If the function does not compile: the line and the construct.
     """
     if isinstance(function, str):
         function, signature = None, function
-    require_null_policy(nulls)
+    if nulls is None:
+        raise ValueError("nulls: expected 'propagate', 'pass' or a value, got None")
     if function is None:
         return lambda plain: _make(plain, returns, nulls, pure, signature)
     return _make(function, returns, nulls, pure, signature)
@@ -246,7 +264,7 @@ def udf(
 def _make(
     function: Callable[..., Any],
     returns: Any,
-    nulls: NullPolicy,
+    nulls: Any,
     pure: bool,
     signature: str | None,
 ) -> Udf:
@@ -264,5 +282,6 @@ def _make(
     made._require_supported()
     if made.signature.returns is not None:
         writer_of(made.signature.returns)
+        made._default(made.signature.returns)
     made.define()
     return made

@@ -14,15 +14,18 @@ import numba
 from numba import types
 from numba.core.errors import NumbaError
 
+from colkern import schema as s
 from colkern.errors import CompileError
 from colkern.jit.arguments import Value
+from colkern.jit.decimal_numbers import DecimalType
+from colkern.jit.kinds import Kind, RowKind
 from colkern.jit.loops import numba_type
 from colkern.jit.strings import ByteStringType
 
 
 def returned_kinds(
     dispatcher: Any, values: Sequence[Value], nullable: Sequence[bool], verb: str = "returns"
-) -> frozenset[str]:
+) -> frozenset[Kind]:
     """What a function returns, compiling it if it has to.
 
     Args:
@@ -32,7 +35,7 @@ def returned_kinds(
         verb: What messages say that it does with its results.
 
     Returns:
-        Names as in `Writer.kinds`; `none` where it returns nothing but None.
+        What it returns for each combination of nulls.
 
     Raises:
         CompileError: If it does not compile, or returns something that no column holds.
@@ -51,11 +54,11 @@ def signatures(values: Sequence[Value], nullable: Sequence[bool]) -> list[tuple[
     return list(itertools.product(*choices))
 
 
-def returned_kind(dispatcher: Any, signature: tuple[Any, ...], verb: str = "returns") -> str:
+def returned_kind(dispatcher: Any, signature: tuple[Any, ...], verb: str = "returns") -> Kind:
     """As `returned_kinds`, for arguments of given Numba types."""
     returned = returned_type(dispatcher, signature, verb)
     kind = _kind(returned)
-    if kind is None:
+    if kind is None or (verb != "returns" and not isinstance(kind, str)):
         inner = returned.type if isinstance(returned, types.Optional) else returned
         words = plain_types(str(inner))
         raise CompileError(f"{dispatcher.__name__} {verb} {words}, which no column holds")
@@ -93,7 +96,7 @@ def compile_or_explain(dispatcher: Any, signature: tuple[Any, ...], verb: str = 
         raise _explained(dispatcher, error, verb) from error
 
 
-def _kind(returned: Any) -> str | None:
+def _kind(returned: Any) -> Kind | None:
     plain = types.unliteral(returned)
     if isinstance(plain, types.Optional):
         plain = types.unliteral(plain.type)
@@ -107,7 +110,20 @@ def _kind(returned: Any) -> str | None:
         return "boolean"
     if isinstance(plain, types.NoneType | types.Integer | types.Float):
         return str(plain)
+    if isinstance(plain, DecimalType):
+        return _widest_decimal(plain)
+    if isinstance(plain, types.BaseTuple):
+        kinds = tuple(map(_kind, plain.types))
+        found = tuple(kind for kind in kinds if kind is not None)
+        return RowKind(getattr(plain, "fields", None), found) if found == kinds else None
     return None
+
+
+def _widest_decimal(kind: DecimalType) -> s.DataType | None:
+    made = s.decimal128 if kind.words <= 2 else s.decimal256
+    bits = 128 if kind.words <= 2 else 256
+    precision = s.MAX_DECIMAL_PRECISION[bits]
+    return made(precision, kind.scale)
 
 
 # What went wrong, in a few lines
@@ -176,7 +192,7 @@ def _construct(text: str, verb: str) -> str:
     for pattern, sentence in _EXPLANATIONS:
         if match := pattern.search(text):
             parts = [plain_types(part) for part in match.groups()]
-            if "different types" in sentence:
+            if "different types" in sentence and "(" not in parts[0]:
                 # What a generator function ends with is no item.
                 found = set(parts[0].split(", ")) - ({"None"} if verb == "yields" else set())
                 parts = [", ".join(sorted(found))]

@@ -91,7 +91,7 @@ def decimal_at(typingctx, data, slot, words, scale):
 # Building blocks of LLVM code
 
 
-def _widened(builder: Any, value: Any, width: int, power: int) -> Any:
+def widened(builder: Any, value: Any, width: int, power: int) -> Any:
     """A number times ten to a power, in so many bits that it cannot overflow."""
     wide = ir.IntType(width)
     value = builder.sext(value, wide) if value.type.width < width else value
@@ -102,7 +102,7 @@ def _scale_of(kind: Any) -> int:
     return kind.scale if isinstance(kind, DecimalType) else 0
 
 
-def _as_integer(builder: Any, kind: Any, value: Any) -> Any:
+def as_integer(builder: Any, kind: Any, value: Any) -> Any:
     """An operand as an LLVM integer that sign extension keeps; integers have 64 bits, unsigned 128."""
     if isinstance(kind, DecimalType):
         return value
@@ -116,7 +116,7 @@ def _aligned(
 ) -> tuple[Any, Any, int]:
     """Two operands at the larger scale, in one width with `spare` bits; and that scale."""
     scale = max(map(_scale_of, kinds))
-    numbers = [_as_integer(builder, k, v) for k, v in zip(kinds, values, strict=True)]
+    numbers = [as_integer(builder, k, v) for k, v in zip(kinds, values, strict=True)]
     powers = [scale - _scale_of(kind) for kind in kinds]
     needed = [
         number.type.width + (10**power).bit_length()
@@ -124,7 +124,7 @@ def _aligned(
     ]
     width = -(-(max(needed) + spare) // _WORD) * _WORD
     left, right = (
-        _widened(builder, number, width, power)
+        widened(builder, number, width, power)
         for number, power in zip(numbers, powers, strict=True)
     )
     return left, right, scale
@@ -176,10 +176,10 @@ def _divided_by(builder: Any, value: Any, divisor: int) -> tuple[Any, Any]:
 @lower_cast(types.Integer, DecimalType)
 @lower_cast(DecimalType, DecimalType)
 def _cast(context, builder, fromty, toty, value):
-    number = _as_integer(builder, fromty, value)
+    number = as_integer(builder, fromty, value)
     power = toty.scale - _scale_of(fromty)
     width = -(-(number.type.width + (10**power).bit_length()) // _WORD) * _WORD
-    return _narrowed(context, builder, _widened(builder, number, width, power), toty)
+    return _narrowed(context, builder, widened(builder, number, width, power), toty)
 
 
 @box(DecimalType)
@@ -270,9 +270,7 @@ def _product(typingctx, a, b):
     found = DecimalType(_result_words(a, b), _scale_of(a) + _scale_of(b))
 
     def codegen(context, builder, signature, args):
-        left, right = (
-            _as_integer(builder, k, v) for k, v in zip(signature.args, args, strict=True)
-        )
+        left, right = (as_integer(builder, k, v) for k, v in zip(signature.args, args, strict=True))
         wide = ir.IntType(left.type.width + right.type.width)
         product = builder.mul(builder.sext(left, wide), builder.sext(right, wide))
         return _narrowed(context, builder, product, found)
@@ -338,7 +336,7 @@ def _rescaled(typingctx, a, scale):
     def codegen(context, builder, signature, args):
         if power >= 0:
             width = -(-(args[0].type.width + (10**power).bit_length()) // _WORD) * _WORD
-            wide = _widened(builder, args[0], width, power)
+            wide = widened(builder, args[0], width, power)
             return _narrowed(context, builder, wide, found)
         quotient, inexact = _divided(builder, args[0], -power)
         with builder.if_then(inexact, likely=False):
@@ -413,7 +411,7 @@ def _truncated(typingctx, a):
             value, _ = _divided(builder, value, a.scale)
         elif a.scale < 0:
             width = -(-(value.type.width + (10**-a.scale).bit_length()) // _WORD) * _WORD
-            value = _widened(builder, value, width, -a.scale)
+            value = widened(builder, value, width, -a.scale)
         return _narrowed(context, builder, value, DecimalType(1, 0))
 
     return types.int64(a), codegen

@@ -13,7 +13,6 @@ from colkern.layouts import Role, layout
 from colkern.memory import Buffer, allocate
 from colkern.operations import concat, take
 
-
 _ITEMS = (s.Int, s.FloatingPoint, s.Date, s.Time, s.Timestamp, s.Duration)
 _BYTES = (s.Binary, s.LargeBinary)
 

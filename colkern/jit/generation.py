@@ -13,9 +13,9 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import LimitExceededError
 from colkern.jit import sinks, support
-from colkern.jit.execution import bitmap_without, finished, require_offsets
 from colkern.jit.inputs import Inputs
 from colkern.jit.loops import Body, compile_loop
+from colkern.jit.outputs import bitmap_without, finished, require_offsets
 from colkern.jit.results import TEXT, writer_of
 from colkern.jit.row_loop import RowLoop
 from colkern.layouts import Role, layout

@@ -25,9 +25,10 @@ from colkern.cpu.primitives import trailing_zeros
 from colkern.jit import strings, support
 from colkern.jit.arguments import Reader, Value
 from colkern.jit.columns import column_type
+from colkern.jit.decimal_results import put_decimal
 from colkern.jit.elements import value_at, value_type
 from colkern.jit.functions import library_key
-from colkern.jit.results import TEXT, Writer
+from colkern.jit.tuples import field_of, is_none
 
 _NAMESPACE = {
     "__name__": __name__,
@@ -37,11 +38,15 @@ _NAMESPACE = {
     "float32": np.float32,
     "float64": np.float64,
     "binary_at": strings.binary_at,
+    "field_of": field_of,
+    "is_none": is_none,
+    "put_decimal": put_decimal,
     "trailing_zeros": trailing_zeros,
     "value_at": value_at,
     **{
         name: getattr(support, name)
         for name in (
+            "MADE_NULL",
             "binary_between",
             "binary_viewed",
             "bit",
@@ -83,8 +88,9 @@ class Body:
 
     Args:
         parameters: The loop's last parameters.
-        slot: The lines for slot `i`, with `function({arguments})` for the call; `flags` collects what
-            they find.
+        slot: The lines for slot `i`, with `function({arguments})` for the call, and `{missing}` in names
+            of variables whose types depend on which arguments are None; `flags` collects what they
+            find.
         before: The lines before the first slot.
         after: The lines after the last one.
     """
@@ -138,16 +144,6 @@ def compile_loop(
     return jit(namespace[_loop_name(dispatcher.__name__)], library_key())
 
 
-def result_body(writer: Writer) -> Body:
-    """A result a slot: into `out`, or, of byte strings, measured or written by what `data` is."""
-    if writer.item:
-        return Body(("nulls", "out"), ("flags |= put(out, nulls, i, function({arguments}))",))
-    parameters = ("nulls", "addresses", "sizes", "offsets", "data")
-    put = "put_text" if writer.kinds == TEXT else "put_binary"
-    passed = "addresses, sizes, offsets, data, nulls, i, function({arguments})"
-    return Body(parameters, (f"flags |= {put}({passed})",))
-
-
 def loop_source(name: str, readers: Sequence[Reader], nullable: Sequence[bool], body: Body) -> str:
     """The text of a loop; see `compile_loop`."""
     names = [f"a{position}" for position in range(len(readers))]
@@ -190,7 +186,8 @@ class _Slots:
         values = [
             "None" if name in missing else value for name, (value, _) in self._arguments.items()
         ]
-        lines = [line.format(arguments=", ".join(values)) for line in self._slot]
+        words = {"arguments": ", ".join(values), "missing": "".join(sorted(missing))}
+        lines = [line.format(**words) for line in self._slot]
         for name, (_, check) in self._arguments.items():
             if check and name not in missing:
                 lines.append(f"flags |= {check}")

@@ -6,17 +6,31 @@ from collections.abc import Set
 
 from colkern import schema as s
 from colkern.errors import CompileError
+from colkern.jit.kinds import Kind, RowKind
 from colkern.jit.results import INFERRED, NUMBER, TEXT, writer_of
 
 
+def require_result_type(data_type: s.DataType) -> None:
+    """Check that results of a type can be written.
+
+    Raises:
+        UnsupportedError: If they cannot.
+    """
+    if isinstance(data_type, s.Struct):
+        for field in data_type.fields:
+            require_result_type(field.type)
+    else:
+        writer_of(data_type)
+
+
 def result_type(
-    name: str, kinds: Set[str], declared: s.DataType | None, verb: str = "returns"
+    name: str, kinds: Set[Kind], declared: s.DataType | None, verb: str = "returns"
 ) -> s.DataType:
     """The type of results of those kinds.
 
     Args:
         name: The function's name, for messages.
-        kinds: What it returns for each combination of nulls: names as in `Writer.kinds`, or `none`.
+        kinds: What it returns for each combination of nulls.
         declared: What it is declared to return, if it is.
         verb: What messages say that it does with them.
 
@@ -24,20 +38,82 @@ def result_type(
         CompileError: If there is no such type, or it is not what was declared.
     """
     found = frozenset(kinds - {"none"})
+    rows = [kind for kind in found if isinstance(kind, RowKind)]
+    if rows or isinstance(declared, s.Struct):
+        return _struct_type(name, found, rows, declared, verb)
     if declared is None:
         return _common_type(name, found, verb)
+    if found and isinstance(declared, s.Decimal) and _are_decimals(found):
+        return _require_scale(name, found, declared, verb)
     wrong = found - writer_of(declared).kinds
     if wrong:
         raise CompileError(f"{name} {verb} {_words(wrong)} where {declared} is declared")
     return declared
 
 
-def _common_type(name: str, kinds: frozenset[str], verb: str) -> s.DataType:
+def _struct_type(
+    name: str,
+    found: frozenset[Kind],
+    rows: list[RowKind],
+    declared: s.DataType | None,
+    verb: str,
+) -> s.DataType:
+    if declared is not None and not isinstance(declared, s.Struct):
+        raise CompileError(f"{name} {verb} a tuple where {declared} is declared")
+    if len(rows) < len(found):
+        others = _words(frozenset(found - set(rows)))
+        wanted = f"where {declared} is declared: one of its fields" if declared else "and others"
+        raise CompileError(f"{name} {verb} {others} {wanted}; return tuples with all fields")
+    if not rows:
+        assert declared is not None
+        return declared
+    names = [field.name for field in declared.fields] if declared else _names(rows[0])
+    for row in rows:
+        if len(row.kinds) != len(names):
+            raise CompileError(
+                f"{name} {verb} a tuple of {len(row.kinds)} values where {len(names)} are "
+                f"{'declared' if declared else 'in another'}"
+            )
+        if row.names is not None and list(row.names) != names:
+            raise CompileError(
+                f"{name} {verb} the fields {', '.join(row.names)} where {', '.join(names)} are "
+                f"{'declared' if declared else 'in another'}"
+            )
+    fields = []
+    for k, field in enumerate(names):
+        wanted_type = declared.fields[k].type if declared else None
+        kinds = {row.kinds[k] for row in rows}
+        fields.append((field, result_type(f"{name}: field {field!r}", kinds, wanted_type, "is")))
+    return declared or s.struct(fields)
+
+
+def _names(row: RowKind) -> list[str]:
+    return [f"f{k}" for k in range(len(row.kinds))] if row.names is None else list(row.names)
+
+
+def _are_decimals(kinds: frozenset[Kind]) -> bool:
+    return all(isinstance(kind, s.Decimal) for kind in kinds)
+
+
+def _require_scale(name: str, kinds: frozenset[Kind], declared: s.Decimal, verb: str) -> s.DataType:
+    scale = max(kind.scale for kind in kinds if isinstance(kind, s.Decimal))
+    if scale > declared.scale:
+        raise CompileError(
+            f"{name} {verb} a decimal with the scale {scale} where {declared} is declared; "
+            f"x.rescale({declared.scale}) has its scale"
+        )
+    return declared
+
+
+def _common_type(name: str, kinds: frozenset[Kind], verb: str) -> s.DataType:
     if not kinds:
-        each = "row" if verb == "returns" else "item"
+        each = "item" if verb == "yields" else "row"
         raise CompileError(f"{name} {verb} None for every {each}")
     if len(kinds) == 1:
-        return INFERRED[next(iter(kinds))]
+        (kind,) = kinds
+        return kind if isinstance(kind, s.DataType) else INFERRED[str(kind)]
+    if _are_decimals(kinds):
+        return _common_decimal(kinds)
     if kinds <= TEXT:
         return s.utf8()
     if kinds <= NUMBER - {"boolean", "uint64"}:
@@ -49,5 +125,21 @@ def _common_type(name: str, kinds: frozenset[str], verb: str) -> s.DataType:
     )
 
 
-def _words(kinds: frozenset[str]) -> str:
-    return ", ".join(sorted(str(INFERRED[kind]) for kind in kinds))
+def _common_decimal(kinds: frozenset[Kind]) -> s.DataType:
+    decimals = [kind for kind in kinds if isinstance(kind, s.Decimal)]
+    scale = max(kind.scale for kind in decimals)
+    widest = max(decimals, key=lambda kind: kind.bit_width)
+    return s.Decimal(widest.precision, scale, widest.bit_width)
+
+
+def _words(kinds: frozenset[Kind]) -> str:
+    return ", ".join(
+        sorted(
+            "a tuple"
+            if isinstance(k, RowKind)
+            else str(INFERRED.get(k, k))
+            if isinstance(k, str)
+            else str(k)
+            for k in kinds
+        )
+    )

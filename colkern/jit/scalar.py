@@ -15,8 +15,7 @@ from colkern.arrays import Array
 from colkern.errors import CompileError
 from colkern.jit.arguments import Value
 from colkern.jit.column_function import ColumnFunction
-from colkern.jit.result_types import result_type
-from colkern.jit.results import writer_of
+from colkern.jit.result_types import require_result_type, result_type
 from colkern.jit.signatures import Signature, signature_of
 
 if TYPE_CHECKING:
@@ -281,7 +280,7 @@ def _make(
     made = Udf(plain, signature_of(plain, signature, returns), nulls, pure)
     made._require_supported()
     if made.signature.returns is not None:
-        writer_of(made.signature.returns)
+        require_result_type(made.signature.returns)
         made._default(made.signature.returns)
     made.define()
     return made

@@ -210,9 +210,33 @@ def _declared(hints: dict[str, Any], name: str) -> tuple[Any, bool | None]:
             f"Annotated[int, ck.decimal128(12, 2)]"
         )
     hint = _NUMPY.get(hint, hint) if isinstance(hint, type) else hint
+    if (fields := _tuple_fields(hint)) is not None:
+        hint = _struct(name, fields)
     if not isinstance(hint, s.DataType) and hint not in RESULTS_OF_HINTS:
         raise TypeError(f"{name}: no Arrow type is known for the hint {hint!r}")
     return hint, nullable
+
+
+def _tuple_fields(hint: Any) -> dict[str, Any] | None:
+    """The names and hints of a tuple's fields; None for a hint that is no tuple of so many fields."""
+    if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
+        hints = typing.get_type_hints(hint, include_extras=True)
+        return {field: hints.get(field) for field in hint._fields}
+    members = typing.get_args(hint)
+    if typing.get_origin(hint) is tuple and members and Ellipsis not in members:
+        return {f"f{k}": member for k, member in enumerate(members)}
+    return None
+
+
+def _struct(name: str, fields: dict[str, Any]) -> s.DataType:
+    made = []
+    for field, hint in fields.items():
+        place = f"{name}: field {field!r}"
+        declared = _result_type(_declared({place: hint} if hint else {}, place)[0])
+        if declared is None:
+            raise TypeError(f"{place}: expected a hint for its type")
+        made.append(s.field(field, declared))
+    return s.struct(made)
 
 
 def _result_type(declared: s.DataType | type | None) -> s.DataType | None:

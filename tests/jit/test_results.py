@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from typing import Any, NamedTuple
+
 import pyarrow as pa
 import pytest
 from arrow_oracle import from_pyarrow
@@ -9,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import colkern as ck
-
 
 # A default value for nulls
 
@@ -58,3 +60,168 @@ def test_a_default_is_a_value_of_the_result_type(value: object) -> None:
         @ck.udf(nulls=value)
         def unused(x: int) -> int:
             return x
+
+
+# Decimals
+
+WIDE = pa.decimal128(30, 2)
+decimals = st.decimals(-(10**24), 10**24, places=2, allow_nan=False)
+
+
+@ck.udf
+def doubled(x: Any):
+    return None if x == 0 else x + x
+
+
+@ck.udf(returns=ck.decimal256(40, 5))
+def rescaled(x: Any):
+    return x
+
+
+@given(values=st.lists(st.none() | decimals, max_size=70))
+def test_decimals_are_results_of_the_most_digits_or_of_the_declared_ones(
+    values: list[Decimal | None],
+) -> None:
+    column = pa.array(values, WIDE)
+    results = doubled(column)
+    assert results.type == ck.decimal128(38, 2)
+    assert results.to_pylist() == [None if not x else 2 * x for x in values]
+    assert rescaled(column).type == ck.decimal256(40, 5)
+    assert rescaled(column).to_pylist() == values
+
+
+def test_a_decimal_of_more_digits_than_declared_is_named_with_its_row() -> None:
+    @ck.udf(returns=ck.decimal128(20, 2), nulls=Decimal("0.50"))
+    def narrow(x: Any):
+        return x
+
+    most = Decimal("999999999999999999.99")
+    assert narrow(pa.array([most, None, -most], WIDE)).to_pylist() == [most, Decimal("0.5"), -most]
+    with pytest.raises(OverflowError, match=r"does not fit decimal128\(20, 2\)") as caught:
+        narrow(pa.array([most, most + 1], WIDE))
+    assert caught.value.__notes__ == ["narrow: row 1"]
+
+
+def test_a_smaller_scale_than_the_results_have_does_not_compile() -> None:
+    @ck.udf(returns=ck.decimal128(20, 1))
+    def narrow(x: Any):
+        return x
+
+    with pytest.raises(ck.CompileError, match=r"scale 2 where .* is declared; x.rescale\(1\)"):
+        narrow(pa.array([Decimal("0.25")], WIDE))
+
+
+# Structs
+
+
+class Split(NamedTuple):
+    """What a line is split into."""
+
+    key: str
+    size: int
+    upper: str
+    share: float
+
+
+@ck.udf(nulls=("none", 0, "", 0.0))
+def split(line: str, limit: int) -> Split | None:
+    """A text up to its "="; its length; it in capitals, which are built; None beyond the limit."""
+    if len(line) > limit:
+        return None
+    for i in range(len(line)):
+        if line[i] == 61:
+            return line[:i], len(line), str(line).upper(), None
+    return line, len(line), None, len(line) / 4
+
+
+def split_plainly(line: str | None, limit: int | None) -> dict[str, Any] | None:
+    if line is None or limit is None:
+        return {"key": "none", "size": 0, "upper": "", "share": 0.0}
+    if len(line) > limit:
+        return None
+    if "=" in line:
+        key = line[: line.index("=")]
+        return {"key": key, "size": len(line), "upper": line.upper(), "share": None}
+    return {"key": line, "size": len(line), "upper": None, "share": len(line) / 4}
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.none() | st.text("ab=", max_size=5), st.none() | st.integers(2, 5)),
+        min_size=1,
+        max_size=100,
+    )
+)
+def test_a_tuple_is_a_row_of_a_struct_and_none_in_it_is_a_null_field(
+    rows: list[tuple[str | None, int | None]],
+) -> None:
+    lines, limits = (list(column) for column in zip(*rows, strict=True))
+    results = split(pa.array(lines, pa.utf8()), pa.array(limits, pa.int64()))
+    results.validate()
+    assert results.to_pylist() == [split_plainly(*row) for row in rows]
+
+
+def test_structs_are_declared_hinted_or_inferred() -> None:
+    inner = ck.struct([("low", ck.int8()), ("high", ck.decimal128(5, 1))])
+
+    @ck.udf(returns=ck.struct([("sum", ck.int64()), ("parts", inner)]), nulls="pass")
+    def declared(x):
+        return None if x is None else (x + 1, (x, 2 * x))
+
+    class Pair(NamedTuple):
+        low: int
+        high: float
+
+    @ck.udf
+    def named(x: int):
+        return Pair(x, x / 2)
+
+    @ck.udf
+    def hinted(x: int) -> tuple[int, float]:
+        return x, x / 2
+
+    @ck.udf
+    def inferred(x: int):
+        return x, x > 1
+
+    column = pa.array([1, None, 2])
+    assert declared(column).to_pylist() == [
+        {"sum": 2, "parts": {"low": 1, "high": Decimal("0.2")}},
+        None,
+        {"sum": 3, "parts": {"low": 2, "high": Decimal("0.4")}},
+    ]
+    assert hinted(column).to_pylist() == [{"f0": 1, "f1": 0.5}, None, {"f0": 2, "f1": 1.0}]
+    assert named(column).to_pylist() == [{"low": 1, "high": 0.5}, None, {"low": 2, "high": 1.0}]
+    assert inferred(column).type == ck.struct([("f0", ck.int64()), ("f1", ck.bool_())])
+    with pytest.raises(OverflowError, match="does not fit struct") as caught:
+        declared(pa.array([1, 200]))
+    assert caught.value.__notes__ == ["declared: row 1"]
+
+
+def test_none_for_a_field_that_is_not_nullable_is_named_with_its_row() -> None:
+    fields = [ck.field("x", ck.int64(), nullable=False)]
+
+    @ck.udf(returns=ck.struct(fields))
+    def positive(x: int):
+        return (x if x > 0 else None,)
+
+    assert positive(pa.array([1, None])).to_pylist() == [{"x": 1}, None]
+    with pytest.raises(ValueError, match="None for 'x', which is declared not nullable") as caught:
+        positive(pa.array([1, 2, -3]))
+    assert caught.value.__notes__ == ["positive: row 2"]
+
+
+def test_tuples_that_are_not_as_declared_do_not_compile() -> None:
+    pair = ck.struct([("a", ck.int64()), ("b", ck.utf8())])
+
+    def plain(x: int):
+        return x, x
+
+    with pytest.raises(ck.CompileError, match="field 'b' is int64 where string is declared"):
+        ck.udf(plain, returns=pair)
+    with pytest.raises(ck.CompileError, match="a tuple of 2 values where 1 are declared"):
+        ck.udf(plain, returns=ck.struct([("a", ck.int64())]))
+    with pytest.raises(ck.CompileError, match="a tuple where int64 is declared"):
+        ck.udf(plain, returns=ck.int64())
+    with pytest.raises(ck.CompileError, match="returns int64 where struct.* is declared"):
+        ck.udf(lambda x: x, signature="(int64)", returns=pair)

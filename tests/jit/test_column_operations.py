@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -361,3 +363,14 @@ def test_ck_checked_checks_all_code() -> None:
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout == "column index out of range\n"
+
+
+def test_the_examples_of_the_page_run() -> None:
+    page = Path(__file__).parents[2] / "docs" / "compiled_code.md"
+    namespace: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
+        exec(compile(block, str(page), "exec", dont_inherit=True), namespace)
+    assert namespace["longest"](namespace["batch"]) == 3
+    digits = ck.Builder(ck.list_(ck.int8()))
+    namespace["digits"](ck.array([407, None, 12]), digits)
+    assert digits.finish().to_pylist() == [[7, 0, 4], None, [2, 1]]

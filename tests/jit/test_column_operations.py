@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from numba.extending import intrinsic
 import colkern as ck
 from colkern.arrays import Array, RecordBatchStream
 from colkern.errors import InvalidArrowError
+from colkern.jit.records import record_address
 from colkern.memory import Buffer
 
 
@@ -278,6 +280,13 @@ def test_compiled_code_reads_the_memory_of_the_column_itself() -> None:
     child = column.children[0]
     buffers = (column.buffers[1], child.buffers[1], child.buffers[0])
     assert addresses(column) == tuple(buffer.address for buffer in buffers)
+
+
+def test_threads_that_share_a_column_share_its_record() -> None:
+    column = from_pyarrow(pa.array([1, 2, None]))
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(lambda _: record_address(column), range(64)))
+    assert len(found) == 1
 
 
 def test_what_is_misaligned_is_read_from_a_copy() -> None:

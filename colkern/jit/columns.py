@@ -15,12 +15,15 @@ Numba finds the types through `_numba_type_` of the arrays, so nothing has to be
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import NumbaTypeError
+from numba.core.imputils import lower_constant
+from numba.core.registry import cpu_target
 from numba.extending import (
     NativeValue,
     box,
@@ -132,19 +135,26 @@ class ColumnIteratorType(types.SimpleIteratorType):  # type: ignore[misc]
         return self.source
 
 
+@cache
+def _teach() -> None:
+    """Teach Numba what columns can do; also if it is compiling, and meets one in a global."""
+    from colkern.jit import column_operations  # noqa: F401
+
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
+
+
 @lru_cache(maxsize=4096)
 def column_type(data_type: s.DataType) -> ColumnType:
     """The Numba type of arrays of a data type."""
-    from colkern.jit import column_operations  # noqa: F401
-
+    _teach()
     return ColumnType(data_type)
 
 
 @lru_cache(maxsize=1024)
 def batch_type(schema: s.Schema) -> BatchType:
     """The Numba type of record batches under a schema."""
-    from colkern.jit import column_operations  # noqa: F401
-
+    _teach()
     return BatchType(s.struct(list(schema)))
 
 
@@ -428,3 +438,12 @@ def _box_column(typ, value, c):
         f"Return positions or values, or append them to a builder",
     )
     return c.pyapi.get_null_object()
+
+
+@lower_constant(ColumnType)
+@lower_constant(BatchType)
+def _refuse_constant(context, builder, typ, value):
+    raise NumbaTypeError(
+        f"{typ} is a global or a variable of an outer function here, and compiled code would keep the "
+        f"address of its memory for good: pass it as an argument"
+    )

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from arrow_oracle import batch_from_pyarrow, from_pyarrow
-from numba import njit, types
-from numba.core.errors import TypingError
+from numba import njit, prange, types
+from numba.core.errors import NumbaError, TypingError
 from numba.extending import intrinsic
 
 import colkern as ck
@@ -325,6 +325,28 @@ def test_returning_a_column_to_python_is_refused() -> None:
         rest(ck.array([1, 2]))
     # Other compiled functions may have it.
     assert njit(lambda column: total(rest(column)))(ck.array([1, 2, 3])) == 5
+
+
+def test_a_column_is_an_argument_and_no_global() -> None:
+    column = ck.array([1, 2, 3])
+
+    def length() -> Any:
+        return len(column)
+
+    with pytest.raises(NumbaError, match="pass it as an argument"):
+        njit(length)()
+
+
+def test_loops_that_numba_runs_in_parallel_read_columns() -> None:
+    @njit(parallel=True)
+    def doubled(column: Any, out: Any) -> None:
+        for i in prange(len(column)):
+            if column.is_valid(i):
+                out[i] = 2 * column.value(i)
+
+    out = np.zeros(4)
+    doubled(ck.array([1.0, None, 3.0, 4.0]), out)
+    assert out.tolist() == [2.0, 0.0, 6.0, 8.0]
 
 
 def test_unknown_fields_are_named_with_those_there_are() -> None:

@@ -15,7 +15,7 @@ Numba finds the types through `_numba_type_` of the arrays, so nothing has to be
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from llvmlite import ir
@@ -23,7 +23,6 @@ from numba import types
 from numba.core import cgutils
 from numba.core.errors import NumbaTypeError
 from numba.core.imputils import lower_constant
-from numba.core.registry import cpu_target
 from numba.extending import (
     NativeValue,
     box,
@@ -135,26 +134,19 @@ class ColumnIteratorType(types.SimpleIteratorType):  # type: ignore[misc]
         return self.source
 
 
-@cache
-def _teach() -> None:
-    """Teach Numba what columns can do; also if it is compiling, and meets one in a global."""
-    from colkern.jit import column_operations  # noqa: F401
-
-    cpu_target.typing_context.refresh()
-    cpu_target.target_context.refresh()
-
-
 @lru_cache(maxsize=4096)
 def column_type(data_type: s.DataType) -> ColumnType:
     """The Numba type of arrays of a data type."""
-    _teach()
+    from colkern.jit import column_operations  # noqa: F401
+
     return ColumnType(data_type)
 
 
 @lru_cache(maxsize=1024)
 def batch_type(schema: s.Schema) -> BatchType:
     """The Numba type of record batches under a schema."""
-    _teach()
+    from colkern.jit import column_operations  # noqa: F401
+
     return BatchType(s.struct(list(schema)))
 
 

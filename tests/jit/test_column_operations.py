@@ -329,6 +329,7 @@ def test_returning_a_column_to_python_is_refused() -> None:
 
 def test_a_column_is_an_argument_and_no_global() -> None:
     column = ck.array([1, 2, 3])
+    assert total(column) == 6
 
     def length() -> Any:
         return len(column)

@@ -173,13 +173,20 @@ _READERS: dict[type[s.DataType], Callable[[Any], Reader]] = {
 }
 
 
+def decoded_type(data_type: s.DataType) -> s.DataType:
+    """The type of the values of dictionary and run-end encoded columns; other types as they are."""
+    while isinstance(data_type.storage, s.Dictionary | s.RunEndEncoded):
+        data_type = data_type.storage.value_type
+    return data_type
+
+
 def reader_of(data_type: s.DataType) -> Reader:
     """How slots of a type are read; an extension type is read as its storage.
 
     Raises:
         UnsupportedError: If they cannot be.
     """
-    storage = data_type.storage
+    storage = decoded_type(data_type).storage
     if type(storage) not in _READERS:
         raise UnsupportedError(f"{data_type} as an argument of a udf")
     return _READERS[type(storage)](storage)
@@ -216,13 +223,43 @@ _HINTS: dict[type, _Hint] = {
     datetime.time: _Hint("int64", lambda t: t == s.time64("us"), "time64[us]"),
 }
 
-# What two types must share to be read alike; others must be equal.
+_LISTS = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
+
+
+def _same_names(a: s.DataType, b: s.DataType) -> bool:
+    return [field.name for field in a.fields] == [field.name for field in b.fields]
+
+
+def _same_parts(a: s.DataType, b: s.DataType) -> bool:
+    pairs = zip(a.fields, b.fields, strict=True)
+    return all(reads_alike(left.type, right.type) for left, right in pairs)
+
+
+# What two types must share to be read alike, and their children; others must be equal.
 _SAME_MEANING: dict[type[s.DataType], Callable[[Any, Any], bool]] = {
     s.Decimal: lambda a, b: isinstance(b, s.Decimal) and a.scale == b.scale,
     s.Timestamp: lambda a, b: isinstance(b, s.Timestamp) and a.unit == b.unit,
+    s.Map: lambda a, b: (
+        isinstance(b, s.Map) and _same_parts(a.entries_field.type, b.entries_field.type)
+    ),
+    s.Struct: lambda a, b: isinstance(b, s.Struct) and _same_names(a, b) and _same_parts(a, b),
+    s.Union: lambda a, b: (
+        isinstance(b, s.Union) and a.type_codes == b.type_codes and _same_parts(a, b)
+    ),
     **{kind: lambda a, b: isinstance(b, _TEXT) for kind in _TEXT},
     **{kind: lambda a, b: isinstance(b, _BINARY) for kind in _BINARY},
+    **{kind: lambda a, b: isinstance(b, _LISTS) and _same_parts(a, b) for kind in _LISTS},
 }
+
+
+def reads_alike(a: s.DataType, b: s.DataType) -> bool:
+    """Whether a function for columns of one type may take those of the other: it reads the same.
+
+    Layouts may differ, and so may what says nothing about values: names of elements, nullability.
+    """
+    a, b = decoded_type(a).storage, decoded_type(b).storage
+    same = _SAME_MEANING.get(type(a), lambda a, b: bool(a == b))
+    return same(a, b)
 
 
 def value_of(declared: s.DataType | type | None) -> Value | None:
@@ -246,8 +283,7 @@ def accepted_reader(parameter: Parameter, data_type: s.DataType) -> Reader:
     if declared is None:
         return reader
     if isinstance(declared, s.DataType):
-        same = _SAME_MEANING.get(type(declared), lambda a, b: bool(a == b))
-        if not same(declared.storage, storage):
+        if not reads_alike(declared, storage):
             raise TypeError(f"{parameter.name}: expected {declared}, got {data_type}")
         return reader
     hint = _HINTS[declared]

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
-from colkern.jit.arguments import Reader, Value, accepted_reader, reader_of, value_of
+from colkern.jit.arguments import Reader, Value, accepted_reader, decoded_type, reader_of, value_of
 from colkern.jit.names import has_all_names, is_found_by_name
 from colkern.jit.signatures import Signature
 
@@ -55,8 +55,6 @@ class ColumnFunction:
         Raises:
             TypeError, CompileError: As a call with such columns would.
         """
-        from colkern.jit.encoded import decoded_type
-
         self._check_count(len(columns))
         plain = tuple(map(decoded_type, columns))
         self._plan_for(plain).compile(plain)
@@ -89,8 +87,6 @@ class ColumnFunction:
     # Types
 
     def _readers(self, columns: Sequence[s.DataType]) -> list[Reader]:
-        from colkern.jit.encoded import decoded_type
-
         columns = [decoded_type(column) for column in columns]
         pairs = zip(self.signature.parameters, columns, strict=True)
         return [accepted_reader(parameter, data_type) for parameter, data_type in pairs]

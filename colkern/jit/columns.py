@@ -22,6 +22,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import NumbaTypeError
+from numba.core.imputils import lower_constant
 from numba.extending import (
     NativeValue,
     box,
@@ -422,7 +423,19 @@ def _record(obj: Any, c: Any) -> tuple[Any, Any]:
 @box(StreamType)
 @box(RowType)
 def _box_column(typ, value, c):
+    # At the call, not before it: compiled functions may return views to each other.
+    c.pyapi.err_set_string(
+        "PyExc_TypeError",
+        f"a compiled function cannot return {typ} to Python: it is a view of an argument's memory. "
+        f"Return positions or values, or append them to a builder",
+    )
+    return c.pyapi.get_null_object()
+
+
+@lower_constant(ColumnType)
+@lower_constant(BatchType)
+def _refuse_constant(context, builder, typ, value):
     raise NumbaTypeError(
-        f"a compiled function cannot return {typ}: it is a view of an argument's memory. Return "
-        f"positions or values, or append them to a builder"
+        f"{typ} is a global or a variable of an outer function here, and compiled code would keep the "
+        f"address of its memory for good: pass it as an argument"
     )

@@ -26,13 +26,6 @@ def decoded(array: Array) -> Array:
     return array
 
 
-def decoded_type(data_type: s.DataType) -> s.DataType:
-    """The type of `decoded` arrays."""
-    while isinstance(data_type.storage, s.Dictionary | s.RunEndEncoded):
-        data_type = data_type.storage.value_type
-    return data_type
-
-
 def over_values(array: Array, function: Callable[[Array], Array]) -> Array | None:
     """`function` of an encoded column, called for its values alone.
 

@@ -10,6 +10,7 @@ Nothing here imports a compiler.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -31,6 +32,9 @@ TABLE = "table"
 """The member for the addresses of data buffers, of layouts with any number of them."""
 
 _WORD = 8
+
+_MAKING = threading.Lock()
+"""Compiled code of one thread must not lose its record to that of another."""
 
 
 def members(data_type: s.DataType) -> list[str]:
@@ -134,16 +138,27 @@ def record_of(column: Array | RecordBatch) -> Record:
         UnsupportedError: If it lives on a device.
     """
     made: Record | None = getattr(column, "_record", None)
-    if made is None:
+    return _kept_record(column) if made is None else made
+
+
+def _kept_record(column: Array | RecordBatch) -> Record:
+    with _MAKING:
+        made: Record | None = getattr(column, "_record", None)
+        if made is not None:
+            return made
         for name, array in _named(column):
-            if array.device != HOST:
-                raise UnsupportedError(
-                    f"{name or 'array'}: compiled code on the CPU reads host memory, and this is on "
-                    f"{array.device}: copy it with to_host, or use ck.cuda_jit"
-                )
+            _require_host(name, array)
             require_valid(array, name)
         made = column._record = Record(column)
-    return made
+        return made
+
+
+def _require_host(name: str, array: Array) -> None:
+    if array.device != HOST:
+        raise UnsupportedError(
+            f"{name or 'array'}: compiled code on the CPU reads host memory, and this is on "
+            f"{array.device}: copy it with to_host, or use ck.cuda_jit"
+        )
 
 
 def _named(column: Array | RecordBatch) -> list[tuple[str, Array]]:
@@ -164,5 +179,7 @@ def record_address(column: Array | RecordBatch | RecordBatchStream) -> int:
 
 def stream_record_of(stream: RecordBatchStream) -> StreamRecord:
     """The records of all batches that a stream still has; the stream keeps them."""
-    made = stream._record = StreamRecord(stream.read_all())
+    made = StreamRecord(stream.read_all())
+    # Of any earlier call too: it may still run, in another thread.
+    stream._records.append(made)
     return made

@@ -125,7 +125,9 @@ def _column_function(function: Udf) -> Callable[..., Any]:
     if function.signature.hint is datetime.datetime:
         # For Spark the hint means a moment, not a time on an unnamed wall clock.
         moment = s.timestamp("us", "UTC")
-        function = column_udf(function.function, returns=moment, nulls=function.nulls)
+        function = column_udf(
+            function.function, returns=moment, nulls=function.nulls, pure=function.pure
+        )
     types = _column_types(function)
     returns = function.signature.returns
     if returns is None:

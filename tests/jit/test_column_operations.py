@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from arrow_oracle import batch_from_pyarrow, from_pyarrow
-from numba import njit, types
-from numba.core.errors import TypingError
+from numba import njit, prange, types
+from numba.core.errors import NumbaError, TypingError
 from numba.extending import intrinsic
 
 import colkern as ck
 from colkern.arrays import Array, RecordBatchStream
 from colkern.errors import InvalidArrowError
+from colkern.jit.records import record_address
 from colkern.memory import Buffer
 
 
@@ -278,6 +282,13 @@ def test_compiled_code_reads_the_memory_of_the_column_itself() -> None:
     assert addresses(column) == tuple(buffer.address for buffer in buffers)
 
 
+def test_threads_that_share_a_column_share_its_record() -> None:
+    column = from_pyarrow(pa.array([1, 2, None]))
+    with ThreadPoolExecutor(8) as pool:
+        found = set(pool.map(lambda _: record_address(column), range(64)))
+    assert len(found) == 1
+
+
 def test_what_is_misaligned_is_read_from_a_copy() -> None:
     data = np.frombuffer(b"x" + np.array([5, 6], np.int64).tobytes(), np.uint8)[1:]
     assert total(Array(ck.int64(), 2, [None, Buffer(data)])) == 11
@@ -305,12 +316,38 @@ def test_writing_to_a_column_is_refused() -> None:
     assert "Arrow columns are immutable" in _refused(write, ck.array([1]))
 
 
-def test_returning_a_column_is_refused() -> None:
+def test_returning_a_column_to_python_is_refused() -> None:
     def give(column: Any) -> Any:
         return column[1:]
 
-    with pytest.raises(Exception, match="a compiled function cannot return Column"):
-        njit(give)(ck.array([1, 2]))
+    rest = njit(give)
+    with pytest.raises(TypeError, match="a compiled function cannot return Column"):
+        rest(ck.array([1, 2]))
+    # Other compiled functions may have it.
+    assert njit(lambda column: total(rest(column)))(ck.array([1, 2, 3])) == 5
+
+
+def test_a_column_is_an_argument_and_no_global() -> None:
+    column = ck.array([1, 2, 3])
+    assert total(column) == 6
+
+    def length() -> Any:
+        return len(column)
+
+    with pytest.raises(NumbaError, match="pass it as an argument"):
+        njit(length)()
+
+
+def test_loops_that_numba_runs_in_parallel_read_columns() -> None:
+    @njit(parallel=True)
+    def doubled(column: Any, out: Any) -> None:
+        for i in prange(len(column)):
+            if column.is_valid(i):
+                out[i] = 2 * column.value(i)
+
+    out = np.zeros(4)
+    doubled(ck.array([1.0, None, 3.0, 4.0]), out)
+    assert out.tolist() == [2.0, 0.0, 6.0, 8.0]
 
 
 def test_unknown_fields_are_named_with_those_there_are() -> None:
@@ -358,3 +395,14 @@ def test_ck_checked_checks_all_code() -> None:
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout == "column index out of range\n"
+
+
+def test_the_examples_of_the_page_run() -> None:
+    page = Path(__file__).parents[2] / "docs" / "compiled_code.md"
+    namespace: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
+        exec(compile(block, str(page), "exec", dont_inherit=True), namespace)
+    assert namespace["longest"](namespace["batch"]) == 3
+    digits = ck.Builder(ck.list_(ck.int8()))
+    namespace["digits"](ck.array([407, None, 12]), digits)
+    assert digits.finish().to_pylist() == [[7, 0, 4], None, [2, 1]]

@@ -89,6 +89,22 @@ def test_a_declared_nested_type_is_compiled_ahead() -> None:
         total(ck.array([1.5]))
 
 
+@pytest.mark.parametrize(
+    "type_",
+    [
+        pa.list_(pa.field("element", pa.float64(), nullable=False)),
+        pa.large_list(pa.float64()),
+        pa.list_(pa.dictionary(pa.int8(), pa.float64())),
+    ],
+)
+def test_a_declared_list_takes_those_of_other_layouts_and_names(type_: pa.DataType) -> None:
+    @ck.udf
+    def first(values: ck.list_(ck.float64())) -> float:  # type: ignore[valid-type]
+        return values[0]
+
+    assert first(pa.array([[1.5], None, [2.5, 3.5]], type_)).to_pylist() == [1.5, None, 2.5]
+
+
 def _dictionary() -> pa.Array:
     indices = pa.array([2, 0, None, 2, 1, 3, 0, 2], pa.int8())
     return pa.DictionaryArray.from_arrays(indices, pa.array(["a", None, "ccc", "dddd"]))

@@ -6,6 +6,7 @@ one), and `table`: where the addresses of any number of data buffers stand.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from colkern.memory import Buffer
 from colkern.operations.targets import buffer_addresses, target_of
 
 _WORD = 8
+
+_MAKING = threading.Lock()
+"""A launch of one thread must not lose its numbers to that of another."""
 
 
 def array_at(column: Array | RecordBatch, steps: tuple[int, ...]) -> Array | RecordBatch:
@@ -80,8 +84,8 @@ def number_of(column: Array | RecordBatch, steps: tuple[int, ...], name: str) ->
     array = array_at(column, steps)
     if isinstance(array, RecordBatch):
         return np.int64(array.num_rows)
-    record: Record | None = getattr(array, "_device_record", None)
-    if record is None:
-        record = Record()
-        array._device_record = record
-    return record.number(array, name)
+    with _MAKING:
+        record: Record | None = getattr(array, "_device_record", None)
+        if record is None:
+            record = array._device_record = Record()
+        return record.number(array, name)

@@ -117,6 +117,15 @@ class Udf(ColumnFunction):
 
         return default_array(self.name, self.nulls, returns) if self._has_default() else None
 
+    def _require_known_default(self) -> None:
+        """Refuse a misspelt word: text is a default where results are known to be text."""
+        known = self.signature.returns is not None or self._results
+        if isinstance(self.nulls, str) and self._has_default() and not known:
+            raise ValueError(
+                f"nulls: expected 'propagate' or 'pass', got {self.nulls!r}; "
+                f"for a default that is text, declare returns=ck.utf8()"
+            )
+
     def _functions(self) -> tuple[Callable[..., Any], ...]:
         return (self.function,)
 
@@ -223,8 +232,19 @@ def udf(
     dictionary, run-end encoded                 the values
     ==========================================  ===================================================
 
-    Results are numbers, times, decimals up to 18 digits and byte strings. A byte string may be a slice
-    of an argument, a literal, or a `str`, which is built twice a row, once to be measured.
+    Results are numbers, times, decimals, byte strings, and tuples of those (also of tuples):
+
+    - A byte string may be a slice of an argument, a literal, or a `str`, which is built twice a row,
+      once to be measured.
+    - For a declared decimal, an integer is the value times ten to the power of the scale. A decimal,
+      as arguments of more than 18 digits are, is written with the declared scale, which must not be
+      less than its own; if nothing is declared, its column has all digits: `decimal128(38, scale)`, or
+      `decimal256(76, scale)`.
+    - A tuple is a row of a struct: declared, hinted (`tuple[float, int]`, whose fields are f0 and f1, or
+      a class of `NamedTuple`), or inferred. A None in it is a null field, None instead of it a null
+      row. Named tuples must have values of the same types wherever they are made; where a field is
+      None in one of several places, return plain tuples.
+
     Arithmetic is that of 64-bit machine numbers: integers wrap around, and division by zero gives an
     infinity or NaN for floats and 0 for integers. Globals and variables of outer functions are taken
     as they are when it is compiled.
@@ -237,8 +257,9 @@ def udf(
         nulls: "propagate": a null in any argument makes the result null, without a call. "pass": the
             function gets None for a null in a parameter with a hint such as `float | None` (or a `?`
             in the signature), or, if there is no such parameter, in any. Anything else is a value of
-            the result type (`nulls=0`): the result where any argument is null, without a call; text
-            that is one of the two words is spelled as bytes. Whatever is said here, the function may
+            the result type (`nulls=0`): the result where any argument is null, without a call. A
+            `str` is one where the result type is declared to be text, or known from hints; if it is
+            one of the two words, it is spelled as bytes. Whatever is said here, the function may
             return None for a null.
         pure: Whether the results follow from the arguments alone. Then a function of one column that is
             dictionary or run-end encoded is called for each of its values, not for each row, where that
@@ -283,4 +304,5 @@ def _make(
         require_result_type(made.signature.returns)
         made._default(made.signature.returns)
     made.define()
+    made._require_known_default()
     return made

@@ -62,6 +62,11 @@ def test_a_default_is_a_value_of_the_result_type(value: object) -> None:
             return x
 
 
+def test_a_misspelt_word_is_no_default_of_a_result_whose_type_is_not_known() -> None:
+    with pytest.raises(ValueError, match="for a default that is text, declare returns="):
+        ck.udf(lambda x: x, nulls="propogate")
+
+
 # Decimals
 
 WIDE = pa.decimal128(30, 2)
@@ -223,5 +228,5 @@ def test_tuples_that_are_not_as_declared_do_not_compile() -> None:
         ck.udf(plain, returns=ck.struct([("a", ck.int64())]))
     with pytest.raises(ck.CompileError, match="a tuple where int64 is declared"):
         ck.udf(plain, returns=ck.int64())
-    with pytest.raises(ck.CompileError, match="returns int64 where struct.* is declared"):
+    with pytest.raises(ck.CompileError, match=r"returns int64 where struct.* is declared"):
         ck.udf(lambda x: x, signature="(int64)", returns=pair)

@@ -17,8 +17,10 @@ from numba.core.errors import NumbaError
 from colkern import schema as s
 from colkern.errors import CompileError
 from colkern.jit.arguments import Value
+from colkern.jit.columns import ColumnType
 from colkern.jit.decimal_numbers import DecimalType
-from colkern.jit.kinds import Kind, RowKind
+from colkern.jit.elements import value_type
+from colkern.jit.kinds import Kind, ListKind, RowKind
 from colkern.jit.loops import numba_type
 from colkern.jit.strings import ByteStringType
 
@@ -112,6 +114,12 @@ def _kind(returned: Any) -> Kind | None:
         return str(plain)
     if isinstance(plain, DecimalType):
         return _widest_decimal(plain)
+    if isinstance(plain, ColumnType):
+        item = _kind(value_type(plain))
+        return None if item is None else ListKind(item, plain.data_type)
+    if isinstance(plain, types.List | types.ListType | types.Array):
+        item = _kind(plain.dtype) if getattr(plain, "ndim", 1) == 1 else None
+        return None if item is None else ListKind(item)
     if isinstance(plain, types.BaseTuple):
         kinds = tuple(map(_kind, plain.types))
         found = tuple(kind for kind in kinds if kind is not None)

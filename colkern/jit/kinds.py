@@ -20,5 +20,18 @@ class RowKind:
     kinds: tuple[Kind, ...]
 
 
-Kind = str | s.DataType | RowKind
-"""A name as in `Reader.value`, or `none`; the widest type of a decimal's scale; a tuple."""
+@dataclass(frozen=True, slots=True)
+class ListKind:
+    """A column, list or array.
+
+    Args:
+        item: What its items are.
+        type: The type of its items, if it is a column.
+    """
+
+    item: Kind
+    type: s.DataType | None = None
+
+
+Kind = str | s.DataType | RowKind | ListKind
+"""A name as in `Reader.value`, or `none`; the widest type of a decimal's scale; a tuple; a list."""

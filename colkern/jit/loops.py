@@ -28,7 +28,7 @@ from colkern.jit.columns import column_type
 from colkern.jit.decimal_results import put_decimal
 from colkern.jit.elements import value_at, value_type
 from colkern.jit.functions import library_key
-from colkern.jit.tuples import field_of, is_none
+from colkern.jit.tuples import field_of, is_none, list_of
 
 _NAMESPACE = {
     "__name__": __name__,
@@ -40,13 +40,16 @@ _NAMESPACE = {
     "binary_at": strings.binary_at,
     "field_of": field_of,
     "is_none": is_none,
+    "list_of": list_of,
     "put_decimal": put_decimal,
     "trailing_zeros": trailing_zeros,
     "value_at": value_at,
     **{
         name: getattr(support, name)
         for name in (
+            "CHANGED",
             "MADE_NULL",
+            "NEEDS_WRITING",
             "binary_between",
             "binary_viewed",
             "bit",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Set
 
 from colkern import schema as s
-from colkern.errors import CompileError
-from colkern.jit.kinds import Kind, RowKind
+from colkern.errors import CompileError, UnsupportedError
+from colkern.jit.kinds import Kind, ListKind, RowKind
 from colkern.jit.results import INFERRED, NUMBER, TEXT, writer_of
 
 
@@ -19,8 +19,23 @@ def require_result_type(data_type: s.DataType) -> None:
     if isinstance(data_type, s.Struct):
         for field in data_type.fields:
             require_result_type(field.type)
+    elif isinstance(data_type, s.List | s.LargeList):
+        if not _has_fixed_size(data_type.value_type):
+            raise UnsupportedError(
+                f"{data_type} as the result of a udf; ck.generator yields items of any type"
+            )
+        require_result_type(data_type.value_type)
     else:
         writer_of(data_type)
+
+
+def _has_fixed_size(data_type: s.DataType) -> bool:
+    """Whether values have a place of their own size, so that they are written without a measure."""
+    if isinstance(data_type, s.Struct):
+        return all(_has_fixed_size(field.type) for field in data_type.fields)
+    return not isinstance(
+        data_type, s.List | s.LargeList | s.Utf8 | s.LargeUtf8 | s.Binary | s.LargeBinary
+    )
 
 
 def result_type(
@@ -41,6 +56,9 @@ def result_type(
     rows = [kind for kind in found if isinstance(kind, RowKind)]
     if rows or isinstance(declared, s.Struct):
         return _struct_type(name, found, rows, declared, verb)
+    lists = [kind for kind in found if isinstance(kind, ListKind)]
+    if lists or isinstance(declared, s.List | s.LargeList):
+        return _list_type(name, found, lists, declared, verb)
     if declared is None:
         return _common_type(name, found, verb)
     if found and isinstance(declared, s.Decimal) and _are_decimals(found):
@@ -85,6 +103,33 @@ def _struct_type(
         kinds = {row.kinds[k] for row in rows}
         fields.append((field, result_type(f"{name}: field {field!r}", kinds, wanted_type, "is")))
     return declared or s.struct(fields)
+
+
+def _list_type(
+    name: str,
+    found: frozenset[Kind],
+    lists: list[ListKind],
+    declared: s.DataType | None,
+    verb: str,
+) -> s.DataType:
+    if declared is not None and not isinstance(declared, s.List | s.LargeList):
+        raise CompileError(f"{name} {verb} a list where {declared} is declared")
+    if len(lists) < len(found):
+        others = _words(frozenset(found - set(lists)))
+        raise CompileError(f"{name} {verb} {others} where a list is expected")
+    place = f"{name}: an item"
+    if declared is not None:
+        result_type(place, {kind.item for kind in lists}, declared.value_type, "is")
+        return declared
+    types = {kind.type for kind in lists}
+    known = types.pop() if len(types) == 1 else None
+    item = known or result_type(place, {kind.item for kind in lists}, None, "is")
+    made = s.list_(item)
+    try:
+        require_result_type(made)
+    except UnsupportedError as error:
+        raise CompileError(f"{name}: {error}") from None
+    return made
 
 
 def _names(row: RowKind) -> list[str]:
@@ -133,13 +178,12 @@ def _common_decimal(kinds: frozenset[Kind]) -> s.DataType:
 
 
 def _words(kinds: frozenset[Kind]) -> str:
-    return ", ".join(
-        sorted(
-            "a tuple"
-            if isinstance(k, RowKind)
-            else str(INFERRED.get(k, k))
-            if isinstance(k, str)
-            else str(k)
-            for k in kinds
-        )
-    )
+    return ", ".join(sorted(map(_word, kinds)))
+
+
+def _word(kind: Kind) -> str:
+    if isinstance(kind, RowKind):
+        return "a tuple"
+    if isinstance(kind, ListKind):
+        return "a list"
+    return str(INFERRED[kind]) if isinstance(kind, str) else str(kind)

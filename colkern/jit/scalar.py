@@ -232,7 +232,7 @@ def udf(
     dictionary, run-end encoded                 the values
     ==========================================  ===================================================
 
-    Results are numbers, times, decimals, byte strings, and tuples of those (also of tuples):
+    Results are numbers, times, decimals, byte strings, lists, and tuples of those (also of tuples):
 
     - A byte string may be a slice of an argument, a literal, or a `str`, which is built twice a row,
       once to be measured.
@@ -243,7 +243,11 @@ def udf(
     - A tuple is a row of a struct: declared, hinted (`tuple[float, int]`, whose fields are f0 and f1, or
       a class of `NamedTuple`), or inferred. A None in it is a null field, None instead of it a null
       row. Named tuples must have values of the same types wherever they are made; where a field is
-      None in one of several places, return plain tuples.
+      None in one of several places, return plain tuples. Functions made by `udf` that it calls for
+      the values share one pass over the columns: `return net(price), tax(price)`.
+    - A list is a part of a column (`row.items[:3]`), an array of NumPy's or a list, of anything but
+      byte strings and lists; it is made twice a row, once to be measured. `generator` yields lists of
+      byte strings.
 
     Arithmetic is that of 64-bit machine numbers: integers wrap around, and division by zero gives an
     infinity or NaN for floats and 0 for integers. Globals and variables of outer functions are taken

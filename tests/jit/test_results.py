@@ -1,10 +1,11 @@
-"""Results of functions of a row: default values for nulls, decimals, structs."""
+"""Results of functions of a row: default values for nulls, decimals, structs, lists."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from arrow_oracle import from_pyarrow
@@ -230,3 +231,95 @@ def test_tuples_that_are_not_as_declared_do_not_compile() -> None:
         ck.udf(plain, returns=ck.int64())
     with pytest.raises(ck.CompileError, match=r"returns int64 where struct.* is declared"):
         ck.udf(lambda x: x, signature="(int64)", returns=pair)
+
+
+@ck.udf
+def net(price: float) -> float:
+    return price * 0.75
+
+
+@ck.udf
+def label(price: float) -> str:
+    return "low" if price < 2 else "high"
+
+
+def test_several_functions_share_one_pass_over_their_columns() -> None:
+    class Offer(NamedTuple):
+        net: float
+        label: str
+
+    @ck.udf
+    def offer(price: float) -> Offer:
+        return net(price), label(price)
+
+    prices = pa.array([1.0, None, 4.0])
+    results = offer(prices)
+    for name, function in (("net", net), ("label", label)):
+        assert [row and row[name] for row in results.to_pylist()] == function(prices).to_pylist()
+
+
+# Lists
+
+
+@ck.udf
+def head(items: Any, count: int):
+    """The first items; None where there are fewer."""
+    return items[:count] if count <= len(items) else None
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.none() | st.lists(st.none() | st.integers(-9, 9), max_size=4),
+            st.none() | st.integers(0, 4),
+        ),
+        min_size=1,
+        max_size=100,
+    )
+)
+def test_a_part_of_a_list_is_a_list_of_its_type(
+    rows: list[tuple[list[int | None] | None, int | None]],
+) -> None:
+    lists, counts = (list(column) for column in zip(*rows, strict=True))
+    results = head(pa.array(lists, pa.list_(pa.timestamp("s"))), pa.array(counts, pa.int64()))
+    results.validate()
+    assert results.type == ck.list_(ck.timestamp("s"))
+    expected = [None if x is None or n is None or n > len(x) else x[:n] for x, n in rows]
+    numbers = pa.array(results).cast(pa.list_(pa.int64())).to_pylist()
+    assert numbers == expected
+
+
+def test_arrays_are_lists_and_the_fields_of_a_struct_may_be() -> None:
+    kind = ck.struct([("powers", ck.large_list(ck.int16())), ("name", ck.utf8())])
+
+    @ck.udf(returns=kind, nulls=([], "none"))
+    def powers(x: int):
+        made = np.empty(x, np.int64)
+        for k in range(x):
+            made[k] = x**k
+        return made, str(x)
+
+    assert powers(pa.array([2, None, 0, 3])).to_pylist() == [
+        {"powers": [1, 2], "name": "2"},
+        {"powers": [], "name": "none"},
+        {"powers": [], "name": "0"},
+        {"powers": [1, 3, 9], "name": "3"},
+    ]
+    with pytest.raises(OverflowError, match="does not fit struct") as caught:
+        powers(pa.array([1, 7]))
+    assert caught.value.__notes__ == ["powers: row 1"]
+
+
+def test_lists_of_pythons_own_are_lists() -> None:
+    @ck.udf
+    def around(x: int):
+        return [x - 1, x + 1] if x > 0 else None
+
+    assert around(pa.array([1, None, 0, 5])).to_pylist() == [[0, 2], None, None, [4, 6]]
+
+
+def test_lists_of_byte_strings_are_left_to_generators() -> None:
+    with pytest.raises(ck.CompileError, match=r"ck\.generator yields items of any type"):
+        head.result_type(ck.list_(ck.utf8()), ck.int64())
+    with pytest.raises(ck.UnsupportedError, match=r"ck\.generator yields items of any type"):
+        ck.udf(lambda x: x, returns=ck.list_(ck.utf8()))

@@ -220,7 +220,11 @@ def _declared(hints: dict[str, Any], name: str) -> tuple[Any, bool | None]:
 def _tuple_fields(hint: Any) -> dict[str, Any] | None:
     """The names and hints of a tuple's fields; None for a hint that is no tuple of so many fields."""
     if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
-        hints = typing.get_type_hints(hint, include_extras=True)
+        try:
+            hints = typing.get_type_hints(hint, include_extras=True)
+        except Exception as error:
+            # As in `_hints`.
+            raise TypeError(f"{hint.__name__}: a type hint cannot be evaluated: {error}") from error
         return {field: hints.get(field) for field in hint._fields}
     members = typing.get_args(hint)
     if typing.get_origin(hint) is tuple and members and Ellipsis not in members:

@@ -243,11 +243,14 @@ def label(price: float) -> str:
     return "low" if price < 2 else "high"
 
 
-def test_several_functions_share_one_pass_over_their_columns() -> None:
-    class Offer(NamedTuple):
-        net: float
-        label: str
+class Offer(NamedTuple):
+    """What one pass over prices gives."""
 
+    net: float
+    label: str
+
+
+def test_several_functions_share_one_pass_over_their_columns() -> None:
     @ck.udf
     def offer(price: float) -> Offer:
         return net(price), label(price)

@@ -40,7 +40,6 @@ class Plan:
         default: Array | None = None,
     ) -> None:
         self._default = default
-        self._name = name
         self._inputs = inputs
         self._returns = returns
         self._output = output_of(name, returns, place)
@@ -53,8 +52,12 @@ class Plan:
         if length == 0:
             return nulls(0, self._returns)
         passed, validity, null_count = self._inputs.of(arrays)
-        results = self.results(passed, validity, null_count, length)
-        return results if self._default is None else filled(results, validity, self._default)
+        if self._default is None or validity is None:
+            return self.results(passed, validity, null_count, length)
+        column = self._output.column(length)
+        if column.fill(self._default):
+            return self._write(column, passed, length).array(None, 0)
+        return filled(self.results(passed, validity, null_count, length), validity, self._default)
 
     def results(
         self, passed: list[Any], validity: Buffer | None, null_count: int, length: int
@@ -67,7 +70,8 @@ class Plan:
             null_count: For how many it is not called.
             length: How many slots there are.
         """
-        return self._written(passed, length).array(validity, null_count)
+        column = self._output.column(length)
+        return self._write(column, passed, length).array(validity, null_count)
 
     def compile(self, types: Sequence[s.DataType]) -> None:
         """Compile the loop for arrays of the plan's types; the function is not called.
@@ -75,12 +79,11 @@ class Plan:
         Raises:
             CompileError: If it does not compile.
         """
-        self._written(self._inputs.of_types(types), 0)
+        self._write(self._output.column(0), self._inputs.of_types(types), 0)
 
-    def _written(self, passed: list[Any], length: int) -> Column:
+    def _write(self, column: Column, passed: list[Any], length: int) -> Column:
         """Measure, make room, write: byte strings that outlive the call are written from where they
         are, others by running the function again."""
-        column = self._output.column(length)
         flags = self._loop.run(length, [*passed, *column.arguments()])
         column.measured()
         if flags & support.NEEDS_WRITING:

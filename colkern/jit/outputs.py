@@ -32,6 +32,10 @@ _gather = jit(support.gather, library_key())
 class Column(Protocol):
     """What one run of a loop writes to."""
 
+    def fill(self, default: Array) -> bool:
+        """Put a value, an array of one slot, where the loop will write nothing; False if there is no
+        place for it before the run."""
+
     def arguments(self) -> list[Any]:
         """What the loop is called with for it."""
 
@@ -125,12 +129,22 @@ class _Decimals(_Output):
         return _NumberColumn(self, writer, length, words)
 
 
+_ONE_ITEM = (s.Int, s.FloatingPoint, s.Date, s.Time, s.Timestamp, s.Duration)
+"""Types of which a loop writes what the data buffer holds, or what is rounded to it."""
+
+
 class _NumberColumn:
     def __init__(self, output: _Output, writer: Writer, length: int, per_slot: int = 1) -> None:
         self._output = output
         self._writer = writer
         self._nulls = np.zeros(length, np.uint8)
         self._out = allocate(length * per_slot, writer.item)
+
+    def fill(self, default: Array) -> bool:
+        if not isinstance(self._output.returns, _ONE_ITEM):
+            return False
+        self._out.fill(default.items(Role.DATA)[0])
+        return True
 
     def arguments(self) -> list[Any]:
         return [self._out, self._nulls]
@@ -158,7 +172,14 @@ class _ByteStrings(_Output):
         return _ByteStringColumn(self, length)
 
 
-class _ByteStringColumn:
+class _MeasuredColumn:
+    """A column of which there is more than one item a slot."""
+
+    def fill(self, default: Array) -> bool:
+        return False
+
+
+class _ByteStringColumn(_MeasuredColumn):
     def __init__(self, output: _Output, length: int) -> None:
         self._output = output
         self._nulls = np.zeros(length, np.uint8)
@@ -211,7 +232,7 @@ class _Structs(_Output):
         return _StructColumn(self, [field.column(length) for field in self.fields], length)
 
 
-class _StructColumn:
+class _StructColumn(_MeasuredColumn):
     def __init__(self, output: _Structs, fields: Sequence[Column], length: int) -> None:
         self._output = output
         self._fields = fields
@@ -269,7 +290,7 @@ class _Lists(_Output):
         return _ListColumn(self, length)
 
 
-class _ListColumn:
+class _ListColumn(_MeasuredColumn):
     def __init__(self, output: _Lists, length: int) -> None:
         self._output = output
         self._nulls = np.zeros(length, np.uint8)

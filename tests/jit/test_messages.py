@@ -147,10 +147,10 @@ def test_returning_values_of_two_types() -> None:
 
 
 def test_returning_what_no_column_holds() -> None:
-    def listed(x: int):
-        return [x]
+    def collected(x: int):
+        return {x}
 
-    assert "returns list(int)" in message(listed)
+    assert "returns set(int)" in message(collected)
 
 
 def test_returning_another_type_than_declared() -> None:

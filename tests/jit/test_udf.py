@@ -637,14 +637,6 @@ def test_another_unit_or_scale_is_refused() -> None:
         money(pa.array(["1.2"]).cast(pa.decimal128(12, 1)))
 
 
-def test_decimals_of_more_digits_than_64_bits_are_refused_at_definition() -> None:
-    with pytest.raises(UnsupportedError, match="18 digits"):
-
-        @udf
-        def wide(x: Annotated[int, s.decimal128(19, 2)]):
-            return x
-
-
 def test_a_decimal_larger_than_its_precision_is_invalid() -> None:
     liar = pa.Array.from_buffers(
         pa.decimal128(5, 0), 1, [None, pa.py_buffer((2**70).to_bytes(16, "little"))]
@@ -663,8 +655,8 @@ def test_offsets_that_leave_the_data_are_refused_before_anything_is_read() -> No
 
 
 def test_columns_that_no_function_takes() -> None:
-    with pytest.raises(UnsupportedError, match="list"):
-        same(pa.array([[1]]))
+    with pytest.raises(UnsupportedError, match="null as an argument"):
+        same(pa.nulls(1))
 
 
 # Errors and their rows

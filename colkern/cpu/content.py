@@ -89,6 +89,10 @@ def _walk(value: Any, seen: set[int]) -> Iterator[bytes]:
             return
         if _is_part_of(_LIBRARY, value):
             yield f"{value.__module__}.{value.__qualname__} {source_key(_LIBRARY)}".encode()
+            if id(value) not in seen:
+                seen.add(id(value))
+                # Its code is known by then, but not what it was made with.
+                yield from _walk(tuple(_contents(value)), seen)
             return
         yield b"function"
         if id(value) not in seen:
@@ -128,6 +132,13 @@ def _is_part_of(package: str, function: types.FunctionType) -> bool:
     """Whether a function is one of a package; not a user's that says so to be found again."""
     module = sys.modules.get(function.__module__)
     return function.__module__.startswith(f"{package}.") and function.__globals__ is vars(module)
+
+
+def _contents(function: types.FunctionType) -> Iterator[Any]:
+    """What a function's own variables of outer functions hold."""
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # a cell that nothing has been put into
+            yield cell.cell_contents
 
 
 def _unwrapped(value: Any) -> Any:
@@ -189,9 +200,8 @@ def _function(function: types.FunctionType, seen: set[int]) -> Iterator[bytes]:
     yield from _walk(function.__defaults__ or (), seen)
     yield from _walk(tuple(sorted((function.__kwdefaults__ or {}).items())), seen)
     names = list(_names(function.__code__))
-    for cell in function.__closure__ or ():
-        with contextlib.suppress(ValueError):  # a cell that nothing has been put into
-            yield from _named(cell.cell_contents, names, seen)
+    for value in _contents(function):
+        yield from _named(value, names, seen)
     for name in names:
         if name in function.__globals__:
             yield name.encode()

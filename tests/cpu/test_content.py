@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 
+import colkern as ck
+from colkern.cpu.content import content_hash
+from colkern.jit.building.builder_type import BuilderType
+from colkern.jit.building.state import builder_at
+
 BEFORE = {
     "helpers.py": """
         SCALE = 3
@@ -250,3 +255,10 @@ def test_options_are_part_of_it() -> None:
     from colkern.cpu.content import content_hash
 
     assert content_hash(write) != content_hash(write, "fastmath")
+
+
+def test_functions_of_the_library_differ_by_what_they_were_made_with() -> None:
+    kinds = [ck.list_(ck.int64()), ck.fixed_size_list(ck.int64(), 1)]
+    first, second, again = (builder_at(BuilderType(kind)) for kind in (*kinds, kinds[0]))
+    assert content_hash(first) == content_hash(again)
+    assert content_hash(first) != content_hash(second)

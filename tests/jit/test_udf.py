@@ -637,14 +637,6 @@ def test_another_unit_or_scale_is_refused() -> None:
         money(pa.array(["1.2"]).cast(pa.decimal128(12, 1)))
 
 
-def test_decimals_of_more_digits_than_64_bits_are_decimals() -> None:
-    @udf
-    def wide(x: Annotated[int, s.decimal128(19, 2)]):
-        return x
-
-    assert wide.result_type(s.decimal128(19, 2)) == s.decimal128(38, 2)
-
-
 def test_a_decimal_larger_than_its_precision_is_invalid() -> None:
     liar = pa.Array.from_buffers(
         pa.decimal128(5, 0), 1, [None, pa.py_buffer((2**70).to_bytes(16, "little"))]

@@ -240,7 +240,7 @@ def test_floats_divide_by_zero_without_a_word() -> None:
         (2**63, pa.int64(), ValueError, "does not fit int64"),
         (1.5, pa.int64(), TypeError, "expected an integer for int64, got 1.5"),
         (True, pa.int64(), TypeError, "expected a number for int64, got True"),
-        (None, pa.float64(), TypeError, "expected a number for double, got None"),
+        (None, pa.float64(), TypeError, "right: expected an Array or a number, got None"),
         (1e39, pa.float32(), ValueError, "1e[+]39 does not fit float"),
         (10**400, pa.float64(), ValueError, "does not fit double"),
     ],

@@ -108,12 +108,23 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Scheduling(config, log)
 
 
-LAST = "tests/cpu/test_warming.py"
-"""Runs every operation in processes of its own: sooner when others have compiled what these need."""
+PHASES = (
+    GROUPS["simulator"],
+    ("tests/spark/", "tests/test_", "notebooks/"),
+    ("tests/cpu/test_warming.py",),
+)
+"""What comes after all others, in this order. The simulator's processes compare with the CPU's kernels,
+and find them compiled then; what takes long beside it is Spark; warming runs every operation in processes
+of its own."""
+
+
+def _phase(item: pytest.Item) -> int:
+    found = [n for n, files in enumerate(PHASES, 1) if item.nodeid.startswith(files)]
+    return max(found, default=0)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.nodeid.startswith(LAST))
+    items.sort(key=_phase)
     for item in items:
         if "simulated" in getattr(item, "fixturenames", ()):
             # The first of them waits for all of it.

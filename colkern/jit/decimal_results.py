@@ -25,9 +25,15 @@ def put_decimal(
 ) -> Any:
     """Slot `i` of `out` becomes `value`, or nulls[i] = 1 for None; flags.
 
-    out: the memory of decimals of `width` bits with `scale` and so many `digits`, which are literals;
-        int32 or int64
-    value: a decimal of that scale or a smaller one, or an integer: a decimal times ten to its power
+    Args:
+        out: int32[n] or int64[n words]: the memory of decimals of `width` bits with `scale` and so many
+            `digits`, which are literals.
+        nulls: uint8[n]
+        i: The slot.
+        value: A decimal of that scale or a smaller one, or an integer: a decimal times ten to its power.
+        width: 32, 64, 128 or 256.
+        scale: Of the results.
+        digits: How many they may have.
     """
     raise NotImplementedError
 

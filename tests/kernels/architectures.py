@@ -25,7 +25,7 @@ def capabilities() -> list[Capability]:
 
 
 def compiled_variants() -> list[str]:
-    """The first variant of each kernel, and the last of every other; all where COLKERN_PTX=all.
+    """The first variant of a kernel, the last of the next one, and so on; all where COLKERN_PTX=all.
 
     They differ in the types of what they move, and each takes more than a second.
     """
@@ -34,16 +34,13 @@ def compiled_variants() -> list[str]:
     of_kernels: dict[str, list[str]] = {}
     for name, (kernel, _) in variants().items():
         of_kernels.setdefault(kernel.name, []).append(name)
-    return [
-        name
-        for place, names in enumerate(of_kernels.values())
-        for name in ({names[0]: 0, names[-1]: 0} if place % 2 == 0 else names[:1])
-    ]
+    return [names[-(place % 2)] for place, names in enumerate(of_kernels.values())]
 
 
 def capabilities_for(kernel: Kernel, variant: tuple[Argument, ...]) -> list[Capability]:
-    """All of them for a kernel's first variant; the others differ in the types of what they move."""
-    return capabilities() if variant == next(kernel.variants()) else [(9, 0)]
+    """All of them for a kernel's first and last variant; the others differ in what they move."""
+    first, *others = kernel.variants()
+    return capabilities() if variant in (first, *others[-1:]) else [(9, 0)]
 
 
 def ptx_of_each(kernel: Kernel, variant: tuple[Argument, ...]) -> dict[Capability, str]:

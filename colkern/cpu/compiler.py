@@ -73,8 +73,8 @@ def bound(function: Callable[..., Any], namespace: dict[str, Any]) -> types.Func
 
 
 @cache
-def _compiled(function: Callable[..., Any]) -> Any:
-    """A body or a helper, compiled into whoever calls it."""
+def compiled(function: Callable[..., Any]) -> Any:
+    """A body or a helper of the kernels', compiled into whoever calls it."""
     made = bound(function, _target_globals(function))
     return numba.njit(forceinline=True, **_WITHOUT_COUNTS, **_OPTIONS)(made)
 
@@ -86,7 +86,7 @@ def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:
         if name in function.__globals__:
             value = function.__globals__[name]
             if isinstance(value, types.FunctionType):
-                value = _compiled(value) if value in HELPERS else _PRIMITIVES.get(value, value)
+                value = compiled(value) if value in HELPERS else _PRIMITIVES.get(value, value)
             found[name] = value
     return found
 
@@ -108,7 +108,7 @@ def compile_kernel(kernel: Kernel) -> Any:
     )
     scalars = {a.item: np.dtype(a.item).type for a in kernel.arguments if not a.array}
     # Loading from the cache imports the module that a function says it is from.
-    namespace = {"__name__": __name__, "body": _compiled(kernel.body), "u8": np.uint64, **scalars}
+    namespace = {"__name__": __name__, "body": compiled(kernel.body), "u8": np.uint64, **scalars}
     exec(compile(source, f"<colkern kernel {kernel.name}>", "exec"), namespace)
     signatures = [signature(variant) for variant in kernel.variants()]
     return jit(namespace[kernel.name], only=signatures, **_WITHOUT_COUNTS)

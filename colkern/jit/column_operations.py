@@ -53,7 +53,6 @@ from colkern.jit.columns import (
     part_of,
 )
 from colkern.jit.elements import (
-    bit_at,
     child_slot,
     element_type,
     index_at,
@@ -65,6 +64,7 @@ from colkern.jit.elements import (
     value_type,
 )
 from colkern.jit.records import parts
+from colkern.jit.support import bit
 from colkern.layouts import layout
 
 # Positions. What takes one is not an `overload`: Numba compiles those once for all callers, whether they
@@ -215,7 +215,7 @@ def _ol_counted(column):
         if nulls < 0:
             nulls = 0
             for slot in range(uint64(column._ck_length)):
-                if not bit_at(column._ck_validity, column._ck_offset + uint64(slot)):
+                if not bit(column._ck_validity, column._ck_offset + uint64(slot)):
                     nulls += 1
         return nulls
 

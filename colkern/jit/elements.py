@@ -14,13 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numba import types
+from numba import carray, types
 from numba.extending import overload, register_jitable
 from numba.np.numpy_support import from_dtype
-from numpy import float32, int64, uint32, uint64
+from numpy import int64, uint32, uint64
 
 from colkern import schema as s
+from colkern.cpu.compiler import compiled
 from colkern.jit.columns import (
     BatchType,
     ColumnType,
@@ -35,6 +35,8 @@ from colkern.jit.columns import (
 )
 from colkern.jit.decimal_numbers import DecimalType, decimal_at
 from colkern.jit.strings import binary, binary_at, text, text_at
+from colkern.jit.support import bit
+from colkern.kernels import runs, slot_values
 from colkern.layouts import Role, layout
 from colkern.values import DayTime, MonthDayNano
 
@@ -94,12 +96,6 @@ def tester_of(column: ColumnType) -> Any:
 
 
 # Nulls
-
-
-@register_jitable
-def bit_at(bitmap, position):
-    """Bit `position` (uint64) of a bitmap."""
-    return (bitmap[position >> uint64(3)] >> np.uint8(position & uint64(7))) & np.uint8(1) != 0
 
 
 def valid_at(column: Any, slot: Any) -> Any:
@@ -171,18 +167,16 @@ def index_at(column, slot):
     return uint64(item_at(column, slot))
 
 
+_find_run = compiled(runs.find_run)
+
+
 @register_jitable
 def run_of(column, slot):
     """The run that holds a slot of a run-end encoded column: the first whose end is past it."""
     ends = part_of(column, 0)
-    position = column._ck_offset + slot
-    low, left = uint64(0), uint64(ends._ck_length)
-    while left > uint64(0):
-        half = (left + uint64(1)) >> uint64(1)
-        before = run_end(column, low + half - uint64(1)) <= position
-        low += half if before else uint64(0)
-        left -= half
-    return low
+    first = int64(ends._ck_offset)
+    run_ends = carray(ends._ck_data, (first + ends._ck_length,))[first:]
+    return _find_run(run_ends, column._ck_offset + slot)
 
 
 @register_jitable
@@ -207,25 +201,14 @@ _NUMBER = Element(_item_type, lambda _: _item)
 
 
 def _bool(column, slot):
-    return bit_at(column._ck_data, column._ck_offset + slot)
+    return bit(column._ck_data, column._ck_offset + slot)
 
 
-@register_jitable
-def float_of_half(bits):
-    """A half-precision float (uint16 bits) as a float of 32 bits."""
-    wide = uint32(bits)
-    sign = (wide & uint32(0x8000)) << uint32(16)
-    magnitude = (wide & uint32(0x7FFF)) << uint32(13)
-    if magnitude >= uint32(0x0F800000):
-        # An infinity or NaN keeps an exponent of ones.
-        return uint32(magnitude | uint32(0x70000000) | sign).view(np.float32)
-    # Exponents of half-precision floats count from 15, others from 127.
-    scaled = float32(uint32(magnitude).view(np.float32) * float32(2.0**112))
-    return uint32(float32(scaled).view(np.uint32) | sign).view(np.float32)
+_float_of_half = compiled(slot_values.float_of_half)
 
 
 def _half(column, slot):
-    return float_of_half(item_at(column, slot))
+    return _float_of_half(uint64(item_at(column, slot)))
 
 
 def _float_type(column: ColumnType) -> types.Type:

@@ -118,6 +118,21 @@ def bool_at(byte_like: Any, data: Any, slot: Any, valid: Any) -> Any:
 
 
 @helper
+def float_of_half(bits: Any) -> Any:
+    """A half-precision float, given as its bits (uint64), as one of 32 bits."""
+    exponent = (bits >> uint64(10)) & uint64(31)
+    fraction = bits & uint64(1023)
+    if exponent == 0:
+        value = float32(fraction) * float32(2.0**-24)
+    elif exponent == 31:
+        value = float32(float("nan")) if fraction else float32(float("inf"))
+    else:
+        scale = float32(uint64(1) << exponent) * float32(2.0**-25)
+        value = float32(fraction + uint64(1024)) * scale
+    return -value if bits >> uint64(15) else value
+
+
+@helper
 def half_at(bits_like: Any, data: Any, slot: Any, valid: Any) -> Any:
     """The half-precision float of a slot, as one of 32 bits.
 
@@ -125,18 +140,7 @@ def half_at(bits_like: Any, data: Any, slot: Any, valid: Any) -> Any:
     """
     value = float32(0)
     if valid:
-        bits = uint64(load_item(bits_like, data + (slot << uint64(1))))
-        exponent = (bits >> uint64(10)) & uint64(31)
-        fraction = bits & uint64(1023)
-        if exponent == 0:
-            value = float32(fraction) * float32(2.0**-24)
-        elif exponent == 31:
-            value = float32(float("nan")) if fraction else float32(float("inf"))
-        else:
-            scale = float32(uint64(1) << exponent) * float32(2.0**-25)
-            value = float32(fraction + uint64(1024)) * scale
-        if bits >> uint64(15):
-            value = -value
+        value = float_of_half(uint64(load_item(bits_like, data + (slot << uint64(1)))))
     return value
 
 

@@ -85,6 +85,21 @@ def test_columns_of_one_type_share_one_compilation() -> None:
     assert len(total.signatures) == before + 1
 
 
+def test_every_half_precision_float_is_the_one_that_numpy_says() -> None:
+    @njit
+    def read(column: Any, out: Any) -> None:
+        for i in range(len(column)):
+            out[i] = column.value(i)
+
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    out = np.empty(1 << 16, np.float32)
+    read(from_pyarrow(pa.array(halves)), out)
+    numbers = ~np.isnan(halves)
+    np.testing.assert_array_equal(np.isnan(out), ~numbers)
+    expected = halves[numbers].astype(np.float32)
+    assert out[numbers].tobytes() == expected.tobytes()
+
+
 def test_temporal_columns_know_their_unit() -> None:
     @njit
     def seconds(column: Any) -> Any:

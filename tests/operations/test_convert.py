@@ -117,7 +117,7 @@ def test_windows_over_long_data(monkeypatch: pytest.MonkeyPatch) -> None:
     from colkern.cpu import compiler
 
     compiler.compile_kernel.cache_clear()
-    compiler._compiled.cache_clear()
+    compiler.compiled.cache_clear()
     try:
         made = offsets_to_views(array)
         assert len(made.data_buffers) == 5
@@ -125,7 +125,7 @@ def test_windows_over_long_data(monkeypatch: pytest.MonkeyPatch) -> None:
         validate(made, full=True)
     finally:
         compiler.compile_kernel.cache_clear()
-        compiler._compiled.cache_clear()
+        compiler.compiled.cache_clear()
 
 
 def test_values_that_do_not_fit_32_bits() -> None:

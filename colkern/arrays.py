@@ -69,7 +69,7 @@ class Array:
     _device_record: Any
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
     _place: int
-    # What compiled code is handed (colkern.jit.records), once it has been.
+    # What compiled code is handed (colkern.jit.views.records), once it has been.
     _record: Any
 
     def __init__(
@@ -350,7 +350,7 @@ class Array:
     @property
     def _numba_type_(self) -> Any:
         """What compiled functions take it as: see `colkern.jit`. Not copied."""
-        from colkern.jit.columns import column_type
+        from colkern.jit.views.columns import column_type
 
         return column_type(self.type)
 
@@ -388,7 +388,7 @@ class RecordBatch:
         "schema",
     )
 
-    # What compiled code is handed (colkern.jit.records), once it has been.
+    # What compiled code is handed (colkern.jit.views.records), once it has been.
     _record: Any
 
     def __init__(
@@ -566,7 +566,7 @@ class RecordBatch:
     @property
     def _numba_type_(self) -> Any:
         """What compiled functions take it as: see `colkern.jit`. Not copied."""
-        from colkern.jit.columns import batch_type
+        from colkern.jit.views.columns import batch_type
 
         return batch_type(self.schema)
 
@@ -617,7 +617,7 @@ class RecordBatchStream:
     @property
     def _numba_type_(self) -> Any:
         """What compiled functions take it as: see `colkern.jit`. Not copied."""
-        from colkern.jit.columns import stream_type
+        from colkern.jit.views.columns import stream_type
 
         return stream_type(self.schema)
 

@@ -18,10 +18,10 @@ from numba.extending import overload
 from numpy import int64, uint64
 
 import colkern.schema as s
-from colkern.jit.columns import ColumnType, RowType
-from colkern.jit.decimal_numbers import DecimalType
-from colkern.jit.optionals import unwrapped
-from colkern.jit.strings import ByteStringType
+from colkern.jit.values.decimal_numbers import DecimalType
+from colkern.jit.values.optionals import unwrapped
+from colkern.jit.values.strings import ByteStringType
+from colkern.jit.views.columns import ColumnType, RowType
 
 NULL = 7
 STEP = 1_000_003

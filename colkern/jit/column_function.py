@@ -11,8 +11,15 @@ from typing import Any, Literal
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
-from colkern.jit.arguments import Reader, Value, accepted_reader, decoded_type, reader_of, value_of
-from colkern.jit.names import has_all_names, is_found_by_name
+from colkern.jit.compiling.names import has_all_names, is_found_by_name
+from colkern.jit.rows.arguments import (
+    Reader,
+    Value,
+    accepted_reader,
+    decoded_type,
+    reader_of,
+    value_of,
+)
 from colkern.jit.signatures import Signature
 
 NullPolicy = Literal["propagate", "pass"]
@@ -70,7 +77,7 @@ class ColumnFunction:
 
     def _planned(self, arrays: Sequence[Array]) -> tuple[Any, list[Array], int]:
         """The plan for columns in host memory, the columns as it reads them, and their length."""
-        from colkern.jit.encoded import decoded
+        from colkern.jit.rows.encoded import decoded
 
         length = self._length(arrays)
         plain = [decoded(array) for array in arrays]
@@ -158,9 +165,9 @@ class ColumnFunction:
 
     def _dispatcher(self, function: Callable[..., Any], kind: str = "dispatcher_of") -> Any:
         """The compiled form of one of the user's functions; `kind` is what makes it, by its name in
-        `colkern.jit.functions`."""
+        `colkern.jit.compiling.functions`."""
         from colkern.cpu.content import content_hash
-        from colkern.jit import functions
+        from colkern.jit.compiling import functions
 
         key = function, kind
         if key in self._made:

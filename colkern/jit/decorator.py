@@ -62,7 +62,7 @@ def _decorator(signatures: list[Any], options: dict[str, Any]) -> Callable[[Any]
     from numba.core.compiler import Flags
     from numba.core.registry import cpu_target
 
-    from colkern.jit.dispatcher import FunctionDispatcher
+    from colkern.jit.compiling.dispatcher import FunctionDispatcher
 
     arguments = {name: options[name] for name in ("locals", "pipeline_class") if name in options}
     target = {name: value for name, value in options.items() if name not in arguments}

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, overload
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
-from colkern.jit.arguments import Value
 from colkern.jit.column_function import ColumnFunction, NullPolicy, require_null_policy
-from colkern.jit.result_types import result_type
-from colkern.jit.results import writer_of
+from colkern.jit.results.result_types import result_type
+from colkern.jit.results.writers import writer_of
+from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
 
 if TYPE_CHECKING:
-    from colkern.jit.generation import Generation
+    from colkern.jit.rows.generation import Generation
 
 Lists = s.List | s.LargeList
 
@@ -94,8 +94,8 @@ class Generator(ColumnFunction):
         return self._lists(tuple(reader.value for reader in self._readers(columns)))
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Generation:
-        from colkern.jit.generation import Generation
-        from colkern.jit.inputs import Inputs
+        from colkern.jit.rows.generation import Generation
+        from colkern.jit.rows.inputs import Inputs
 
         readers = self._readers(columns)
         dispatcher = self._dispatcher(self.function, "items_dispatcher_of")
@@ -113,7 +113,7 @@ class Generator(ColumnFunction):
 
     def _infer(self, values: tuple[Value, ...]) -> s.DataType:
         if values not in self._items:
-            from colkern.jit.compiling import returned_kinds
+            from colkern.jit.compiling.compilation import returned_kinds
 
             dispatcher = self._dispatcher(self.function, "kinds_dispatcher_of")
             arguments, nullable = (*values, "boolean"), [*self._nullable(), False]

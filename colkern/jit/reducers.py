@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, overload
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.errors import CompileError
-from colkern.jit.arguments import Value
 from colkern.jit.column_function import (
     ColumnFunction,
     NullPolicy,
@@ -21,13 +20,14 @@ from colkern.jit.column_function import (
     imported,
     require_null_policy,
 )
-from colkern.jit.result_types import result_type
-from colkern.jit.results import writer_of
+from colkern.jit.results.result_types import result_type
+from colkern.jit.results.writers import writer_of
+from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
 
 if TYPE_CHECKING:
-    from colkern.jit.reduction import Compiled, Reduction
-    from colkern.jit.states import State
+    from colkern.jit.rows.reduction import Compiled, Reduction
+    from colkern.jit.rows.states import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,8 @@ class Reducer(ColumnFunction):
         return self._infer(tuple(reader.value for reader in self._readers(columns)))[1]
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Reduction:
-        from colkern.jit.inputs import Inputs
-        from colkern.jit.reduction import Reduction
+        from colkern.jit.rows.inputs import Inputs
+        from colkern.jit.rows.reduction import Reduction
 
         readers = self._readers(columns)
         functions = self._compiled()
@@ -124,7 +124,7 @@ class Reducer(ColumnFunction):
         return Reduction(self.name, inputs, functions, state, returns)
 
     def _compiled(self) -> Compiled:
-        from colkern.jit.reduction import Compiled
+        from colkern.jit.rows.reduction import Compiled
 
         plain = self.functions
         return Compiled(
@@ -144,8 +144,8 @@ class Reducer(ColumnFunction):
         return self._inferred[values]
 
     def _compiled_types(self, values: tuple[Value, ...]) -> tuple[State, s.DataType]:
-        from colkern.jit.compiling import returned_kind
-        from colkern.jit.states import next_state, state_of
+        from colkern.jit.compiling.compilation import returned_kind
+        from colkern.jit.rows.states import next_state, state_of
 
         made = self._compiled()
         state = state_of(self.name, made.init, made.update, values, self._nullable())

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, overload
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
-from colkern.jit.arguments import Value
 from colkern.jit.column_function import ColumnFunction
-from colkern.jit.result_types import require_result_type, result_type
+from colkern.jit.results.result_types import require_result_type, result_type
+from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
 
 if TYPE_CHECKING:
-    from colkern.jit.execution import Plan
+    from colkern.jit.rows.execution import Plan
 
 
 class Udf(ColumnFunction):
@@ -73,7 +73,7 @@ class Udf(ColumnFunction):
 
     def _over_values(self, arrays: list[Array]) -> Array | None:
         """The results by the values of an only column that is encoded, if that is possible."""
-        from colkern.jit.encoded import is_encoded, over_values
+        from colkern.jit.rows.encoded import is_encoded, over_values
 
         if len(arrays) > 1 or not self.pure or not is_encoded(arrays[0]) or any(self._nullable()):
             return None
@@ -99,8 +99,8 @@ class Udf(ColumnFunction):
         return self._infer(tuple(reader.value for reader in self._readers(columns)))
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Plan:
-        from colkern.jit.execution import Plan
-        from colkern.jit.inputs import Inputs
+        from colkern.jit.rows.execution import Plan
+        from colkern.jit.rows.inputs import Inputs
 
         readers = self._readers(columns)
         dispatcher = self._dispatcher(self.function)
@@ -113,7 +113,7 @@ class Udf(ColumnFunction):
 
     def _default(self, returns: s.DataType) -> Array | None:
         """The result for nulls as an array of one slot; None if they are passed or propagated."""
-        from colkern.jit.default_values import default_array
+        from colkern.jit.rows.default_values import default_array
 
         return default_array(self.name, self.nulls, returns) if self._has_default() else None
 
@@ -131,7 +131,7 @@ class Udf(ColumnFunction):
 
     def _infer(self, values: tuple[Value, ...]) -> s.DataType:
         if values not in self._results:
-            from colkern.jit.compiling import returned_kinds
+            from colkern.jit.compiling.compilation import returned_kinds
 
             dispatcher = self._dispatcher(self.function)
             kinds = returned_kinds(dispatcher, values, self._nullable())

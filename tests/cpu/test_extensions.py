@@ -91,9 +91,11 @@ FORGOTTEN = """
 import importlib, pkgutil
 import colkern.jit
 from colkern.cpu import extensions
-from colkern.jit.functions import _COMPILED_IN
-for module in pkgutil.iter_modules(colkern.jit.__path__):
-    importlib.import_module(f"colkern.jit.{module.name}")
+from colkern.jit.compiling.functions import _COMPILED_IN
+for module in pkgutil.walk_packages(colkern.jit.__path__, "colkern.jit."):
+    # What is made for the device is compiled under keys of its own.
+    if not module.name.startswith("colkern.jit.device"):
+        importlib.import_module(module.name)
 for source in extensions._SOURCES:
     for entry in source():
         for function in extensions._functions(entry):

@@ -23,7 +23,7 @@ from numba.core.errors import TypingError
 from numpy.typing import NDArray
 
 import colkern as ck
-from colkern.jit.strings import binary_at, text_at
+from colkern.jit.values.strings import binary_at, text_at
 
 # Values of every type
 

@@ -21,7 +21,7 @@ from numba.extending import intrinsic
 import colkern as ck
 from colkern.arrays import Array, RecordBatchStream
 from colkern.errors import InvalidArrowError
-from colkern.jit.records import record_address
+from colkern.jit.views.records import record_address
 from colkern.memory import Buffer
 
 

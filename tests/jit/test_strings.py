@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 # Both teach Numba.
-import colkern.jit.parsing
-import colkern.jit.strings
+import colkern.jit.values.parsing
+import colkern.jit.values.strings
 from colkern.jit import ByteString
 
 # Few letters, so that something is found; characters of one to four bytes.
@@ -97,7 +97,9 @@ def test_strips_are_those_of_bytes(text: str, chars: str) -> None:
 def test_a_slice_is_a_view_of_the_same_memory() -> None:
     @numba.njit
     def addresses(s):
-        return colkern.jit.strings.address_of(s[2:]) - colkern.jit.strings.address_of(s)
+        return colkern.jit.values.strings.address_of(s[2:]) - colkern.jit.values.strings.address_of(
+            s
+        )
 
     assert addresses(ByteString("abcdef")) == 2
 

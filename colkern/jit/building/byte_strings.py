@@ -16,7 +16,7 @@ from colkern.cpu.primitives import copy_bytes
 from colkern.jit.building.numbers import as_it_is
 from colkern.jit.building.room import new_bytes, new_slot
 from colkern.jit.building.state import bytes_address, put_item, row_of, set_length, set_used
-from colkern.jit.strings import (
+from colkern.jit.values.strings import (
     ByteStringType,
     address_of,
     as_view,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.errors import UnsupportedError
-from colkern.jit.results import writer_of
+from colkern.jit.results.writers import writer_of
 from colkern.layouts import Role, layout
 
 Kind = Literal[

@@ -11,8 +11,8 @@ from numba import types
 from numpy.typing import NDArray
 
 from colkern.errors import CompileError
-from colkern.jit.arguments import Reader, Value
-from colkern.jit.compiling import plain_types, returned_type, signatures
+from colkern.jit.compiling.compilation import plain_types, returned_type, signatures
+from colkern.jit.rows.arguments import Reader, Value
 
 _SCALARS = (types.Integer, types.Float, types.Boolean)
 

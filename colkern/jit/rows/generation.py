@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import LimitExceededError
-from colkern.jit import sinks, support
-from colkern.jit.inputs import Inputs
-from colkern.jit.loops import Body, compile_loop
-from colkern.jit.outputs import bitmap_without, finished, require_offsets
-from colkern.jit.results import TEXT, writer_of
-from colkern.jit.row_loop import RowLoop
+from colkern.jit.results.outputs import bitmap_without, finished, require_offsets
+from colkern.jit.results.writers import TEXT, writer_of
+from colkern.jit.rows import sinks, support
+from colkern.jit.rows.inputs import Inputs
+from colkern.jit.rows.loops import Body, compile_loop
+from colkern.jit.rows.row_loop import RowLoop
 from colkern.layouts import Role, layout
 from colkern.memory import HOST, Buffer, allocate
 from colkern.operations.targets import target_of

@@ -7,12 +7,12 @@ from typing import Any
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.jit import support
-from colkern.jit.default_values import filled
-from colkern.jit.inputs import Inputs
-from colkern.jit.loops import Body, compile_loop
-from colkern.jit.outputs import Column, output_of
-from colkern.jit.row_loop import RowLoop
+from colkern.jit.results.outputs import Column, output_of
+from colkern.jit.rows import support
+from colkern.jit.rows.default_values import filled
+from colkern.jit.rows.inputs import Inputs
+from colkern.jit.rows.loops import Body, compile_loop
+from colkern.jit.rows.row_loop import RowLoop
 from colkern.memory import Buffer
 from colkern.operations import nulls
 

@@ -4,7 +4,7 @@ Numba's own generators cannot yield None beside a value, are never loaded from a
 back what they hold. Two compilers rewrite the function before anything else looks at it; both give it
 one more argument, at the end:
 
-- `ItemsCompiler`: `yield x` becomes `emit(sink, x)`, for a sink of `colkern.jit.sinks`;
+- `ItemsCompiler`: `yield x` becomes `emit(sink, x)`, for a sink of `colkern.jit.rows.sinks`;
 - `KindsCompiler`: `yield x` becomes `if sink: return x`: what such a function returns is what the
   generator yields.
 """
@@ -21,8 +21,8 @@ from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import build_definitions, find_max_label, mk_unique_var
 from numba.core.untyped_passes import TranslateByteCode
 
-from colkern.jit.checks import RowCompiler
-from colkern.jit.sinks import emit
+from colkern.jit.compiling.checks import RowCompiler
+from colkern.jit.rows.sinks import emit
 
 SINK = "_colkern_sink"
 """The name of the argument."""

@@ -18,7 +18,7 @@ from numba.extending import intrinsic, models, overload, register_jitable, regis
 from numba.np.arrayobj import make_array, populate_array
 from numpy import int64, uint64, zeros
 
-from colkern.jit import support
+from colkern.jit.rows import support
 
 PLACE = 0
 """The place of the next item; what counts items starts at 0."""
@@ -29,7 +29,7 @@ BYTE = 2
 LIMIT = 3
 """Where the bytes of the row's last item end."""
 FLAGS = 4
-"""What was found: flags of `colkern.jit.support`."""
+"""What was found: flags of `colkern.jit.rows.support`."""
 NULLS = 5
 """The address of a byte for each item, 1 for a null."""
 OUT = 6
@@ -48,7 +48,7 @@ class SinkType(types.Type):  # type: ignore[misc]
     """The Numba type of a sink.
 
     Args:
-        put: What puts byte strings away, of `colkern.jit.support`; None for numbers.
+        put: What puts byte strings away, of `colkern.jit.rows.support`; None for numbers.
         item: The Numba type of an item's slot, or of an offset; None where items are only counted.
     """
 

@@ -1,9 +1,9 @@
 """The Numba types of columns, batches and streams as arguments of `@numba.njit` functions.
 
-A column is a small structure in registers: where its record stands (see `colkern.jit.records`), offset,
-length, null count, and the address of each buffer of its layout. Children are read from the record
-when they are asked for, so a batch costs what is touched of it, however many columns it has. Nothing
-is counted and nothing copied: the arguments outlive the call. CPU target only.
+A column is a small structure in registers: where its record stands (`colkern.jit.views.records`),
+offset, length, null count, and the address of each buffer of its layout. Children are read from the
+record when they are asked for, so a batch costs what is touched of it, however many columns it has.
+Nothing is counted and nothing copied: the arguments outlive the call. CPU target only.
 
 Numba finds the types through `_numba_type_` of the arrays, so nothing has to be registered anywhere.
 """
@@ -35,7 +35,7 @@ from numba.extending import (
 from numba.np.numpy_support import from_dtype
 
 from colkern import schema as s
-from colkern.jit.records import HEADER, TABLE, members, part_position, parts, record_address
+from colkern.jit.views.records import HEADER, TABLE, members, part_position, parts, record_address
 from colkern.layouts import BufferSpec, Role, layout
 
 _WORDS = types.CPointer(types.int64)
@@ -122,7 +122,7 @@ class ColumnIteratorType(types.SimpleIteratorType):  # type: ignore[misc]
     """The Numba type of an iterator over a column's elements, or over a stream's batches."""
 
     def __init__(self, source: ColumnType | StreamType) -> None:
-        from colkern.jit.elements import element_type
+        from colkern.jit.views.elements import element_type
 
         self.source = source
         yields = source.batch if isinstance(source, StreamType) else element_type(source)
@@ -137,7 +137,7 @@ class ColumnIteratorType(types.SimpleIteratorType):  # type: ignore[misc]
 @lru_cache(maxsize=4096)
 def column_type(data_type: s.DataType) -> ColumnType:
     """The Numba type of arrays of a data type."""
-    from colkern.jit import column_operations  # noqa: F401
+    from colkern.jit.views import column_operations  # noqa: F401
 
     return ColumnType(data_type)
 
@@ -145,7 +145,7 @@ def column_type(data_type: s.DataType) -> ColumnType:
 @lru_cache(maxsize=1024)
 def batch_type(schema: s.Schema) -> BatchType:
     """The Numba type of record batches under a schema."""
-    from colkern.jit import column_operations  # noqa: F401
+    from colkern.jit.views import column_operations  # noqa: F401
 
     return BatchType(s.struct(list(schema)))
 

@@ -30,7 +30,7 @@ class Reader:
 
     Args:
         value: What the user's function gets: the name of a Numba type, `text` or `binary`; or a data
-            type, for what `colkern.jit.columns` makes of its slots.
+            type, for what `colkern.jit.views.columns` makes of its slots.
         parameters: The loop's parameters for it.
         code: The expression for the value of slot `i`.
         prepare: From an array to what is passed for `parameters`. Nothing is copied, unless it is

@@ -16,8 +16,8 @@ from numba.extending import overload, register_jitable
 from numpy import int64, uint8, uint64
 
 from colkern.cpu.primitives import copy_bytes, load_word
-from colkern.jit.optionals import unwrapped
-from colkern.jit.strings import (
+from colkern.jit.values.optionals import unwrapped
+from colkern.jit.values.strings import (
     ByteStringType,
     address_of,
     as_view,

@@ -1,7 +1,7 @@
 """What the results of each data type are made of: one row a type class.
 
 Loops write fixed-size results into a NumPy array of `Writer.item`; `Writer.finish` makes the buffers
-of the layout from it. Byte strings are measured first and written then (`colkern.jit.execution`).
+of the layout from it. Byte strings are measured first and written then (`colkern.jit.rows.execution`).
 This module imports no compiler.
 """
 

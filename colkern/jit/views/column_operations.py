@@ -39,7 +39,8 @@ from numba.extending import (
 from numpy import uint64
 
 from colkern import schema as s
-from colkern.jit.columns import (
+from colkern.jit.rows.support import bit
+from colkern.jit.views.columns import (
     BatchType,
     ColumnIteratorType,
     ColumnType,
@@ -52,7 +53,7 @@ from colkern.jit.columns import (
     emit_child,
     part_of,
 )
-from colkern.jit.elements import (
+from colkern.jit.views.elements import (
     child_slot,
     element_type,
     index_at,
@@ -63,8 +64,7 @@ from colkern.jit.elements import (
     type_id_at,
     value_type,
 )
-from colkern.jit.records import parts
-from colkern.jit.support import bit
+from colkern.jit.views.records import parts
 from colkern.layouts import layout
 
 # Positions. What takes one is not an `overload`: Numba compiles those once for all callers, whether they

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.jit.arguments import Reader
+from colkern.jit.rows.arguments import Reader
 from colkern.layouts import Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations import combine_validity, require_valid

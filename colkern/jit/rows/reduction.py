@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.cpu.threads import GRAIN, run_ranges
-from colkern.jit.execution import Plan
-from colkern.jit.inputs import Inputs, bits
-from colkern.jit.loops import Body, compile_loop
-from colkern.jit.row_loop import RowLoop, note_row
-from colkern.jit.states import State
+from colkern.jit.rows.execution import Plan
+from colkern.jit.rows.inputs import Inputs, bits
+from colkern.jit.rows.loops import Body, compile_loop
+from colkern.jit.rows.row_loop import RowLoop, note_row
+from colkern.jit.rows.states import State
 from colkern.operations import nulls as null_array
 from colkern.operations.grouping import Groups, group_rows
 

@@ -20,7 +20,7 @@ from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, overload, register_jitable
 
-from colkern.jit.strings import ByteStringType, _is_space
+from colkern.jit.values.strings import ByteStringType, _is_space
 
 # Integers
 

@@ -19,16 +19,17 @@ import numba
 import numpy as np
 
 # Imported for what it teaches Numba: `int` and `float` of byte strings.
-import colkern.jit.parsing  # noqa: F401
+import colkern.jit.values.parsing  # noqa: F401
 from colkern.cpu.compiler import jit
 from colkern.cpu.primitives import trailing_zeros
-from colkern.jit import strings, support
-from colkern.jit.arguments import Reader, Value
-from colkern.jit.columns import column_type
-from colkern.jit.decimal_results import put_decimal
-from colkern.jit.elements import value_at, value_type
-from colkern.jit.functions import library_key
-from colkern.jit.tuples import field_of, is_none, list_of
+from colkern.jit.compiling.functions import library_key
+from colkern.jit.results.decimal_results import put_decimal
+from colkern.jit.rows import support
+from colkern.jit.rows.arguments import Reader, Value
+from colkern.jit.values import strings
+from colkern.jit.values.tuples import field_of, is_none, list_of
+from colkern.jit.views.columns import column_type
+from colkern.jit.views.elements import value_at, value_type
 
 _NAMESPACE = {
     "__name__": __name__,
@@ -132,7 +133,7 @@ def compile_loop(
 
     Called with `start, stop, valid`, then, if any argument is nullable, `required` and for each such
     argument its bitmap and first bit; then what the readers prepare; then the body's parameters.
-    Returns flags of `colkern.jit.support`.
+    Returns flags of `colkern.jit.rows.support`.
 
     Args:
         dispatcher: The user's function.

@@ -8,9 +8,9 @@ from numba.core import sigutils
 from numba.core.compiler_lock import global_compiler_lock
 
 from colkern.cpu.dispatcher import CachedDispatcher
-from colkern.jit.checks import CheckedCompiler
-from colkern.jit.functions import dispatcher_of, is_checked
-from colkern.jit.names import is_found_by_name
+from colkern.jit.compiling.checks import CheckedCompiler
+from colkern.jit.compiling.functions import dispatcher_of, is_checked
+from colkern.jit.compiling.names import is_found_by_name
 
 
 class FunctionDispatcher(CachedDispatcher):

@@ -40,8 +40,8 @@ from numba.extending import (
 )
 from numba.misc.special import literal_unroll
 
-from colkern.jit.bytestring import ByteString
-from colkern.jit.optionals import unwrapped
+from colkern.jit.values.bytestring import ByteString
+from colkern.jit.values.optionals import unwrapped
 
 _POINTER = types.CPointer(types.uint8)
 

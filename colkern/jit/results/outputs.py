@@ -18,10 +18,10 @@ from colkern.arrays import UNKNOWN, Array
 from colkern.cpu.compiler import jit
 from colkern.cpu.threads import run_ranges
 from colkern.errors import LimitExceededError
-from colkern.jit import support
-from colkern.jit.functions import library_key
-from colkern.jit.results import TEXT, Writer, writer_of
-from colkern.jit.row_loop import note_row
+from colkern.jit.compiling.functions import library_key
+from colkern.jit.results.writers import TEXT, Writer, writer_of
+from colkern.jit.rows import support
+from colkern.jit.rows.row_loop import note_row
 from colkern.layouts import Role, layout
 from colkern.memory import HOST, Buffer, allocate
 from colkern.operations.targets import target_of

@@ -13,8 +13,8 @@ import numba
 from colkern import schema as s
 from colkern.cpu.threads import run_ranges
 from colkern.errors import InvalidArrowError
-from colkern.jit import support
-from colkern.jit.compiling import compile_or_explain
+from colkern.jit.compiling.compilation import compile_or_explain
+from colkern.jit.rows import support
 
 _ERRORS = support.TOO_WIDE | support.OUT_OF_RANGE | support.CUT_CHARACTER | support.CHANGED
 
@@ -25,7 +25,7 @@ class RowLoop:
 
     Args:
         name: The function's name.
-        loop: From `colkern.jit.loops.compile_loop`.
+        loop: From `colkern.jit.rows.loops.compile_loop`.
         returns: The type of what the function returns or yields.
         place: What a row is called.
     """

@@ -21,7 +21,10 @@ from numpy import int64, uint32, uint64
 
 from colkern import schema as s
 from colkern.cpu.compiler import compiled
-from colkern.jit.columns import (
+from colkern.jit.rows.support import bit
+from colkern.jit.values.decimal_numbers import DecimalType, decimal_at
+from colkern.jit.values.strings import binary, binary_at, text, text_at
+from colkern.jit.views.columns import (
     BatchType,
     ColumnType,
     RowType,
@@ -33,9 +36,6 @@ from colkern.jit.columns import (
     row_of,
     valid_by_bitmap,
 )
-from colkern.jit.decimal_numbers import DecimalType, decimal_at
-from colkern.jit.strings import binary, binary_at, text, text_at
-from colkern.jit.support import bit
 from colkern.kernels import runs, slot_values
 from colkern.layouts import Role, layout
 from colkern.values import DayTime, MonthDayNano

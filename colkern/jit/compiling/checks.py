@@ -18,7 +18,7 @@ from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.errors import TypingError
 from numba.core.typed_passes import NopythonTypeInference
 
-from colkern.jit.unsigned import UnsignedTypeInference
+from colkern.jit.compiling.unsigned import UnsignedTypeInference
 
 _EQUALITY = (operator.eq, operator.ne)
 
@@ -65,7 +65,7 @@ def _is_never_equal(operation: Any, left: Any, right: Any) -> bool:
 @cache
 def _text_types() -> tuple[type, ...]:
     # Imported by what compiles alone, not by what finds its code in the cache.
-    from colkern.jit.strings import ByteStringType
+    from colkern.jit.values.strings import ByteStringType
 
     return (types.UnicodeType, types.StringLiteral, types.Bytes, ByteStringType)
 

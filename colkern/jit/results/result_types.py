@@ -6,8 +6,8 @@ from collections.abc import Set
 
 from colkern import schema as s
 from colkern.errors import CompileError, UnsupportedError
-from colkern.jit.kinds import Kind, ListKind, RowKind
-from colkern.jit.results import INFERRED, NUMBER, TEXT, writer_of
+from colkern.jit.results.kinds import Kind, ListKind, RowKind
+from colkern.jit.results.writers import INFERRED, NUMBER, TEXT, writer_of
 
 
 def require_result_type(data_type: s.DataType) -> None:

@@ -17,8 +17,8 @@ from numba.core.typing.templates import builtin_registry
 
 from colkern.cpu.compiler import jit
 from colkern.cpu.content import source_key
-from colkern.jit.checks import RowCompiler
-from colkern.jit.names import global_names, is_empty, row_function
+from colkern.jit.compiling.checks import RowCompiler
+from colkern.jit.compiling.names import global_names, is_empty, row_function
 
 _COMPILED_IN = ("colkern.kernels", "colkern.cpu", "colkern.jit")
 
@@ -54,8 +54,8 @@ _OWN_OPTIONS = ("inline", "forceinline", "locals")
 
 def items_dispatcher_of(function: Any) -> Any:
     """A dispatcher for a generator function, which takes a sink as its last argument, and hands each
-    item to it; see `colkern.jit.yields`."""
-    from colkern.jit.yields import ItemsCompiler
+    item to it; see `colkern.jit.compiling.yields`."""
+    from colkern.jit.compiling.yields import ItemsCompiler
 
     return _rewritten(function, ItemsCompiler)
 
@@ -63,13 +63,13 @@ def items_dispatcher_of(function: Any) -> Any:
 def kinds_dispatcher_of(function: Any) -> Any:
     """A dispatcher for a generator function, which takes a bool as its last argument, and returns what
     the generator yields; to be asked for its types."""
-    from colkern.jit.yields import KindsCompiler
+    from colkern.jit.compiling.yields import KindsCompiler
 
     return _rewritten(function, KindsCompiler)
 
 
 def _rewritten(function: Any, compiler: Any) -> Any:
-    from colkern.jit.yields import with_sink
+    from colkern.jit.compiling.yields import with_sink
 
     copies = _Copies()
     copy = copies.copy(function, _ROW_OPTIONS)
@@ -124,7 +124,7 @@ class _Copies:
 
     def _compilable(self, value: Any, options: dict[str, Any]) -> Any:
         """What stands for a global or a variable of an outer function in the copy."""
-        from colkern.jit.dispatcher import FunctionDispatcher
+        from colkern.jit.compiling.dispatcher import FunctionDispatcher
 
         if isinstance(value, FunctionDispatcher):
             return self.dispatcher_of(value.py_func, value.jit_options)

@@ -12,7 +12,7 @@ from numba import types
 from numba.extending import overload
 from numpy import int64, zeros
 
-from colkern.jit.optionals import unwrapped
+from colkern.jit.values.optionals import unwrapped
 
 
 def is_none(value: Any) -> Any:

@@ -16,13 +16,13 @@ from numba.core.errors import NumbaError
 
 from colkern import schema as s
 from colkern.errors import CompileError
-from colkern.jit.arguments import Value
-from colkern.jit.columns import ColumnType
-from colkern.jit.decimal_numbers import DecimalType
-from colkern.jit.elements import value_type
-from colkern.jit.kinds import Kind, ListKind, RowKind
-from colkern.jit.loops import numba_type
-from colkern.jit.strings import ByteStringType
+from colkern.jit.results.kinds import Kind, ListKind, RowKind
+from colkern.jit.rows.arguments import Value
+from colkern.jit.rows.loops import numba_type
+from colkern.jit.values.decimal_numbers import DecimalType
+from colkern.jit.values.strings import ByteStringType
+from colkern.jit.views.columns import ColumnType
+from colkern.jit.views.elements import value_type
 
 
 def returned_kinds(

@@ -1,0 +1,1 @@
+"""What compiled functions return, and the columns made of it."""

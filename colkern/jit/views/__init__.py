@@ -1,0 +1,1 @@
+"""Columns, batches and streams as arguments of compiled functions."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from colkern.cuda import adapter
 from colkern.errors import CompileError
+from colkern.jit.device.assignments import variables
 from colkern.jit.device.emitter import CONSTANTS, Like, Member, Need, Program, Value, name_of
-from colkern.jit.device.expressions import variables
 from colkern.jit.device.kinds import INTEGER, NOTHING, PLAIN, Column, Kind, Literal, Path
 from colkern.jit.device.statements import Statements, Translated, translate
 

@@ -15,9 +15,10 @@ from typing import Any
 
 from colkern import schema as s
 from colkern.jit.device import columns, elements, strings
+from colkern.jit.device.assignments import variables
+from colkern.jit.device.calls import Calls
 from colkern.jit.device.conversions import converted
 from colkern.jit.device.emitter import Need, Program, Value, items
-from colkern.jit.device.expressions import Expressions, variables
 from colkern.jit.device.kinds import (
     BYTES,
     PLAIN,
@@ -38,7 +39,7 @@ from colkern.jit.device.sources import definition_of, globals_of, local_names
 
 _MOST_PASSES = 20
 
-Calls = Callable[["Statements", types.FunctionType, list[Value], list[str | None]], Value]
+CallMaker = Callable[["Statements", types.FunctionType, list[Value], list[str | None]], Value]
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class _Elements:
 
 
 def translate(
-    program: Program, function: types.FunctionType, given: dict[str, Kind], calls: Calls
+    program: Program, function: types.FunctionType, given: dict[str, Kind], calls: CallMaker
 ) -> Translated:
     """A function for parameters of those kinds.
 
@@ -117,8 +118,8 @@ def _with_body(
     return made
 
 
-class Statements(Expressions):
-    """Translates the statements of one function, once; see `Expressions` for the arguments.
+class Statements(Calls):
+    """Translates the statements of one function, once; see `Assignments` for the arguments.
 
     Args:
         calls: How calls of other functions of the user's are made.
@@ -130,7 +131,7 @@ class Statements(Expressions):
         function: types.FunctionType,
         local: set[str],
         around: dict[str, Any],
-        calls: Calls,
+        calls: CallMaker,
     ) -> None:
         super().__init__(program, function, local, around)
         self._calls = calls

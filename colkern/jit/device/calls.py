@@ -6,11 +6,13 @@ import ast
 import builtins
 import types
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from colkern.jit.column_function import ColumnFunction
 from colkern.jit.device import columns, decimals, strings
 from colkern.jit.device.conversions import truth
-from colkern.jit.device.emitter import Emitter, Value
+from colkern.jit.device.emitter import Emitter, Value, record
 from colkern.jit.device.kinds import (
     PLAIN,
     Bytes,
@@ -19,10 +21,22 @@ from colkern.jit.device.kinds import (
     Kind,
     Literal,
     Nullable,
+    Record,
     Row,
     is_plain,
 )
 from colkern.jit.device.operators import Operators
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """A function that generated kernels call, and that writes its own code.
+
+    Args:
+        write: From what writes the code, and the arguments, to what it returns.
+    """
+
+    write: Callable[[Any, Sequence[Value]], Value]
 
 
 class Calls(Operators):
@@ -36,6 +50,10 @@ class Calls(Operators):
             if found is not None:
                 return found
         meaning = self.meaning(node.func)
+        if isinstance(meaning, Emitted):
+            return meaning.write(self, self.operands(node.args))
+        if isinstance(meaning, type) and issubclass(meaning, tuple):
+            return self._named_tuple(node, meaning)
         builtin = (
             _BUILTINS.get(meaning)
             if isinstance(meaning, type | types.BuiltinFunctionType)
@@ -51,6 +69,22 @@ class Calls(Operators):
             if arguments is not None:
                 return self.call_function(function, *arguments)
         return self._generic(node)
+
+    def _named_tuple(self, node: ast.Call, made: type) -> Value:
+        names: tuple[str, ...] = getattr(made, "_fields", ())
+        defaults = getattr(made, "_field_defaults", {})
+        if not names or any(isinstance(a, ast.Starred) for a in node.args):
+            return self._generic(node)
+        values = self.operands([*node.args, *(keyword.value for keyword in node.keywords)])
+        passed = [*names[: len(node.args)], *(keyword.arg for keyword in node.keywords)]
+        given = dict(zip(passed, values, strict=False))
+        for name in names:
+            if name not in given and name in defaults:
+                given[name] = self._constant(ast.Constant(defaults[name]))
+        if set(given) != set(names):
+            raise self.failure(f"{made.__name__} has the fields {', '.join(names)}")
+        found = [given[name] for name in names]
+        return Value(Record(tuple(value.kind for value in found), names), record(found).parts)
 
     def _callee(self, node: ast.Call) -> Value:
         return self.value(node.func)
@@ -135,6 +169,8 @@ _LIBRARIES = ("numba", "numba_cuda", "numba_cuda_mlir", "numpy", "cupy", "math",
 
 def specialised_from(meaning: Any) -> types.FunctionType | None:
     """The plain function that a call is of, if it is one of the user's own."""
+    if isinstance(meaning, ColumnFunction):
+        meaning = getattr(meaning, "__wrapped__", None)
     function = getattr(meaning, "py_func", meaning)
     if not isinstance(function, types.FunctionType):
         return None

@@ -79,15 +79,23 @@ class Program:
 
     Args:
         checked: Whether indices and nulls are checked.
+        by_row: Whether each thread goes over rows, and its errors are those of a row. Then what the
+            user's functions raise is noted, too, and ends them.
         literals: The strings of the source, one after the other.
         places: What went wrong where a check fails: the exception, with its text.
         functions: The functions that the kernel calls, by what they are made from.
     """
 
     checked: bool
+    by_row: bool = False
     literals: bytearray = field(default_factory=bytearray)
     places: list[tuple[type[Exception], str]] = field(default_factory=list)
     functions: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def checks_values(self) -> bool:
+        """Whether nulls that are used as values are noted, and what does not fit."""
+        return self.checked or self.by_row
 
     def place(self, exception: type[Exception], text: str) -> int:
         """The number, from 1 on, that stands for what went wrong."""
@@ -228,8 +236,12 @@ class Emitter:
 
     def check(self, right: str, exception: type[Exception], message: str) -> None:
         """Have a failed condition raise, where checks are made."""
-        if self.program.checked:
+        if self.program.checks_values:
             self.emit(self.call(slot_values.noted, right, self.place(exception, message)))
+            self.stop_if_noted()
+
+    def stop_if_noted(self) -> None:
+        """Return if something has been noted, where that ends a function."""
 
     # Values
 

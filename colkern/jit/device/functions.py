@@ -13,7 +13,16 @@ import numpy as np
 from colkern.cuda import adapter
 from colkern.errors import CompileError
 from colkern.jit.device.assignments import variables
-from colkern.jit.device.emitter import CONSTANTS, Like, Member, Need, Program, Value, name_of
+from colkern.jit.device.emitter import (
+    CONSTANTS,
+    Like,
+    Member,
+    Need,
+    Program,
+    Shared,
+    Value,
+    name_of,
+)
 from colkern.jit.device.kinds import INTEGER, NOTHING, PLAIN, Column, Kind, Literal, Path
 from colkern.jit.device.statements import Statements, Translated, translate
 
@@ -61,10 +70,15 @@ def call(
     count = len(returned.parts)
     if count == 0:
         caller.emit(text)
-        return Value(NOTHING, ())
-    if count == 1:
-        return Value(returned, (caller.bind(text),))
-    return Value(returned, caller.bind_each(text, count))
+        parts: tuple[str, ...] = ()
+    elif count == 1:
+        parts = (caller.bind(text),)
+    else:
+        parts = caller.bind_each(text, count)
+    if Shared("errors") in made.needs:
+        caller.stop_if_noted()
+    # A number that was a constant within the function is one no longer.
+    return Value(PLAIN if returned == INTEGER else returned, parts)
 
 
 def _bound(
@@ -134,7 +148,7 @@ def specialised(
                 f"{function.__name__} calls itself, which columns cannot be followed in"
             )
         program.functions[key] = None
-        translated = translate(program, function, kinds, call)
+        translated = translate(program, function, kinds, call, stops=program.by_row)
         for name, value in translated.namespace.items():
             if value is adapter.compiler():
                 translated.namespace[name] = adapter.within_functions()
@@ -175,6 +189,7 @@ def kernel_function(
     if translated.returned != NOTHING:
         raise CompileError(f"{function.__name__}: a kernel returns nothing; write to an array")
     definition, needs = translated.definition, translated.needs
+    errors = Shared("errors") if program.by_row else None
     used = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}
     prelude: list[str] = []
     for name, kind in kinds.items():
@@ -185,13 +200,17 @@ def kernel_function(
         if isinstance(need, Like):
             translated.namespace[f"{name}_type"] = np.dtype(need.code).type
             prelude.append(f"{name} = _ck_cuda.local.array(1, {name}_type)")
+        elif need == errors:
+            prelude.append(f"{name} = _ck_cuda.local.array(1, _ck_i8)")
     before = ast.parse("\n".join(prelude)).body
     for statement in before:
         for part in ast.walk(statement):
             ast.copy_location(part, definition)
     definition.body[:0] = before
     definition.args.args = [ast.arg(name) for name, kind in kinds.items() if kind == PLAIN]
-    taken = {need: name for need, name in needs.items() if not isinstance(need, Like)}
+    taken = {
+        need: name for need, name in needs.items() if not isinstance(need, Like) and need != errors
+    }
     return defined(function, translated, list(taken.values())), list(taken)
 
 

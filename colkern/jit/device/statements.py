@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from colkern.jit.device import columns, elements, strings
 from colkern.jit.device.assignments import variables
 from colkern.jit.device.calls import Calls
 from colkern.jit.device.conversions import converted
-from colkern.jit.device.emitter import Need, Program, Value, items
+from colkern.jit.device.emitter import Need, Program, Shared, Value, items
 from colkern.jit.device.kinds import (
     BYTES,
     PLAIN,
@@ -36,6 +36,7 @@ from colkern.jit.device.kinds import (
     zeros,
 )
 from colkern.jit.device.sources import definition_of, globals_of, local_names
+from colkern.kernels import slot_values
 
 _MOST_PASSES = 20
 
@@ -73,7 +74,11 @@ class _Elements:
 
 
 def translate(
-    program: Program, function: types.FunctionType, given: dict[str, Kind], calls: CallMaker
+    program: Program,
+    function: types.FunctionType,
+    given: dict[str, Kind],
+    calls: CallMaker,
+    stops: bool = False,
 ) -> Translated:
     """A function for parameters of those kinds.
 
@@ -82,6 +87,7 @@ def translate(
         function: The user's function.
         given: The kinds of its parameters.
         calls: How calls of other functions of the user's are made.
+        stops: Whether what is noted of an error ends it.
 
     Raises:
         CompileError: With the line and the construct that stand in the way.
@@ -91,7 +97,7 @@ def translate(
     known, returned = dict(given), Kind()
     settled: tuple[Any, Any] = (None, None)
     for _ in range(_MOST_PASSES):
-        made = Statements(program, function, local, around, calls)
+        made = Statements(program, function, local, around, calls, stops)
         made.kinds, made.found = dict(known), dict(given)
         made.returned_before = returned if settled[1] is not None else UNKNOWN
         body = made.function_body(definition)
@@ -123,6 +129,7 @@ class Statements(Calls):
 
     Args:
         calls: How calls of other functions of the user's are made.
+        stops: Whether what is noted of an error ends it.
     """
 
     def __init__(
@@ -132,9 +139,11 @@ class Statements(Calls):
         local: set[str],
         around: dict[str, Any],
         calls: CallMaker,
+        stops: bool,
     ) -> None:
         super().__init__(program, function, local, around)
         self._calls = calls
+        self._stops = stops
         self.returned: Kind = UNKNOWN
         self.returned_before: Kind = UNKNOWN
 
@@ -197,13 +206,49 @@ class Statements(Calls):
             self.emit(value.parts[0])
 
     def _on_assert(self, node: ast.Assert) -> None:
-        self.emit(f"assert {self.truth(node.test)}")
+        if self.program.by_row:
+            self.check(self.truth(node.test), AssertionError, ast.unparse(node))
+        else:
+            self.emit(f"assert {self.truth(node.test)}")
 
     def _on_raise(self, node: ast.Raise) -> None:
+        if self.program.by_row:
+            self._note(node)
+            return
         self.block.append(copy.deepcopy(node))
         for part in ast.walk(node):
             if isinstance(part, ast.Name):
                 self.value(part)
+
+    def _note(self, node: ast.Raise) -> None:
+        """Note what is raised, and return."""
+        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        exception = None if raised is None else self.meaning(raised)
+        if not isinstance(exception, type) or not issubclass(exception, Exception):
+            raise self.failure("an exception is raised by the name of its class in a kernel")
+        self.emit(self.call(slot_values.noted, "False", self.place(exception, ast.unparse(node))))
+        self._return_nothing()
+
+    def stop_if_noted(self) -> None:
+        """Return if something has been noted, where that ends a function."""
+        if self._stops:
+            with self.within([]) as block:
+                self._return_nothing()
+            noted = f"{self.need(Shared('errors'))}[_ck_zero] != 0"
+            self.block.append(self.conditional(noted, block, []))
+
+    def _return_nothing(self) -> None:
+        """Return a value of the right kind that nobody looks at."""
+        self._return_parts(zeros(self._settled()))
+
+    def _return_parts(self, parts: Sequence[str]) -> None:
+        text = parts[0] if len(parts) == 1 else f"({', '.join(parts)},)" if parts else ""
+        self.emit(f"return {text}")
+
+    def _settled(self) -> Kind:
+        """What the function returns, as far as is known."""
+        before = self.returned_before
+        return self.returned if isinstance(before, Unknown) else before
 
     def _on_return(self, node: ast.Return) -> None:
         value = self.value(node.value) if node.value is not None else Value(Nothing(), ())
@@ -211,16 +256,11 @@ class Statements(Calls):
 
     def _return_value(self, value: Value) -> None:
         self.returned = self.join(self.returned, value.kind, "what it returns")
-        settled = self.returned_before
-        if isinstance(settled, Unknown):
-            settled = self.returned
-        if isinstance(settled, Unknown | Nothing):
-            self.emit("return")
-            return
+        settled = self._settled()
         parts = (
             converted(self, value, settled) if self.fits(value.kind, settled) else zeros(settled)
         )
-        self.emit(f"return {parts[0] if len(parts) == 1 else '(' + ', '.join(parts) + ',)'}")
+        self._return_parts(parts)
 
     # Assignments
 

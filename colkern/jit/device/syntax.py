@@ -34,7 +34,7 @@ def children(node: ast.AST) -> list[ast.expr]:
 
 
 class Replaced:
-    """Puts other expressions in the place of those that `_children` finds, in the same order."""
+    """Puts other expressions in the place of those that `children` finds, in the same order."""
 
     def __init__(self, texts: Iterator[str]) -> None:
         self._texts = texts

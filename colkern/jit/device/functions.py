@@ -23,7 +23,7 @@ from colkern.jit.device.emitter import (
     Value,
     name_of,
 )
-from colkern.jit.device.kinds import INTEGER, NOTHING, PLAIN, Column, Kind, Literal, Path
+from colkern.jit.device.kinds import INTEGER, NOTHING, PLAIN, Column, Integer, Kind, Literal, Path
 from colkern.jit.device.statements import Statements, Translated, translate
 
 
@@ -78,7 +78,7 @@ def call(
     if Shared("errors") in made.needs:
         caller.stop_if_noted()
     # A number that was a constant within the function is one no longer.
-    return Value(PLAIN if returned == INTEGER else returned, parts)
+    return Value(PLAIN if isinstance(returned, Integer) else returned, parts)
 
 
 def _bound(

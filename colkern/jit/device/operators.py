@@ -11,10 +11,10 @@ from colkern.jit.device.conversions import converted, truth
 from colkern.jit.device.emitter import Value, items
 from colkern.jit.device.expressions import Expressions
 from colkern.jit.device.kinds import (
-    INTEGER,
     NOTHING,
     PLAIN,
     UNKNOWN,
+    UNSIGNED,
     Decimal,
     Integer,
     Nothing,
@@ -34,6 +34,20 @@ _SIGNS: dict[type[ast.cmpop], str] = {
     ast.GtE: ">=",
 }
 _ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+_WHOLE = (
+    ast.Add,
+    ast.Sub,
+    ast.Mult,
+    ast.FloorDiv,
+    ast.Mod,
+    ast.Pow,
+    ast.BitAnd,
+    ast.BitOr,
+    ast.BitXor,
+    ast.LShift,
+    ast.RShift,
+)
+"""Operators whose result is an integer if both sides are."""
 
 
 class Operators(Expressions):
@@ -202,7 +216,7 @@ class Operators(Expressions):
         value = self.inner(self.value(node.operand))
         if isinstance(value.kind, Decimal) and isinstance(node.op, ast.USub):
             return decimals.negated(self, value)
-        kind = INTEGER if isinstance(value.kind, Integer) else PLAIN
+        kind = Integer(negative=True) if isinstance(value.kind, Integer) else PLAIN
         return Value(kind, self._rebuilt(node, [value]).parts)
 
     def _binop(self, node: ast.BinOp) -> Value:
@@ -220,7 +234,21 @@ class Operators(Expressions):
                     "decimals have +, - and * in a kernel; float(d) for other operations"
                 )
             return decimals.combined(self, sign, left, right)
+        if UNSIGNED in (left.kind, right.kind) and isinstance(node.op, _WHOLE):
+            operands = [_unsigned(left), _unsigned(right)]
+            if all(operand.kind == UNSIGNED for operand in operands):
+                return Value(UNSIGNED, self._rebuilt(node, operands).parts)
         return self._rebuilt(node, [left, right])
+
+
+def _unsigned(value: Value) -> Value:
+    """A constant that is not negative as a number without sign, as in NumPy; others as they are.
+
+    To the compilers it has one, and what it makes together with a uint64, too.
+    """
+    if isinstance(value.kind, Integer) and value.parts[0].isdigit():
+        return Value(UNSIGNED, (f"_ck_u8({value.parts[0]})",))
+    return value
 
 
 def _same(value: Value) -> Value:

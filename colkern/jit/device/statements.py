@@ -164,7 +164,7 @@ class Statements(Calls):
         """Parameters that are assigned to may be something else, too."""
         for name, kind in list(self.found.items()):
             settled = self.kinds[name]
-            if settled != kind and not (is_plain(settled) and is_plain(kind)):
+            if settled not in (kind, PLAIN):
                 parts = converted(self, Value(kind, variables(name, kind)), settled)
                 self.emit(f"{', '.join(variables(name, settled))} = {', '.join(parts)}")
 

@@ -14,7 +14,7 @@ import re
 import sys
 import types
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import EnumType
 from functools import cache
 from importlib import resources
@@ -46,8 +46,17 @@ _READ_FROM_MODULES = (
 
 def content_hash(function: Any, *extra: str) -> str:
     """A hash of all that the function's meaning follows from, and of `extra`."""
-    digest = hashlib.sha256(repr((sys.version_info[:2], extra)).encode())
-    for part in parts_of(function):
+    return _hash(extra, parts_of(function))
+
+
+def text_hash(*parts: str) -> str:
+    """A hash of texts that say all of what is made from them."""
+    return _hash(parts, ())
+
+
+def _hash(texts: tuple[str, ...], parts: Iterable[bytes]) -> str:
+    digest = hashlib.sha256(repr((sys.version_info[:2], texts)).encode())
+    for part in parts:
         digest.update(part)
     return digest.hexdigest()[:32]
 
@@ -142,9 +151,9 @@ def _contents(function: types.FunctionType) -> Iterator[Any]:
 
 
 def _unwrapped(value: Any) -> Any:
-    """The plain function behind a Numba dispatcher, universal function or intrinsic."""
+    """The plain function behind a Numba dispatcher, universal function or intrinsic, or of a row."""
     value = _dispatcher(value)
-    for attribute in ("py_func", "_defn"):
+    for attribute in ("py_func", "_defn", "row_function"):
         inner = getattr(value, attribute, None)
         if isinstance(inner, types.FunctionType):
             return inner

@@ -23,6 +23,7 @@ from numba.core import config, sigutils
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.entrypoints import init_all
+from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
@@ -144,13 +145,13 @@ class ContentCache(_Cache):  # type: ignore[misc]
                 return None
             if _HASH_SECRET in content.obj:
                 importlib.import_module("numba.cpython.hashing")
-            payload = pickle.loads(content)
+            parts, environments = pickle.loads(content)
         except UNUSABLE:
             # No file, or one that names what this process cannot import or make, costs a
             # compilation, no more; as does the lack of a directory to keep files in.
             return None
         COUNTS["loaded"] += 1
-        return CompileResult._rebuild(target_context, *payload)
+        return CompileResult._rebuild(target_context, *parts, environments)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store what was compiled; a full or read-only disk is no error."""
@@ -158,7 +159,8 @@ class ContentCache(_Cache):  # type: ignore[misc]
         if not self._enabled or data.lifted or data.library.has_dynamic_globals:
             return
         with contextlib.suppress(OSError):
-            payload = dumps(data._reduce())
+            *parts, environments = data._reduce()
+            payload = dumps((parts, [_Callee(environment) for environment in environments]))
             if _UNRESOLVED in payload or _CLASS_BY_VALUE in payload:
                 return
             write_whole(Path(self.cache_path) / self._files[sig], payload)
@@ -171,6 +173,29 @@ class ContentCache(_Cache):  # type: ignore[misc]
         target = (str(sig), codegen.magic_tuple(), compiler_key(), extensions)
         suffix = hashlib.sha256(repr(target).encode()).hexdigest()[:16]
         return f"{self._name}-{self._key()}-{suffix}.kernel"
+
+
+class _Callee:
+    """How the environment of a function is pickled whose machine code is part of another's.
+
+    Numba imports the module that the function is from, for its globals. Only code that works with Python
+    objects looks at them, and that has constants, too.
+    """
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+
+    def __reduce__(self) -> Any:
+        rebuild, (module, constants, name) = self._environment.__reduce__()
+        return (rebuild if constants else _bare_environment), (module, constants, name)
+
+
+def _bare_environment(module: str, constants: list[Any], name: str) -> Environment:
+    found = lookup_environment(name)
+    if found is None:
+        found = Environment._memo[name] = Environment({"__name__": module})
+        found.env_name = name
+    return found
 
 
 def compiler_key() -> str:

@@ -143,7 +143,7 @@ class ContentCache(_Cache):  # type: ignore[misc]
             content = read_whole(Path(self.cache_path) / self._files[sig])
             if content is None:
                 return None
-            if _HASH_SECRET in content.obj:
+            if _HASH_SECRET in content:
                 importlib.import_module("numba.cpython.hashing")
             parts, environments = pickle.loads(content)
         except UNUSABLE:

@@ -30,7 +30,7 @@ _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 # Kernels make no objects. Numba would count the references of arrays that a body hands to a helper,
 # and where it does not see that this comes to nothing, each item costs ten times what it should.
-_WITHOUT_COUNTS = {"_nrt": False}
+_WITHOUT_COUNTS: dict[str, Any] = {"_nrt": False}
 
 
 def compilations() -> dict[str, int]:

@@ -16,13 +16,12 @@ import types
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from enum import EnumType
-from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
 from typing import Any
 
 import numpy as np
 from numba.core.typing.templates import builtin_registry
+
+from colkern.cpu.sources import source_key
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
 
@@ -64,25 +63,6 @@ def _hash(texts: tuple[str, ...], parts: Iterable[bytes]) -> str:
 def parts_of(value: Any) -> Iterator[bytes]:
     """The parts of the content of a function, or of whatever a function may name."""
     return _walk(value, set())
-
-
-@cache
-def source_key(package: str) -> str:
-    """A hash of all files of a package: of every function in them, whoever calls it."""
-    digest = hashlib.sha256()
-    for source in _sources(resources.files(package)):
-        digest.update(source.name.encode())
-        digest.update(source.read_bytes())
-    return digest.hexdigest()
-
-
-def _sources(folder: Traversable) -> Iterator[Traversable]:
-    """The Python files in a folder and those within it, in an order that is always the same."""
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir():
-            yield from _sources(entry)
-        elif entry.name.endswith(".py"):
-            yield entry
 
 
 def _walk(value: Any, seen: set[int]) -> Iterator[bytes]:

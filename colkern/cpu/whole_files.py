@@ -10,15 +10,15 @@ from pathlib import Path
 _DIGEST = hashlib.sha256().digest_size
 
 
-def read_whole(path: Path) -> memoryview | None:
+def read_whole(path: Path) -> bytes | None:
     """What `write_whole` put into a file; None if it is damaged: machine code would crash the process.
 
     Raises:
         OSError: If there is no file that can be read.
     """
-    content = memoryview(path.read_bytes())
-    digest = hashlib.sha256(content[_DIGEST:]).digest()
-    return content[_DIGEST:] if content[:_DIGEST] == digest else None
+    stored = path.read_bytes()
+    digest, content = stored[:_DIGEST], stored[_DIGEST:]
+    return content if hashlib.sha256(content).digest() == digest else None
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from colkern.cpu.content import source_key
+from colkern.cpu.sources import source_key
 
 _COMPILED_IN = ("colkern.kernels", "colkern.cpu", "colkern.jit")
 

@@ -98,26 +98,29 @@ class Generator(ColumnFunction):
         from colkern.jit.rows.inputs import Inputs
 
         readers = self._readers(columns)
-        dispatcher = self._dispatcher(self.function, "items_dispatcher_of")
+        function = self._row_function(self.function, "items_dispatcher_of")
         lists = self._lists(tuple(reader.value for reader in readers))
         inputs = Inputs(self._names, readers, self._nullable())
-        return Generation(self.name, inputs, dispatcher, lists)
+        return Generation(self.name, inputs, function, lists)
 
     def _lists(self, values: tuple[Value, ...]) -> Lists:
         item = self._infer(values)
         lists: Lists = s.large_list(item) if self._large else s.list_(item)
         return lists
 
+    @property
+    def row_function(self) -> Callable[..., Any]:
+        """The plain function that is compiled where another compiled function calls this one."""
+        return self.function
+
     def _functions(self) -> tuple[Callable[..., Any], ...]:
         return (self.function,)
 
     def _infer(self, values: tuple[Value, ...]) -> s.DataType:
         if values not in self._items:
-            from colkern.jit.compiling.compilation import returned_kinds
-
-            dispatcher = self._dispatcher(self.function, "kinds_dispatcher_of")
+            function = self._row_function(self.function, "kinds_dispatcher_of")
             arguments, nullable = (*values, "boolean"), [*self._nullable(), False]
-            kinds = returned_kinds(dispatcher, arguments, nullable, "yields")
+            kinds = self._kinds(function, arguments, nullable, "yields")
             self._items[values] = result_type(self.name, kinds, self.signature.returns, "yields")
         return self._items[values]
 

@@ -25,7 +25,7 @@ from colkern.cpu.compiler import jit
 from colkern.jit.building.builder_type import BuilderType
 from colkern.jit.building.byte_strings import bytes_append, fixed_size_append
 from colkern.jit.building.numbers import number_append, words_append
-from colkern.jit.compiling.functions import library_key
+from colkern.jit.compiling.library import library_key
 from colkern.jit.values.optionals import unwrapped
 
 

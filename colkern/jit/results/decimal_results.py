@@ -13,7 +13,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 from numpy import int64, uint8
 
-from colkern.jit.rows.support import MADE_NULL, OUT_OF_RANGE
+from colkern.jit.rows.flags import MADE_NULL, OUT_OF_RANGE
 from colkern.jit.values.decimal_numbers import DecimalType, as_integer, widened
 from colkern.jit.values.optionals import unwrapped
 

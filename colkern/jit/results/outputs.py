@@ -15,18 +15,14 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import UNKNOWN, Array
-from colkern.cpu.compiler import jit
 from colkern.cpu.threads import run_ranges
 from colkern.errors import LimitExceededError
-from colkern.jit.compiling.functions import library_key
 from colkern.jit.results.writers import TEXT, Writer, writer_of
-from colkern.jit.rows import support
+from colkern.jit.rows.gathering import gather_loop
 from colkern.jit.rows.row_loop import note_row
 from colkern.layouts import Role, layout
 from colkern.memory import HOST, Buffer, allocate
 from colkern.operations.targets import target_of
-
-_gather = jit(support.gather, library_key())
 
 
 class Column(Protocol):
@@ -201,7 +197,9 @@ class _ByteStringColumn(_MeasuredColumn):
 
     def gather(self) -> None:
         if len(self._data):
-            run_ranges(_gather, len(self._sizes), (self._addresses, self._offsets, self._data))
+            run_ranges(
+                gather_loop(), len(self._sizes), (self._addresses, self._offsets, self._data)
+            )
 
     def array(self, validity: Buffer | None, null_count: int) -> Array:
         buffers = [Buffer(self._offsets.view(np.uint8)), Buffer(self._data)]

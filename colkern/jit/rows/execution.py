@@ -7,9 +7,10 @@ from typing import Any
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.jit.compiling.row_function import RowFunction
 from colkern.jit.results.outputs import Column, output_of
-from colkern.jit.rows import support
 from colkern.jit.rows.default_values import filled
+from colkern.jit.rows.flags import NEEDS_WRITING
 from colkern.jit.rows.inputs import Inputs
 from colkern.jit.rows.loops import Body, compile_loop
 from colkern.jit.rows.row_loop import RowLoop
@@ -23,7 +24,7 @@ class Plan:
     Args:
         name: The function's name, for messages.
         inputs: How its arguments are read.
-        dispatcher: The function.
+        function: The function.
         returns: The type of the results.
         place: What messages call a slot.
         default: The result where an argument is null that the function does not take as None: one
@@ -34,7 +35,7 @@ class Plan:
         self,
         name: str,
         inputs: Inputs,
-        dispatcher: Any,
+        function: RowFunction,
         returns: s.DataType,
         place: str = "row",
         default: Array | None = None,
@@ -44,7 +45,7 @@ class Plan:
         self._returns = returns
         self._output = output_of(name, returns, place)
         body = Body(self._output.parameters, tuple(self._output.lines("function({arguments})")))
-        loop = compile_loop(dispatcher, inputs.readers, inputs.nullable, body)
+        loop = compile_loop(function, inputs.readers, inputs.nullable, body)
         self._loop = RowLoop(name, loop, returns, place)
 
     def run(self, arrays: Sequence[Array], length: int) -> Array:
@@ -86,7 +87,7 @@ class Plan:
         are, others by running the function again."""
         flags = self._loop.run(length, [*passed, *column.arguments()])
         column.measured()
-        if flags & support.NEEDS_WRITING:
+        if flags & NEEDS_WRITING:
             self._loop.run(length, [*passed, *column.arguments()])
         else:
             column.gather()

@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba.np.numpy_support import from_dtype
 from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import LimitExceededError
+from colkern.jit.compiling.row_function import RowFunction
 from colkern.jit.results.outputs import bitmap_without, finished, require_offsets
 from colkern.jit.results.writers import TEXT, writer_of
-from colkern.jit.rows import sinks, support
+from colkern.jit.rows import sink_cells as cell
+from colkern.jit.rows.flags import CHANGED, MADE_NULL
 from colkern.jit.rows.inputs import Inputs
-from colkern.jit.rows.loops import Body, compile_loop
+from colkern.jit.rows.loops import Body, Names, compile_loop
 from colkern.jit.rows.row_loop import RowLoop
 from colkern.layouts import Role, layout
 from colkern.memory import HOST, Buffer, allocate
@@ -29,16 +30,16 @@ class Generation:
     Args:
         name: Its name, for messages.
         inputs: How its arguments are read.
-        dispatcher: The function, which takes a sink.
+        function: The function, which takes a sink.
         returns: The type of the lists.
     """
 
     def __init__(
-        self, name: str, inputs: Inputs, dispatcher: Any, returns: s.List | s.LargeList
+        self, name: str, inputs: Inputs, function: RowFunction, returns: s.List | s.LargeList
     ) -> None:
         self._name = name
         self._inputs = inputs
-        self._dispatcher = dispatcher
+        self._function = function
         self._returns = returns
         self._item = returns.value_type
         self._writer = writer_of(self._item)
@@ -46,16 +47,23 @@ class Generation:
             put, item = None, self._writer.item
             counting, writing = _COUNT, _WRITE
         else:
-            put = support.put_text if self._writer.kinds == TEXT else support.put_binary
+            put = "put_text" if self._writer.kinds == TEXT else "put_binary"
             item = layout(self._item).spec(Role.OFFSETS).dtype
             counting, writing = _MEASURE, _WRITE_BYTES
-        self._count = self._loop(counting, sinks.SinkType(put, None))
-        self._write = self._loop(writing, sinks.SinkType(put, from_dtype(item)))
+        self._count = self._loop(counting, put, None)
+        self._write = self._loop(writing, put, item)
 
-    def _loop(self, body: Body, kind: sinks.SinkType) -> RowLoop:
-        names = _NAMES | {"sink_at": sinks.sink_at(kind)}
-        inputs = self._inputs
-        loop = compile_loop(self._dispatcher, inputs.readers, inputs.nullable, body, names)
+    def _loop(self, body: Body, put: str | None, item: np.dtype[Any] | None) -> RowLoop:
+        def names() -> dict[str, Any]:
+            from colkern.jit.rows import sinks
+
+            sink_at = sinks.sink_at(sinks.sink_type(put, item))
+            return {"CHANGED": CHANGED, "new_cells": sinks.new_cells, "sink_at": sink_at}
+
+        inputs, key = self._inputs, f"{put} {item}"
+        loop = compile_loop(
+            self._function, inputs.readers, inputs.nullable, body, Names(key, names)
+        )
         return RowLoop(self._name, loop, self._item)
 
     def run(self, arrays: Sequence[Array], length: int) -> Array:
@@ -82,7 +90,7 @@ class Generation:
         nulls = np.zeros(total, np.uint8)
         write = self._bytes if self._writer.item is None else self._numbers
         buffers, flags = write([*passed, starts, nulls], sizes, total)
-        validity = bitmap_without(None, nulls) if flags & support.MADE_NULL else None
+        validity = bitmap_without(None, nulls) if flags & MADE_NULL else None
         count = int(nulls.sum()) if validity else 0
         return starts, Array(self._item, total, [validity, *buffers], null_count=count)
 
@@ -118,21 +126,18 @@ class Generation:
         return [Buffer(offsets.view(np.uint8)), Buffer(data)], flags
 
 
-_NAMES = {"CHANGED": support.CHANGED, "new_cells": sinks.new_cells}
-
-
 def _begin(*lines: str) -> tuple[str, ...]:
     return ("cells = new_cells()", "sink = sink_at(u8(cells.ctypes.data))", *lines)
 
 
-_DONE = (f"flags |= cells[{sinks.FLAGS}]",)
+_DONE = (f"flags |= cells[{cell.FLAGS}]",)
 
 _COUNT = Body(
     ("counts", "sizes"),
     slot=(
-        f"cells[{sinks.PLACE}] = 0",
+        f"cells[{cell.PLACE}] = 0",
         "function({arguments}, sink)",
-        f"counts[i] = cells[{sinks.PLACE}]",
+        f"counts[i] = cells[{cell.PLACE}]",
     ),
     before=_begin(),
 )
@@ -140,7 +145,7 @@ _COUNT = Body(
 
 _MEASURE = Body(
     ("counts", "sizes"),
-    slot=(f"cells[{sinks.BYTE}] = 0", *_COUNT.slot, f"sizes[i] = cells[{sinks.BYTE}]"),
+    slot=(f"cells[{cell.BYTE}] = 0", *_COUNT.slot, f"sizes[i] = cells[{cell.BYTE}]"),
     before=_begin(),
     after=_DONE,
 )
@@ -148,10 +153,10 @@ _MEASURE = Body(
 
 # One that yields less the second time leaves places that nothing was written to.
 _AS_COUNTED = (
-    f"cells[{sinks.PLACE}] = starts[i]",
-    f"cells[{sinks.END}] = starts[i + u8(1)]",
+    f"cells[{cell.PLACE}] = starts[i]",
+    f"cells[{cell.END}] = starts[i + u8(1)]",
     "function({arguments}, sink)",
-    f"if cells[{sinks.PLACE}] != cells[{sinks.END}]:",
+    f"if cells[{cell.PLACE}] != cells[{cell.END}]:",
     "    flags |= CHANGED",
 )
 
@@ -159,8 +164,8 @@ _WRITE = Body(
     ("starts", "nulls", "out"),
     slot=_AS_COUNTED,
     before=_begin(
-        f"cells[{sinks.NULLS}] = nulls.ctypes.data",
-        f"cells[{sinks.OUT}] = out.ctypes.data",
+        f"cells[{cell.NULLS}] = nulls.ctypes.data",
+        f"cells[{cell.OUT}] = out.ctypes.data",
     ),
     after=_DONE,
 )
@@ -169,16 +174,16 @@ _WRITE = Body(
 _WRITE_BYTES = Body(
     ("starts", "nulls", "begins", "offsets", "data"),
     slot=(
-        f"cells[{sinks.BYTE}] = begins[i]",
-        f"cells[{sinks.LIMIT}] = begins[i + u8(1)]",
+        f"cells[{cell.BYTE}] = begins[i]",
+        f"cells[{cell.LIMIT}] = begins[i + u8(1)]",
         *_AS_COUNTED,
-        f"if cells[{sinks.BYTE}] != cells[{sinks.LIMIT}]:",
+        f"if cells[{cell.BYTE}] != cells[{cell.LIMIT}]:",
         "    flags |= CHANGED",
     ),
     before=_begin(
-        f"cells[{sinks.NULLS}] = nulls.ctypes.data",
-        f"cells[{sinks.OUT}] = offsets.ctypes.data",
-        f"cells[{sinks.DATA}] = data.ctypes.data",
+        f"cells[{cell.NULLS}] = nulls.ctypes.data",
+        f"cells[{cell.OUT}] = offsets.ctypes.data",
+        f"cells[{cell.DATA}] = data.ctypes.data",
     ),
     after=_DONE,
 )

@@ -5,67 +5,20 @@ slots, which LLVM can vectorise; other slots are looked at one by one. Slot numb
 signed index makes Numba wrap negative ones around in every access.
 
 The user's function is a global of the loop's namespace. As a closure's variable it would never be
-found again in a cache on disk.
+found again in a cache on disk. For a loop that is found there, nothing is imported that only compiling
+needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
-import numba
-import numpy as np
-
-# Imported for what it teaches Numba: `int` and `float` of byte strings.
-import colkern.jit.values.parsing  # noqa: F401
 from colkern.cpu.compiler import jit
-from colkern.cpu.primitives import trailing_zeros
-from colkern.jit.compiling.functions import library_key
-from colkern.jit.results.decimal_results import put_decimal
-from colkern.jit.rows import support
-from colkern.jit.rows.arguments import Reader, Value
-from colkern.jit.values import strings
-from colkern.jit.values.tuples import field_of, is_none, list_of
-from colkern.jit.views.columns import column_type
-from colkern.jit.views.elements import value_at, value_type
-
-_NAMESPACE = {
-    "__name__": __name__,
-    "u8": np.uint64,
-    "int64": np.int64,
-    "uint64": np.uint64,
-    "float32": np.float32,
-    "float64": np.float64,
-    "binary_at": strings.binary_at,
-    "field_of": field_of,
-    "is_none": is_none,
-    "list_of": list_of,
-    "put_decimal": put_decimal,
-    "trailing_zeros": trailing_zeros,
-    "value_at": value_at,
-    **{
-        name: getattr(support, name)
-        for name in (
-            "CHANGED",
-            "MADE_NULL",
-            "NEEDS_WRITING",
-            "binary_between",
-            "binary_viewed",
-            "bit",
-            "is_valid",
-            "put",
-            "put_binary",
-            "put_text",
-            "text_between",
-            "text_viewed",
-            "valid_bits",
-            "valid_until",
-            "wide",
-        )
-    },
-}
+from colkern.cpu.content import text_hash
+from colkern.jit.compiling.row_function import RowFunction
+from colkern.jit.rows.arguments import Reader
 
 _SOURCE = """\
 def {name}(start, stop, valid, {parameters}):
@@ -105,47 +58,57 @@ class Body:
     after: tuple[str, ...] = ()
 
 
-_NUMBA_TYPES = {
-    "boolean": numba.types.boolean,
-    "int64": numba.types.int64,
-    "uint64": numba.types.uint64,
-    "float32": numba.types.float32,
-    "float64": numba.types.float64,
-    "text": strings.text,
-    "binary": strings.binary,
-    "none": numba.types.none,
-}
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a body uses that other loops do not.
+
+    Args:
+        key: What tells it apart, as part of the cache key.
+        make: Gives it by name; called only if the loop must be compiled.
+    """
+
+    key: str
+    make: Callable[[], Mapping[str, Any]]
 
 
-def numba_type(value: Value) -> Any:
-    """The Numba type of what a reader gives."""
-    return _NUMBA_TYPES[value] if isinstance(value, str) else value_type(column_type(value))
+NO_NAMES = Names("", dict)
 
 
 def compile_loop(
-    dispatcher: Any,
+    function: RowFunction,
     readers: Sequence[Reader],
     nullable: Sequence[bool],
     body: Body,
-    names: Mapping[str, Any] = MappingProxyType({}),
+    names: Names = NO_NAMES,
 ) -> Any:
     """The loop for a function and the layouts of its arguments; compiled at its first call.
 
     Called with `start, stop, valid`, then, if any argument is nullable, `required` and for each such
     argument its bitmap and first bit; then what the readers prepare; then the body's parameters.
-    Returns flags of `colkern.jit.rows.support`.
+    Returns flags of `colkern.jit.rows.flags`.
 
     Args:
-        dispatcher: The user's function.
+        function: The user's function.
         readers: How each argument is read.
         nullable: Which arguments the function takes as None where they are null.
         body: What is done with it.
         names: What the body uses besides.
     """
-    source = loop_source(dispatcher.__name__, readers, nullable, body)
-    namespace = _NAMESPACE | {"function": dispatcher, **names}
-    exec(compile(source, f"<colkern udf {dispatcher.__name__}>", "exec"), namespace)
-    return jit(namespace[_loop_name(dispatcher.__name__)], library_key())
+    source = loop_source(function.name, readers, nullable, body)
+    namespace: dict[str, Any] = {"__name__": __name__}
+    exec(compile(source, f"<colkern udf {function.name}>", "exec"), namespace)
+
+    def prepare() -> None:
+        from colkern.jit.rows.loop_names import LOOP_NAMES
+
+        namespace.update(LOOP_NAMES, function=function.dispatcher, **names.make())
+        if not function.is_as_before():
+            # It is compiled as it is now, which is not what the key says.
+            loop._cache.disable()
+
+    key = text_hash("loop", source, names.key, function.content)
+    loop = jit(namespace[_loop_name(function.name)], key=key, prepare=prepare)
+    return loop
 
 
 def loop_source(name: str, readers: Sequence[Reader], nullable: Sequence[bool], body: Body) -> str:

@@ -13,10 +13,10 @@ import numba
 from colkern import schema as s
 from colkern.cpu.threads import run_ranges
 from colkern.errors import InvalidArrowError
-from colkern.jit.compiling.compilation import compile_or_explain
-from colkern.jit.rows import support
+from colkern.jit.compiling.attempt import compile_or_explain
+from colkern.jit.rows.flags import CHANGED, CUT_CHARACTER, OUT_OF_RANGE, TOO_WIDE
 
-_ERRORS = support.TOO_WIDE | support.OUT_OF_RANGE | support.CUT_CHARACTER | support.CHANGED
+_ERRORS = TOO_WIDE | OUT_OF_RANGE | CUT_CHARACTER | CHANGED
 
 
 @dataclass
@@ -83,11 +83,11 @@ class RowLoop:
         return flags
 
     def _raise(self, flags: int) -> None:
-        if flags & support.TOO_WIDE:
+        if flags & TOO_WIDE:
             raise InvalidArrowError(f"{self.name}: a decimal has more digits than its type says")
-        if flags & support.OUT_OF_RANGE:
+        if flags & OUT_OF_RANGE:
             raise OverflowError(f"{self.name}: a result does not fit {self.returns}")
-        if flags & support.CUT_CHARACTER:
+        if flags & CUT_CHARACTER:
             raise ValueError(
                 f"{self.name}: a result starts or ends within a UTF-8 character; "
                 f"slice between characters, or declare returns=ck.binary()"

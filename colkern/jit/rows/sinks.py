@@ -1,7 +1,8 @@
 """Where the items of a generator function go: counted and measured, or written.
 
-A sink is the address of a few integers, its cells, which the loop around the function sets for each
-row. So it costs the function an argument of one word, and no counting of references. CPU target only.
+A sink is the address of a few integers, its cells (`colkern.jit.rows.sink_cells`), which the loop
+around the function sets for each row. So it costs the function an argument of one word, and no counting
+of references. CPU target only.
 """
 
 # Numba's decorators and the bodies that it compiles are untyped.
@@ -12,33 +13,30 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
 from numba.np.arrayobj import make_array, populate_array
+from numba.np.numpy_support import from_dtype
 from numpy import int64, uint64, zeros
 
 from colkern.jit.rows import support
-
-PLACE = 0
-"""The place of the next item; what counts items starts at 0."""
-END = 1
-"""The place behind the row's last item."""
-BYTE = 2
-"""Where the bytes of the next item begin; what measures them starts at 0."""
-LIMIT = 3
-"""Where the bytes of the row's last item end."""
-FLAGS = 4
-"""What was found: flags of `colkern.jit.rows.support`."""
-NULLS = 5
-"""The address of a byte for each item, 1 for a null."""
-OUT = 6
-"""The address of the items, or of the offsets of byte strings."""
-DATA = 7
-"""The address of their bytes."""
-_ADDRESS, _SIZE, _NULL = 8, 9, 10
-CELLS = 11
-"""How many cells there are; the last are for what is between two others."""
+from colkern.jit.rows.flags import CHANGED
+from colkern.jit.rows.sink_cells import (
+    BYTE,
+    CELLS,
+    DATA,
+    END,
+    FLAGS,
+    GIVEN_ADDRESS,
+    GIVEN_NULL,
+    GIVEN_SIZE,
+    LIMIT,
+    NULLS,
+    OUT,
+    PLACE,
+)
 
 # The sizes of what stands at an address are known elsewhere.
 _MANY = 1 << 60
@@ -56,6 +54,16 @@ class SinkType(types.Type):  # type: ignore[misc]
         self.put = put
         self.item = item
         super().__init__(name=f"Sink({getattr(put, '__name__', None)}, {item})")
+
+
+def sink_type(put: str | None, item: np.dtype[Any] | None) -> SinkType:
+    """The Numba type of a sink.
+
+    Args:
+        put: The name of what puts byte strings away, in `colkern.jit.rows.support`; None for numbers.
+        item: The type of an item's slot, or of an offset; None where items are only counted.
+    """
+    return SinkType(put and getattr(support, put), item and from_dtype(item))
 
 
 @register_model(SinkType)
@@ -145,7 +153,7 @@ def _taken_number(item: Any) -> Any:
         cells = _cells(sink)
         place = cells[PLACE]
         if place >= cells[END]:
-            cells[FLAGS] |= support.CHANGED
+            cells[FLAGS] |= CHANGED
             return
         out, nulls = items_at(cells[OUT]), _bytes_at(cells[NULLS])
         cells[FLAGS] |= support.put(out, nulls, uint64(place), value)
@@ -159,14 +167,14 @@ def _taken_bytes(put: Any, offset: Any) -> Any:
     def measured(sink, value):
         """How many bytes the item has; its flags are collected."""
         cells = _cells(sink)
-        cells[_SIZE] = 0
+        cells[GIVEN_SIZE] = 0
         word = _address(sink)
-        addresses = _words_at(word + uint64(8 * _ADDRESS))
-        sizes = _integers_at(word + uint64(8 * _SIZE))
-        nulls = _bytes_at(word + uint64(8 * _NULL))
+        addresses = _words_at(word + uint64(8 * GIVEN_ADDRESS))
+        sizes = _integers_at(word + uint64(8 * GIVEN_SIZE))
+        nulls = _bytes_at(word + uint64(8 * GIVEN_NULL))
         nothing = _no_bytes_at(word)
         cells[FLAGS] |= put(addresses, sizes, sizes, nothing, nulls, uint64(0), value)
-        return cells[_SIZE]
+        return cells[GIVEN_SIZE]
 
     if offset is None:
 
@@ -183,7 +191,7 @@ def _taken_bytes(put: Any, offset: Any) -> Any:
         place = uint64(cells[PLACE])
         stop = cells[BYTE] + measured(sink, value)
         if cells[PLACE] >= cells[END] or stop > cells[LIMIT]:
-            cells[FLAGS] |= support.CHANGED
+            cells[FLAGS] |= CHANGED
             return
         offsets, data, nulls = (
             offsets_at(cells[OUT]),
@@ -193,8 +201,8 @@ def _taken_bytes(put: Any, offset: Any) -> Any:
         offsets[place] = cells[BYTE]
         offsets[place + uint64(1)] = stop
         word = _address(sink)
-        addresses = _words_at(word + uint64(8 * _ADDRESS))
-        sizes = _integers_at(word + uint64(8 * _SIZE))
+        addresses = _words_at(word + uint64(8 * GIVEN_ADDRESS))
+        sizes = _integers_at(word + uint64(8 * GIVEN_SIZE))
         cells[FLAGS] |= put(addresses, sizes, offsets, data, nulls, place, value)
         cells[BYTE] = stop
         cells[PLACE] = int64(place) + 1

@@ -27,7 +27,7 @@ from colkern.jit.results.decimal_results import put_decimal
 from colkern.jit.rows import support
 from colkern.jit.rows.arguments import Reader, Value
 from colkern.jit.values import strings
-from colkern.jit.values.tuples import field_of, is_none, list_of
+from colkern.jit.values.tuples import field_of, is_none
 from colkern.jit.views.columns import column_type
 from colkern.jit.views.elements import value_at, value_type
 
@@ -41,16 +41,12 @@ _NAMESPACE = {
     "binary_at": strings.binary_at,
     "field_of": field_of,
     "is_none": is_none,
-    "list_of": list_of,
     "put_decimal": put_decimal,
     "trailing_zeros": trailing_zeros,
     "value_at": value_at,
     **{
         name: getattr(support, name)
         for name in (
-            "CHANGED",
-            "MADE_NULL",
-            "NEEDS_WRITING",
             "binary_between",
             "binary_viewed",
             "bit",
@@ -95,12 +91,14 @@ class Body:
         slot: The lines for slot `i`, with `function({arguments})` for the call, and `{missing}` in names
             of variables whose types depend on which arguments are None; `flags` collects what they
             find.
+        absent: The lines for a slot that the function is not called for, if they do anything.
         before: The lines before the first slot.
         after: The lines after the last one.
     """
 
     parameters: tuple[str, ...]
     slot: tuple[str, ...]
+    absent: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
 
@@ -158,7 +156,8 @@ def loop_source(name: str, readers: Sequence[Reader], nullable: Sequence[bool], 
     if optional:
         parameters.insert(0, "required")
     parameters += [p.format(n=n) for r, n in zip(readers, names, strict=True) for p in r.parameters]
-    slots = _Slots(body.slot, dict(zip(names, zip(values, checks, strict=True), strict=True)))
+    arguments = dict(zip(names, zip(values, checks, strict=True), strict=True))
+    slots = _Slots(body.slot, body.absent, arguments)
     return _SOURCE.format(
         name=_loop_name(name),
         parameters=", ".join([*parameters, *body.parameters]),
@@ -181,8 +180,11 @@ def _indented(lines: Sequence[str], spaces: int) -> str:
 class _Slots:
     """The lines for one slot, by which arguments are None."""
 
-    def __init__(self, slot: Sequence[str], arguments: dict[str, tuple[str, str]]) -> None:
+    def __init__(
+        self, slot: Sequence[str], absent: Sequence[str], arguments: dict[str, tuple[str, str]]
+    ) -> None:
         self._slot = slot
+        self._absent = absent
         self._arguments = arguments
 
     def lines(self, missing: set[str]) -> list[str]:
@@ -199,6 +201,13 @@ class _Slots:
 
     def careful(self, optional: list[str]) -> list[str]:
         """The lines for slots of which some are null: a call for each combination of nulls."""
+        if not optional and self._absent:
+            return [
+                "        for i in range(at, run):",
+                "            if bit(valid, i):",
+                _indented(self.lines(set()), 16),
+                *self._otherwise(),
+            ]
         if not optional:
             return [
                 "        bits = valid_bits(valid, at, run)",
@@ -221,4 +230,7 @@ class _Slots:
             branch(decided + 1, missing | {name})
 
         branch(0, set())
-        return lines
+        return [*lines, *self._otherwise()]
+
+    def _otherwise(self) -> list[str]:
+        return ["            else:", _indented(self._absent, 16)] if self._absent else []

@@ -30,7 +30,6 @@ from colkern.jit.values.strings import (
     write_utf8,
 )
 
-MADE_NULL = 1
 OUT_OF_RANGE = 2
 NEEDS_WRITING = 4
 CUT_CHARACTER = 8
@@ -149,7 +148,7 @@ def _ol_put(out, nulls, i, value):
         def put_optional(out, nulls, i, value):
             if value is None:
                 nulls[i] = 1
-                return MADE_NULL
+                return 0
             return put(out, nulls, i, unwrapped(value))
 
         return put_optional
@@ -165,7 +164,7 @@ def _ol_put(out, nulls, i, value):
 
 def _put_null(out, nulls, i, value):
     nulls[i] = 1
-    return MADE_NULL
+    return 0
 
 
 def _integer_put(item: Any, value: Any) -> Any:
@@ -219,7 +218,7 @@ def _define_put_bytes(put_bytes: Any, cuts: Any) -> None:
 
             def put_null(addresses, sizes, offsets, data, nulls, i, value):
                 nulls[i] = 1
-                return MADE_NULL
+                return 0
 
             return put_null
         if isinstance(value, types.Optional):
@@ -227,7 +226,7 @@ def _define_put_bytes(put_bytes: Any, cuts: Any) -> None:
             def put_optional(addresses, sizes, offsets, data, nulls, i, value):
                 if value is None:
                     nulls[i] = 1
-                    return MADE_NULL
+                    return 0
                 return put_bytes(addresses, sizes, offsets, data, nulls, i, unwrapped(value))
 
             return put_optional

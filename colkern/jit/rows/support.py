@@ -30,11 +30,11 @@ from colkern.jit.values.strings import (
     write_utf8,
 )
 
-OUT_OF_RANGE = 2
-NEEDS_WRITING = 4
-CUT_CHARACTER = 8
-CHANGED = 16
-TOO_WIDE = 32
+OUT_OF_RANGE = 1
+NEEDS_WRITING = 2
+CUT_CHARACTER = 4
+CHANGED = 8
+TOO_WIDE = 16
 
 # Validity
 

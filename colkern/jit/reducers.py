@@ -21,7 +21,7 @@ from colkern.jit.column_function import (
     require_null_policy,
 )
 from colkern.jit.results.result_types import result_type
-from colkern.jit.results.writers import writer_of
+from colkern.jit.results.written_types import require_result_type
 from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
 
@@ -300,7 +300,7 @@ def _make(source: Any, returns: Any, nulls: NullPolicy, signature: str | None) -
     made = Reducer(names, functions, declared, nulls)
     made._require_supported()
     if declared.returns is not None:
-        writer_of(declared.returns)
+        require_result_type(declared.returns)
     made.define()
     return made
 

@@ -14,7 +14,8 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
 from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
-from colkern.jit.results.result_types import require_result_type, result_type
+from colkern.jit.results.result_types import result_type
+from colkern.jit.results.written_types import require_result_type
 from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
 from colkern.memory import HOST, Device

@@ -74,7 +74,7 @@ COMPILING = (
     "colkern.jit.compiling.yields",
     "colkern.jit.results.decimal_results",
     "colkern.jit.rows.loop_names",
-    "colkern.jit.rows.sinks",
+    "colkern.jit.building.methods",
     "colkern.jit.rows.state_inference",
     "colkern.jit.rows.support",
     "colkern.jit.values.decimal_numbers",

@@ -12,12 +12,12 @@ from colkern import schema as s
 from colkern.errors import CompileError
 from colkern.jit.compiling.attempt import compile_or_explain
 from colkern.jit.compiling.explanations import plain_types
-from colkern.jit.results.kinds import Kind, ListKind, RowKind
+from colkern.jit.results.kinds import Kind, ListKind, MapKind, RowKind
 from colkern.jit.rows.arguments import Value
 from colkern.jit.rows.loop_names import numba_type
 from colkern.jit.values.decimal_numbers import DecimalType
 from colkern.jit.values.strings import ByteStringType
-from colkern.jit.views.columns import ColumnType
+from colkern.jit.views.columns import ColumnType, EntriesType, RowType
 from colkern.jit.views.elements import value_type
 
 
@@ -56,7 +56,7 @@ def returned_kind(dispatcher: Any, signature: tuple[Any, ...], verb: str = "retu
     """As `returned_kinds`, for arguments of given Numba types."""
     returned = returned_type(dispatcher, signature, verb)
     kind = _kind(returned)
-    if kind is None or (verb != "returns" and not isinstance(kind, str)):
+    if kind is None:
         inner = returned.type if isinstance(returned, types.Optional) else returned
         words = plain_types(str(inner))
         raise CompileError(f"{dispatcher.__name__} {verb} {words}, which no column holds")
@@ -89,17 +89,49 @@ def _kind(returned: Any) -> Kind | None:
         return str(plain)
     if isinstance(plain, DecimalType):
         return _widest_decimal(plain)
+    if isinstance(plain, EntriesType):
+        found = _kinds([value_type(plain.part(k)) for k in range(2)])
+        map_type = s.Map(s.field("entries", plain.data_type, nullable=False))
+        return None if found is None else MapKind(found[0], found[1], map_type)
     if isinstance(plain, ColumnType):
         item = _kind(value_type(plain))
         return None if item is None else ListKind(item, plain.data_type)
     if isinstance(plain, types.List | types.ListType | types.Array):
-        item = _kind(plain.dtype) if getattr(plain, "ndim", 1) == 1 else None
-        return None if item is None else ListKind(item)
+        return _list_kind(plain)
+    if isinstance(plain, types.DictType):
+        pair = _kinds((plain.key_type, plain.value_type))
+        return None if pair is None else MapKind(pair[0], pair[1])
     if isinstance(plain, types.BaseTuple):
-        kinds = tuple(map(_kind, plain.types))
-        found = tuple(kind for kind in kinds if kind is not None)
-        return RowKind(getattr(plain, "fields", None), found) if found == kinds else None
+        found = _kinds(plain.types)
+        return None if found is None else RowKind(getattr(plain, "fields", None), found)
+    if isinstance(plain, RowType):
+        return _slot_kind(plain.column)
     return None
+
+
+def _kinds(returned: Sequence[Any]) -> tuple[Kind, ...] | None:
+    """The kinds of several values; None if no column holds one of them."""
+    kinds = tuple(map(_kind, returned))
+    found = tuple(kind for kind in kinds if kind is not None)
+    return found if found == kinds else None
+
+
+def _list_kind(returned: Any) -> Kind | None:
+    kind = _kind(returned.dtype)
+    for _ in range(getattr(returned, "ndim", 1)):
+        kind = None if kind is None else ListKind(kind)
+    return kind
+
+
+def _slot_kind(column: ColumnType) -> Kind | None:
+    """The kind of a row of a struct column, or of a union's slot."""
+    fields = column.data_type.fields
+    found = _kinds([value_type(column.part(k)) for k in range(len(fields))])
+    if found is None:
+        return None
+    is_struct = isinstance(column.data_type, s.Struct)
+    names = tuple(field.name for field in fields) if is_struct else None
+    return RowKind(names, found, column.data_type)
 
 
 def _widest_decimal(kind: DecimalType) -> s.DataType | None:

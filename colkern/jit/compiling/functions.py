@@ -40,8 +40,8 @@ _OWN_OPTIONS = ("inline", "forceinline", "locals")
 
 
 def items_dispatcher_of(function: Any) -> Any:
-    """A dispatcher for a generator function, which takes a sink as its last argument, and hands each
-    item to it; see `colkern.jit.compiling.yields`."""
+    """A dispatcher for a generator function, which takes a builder as its last argument, and appends
+    each item to it; see `colkern.jit.compiling.yields`."""
     from colkern.jit.compiling.yields import ItemsCompiler
 
     return _rewritten(function, ItemsCompiler)

@@ -11,10 +11,10 @@ import numpy as np
 import colkern.jit.values.parsing  # noqa: F401
 from colkern.cpu.primitives import trailing_zeros
 from colkern.jit.results.decimal_results import put_decimal
-from colkern.jit.rows import flags, support
+from colkern.jit.rows import support
 from colkern.jit.rows.arguments import Value
 from colkern.jit.values import strings
-from colkern.jit.values.tuples import field_of, is_none, list_of
+from colkern.jit.values.tuples import field_of, is_none
 from colkern.jit.views.columns import column_type
 from colkern.jit.views.elements import value_at, value_type
 
@@ -27,7 +27,6 @@ LOOP_NAMES: dict[str, Any] = {
     "binary_at": strings.binary_at,
     "field_of": field_of,
     "is_none": is_none,
-    "list_of": list_of,
     "put_decimal": put_decimal,
     "trailing_zeros": trailing_zeros,
     "value_at": value_at,
@@ -48,7 +47,6 @@ LOOP_NAMES: dict[str, Any] = {
             "wide",
         )
     },
-    **{name: getattr(flags, name) for name in ("CHANGED", "MADE_NULL", "NEEDS_WRITING")},
 }
 """What the text of every loop may name."""
 

@@ -48,12 +48,14 @@ class Body:
         slot: The lines for slot `i`, with `function({arguments})` for the call, and `{missing}` in names
             of variables whose types depend on which arguments are None; `flags` collects what they
             find.
+        absent: The lines for a slot that the function is not called for, if they do anything.
         before: The lines before the first slot.
         after: The lines after the last one.
     """
 
     parameters: tuple[str, ...]
     slot: tuple[str, ...]
+    absent: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
 
@@ -121,7 +123,8 @@ def loop_source(name: str, readers: Sequence[Reader], nullable: Sequence[bool], 
     if optional:
         parameters.insert(0, "required")
     parameters += [p.format(n=n) for r, n in zip(readers, names, strict=True) for p in r.parameters]
-    slots = _Slots(body.slot, dict(zip(names, zip(values, checks, strict=True), strict=True)))
+    arguments = dict(zip(names, zip(values, checks, strict=True), strict=True))
+    slots = _Slots(body.slot, body.absent, arguments)
     return _SOURCE.format(
         name=_loop_name(name),
         parameters=", ".join([*parameters, *body.parameters]),
@@ -144,8 +147,11 @@ def _indented(lines: Sequence[str], spaces: int) -> str:
 class _Slots:
     """The lines for one slot, by which arguments are None."""
 
-    def __init__(self, slot: Sequence[str], arguments: dict[str, tuple[str, str]]) -> None:
+    def __init__(
+        self, slot: Sequence[str], absent: Sequence[str], arguments: dict[str, tuple[str, str]]
+    ) -> None:
         self._slot = slot
+        self._absent = absent
         self._arguments = arguments
 
     def lines(self, missing: set[str]) -> list[str]:
@@ -162,6 +168,13 @@ class _Slots:
 
     def careful(self, optional: list[str]) -> list[str]:
         """The lines for slots of which some are null: a call for each combination of nulls."""
+        if not optional and self._absent:
+            return [
+                "        for i in range(at, run):",
+                "            if bit(valid, i):",
+                _indented(self.lines(set()), 16),
+                *self._otherwise(),
+            ]
         if not optional:
             return [
                 "        bits = valid_bits(valid, at, run)",
@@ -184,4 +197,7 @@ class _Slots:
             branch(decided + 1, missing | {name})
 
         branch(0, set())
-        return lines
+        return [*lines, *self._otherwise()]
+
+    def _otherwise(self) -> list[str]:
+        return ["            else:", _indented(self._absent, 16)] if self._absent else []

@@ -61,15 +61,11 @@ class RowLoop:
         return flags
 
     def _run_noted(self, start: int, stop: int, arguments: Sequence[Any]) -> int:
-        try:
+        def run(start: int, stop: int) -> int:
             return self.run_range(start, stop, arguments)
-        except Exception as error:
 
-            def attempt(start: int, stop: int) -> None:
-                self.run_range(start, stop, arguments)
-
-            note_row(error, self.name, attempt, start, stop, self.place)
-            raise
+        flags: int = run_noted(run, self.name, start, stop, self.place)
+        return flags
 
     def run_range(self, start: int, stop: int, arguments: Sequence[Any]) -> int:
         """The flags of a range, by a loop that is compiled.
@@ -100,6 +96,17 @@ class RowLoop:
 
 Attempt = Callable[[int, int], object]
 """Does rows from one to another, and goes on where it did some; where it raises, it did none."""
+
+
+def run_noted(
+    attempt: Callable[[int, int], Any], name: str, start: int, stop: int, place: str
+) -> Any:
+    """`attempt(start, stop)`; what it raises gets a note as by `note_row`."""
+    try:
+        return attempt(start, stop)
+    except Exception as error:
+        note_row(error, name, attempt, start, stop, place)
+        raise
 
 
 def note_row(

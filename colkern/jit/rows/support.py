@@ -19,7 +19,6 @@ from colkern.cpu.primitives import copy_bytes, load_word
 from colkern.jit.rows.flags import (
     CHANGED,
     CUT_CHARACTER,
-    MADE_NULL,
     NEEDS_WRITING,
     OUT_OF_RANGE,
     TOO_WIDE,
@@ -150,7 +149,7 @@ def _ol_put(out, nulls, i, value):
         def put_optional(out, nulls, i, value):
             if value is None:
                 nulls[i] = 1
-                return MADE_NULL
+                return 0
             return put(out, nulls, i, unwrapped(value))
 
         return put_optional
@@ -166,7 +165,7 @@ def _ol_put(out, nulls, i, value):
 
 def _put_null(out, nulls, i, value):
     nulls[i] = 1
-    return MADE_NULL
+    return 0
 
 
 def _integer_put(item: Any, value: Any) -> Any:
@@ -220,7 +219,7 @@ def _define_put_bytes(put_bytes: Any, cuts: Any) -> None:
 
             def put_null(addresses, sizes, offsets, data, nulls, i, value):
                 nulls[i] = 1
-                return MADE_NULL
+                return 0
 
             return put_null
         if isinstance(value, types.Optional):
@@ -228,7 +227,7 @@ def _define_put_bytes(put_bytes: Any, cuts: Any) -> None:
             def put_optional(addresses, sizes, offsets, data, nulls, i, value):
                 if value is None:
                     nulls[i] = 1
-                    return MADE_NULL
+                    return 0
                 return put_bytes(addresses, sizes, offsets, data, nulls, i, unwrapped(value))
 
             return put_optional

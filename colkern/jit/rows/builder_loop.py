@@ -8,9 +8,10 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.cpu.threads import run_ranges
 from colkern.jit.building.builder import Builder
+from colkern.jit.building.builder_type import BuilderType
 from colkern.jit.compiling.row_function import RowFunction
 from colkern.jit.rows.inputs import Inputs
-from colkern.jit.rows.loops import Body, compile_loop
+from colkern.jit.rows.loops import Body, Names, compile_loop
 from colkern.jit.rows.row_loop import RowLoop, run_noted
 from colkern.operations.concatenation import join_arrays
 
@@ -36,6 +37,16 @@ ITEMS = Body(
 """What the function appends to the builder of the values is a list."""
 
 
+def _taught() -> dict[str, Any]:
+    """Nothing that loops name; their methods, by type."""
+    import colkern.jit.building.methods  # noqa: F401
+
+    return {}
+
+
+_METHODS = Names("builder", _taught)
+
+
 class BuilderLoop:
     """How a function's results are appended.
 
@@ -57,12 +68,13 @@ class BuilderLoop:
         place: str,
         body: Body = RESULTS,
     ) -> None:
-        loop = compile_loop(function, inputs.readers, inputs.nullable, body)
+        loop = compile_loop(function, inputs.readers, inputs.nullable, body, _METHODS)
         self._loop = RowLoop(name, loop, returns, place)
+        self._type = BuilderType(returns)
 
     def results(self, passed: list[Any], validity: Any, null_count: int, length: int) -> Array:
         """As `Plan.results`: the loop has the bitmap among what is `passed`, and counts nulls."""
-        self._loop.compile([*passed, Builder(self._loop.returns)])
+        self._loop.compile([*passed, self._builder()])
         built = run_ranges(self._build, length, (passed,))
         return built[0] if len(built) == 1 else join_arrays(built)
 
@@ -70,11 +82,17 @@ class BuilderLoop:
         """None: there is no place for a default before the loop runs."""
         return None
 
+    def _builder(self) -> Builder:
+        out = Builder(self._loop.returns)
+        # Asked for it, a builder imports what compiled code does with it, too.
+        out._typeof = self._type
+        return out
+
     def _build(self, start: int, stop: int, passed: list[Any]) -> Array:
         """The results of a range of rows."""
 
         def build(start: int, stop: int) -> Array:
-            out = Builder(self._loop.returns)
+            out = self._builder()
             sampled = min(start + _SAMPLE, stop)
             self._loop.run_range(start, sampled, [*passed, out])
             if sampled < stop:

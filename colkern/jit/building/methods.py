@@ -25,7 +25,8 @@ from colkern.cpu.compiler import jit
 from colkern.jit.building.builder_type import BuilderType
 from colkern.jit.building.byte_strings import bytes_append, fixed_size_append
 from colkern.jit.building.numbers import number_append, words_append
-from colkern.jit.compiling.functions import library_key
+from colkern.jit.building.whole_values import list_append, map_append, struct_append, union_append
+from colkern.jit.compiling.library import library_key
 from colkern.jit.values.optionals import unwrapped
 
 
@@ -53,10 +54,11 @@ def _got(value):
 
 
 _HINTS = {
-    "list": "; append to its `values`, then call end_list()",
-    "fixed_size_list": "; append to its `values`, then call end_list()",
-    "map": "; append to its `keys` and `items`, then call end_map()",
-    "struct": "; append to each of its fields, then call end_row()",
+    "list": "; append a list, or append to its `values`, then call end_list()",
+    "fixed_size_list": "; append a list, or append to its `values`, then call end_list()",
+    "map": "; append a list of pairs, or append to its `keys` and `items`, then call end_map()",
+    "struct": "; append a tuple, or append to each of its fields, then call end_row()",
+    "union": "; append a tuple with a place for each child",
     "null": ", which takes None alone",
 }
 
@@ -70,6 +72,11 @@ _APPENDS = {
     "words": words_append,
     "binary": bytes_append,
     "fixed_size_binary": fixed_size_append,
+    "list": list_append,
+    "fixed_size_list": list_append,
+    "map": map_append,
+    "struct": struct_append,
+    "union": union_append,
 }
 
 

@@ -34,6 +34,7 @@ Kind = Literal[
     "fixed_size_list",
     "map",
     "struct",
+    "union",
 ]
 
 
@@ -197,6 +198,7 @@ _NODES: dict[type[s.DataType], Callable[[Any], Node]] = {
     s.FixedSizeList: lambda t: Node("fixed_size_list", None, t.list_size, children=t.fields),
     s.Map: lambda t: _offsets("map", t),
     s.Struct: lambda t: Node("struct", children=t.fields),
+    s.Union: lambda t: Node("union", np.dtype(np.int8), children=t.fields),
 }
 
 

@@ -280,6 +280,11 @@ def udf(
       byte strings and lists; it is made twice a row, once to be measured. `generator` yields lists of
       byte strings.
 
+    Where the columns are on a device, it runs there, as a kernel of a thread a row, and so are its
+    results: numbers, times, decimals, byte strings that are parts of columns or of the source, and
+    tuples of those. Its source is translated as that of `ck.cuda_jit`, so it must be a `def` whose
+    constructs that knows. Exceptions are those of the first row that raises one.
+
     Arithmetic is that of 64-bit machine numbers: integers wrap around, and division by zero gives an
     infinity or NaN for floats and 0 for integers. Globals and variables of outer functions are taken
     as they are when it is compiled.

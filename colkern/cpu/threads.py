@@ -24,6 +24,19 @@ _pool: ThreadPoolExecutor | None = None
 _threads = 0
 
 
+class _Role(threading.local):
+    """What the running thread is.
+
+    Attributes:
+        is_worker: Whether it is one of the pool's: all others may wait for it, so it waits for none.
+    """
+
+    is_worker = False
+
+
+_role = _Role()
+
+
 def num_threads() -> int:
     """How many threads a loop may use: `set_num_threads`, `COLKERN_NUM_THREADS`, or one a core."""
     if _threads:
@@ -58,8 +71,8 @@ def run_ranges(
 ) -> list[Any]:
     """`loop(start, stop, *args)` over ranges that cover `count` items; the results in order.
 
-    One call in this thread where there is less work than twice the grain. An exception of any call is
-    raised once all have ended.
+    One call in this thread where there is less work than twice the grain, and in a thread of the pool.
+    An exception of any call is raised once all have ended.
 
     Args:
         loop: The work.
@@ -72,7 +85,7 @@ def run_ranges(
     workers = max(count, work) // grain
     if workers > 1:
         workers = min(workers, num_threads())
-    if workers <= 1:
+    if workers <= 1 or _role.is_worker:
         return [loop(0, count, *args)]
     if balance is None:
         cuts = [count * i // workers for i in range(workers + 1)]
@@ -99,7 +112,7 @@ def map_items(function: Callable[[Any], Any], items: Sequence[Any], total: int) 
     """`[function(item) for item in items]` over the threads, for work that releases the GIL.
 
     Each thread takes the next item when it is through with one. One thread where there is little to
-    do. An exception of any call is raised once all threads have stopped.
+    do, and in a thread of the pool. An exception of any call is raised once all threads have stopped.
 
     Args:
         function: The work.
@@ -107,7 +120,7 @@ def map_items(function: Callable[[Any], Any], items: Sequence[Any], total: int) 
         total: How much work it is, in bytes.
     """
     workers = min(len(items), num_threads())
-    if workers <= 1 or total < GRAIN:
+    if workers <= 1 or total < GRAIN or _role.is_worker:
         return [function(item) for item in items]
     results: list[Any] = [None] * len(items)
     # Taking the next number from a range's iterator is one step under the GIL.
@@ -165,8 +178,12 @@ def _shared_pool() -> ThreadPoolExecutor:
     if _pool is None:
         # The calling thread takes a range itself.
         workers = max(num_threads() - 1, 1)
-        _pool = ThreadPoolExecutor(workers, thread_name_prefix="colkern")
+        _pool = ThreadPoolExecutor(workers, "colkern", _become_worker)
     return _pool
+
+
+def _become_worker() -> None:
+    _role.is_worker = True
 
 
 def _drop_pool() -> None:
@@ -181,6 +198,7 @@ def _after_fork() -> None:
     global _lock, _pool
     _lock = threading.Lock()
     _pool = None
+    _role.is_worker = False
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -110,6 +110,19 @@ def test_threads_that_do_not_start_leave_no_loop_running(monkeypatch: pytest.Mon
     assert ended == [1]
 
 
+def test_a_loop_within_a_loop_waits_for_no_thread() -> None:
+    # All threads of the pool may be in the outer loop, and wait for the inner one.
+    set_num_threads(2)
+
+    def outer(start: int, stop: int) -> set[int]:
+        inner = run_ranges(lambda start, stop: threading.get_ident(), 2, (), 1)
+        items = map_items(lambda _: threading.get_ident(), range(2), GRAIN)
+        return {*inner, *items} if start else {threading.get_ident()}
+
+    _, found = run_ranges(outer, 2, (), 1)
+    assert len(found) == 1
+
+
 def test_works_after_an_exception() -> None:
     set_num_threads(2)
     with pytest.raises(ZeroDivisionError):

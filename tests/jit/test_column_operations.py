@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from numba.extending import intrinsic
 
 import colkern as ck
 from colkern.arrays import Array, RecordBatchStream
+from colkern.cpu.threads import GRAIN, run_ranges, set_num_threads
 from colkern.errors import InvalidArrowError
 from colkern.jit.views.records import record_address
 from colkern.memory import Buffer
@@ -302,6 +304,28 @@ def test_threads_that_share_a_column_share_its_record() -> None:
     with ThreadPoolExecutor(8) as pool:
         found = set(pool.map(lambda _: record_address(column), range(64)))
     assert len(found) == 1
+
+
+def test_records_are_made_while_all_threads_of_the_pool_wait_for_them() -> None:
+    # Nulls are counted in the pool, whose one thread makes the record of the same column.
+    set_num_threads(2)
+    count = 32 * GRAIN
+    bits = Buffer(np.full(count // 8, 255, np.uint8))
+    column = Array(ck.int8(), count, [bits, Buffer(np.ones(count, np.uint8))])
+    both = threading.Barrier(2)
+
+    def address(start: int, stop: int) -> int:
+        both.wait()
+        return record_address(column)
+
+    found: list[int] = []
+    thread = threading.Thread(
+        target=lambda: found.extend(run_ranges(address, 2, (), 1)), daemon=True
+    )
+    thread.start()
+    thread.join(60)
+    set_num_threads(0)
+    assert len(set(found)) == 1
 
 
 def test_what_is_misaligned_is_read_from_a_copy() -> None:

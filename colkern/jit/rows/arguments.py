@@ -17,6 +17,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.jit.signatures import Parameter
+from colkern.jit.views.records import record_of
 from colkern.layouts import VIEW_BYTES, Role
 from colkern.memory import EMPTY
 
@@ -79,7 +80,13 @@ def _float(type_: s.FloatingPoint) -> Reader:
 
 def _element(type_: s.DataType) -> Reader:
     """The column itself is passed, and its slots are read as users' own loops read them."""
-    return Reader(type_, ("{n}",), "value_at({n}, i)", lambda array: (array,))
+
+    def prepare(array: Array) -> tuple[Any, ...]:
+        # Here all threads take part; in the loop each would be at it by itself.
+        record_of(array)
+        return (array,)
+
+    return Reader(type_, ("{n}",), "value_at({n}, i)", prepare)
 
 
 def _decimal(type_: s.Decimal) -> Reader:

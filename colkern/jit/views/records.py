@@ -33,8 +33,12 @@ TABLE = "table"
 
 _WORD = 8
 
-_MAKING = threading.Lock()
-"""Compiled code of one thread must not lose its record to that of another."""
+_KEEPING = threading.Lock()
+"""Compiled code of one thread must not lose its record to that of another.
+
+A record is made before this is taken: positions are checked and nulls counted by threads of the pool,
+which may all be waiting for it.
+"""
 
 
 def members(data_type: s.DataType) -> list[str]:
@@ -138,19 +142,23 @@ def record_of(column: Array | RecordBatch) -> Record:
         UnsupportedError: If it lives on a device.
     """
     made: Record | None = getattr(column, "_record", None)
-    return _kept_record(column) if made is None else made
+    return _kept(column, _new_record(column)) if made is None else made
 
 
-def _kept_record(column: Array | RecordBatch) -> Record:
-    with _MAKING:
-        made: Record | None = getattr(column, "_record", None)
-        if made is not None:
-            return made
-        for name, array in _named(column):
-            _require_host(name, array)
-            require_valid(array, name)
-        made = column._record = Record(column)
-        return made
+def _new_record(column: Array | RecordBatch) -> Record:
+    for name, array in _named(column):
+        _require_host(name, array)
+        require_valid(array, name)
+    return Record(column)
+
+
+def _kept(column: Array | RecordBatch, made: Record) -> Record:
+    """The record that is kept with a column: `made`, if there is none yet."""
+    with _KEEPING:
+        first: Record | None = getattr(column, "_record", None)
+        if first is None:
+            column._record = made
+        return first or made
 
 
 def _require_host(name: str, array: Array) -> None:

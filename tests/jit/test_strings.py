@@ -7,14 +7,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-# Both teach Numba.
+# Two of them teach Numba.
+import colkern as ck
 import colkern.jit.values.parsing
 import colkern.jit.values.strings
+from colkern.arrays import Array
 from colkern.jit import ByteString
+from colkern.memory import Buffer
 
 # Few letters, so that something is found; characters of one to four bytes.
 letters = st.sampled_from(["a", "b", " ", "\t", "é", "€", "😀", "\0"])
@@ -80,6 +84,33 @@ def test_searches_are_those_of_bytes(text: str, sub: str, start: int, end: int) 
     expected = find(text.encode(), sub.encode(), start, end)
     assert both(find, ByteString(text), ByteString(sub), start, end) == (expected, expected)
     assert both(find, ByteString(text), sub, start, end) == (expected, expected)
+
+
+@numba.njit
+def searches_of_nothing(column):
+    s = column.value(0)
+    return "" in s, s.find(""), s.rfind(""), s.count(""), s.startswith(""), s.find("", 1)
+
+
+def test_nothing_is_found_where_there_is_no_memory() -> None:
+    # The buffer of bytes may be absent where all strings are empty.
+    offsets = Buffer(np.zeros(2, np.int32).view(np.uint8))
+    nothing = Array(ck.utf8(), 1, [None, offsets, None])
+    assert searches_of_nothing(nothing) == (True, 0, 0, 1, True, -1)
+
+
+@pytest.mark.parametrize("bound", [0, 1, 3, 4, 5, 2**63 + 1, 2**64 - 1])
+def test_unsigned_bounds_count_from_the_start(bound: int) -> None:
+    # As a signed number 2**64 - 1 would be the last position.
+    text = b"abcb"
+    expected = text.find(b"b", bound), text.rfind(b"b", 0, bound), text.count(b"", bound)
+    found = compiled(search_from)(ByteString(text), np.uint64(bound))
+    assert found == expected
+    assert all(isinstance(position, int) for position in found)
+
+
+def search_from(s, bound):
+    return s.find("b", bound), s.rfind("b", 0, bound), s.count("", bound)
 
 
 @given(texts, positions, positions)

@@ -13,9 +13,10 @@ from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, infer_global
-from numba.extending import lower_builtin, overload, register_jitable
+from numba.extending import lower_builtin, overload
 from numpy import uint64
 
+from colkern.jit.values.bounds import clamp
 from colkern.jit.views.columns import ColumnType, RowType, StreamType, batch_of, cut
 from colkern.jit.views.elements import element_type
 from colkern.jit.views.fields import field_of_column, field_of_row
@@ -76,19 +77,11 @@ def _slice_of(key: Any) -> Any:
         raise TypingError("columns are sliced with a step of 1")
 
     def part(column, key):
-        start = _clamp(key.start, column._ck_length)
-        length = max(_clamp(key.stop, column._ck_length) - start, 0)
+        start = clamp(key.start, column._ck_length)
+        length = max(clamp(key.stop, column._ck_length) - start, 0)
         return cut(column, uint64(start), length)
 
     return part
-
-
-@register_jitable
-def _clamp(position, length):
-    """A slice's bound as a position in `length` slots."""
-    if position < 0:
-        position += length
-    return min(max(position, 0), length)
 
 
 @overload(operator.setitem)

@@ -17,6 +17,7 @@ from numba.core.imputils import RefType, impl_ret_untracked, iternext_impl
 from numba.extending import lower_builtin, overload, overload_method, register_jitable
 from numba.misc.special import literal_unroll
 
+from colkern.jit.values.bounds import clamp, saturated
 from colkern.jit.values.strings.operands import are_operands, hold, is_operand, keep
 from colkern.jit.values.strings.searching import (
     count_of,
@@ -77,14 +78,6 @@ def _ol_getitem(s, key):
 
         return cut
     return None
-
-
-@register_jitable
-def clamp(position, length):
-    """A slice's bound as a position in `length` bytes."""
-    if position < 0:
-        position += length
-    return min(max(position, 0), length)
 
 
 @lower_builtin("getiter", ByteStringType)
@@ -180,10 +173,11 @@ def _define_search(name: str, search: Any, adds_start: bool) -> None:
 
         def search_in(s, sub, start=0, end=None):
             length = s._length
-            if start > length:
+            first = saturated(start)
+            if first > length:
                 return missing
-            first = clamp(start, length)
-            last = length if open_ended else clamp(end, length)
+            first = clamp(first, length)
+            last = length if open_ended else clamp(saturated(end), length)
             owner, view = hold(sub)
             found = missing
             if first <= last:

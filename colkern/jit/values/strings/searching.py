@@ -98,9 +98,12 @@ _LONG = 256
 @register_jitable
 def find(view, sub):
     """Where `sub` first is in a view; -1 if it is not."""
+    # C's functions find nothing at the address 0, where views without bytes may stand.
+    if sub._length == 0:
+        return 0
     if sub._length == 1:
         return find_byte(view._data, np.int32(sub._data[0]), view._length)
-    if view._length >= _LONG or sub._length == 0:
+    if view._length >= _LONG:
         return find_bytes(view._data, view._length, sub._data, sub._length)
     first = sub._data[0]
     for start in range(view._length - sub._length + 1):

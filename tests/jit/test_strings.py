@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numba.core.errors import NumbaError
 
 # Two of them teach Numba.
 import colkern as ck
@@ -283,6 +284,21 @@ def test_a_step_other_than_one_is_refused() -> None:
         ByteString("abc")[::2]
     with pytest.raises(numba.TypingError, match="step of 1"):
         numba.njit(lambda s: s[::2])(ByteString("abc"))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda s: s == b"abcdef"[::2],
+        lambda s: b"ace"[::-1] if len(s) == 1 else s,
+        lambda s: s.find(b"abcdef"[::-1]),
+    ],
+    ids=["compared", "beside a view", "searched for"],
+)
+def test_bytes_that_do_not_stand_side_by_side_are_refused(function: Callable[..., Any]) -> None:
+    # Numba's slice of `bytes` with a step is a view whose bytes are apart.
+    with pytest.raises(NumbaError, match="with a step of 1"):
+        numba.njit(function)(ByteString("ace"))
 
 
 # Numbers in text

@@ -22,6 +22,7 @@ _BYTE_STRING_HINT = "; str(s) gives Python's text with its methods"
 _BUILDER_METHODS = "append|append_nulls|end_list|end_map|end_row|extend|field|reserve"
 
 _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
+    (re.compile("(a slice of bytes is .+ step of 1)"), "{0}"),
     (re.compile(rf"TypingError: ((?:{_BUILDER_METHODS}): .+)"), "{0}"),
     (
         re.compile(r"Unknown attribute '(\w+)' of type (.+)"),

@@ -17,6 +17,7 @@ from typing import Any
 
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.core.typeconv import Conversion
 from numba.extending import (
     NativeValue,
@@ -123,6 +124,12 @@ def _literal_view(context: Any, builder: Any, kind: Any, value: bytes) -> Any:
     return view_of(context, builder, kind, data, context.get_constant(types.intp, len(value)))
 
 
+def _require_contiguous(kind: types.Bytes) -> None:
+    """Refuse slices of `bytes` with a step: Numba makes them views whose bytes stand apart."""
+    if kind.layout != "C":
+        raise TypingError("a slice of bytes is a byte string only with a step of 1")
+
+
 def _at(kind: ByteStringType) -> Any:
     @intrinsic
     def view_at(typingctx, address, length):
@@ -195,6 +202,7 @@ def _cast_literal(context, builder, fromty, toty, value):
 
 @lower_cast(types.Bytes, ByteStringType)
 def _cast_bytes(context, builder, fromty, toty, value):
+    _require_contiguous(fromty)
     made = context.make_helper(builder, fromty, value=value)
     with builder.if_then(cgutils.is_not_null(builder, made.meminfo), likely=False):
         # A view would outlive them.
@@ -220,6 +228,7 @@ def as_view(typingctx, value):
             return context.cast(builder, args[0], signature.args[0], signature.return_type)
 
     elif isinstance(value, types.Bytes):
+        _require_contiguous(value)
 
         def codegen(context, builder, signature, args):
             made = context.make_helper(builder, signature.args[0], value=args[0])
@@ -235,6 +244,7 @@ def static_bytes(typingctx, value):
     """The address of a `bytes` if it is a literal's; else 0."""
     if not isinstance(value, types.Bytes):
         return None
+    _require_contiguous(value)
 
     def codegen(context, builder, signature, args):
         made = context.make_helper(builder, signature.args[0], value=args[0])

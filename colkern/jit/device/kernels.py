@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import os
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
 from colkern.errors import CompileError, UnsupportedError
+from colkern.jit.environment import is_checked
 from colkern.memory import Device
 
 Types = tuple[s.DataType | s.Schema | None, ...]
@@ -154,7 +154,7 @@ class CudaKernel:
 
         if self.checked is not None:
             return self.checked
-        return adapter.is_simulated() or os.environ.get("CK_CHECKED") == "1"
+        return adapter.is_simulated() or is_checked()
 
     def _launch(self, configuration: tuple[Any, ...], *arguments: Any) -> None:
         from colkern.cuda import adapter, memory

@@ -10,20 +10,20 @@ callers, whether they want their indices checked or not.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from numba import types
 from numba.core import cgutils
 
+from colkern.jit.environment import is_checked
 from colkern.jit.views.columns import ColumnType
 from colkern.jit.views.elements import element_type, reader_of, tester_of
 
 
-def _is_checked(context: Any) -> bool:
-    """Whether indices are checked: with `boundscheck=True`, or CK_CHECKED=1 in the environment."""
-    return bool(context.enable_boundscheck) or os.environ.get("CK_CHECKED") == "1"
+def checks_positions(context: Any) -> bool:
+    """Whether positions are checked: with `boundscheck=True`, or CK_CHECKED=1 in the environment."""
+    return bool(context.enable_boundscheck) or is_checked()
 
 
 def slot_of(context: Any, builder: Any, length: Any, kind: Any, index: Any) -> Any:
@@ -32,7 +32,7 @@ def slot_of(context: Any, builder: Any, length: Any, kind: Any, index: Any) -> A
     if kind.signed:
         negative = builder.icmp_signed("<", position, position.type(0))
         position = builder.select(negative, builder.add(position, length), position)
-    if _is_checked(context):
+    if checks_positions(context):
         with builder.if_then(builder.icmp_unsigned(">=", position, length), likely=False):
             message = "column index out of range"
             context.call_conv.return_user_exc(builder, IndexError, (message,))

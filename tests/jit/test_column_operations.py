@@ -244,6 +244,25 @@ def test_unions_tell_their_type_and_give_their_children() -> None:
         assert read(from_pyarrow(array)) == (expected, [v is not None for v in values])
 
 
+def _first_child(column: Any, i: int) -> Any:
+    return column[i].child(0)
+
+
+def test_a_child_that_a_dense_slot_is_not_of_is_none_and_refused_by_checked_code() -> None:
+    # The slot's offset is one in the other child, which is longer.
+    array = pa.UnionArray.from_dense(
+        pa.array([0, 1, 1], pa.int8()),
+        pa.array([0, 0, 1], pa.int32()),
+        [pa.array([5]), pa.array(["x", "y"])],
+    )
+    column = from_pyarrow(array)
+    found, checked = njit(_first_child), njit(boundscheck=True)(_first_child)
+    assert [found(column, i) for i in range(3)] == [5, None, None]
+    assert checked(column, 0) == 5
+    with pytest.raises(ValueError, match="type_id"):
+        checked(column, 2)
+
+
 def test_dictionaries_give_indices_and_values() -> None:
     @njit
     def read(column: Any) -> Any:
@@ -258,6 +277,29 @@ def test_dictionaries_give_indices_and_values() -> None:
         pa.array([0, 2, None, 1, 0], pa.uint8()), pa.array(["a", None, "ccc"])
     )
     assert read(from_pyarrow(dictionary)) == (10 + 32 + 10, 3, True, False)
+
+
+@njit
+def total_length(column: Any) -> Any:
+    total = 0
+    for i in range(len(column)):
+        total += len(column.value(i))
+    return total
+
+
+def test_the_value_under_a_null_is_read_from_within_the_memory() -> None:
+    # What stands under a null may be anything, in valid columns too.
+    bits = Buffer(np.array([0b101], np.uint8))
+    indices = Buffer(np.array([0, 2**31 - 1, 1], np.int32).view(np.uint8))
+    type_ = ck.dictionary(ck.int32(), ck.utf8())
+    words = Array(type_, 3, [bits, indices], dictionary=ck.array(["a", "bcd"]))
+    words.validate(full=True)
+    assert total_length(words) == len("a") + len("bcd")
+    nulls = Array(
+        type_, 1, [Buffer(np.array([0], np.uint8)), indices], dictionary=ck.array([], ck.utf8())
+    )
+    nulls.validate(full=True)
+    assert total_length(nulls) == 0
 
 
 def test_runs_are_found_by_position_and_carried_by_iteration() -> None:
@@ -387,6 +429,30 @@ def test_loops_that_numba_runs_in_parallel_read_columns() -> None:
     out = np.zeros(4)
     doubled(ck.array([1.0, None, 3.0, 4.0]), out)
     assert out.tolist() == [2.0, 0.0, 6.0, 8.0]
+
+
+# Names that columns or rows of some data type have; of others they are fields.
+TAKEN = ["unit", "dictionary", "run_ends", "keys", "values", "index", "run", "type_id", "child"]
+
+
+def test_fields_may_be_called_as_what_other_data_types_have() -> None:
+    batch = ck.RecordBatch.from_arrays([ck.array([3**k]) for k in range(len(TAKEN))], TAKEN)
+    namespace: dict[str, Any] = {}
+    columns = " + ".join(f"batch.{name}[0]" for name in TAKEN)
+    rows = " + ".join(f"batch[0].{name}" for name in TAKEN)
+    exec(f"def total(batch): return {columns}, {rows}", namespace)
+    expected = sum(3**k for k in range(len(TAKEN)))
+    assert njit(namespace["total"])(batch) == (expected, expected)
+
+
+def test_what_every_column_has_comes_before_its_fields() -> None:
+    @njit
+    def read(batch: Any) -> Any:
+        row = batch.value(0)
+        return batch.null_count, row.value, row.null_count, batch["value"][0]
+
+    batch = ck.RecordBatch.from_arrays([ck.array([5]), ck.array([6])], ["value", "null_count"])
+    assert read(batch) == (0, 5, 6, 5)
 
 
 def test_unknown_fields_are_named_with_those_there_are() -> None:

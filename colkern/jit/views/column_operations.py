@@ -5,4 +5,4 @@ structs and batches by name; what unions, maps, dictionaries and runs have besid
 """
 
 # Imported for what they teach Numba.
-from colkern.jit.views import fields, items, iteration, methods  # noqa: F401
+from colkern.jit.views import attributes, items, iteration  # noqa: F401

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from numba import carray, types
-from numba.extending import overload, register_jitable
+from numba.extending import intrinsic, overload, register_jitable
 from numba.np.numpy_support import from_dtype
 from numpy import int64, uint32, uint64
 
@@ -322,8 +322,23 @@ def _encoded_type(k: int) -> Callable[[ColumnType], types.Type]:
     return lambda column: value_type(column.part(k))
 
 
+@intrinsic
+def _zero_value(typingctx, column):
+    """A value of a column whose bits are all zero: a number, or something empty."""
+    found = value_type(column)
+
+    def codegen(context, builder, signature, args):
+        return context.get_constant_null(found)
+
+    return found(column), codegen
+
+
 def _dictionary_value(column, slot):
-    return value_at(part_of(column, 0), index_at(column, slot))
+    values, index = part_of(column, 0), index_at(column, slot)
+    # The index under a null may be any number.
+    if index < uint64(values._ck_length):
+        return value_at(values, index)
+    return _zero_value(values)
 
 
 def _run_value(column, slot):

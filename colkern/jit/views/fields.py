@@ -1,4 +1,4 @@
-"""Fields of structs, batches and their rows: by name, as items and as attributes."""
+"""Fields of structs, batches and their rows, by name."""
 
 # Numba's decorators and the bodies that it compiles are untyped.
 # mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
@@ -11,19 +11,10 @@ from typing import Any
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
-from numba.core.imputils import lower_getattr_generic
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import intrinsic
 
 from colkern import schema as s
-from colkern.jit.views.columns import (
-    BatchType,
-    ColumnType,
-    EntriesType,
-    RowType,
-    child_of,
-    emit_child,
-)
+from colkern.jit.views.columns import ColumnType, RowType, child_of, emit_child
 from colkern.jit.views.elements import element_type
 from colkern.jit.views.records import parts
 from colkern.jit.views.slots import element_at
@@ -74,55 +65,23 @@ def row_field(typingctx, row, k):
         return None
 
     def codegen(context, builder, signature, args):
-        return _emit_field(context, builder, row, args[0], k.literal_value)
+        return emit_field(context, builder, row, args[0], k.literal_value)
 
     return element_type(row.column.part(k.literal_value))(row, k), codegen
 
 
-def _emit_field(context: Any, builder: Any, kind: RowType, row: Any, k: int) -> Any:
+def emit_field(context: Any, builder: Any, kind: RowType, row: Any, k: int) -> Any:
+    """The LLVM value of field `k` of a row."""
     made = cgutils.create_struct_proxy(kind)(context, builder, value=row)
     child = emit_child(context, builder, kind.column, made.column, k)
     return element_at(context, builder, kind.column.part(k), child, made.slot)
 
 
-class _FieldAttribute(AttributeTemplate):  # type: ignore[misc]
-    """Fields as attributes: columns of columns, elements of rows."""
-
-    def generic_resolve(self, owner, attr):
-        k = _field_position(owner, attr)
-        if k is None:
-            return None
-        if isinstance(owner, RowType):
-            return element_type(owner.column.part(k))
-        return owner.part(k)
-
-
-@infer_getattr
-class _RowField(_FieldAttribute):
-    key = RowType
-
-
-@infer_getattr
-class ColumnAttribute(_FieldAttribute):
-    """Those of columns; methods that take a position are added to it."""
-
-    key = ColumnType
-
-
-def _field_position(owner: Any, name: str) -> int | None:
-    """The position of the field that an attribute means; None if it means none."""
+def field_position(owner: Any, name: str) -> int | None:
+    """The position of the field that an attribute of a column or row means; None if it means none."""
     column = owner.column if isinstance(owner, RowType) else owner
     if not isinstance(column.data_type, s.Struct) or name.startswith("_ck_"):
         return None
     if name not in [field.name for field in column.data_type.fields]:
         return None
     return _position_of_name(column.data_type, name)
-
-
-@lower_getattr_generic(ColumnType)
-@lower_getattr_generic(BatchType)
-@lower_getattr_generic(EntriesType)
-@lower_getattr_generic(RowType)
-def _lower_field(context, builder, typ, value, attr):
-    emit = _emit_field if isinstance(typ, RowType) else emit_child
-    return emit(context, builder, typ, value, _field_position(typ, attr))

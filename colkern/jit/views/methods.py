@@ -1,4 +1,6 @@
-"""What columns have besides items: their nulls, values by position, the parts of encoded columns."""
+"""What columns and rows have by their data type, besides items and fields: nulls, values by position,
+the parts of maps and encoded columns, the children of unions.
+"""
 
 # Numba's decorators and the bodies that it compiles are untyped.
 # mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
@@ -14,14 +16,15 @@ from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.core.typing.templates import bound_function, signature
-from numba.extending import lower_builtin, overload, overload_attribute, overload_method
+from numba.extending import lower_builtin, overload
 from numpy import uint64
 
 from colkern import schema as s
 from colkern.jit.rows.support import bit
-from colkern.jit.views.columns import ColumnType, EntriesType, RowType, child_of, part_of
+from colkern.jit.views.columns import ColumnType, EntriesType, RowType, emit_child, emit_part
 from colkern.jit.views.elements import (
     child_slot,
+    element_type,
     index_at,
     reader_of,
     run_of,
@@ -29,14 +32,58 @@ from colkern.jit.views.elements import (
     type_id_at,
     value_type,
 )
-from colkern.jit.views.fields import ColumnAttribute, position_of
-from colkern.jit.views.slots import called, slot_of
+from colkern.jit.views.fields import position_of
+from colkern.jit.views.slots import called, checks_positions, element_at, slot_of
 from colkern.layouts import layout
 
+Owner = ColumnType | RowType
 
-@overload_attribute(ColumnType, "null_count")
-def _ol_null_count(column):
-    return lambda column: _null_count(column)
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """What `owner.attribute` is.
+
+    Args:
+        had_by: Whether columns or rows of a type have it; of others it may be a field.
+        returns: Its type.
+        emit: From Numba's context, an LLVM builder, the owner's type and value to the LLVM value.
+    """
+
+    had_by: Callable[[Any], bool]
+    returns: Callable[[Any], types.Type]
+    emit: Callable[[Any, Any, Any, Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """What `owner.method` is.
+
+    Args:
+        had_by: Whether columns or rows of a type have it; of others it may be a field.
+        resolve: From an attribute template and the owner's type to the type of the bound method.
+    """
+
+    had_by: Callable[[Any], bool]
+    resolve: Callable[[Any, Any], types.Type]
+
+
+def _any(owner: Any) -> bool:
+    return True
+
+
+def _columns_of(*kinds: type[s.DataType]) -> Callable[[Any], bool]:
+    return lambda column: isinstance(column.data_type, kinds)
+
+
+def _slots_of_unions(row: Any) -> bool:
+    return isinstance(row.column.data_type, s.Union)
+
+
+# Nulls
+
+
+def _emit_null_count(context: Any, builder: Any, kind: ColumnType, column: Any) -> Any:
+    return called(context, builder, _null_count, (kind,), (column,))
 
 
 def _null_count(column: Any) -> Any:
@@ -63,41 +110,22 @@ def _ol_counted(column):
     return counted
 
 
-@dataclass(frozen=True, slots=True)
-class _Method:
-    """What `column.method(i)` gives.
-
-    Args:
-        returns: From the column's type to the type of the result.
-        body: From the column's type to the function of `(column, slot)`.
-        only: The data types that have it.
-    """
-
-    returns: Callable[[ColumnType], types.Type]
-    body: Callable[[ColumnType], Any]
-    only: type[s.DataType] = s.DataType
+# By position
 
 
-_METHODS: dict[str, _Method] = {
-    "is_valid": _Method(lambda _: types.boolean, tester_of),
-    "value": _Method(value_type, reader_of),
-    "type_id": _Method(lambda _: types.int8, lambda _: type_id_at, s.Union),
-    "child_index": _Method(lambda _: types.int64, lambda _: child_slot, s.Union),
-    "index": _Method(lambda _: types.int64, lambda _: index_at, s.Dictionary),
-    "run": _Method(lambda _: types.int64, lambda _: run_of, s.RunEndEncoded),
-}
-
-
-def _define_method(name: str, method: _Method) -> None:
+def _by_position(
+    name: str,
+    returns: Callable[[ColumnType], types.Type],
+    body: Callable[[ColumnType], Any],
+    had_by: Callable[[Any], bool] = _any,
+) -> Method:
+    """`column.name(i)`: what `body`, a function of `(column, slot)` for the column's type, gives."""
     key = f"column.{name}"
 
     def resolve(self, column, args, kws):
-        _require(column, method.only, name)
         if kws or len(args) != 1 or not isinstance(args[0], types.Integer):
             raise TypingError(f"{name} takes a position, an integer")
-        return signature(method.returns(column), *args)
-
-    setattr(ColumnAttribute, f"resolve_{name}", bound_function(key)(resolve))
+        return signature(returns(column), *args)
 
     @lower_builtin(key, ColumnType, types.Integer)
     def lower(context, builder, sig, args):
@@ -105,83 +133,143 @@ def _define_method(name: str, method: _Method) -> None:
         column = cgutils.create_struct_proxy(kind)(context, builder, value=args[0])
         slot = slot_of(context, builder, column.length, sig.args[1], args[1])
         kinds = (kind, types.uint64)
-        return called(context, builder, method.body(kind), kinds, (args[0], slot))
+        return called(context, builder, body(kind), kinds, (args[0], slot))
+
+    return Method(had_by, bound_function(key)(resolve))
 
 
-for _name, _method in _METHODS.items():
-    _define_method(_name, _method)
+# Children of unions
 
 
-@overload_method(ColumnType, "child", prefer_literal=True)
-def _ol_child(column, k):
-    _require(column, s.Union, "child")
-    position = _child_position(column, k)
-    return lambda column, k: child_of(column, position)
+def _by_child(
+    key: str,
+    owner: type[Owner],
+    returns: Callable[[Any, int], types.Type],
+    emit: Callable[[Any, Any, Any, Any, int], Any],
+    had_by: Callable[[Any], bool],
+) -> Method:
+    """`owner.child(k)` for a literal."""
+
+    def resolve(self, kind, args, kws):
+        column = kind.column if isinstance(kind, RowType) else kind
+        k = position_of(column.data_type, args[0]) if len(args) == 1 and not kws else None
+        if k is None:
+            raise TypingError("child takes a literal position, as the child's type depends on it")
+        return signature(returns(kind, k), *args)
+
+    @lower_builtin(key, owner, types.Literal)
+    def lower(context, builder, sig, args):
+        kind = sig.args[0]
+        column = kind.column if isinstance(kind, RowType) else kind
+        k = position_of(column.data_type, sig.args[1])
+        return emit(context, builder, kind, args[0], k)
+
+    return Method(had_by, bound_function(key)(resolve))
 
 
-@overload_attribute(RowType, "type_id")
-def _ol_row_type_id(row):
-    _require(row.column, s.Union, "type_id")
-    return lambda row: type_id_at(row._ck_column, row._ck_slot)
+def _type_of_slot_child(row: RowType, k: int) -> types.Type:
+    found = element_type(row.column.part(k))
+    may_differ = layout(row.column.data_type).name == "dense union"
+    if isinstance(found, types.NoneType | types.Optional) or not may_differ:
+        return found
+    return types.Optional(found)
 
 
-@overload_method(RowType, "child", prefer_literal=True)
-def _ol_row_child(row, k):
-    _require(row.column, s.Union, "child")
-    position = _child_position(row.column, k)
-
-    def child(row, k):
-        column = row._ck_column
-        return child_of(column, position)[child_slot(column, row._ck_slot)]
-
-    return child
-
-
-def _child_position(column: ColumnType, k: Any) -> int:
-    position = position_of(column.data_type, k)
-    if position is None:
-        raise TypingError("child: the position is a literal, as the child's type depends on it")
-    return position
-
-
-def _require(column: ColumnType, kind: type[s.DataType], name: str) -> None:
-    if not isinstance(column.data_type, kind):
-        raise TypingError(f"{column} has no {name!r}")
+def _emit_slot_child(context: Any, builder: Any, kind: RowType, row: Any, k: int) -> Any:
+    """What child `k` holds for a slot; None of a dense union, if the slot is of another child."""
+    made = cgutils.create_struct_proxy(kind)(context, builder, value=row)
+    column, part = kind.column, kind.column.part(k)
+    child = emit_child(context, builder, column, made.column, k)
+    if layout(column.data_type).name != "dense union":
+        return element_at(context, builder, part, child, made.slot)
+    is_of_child = _is_of_child(context, builder, column, made, k)
+    found, returned = element_type(part), _type_of_slot_child(kind, k)
+    none = context.get_constant_null(returned)
+    place = cgutils.alloca_once_value(builder, none)
+    # The offset of a slot that is of another child leads elsewhere.
+    with builder.if_then(is_of_child):
+        kinds, args = (column, types.uint64), (made.column, made.slot)
+        slot = called(context, builder, child_slot, kinds, args)
+        element = element_at(context, builder, part, child, slot)
+        builder.store(context.cast(builder, element, found, returned), place)
+    return builder.load(place)
 
 
-@overload_attribute(ColumnType, "dictionary")
-def _ol_dictionary(column):
-    _require(column, s.Dictionary, "dictionary")
-    return lambda column: part_of(column, 0)
+def _is_of_child(context: Any, builder: Any, kind: ColumnType, row: Any, k: int) -> Any:
+    """Whether a slot of a union is of child `k`; checked code raises ValueError if it is not."""
+    kinds, args = (kind, types.uint64), (row.column, row.slot)
+    type_id = called(context, builder, type_id_at, kinds, args)
+    expected = type_id.type(kind.data_type.type_codes[k])
+    if checks_positions(context):
+        with builder.if_then(builder.icmp_signed("!=", type_id, expected), likely=False):
+            message = (
+                f"child({k}) of a union's slot that is of another child: ask for type_id first"
+            )
+            context.call_conv.return_user_exc(builder, ValueError, (message,))
+    return builder.icmp_signed("==", type_id, expected)
 
 
-@overload_attribute(ColumnType, "run_ends")
-def _ol_run_ends(column):
-    _require(column, s.RunEndEncoded, "run_ends")
-    return lambda column: part_of(column, 0)
+def _emit_type_id(context: Any, builder: Any, kind: RowType, row: Any) -> Any:
+    made = cgutils.create_struct_proxy(kind)(context, builder, value=row)
+    kinds, args = (kind.column, types.uint64), (made.column, made.slot)
+    return called(context, builder, type_id_at, kinds, args)
 
 
-@overload_attribute(ColumnType, "keys")
-def _ol_keys(column):
-    if not isinstance(column, EntriesType):
-        raise TypingError(f"{column} has no 'keys'")
-    return lambda column: child_of(column, 0)
+# Parts of maps and encoded columns
 
 
-@overload_attribute(ColumnType, "values")
-def _ol_values(column):
-    if isinstance(column, EntriesType):
-        return lambda column: child_of(column, 1)
-    _require(column, s.RunEndEncoded, "values")
-    return lambda column: part_of(column, 1)
+def _part(k: int, had_by: Callable[[Any], bool]) -> Attribute:
+    def emit(context: Any, builder: Any, kind: ColumnType, column: Any) -> Any:
+        taken = emit_child if isinstance(kind, EntriesType) else emit_part
+        return taken(context, builder, kind, column, k)
+
+    return Attribute(had_by, lambda column: column.part(k), emit)
+
+
+def _are_entries(column: Any) -> bool:
+    return isinstance(column, EntriesType)
+
+
+_are_runs = _columns_of(s.RunEndEncoded)
+
+
+def _emit_unit(context: Any, builder: Any, kind: ColumnType, column: Any) -> Any:
+    return context.get_constant_generic(builder, types.unicode_type, kind.data_type.unit)
 
 
 _UNITS = (s.Date, s.Time, s.Timestamp, s.Duration, s.Interval)
 
+COLUMN_ATTRIBUTES = {
+    "null_count": Attribute(_any, lambda _: types.int64, _emit_null_count),
+    "unit": Attribute(_columns_of(*_UNITS), lambda _: types.unicode_type, _emit_unit),
+    "dictionary": _part(0, _columns_of(s.Dictionary)),
+    "run_ends": _part(0, _are_runs),
+    "keys": _part(0, _are_entries),
+    "values": _part(1, lambda column: _are_entries(column) or _are_runs(column)),
+}
 
-@overload_attribute(ColumnType, "unit")
-def _ol_unit(column):
-    if not isinstance(column.data_type, _UNITS):
-        raise TypingError(f"{column} has no 'unit'")
-    unit = column.data_type.unit
-    return lambda column: unit
+COLUMN_METHODS = {
+    "is_valid": _by_position("is_valid", lambda _: types.boolean, tester_of),
+    "value": _by_position("value", value_type, reader_of),
+    "type_id": _by_position(
+        "type_id", lambda _: types.int8, lambda _: type_id_at, _columns_of(s.Union)
+    ),
+    "child_index": _by_position(
+        "child_index", lambda _: types.int64, lambda _: child_slot, _columns_of(s.Union)
+    ),
+    "index": _by_position(
+        "index", lambda _: types.int64, lambda _: index_at, _columns_of(s.Dictionary)
+    ),
+    "run": _by_position("run", lambda _: types.int64, lambda _: run_of, _are_runs),
+    "child": _by_child(
+        "column.child", ColumnType, ColumnType.part, emit_child, _columns_of(s.Union)
+    ),
+}
+
+ROW_ATTRIBUTES = {"type_id": Attribute(_slots_of_unions, lambda _: types.int8, _emit_type_id)}
+
+ROW_METHODS = {
+    "child": _by_child(
+        "row.child", RowType, _type_of_slot_child, _emit_slot_child, _slots_of_unions
+    )
+}

@@ -1,0 +1,78 @@
+"""What `owner.name` is for a column or a row: what its data type has comes first, then a field.
+
+One resolver for types and code: with several, Numba would type a name by one and compile another.
+"""
+
+# Numba's decorators and the bodies that it compiles are untyped.
+# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
+# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core.errors import TypingError
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+
+from colkern.jit.views.columns import BatchType, ColumnType, EntriesType, RowType, emit_child
+from colkern.jit.views.elements import element_type
+from colkern.jit.views.fields import emit_field, field_position
+from colkern.jit.views.methods import (
+    COLUMN_ATTRIBUTES,
+    COLUMN_METHODS,
+    ROW_ATTRIBUTES,
+    ROW_METHODS,
+    Attribute,
+    Method,
+)
+
+_NAMES = {*COLUMN_ATTRIBUTES, *COLUMN_METHODS}
+
+
+def _had(owner: Any, name: str) -> Attribute | Method | None:
+    """What a column or a row has by its data type."""
+    is_row = isinstance(owner, RowType)
+    attributes, methods = (
+        (ROW_ATTRIBUTES, ROW_METHODS) if is_row else (COLUMN_ATTRIBUTES, COLUMN_METHODS)
+    )
+    found = attributes.get(name) or methods.get(name)
+    return found if found is not None and found.had_by(owner) else None
+
+
+class _Attributes(AttributeTemplate):  # type: ignore[misc]
+    def generic_resolve(self, owner, name):
+        found = _had(owner, name)
+        if isinstance(found, Method):
+            return found.resolve(self, owner)
+        if found is not None:
+            return found.returns(owner)
+        k = field_position(owner, name)
+        if k is not None:
+            is_row = isinstance(owner, RowType)
+            return element_type(owner.column.part(k)) if is_row else owner.part(k)
+        if name in _NAMES:
+            raise TypingError(f"{owner} has no {name!r}")
+        return None
+
+
+@infer_getattr
+class _RowAttributes(_Attributes):
+    key = RowType
+
+
+@infer_getattr
+class _ColumnAttributes(_Attributes):
+    key = ColumnType
+
+
+@lower_getattr_generic(ColumnType)
+@lower_getattr_generic(BatchType)
+@lower_getattr_generic(EntriesType)
+@lower_getattr_generic(RowType)
+def _lower(context, builder, kind, value, name):
+    found = _had(kind, name)
+    if isinstance(found, Attribute):
+        return found.emit(context, builder, kind, value)
+    emit = emit_field if isinstance(kind, RowType) else emit_child
+    return emit(context, builder, kind, value, field_position(kind, name))

@@ -24,13 +24,14 @@ from numba.np.numpy_support import from_dtype
 
 from colkern import schema as s
 from colkern.jit.building.nodes import ROW, Node, State, child_rows, node_of
+from colkern.jit.values.borrowing import Borrowed, keep_within_calls
 
 Mode = Literal["build", "measure", "write"]
 
 _WORD = ir.IntType(64)
 
 
-class BuilderType(types.Type):  # type: ignore[misc]
+class BuilderType(Borrowed, types.Type):  # type: ignore[misc]
     """The Numba type of a builder.
 
     Args:
@@ -38,6 +39,8 @@ class BuilderType(types.Type):  # type: ignore[misc]
         nullable: Whether there may be nulls.
         mode: What appending does.
     """
+
+    may_be_returned = True
 
     def __init__(self, data_type: s.DataType, nullable: bool = True, mode: Mode = "build") -> None:
         self.data_type = data_type
@@ -119,6 +122,7 @@ def load_number(builder: Any, address: Any, what: State) -> Any:
 
 @unbox(BuilderType)
 def _unbox(typ, obj, c):
+    keep_within_calls()
     # The caller's reference keeps the builder alive during the call.
     address = c.pyapi.object_getattr_string(obj, "_address")
     value = c.pyapi.long_as_longlong(address)

@@ -35,13 +35,14 @@ from numba.extending import (
 from numba.np.numpy_support import from_dtype
 
 from colkern import schema as s
+from colkern.jit.values.borrowing import Borrowed, keep_within_calls
 from colkern.jit.views.records import HEADER, TABLE, members, part_position, parts, record_address
 from colkern.layouts import BufferSpec, Role, layout
 
 _WORDS = types.CPointer(types.int64)
 
 
-class ColumnType(types.IterableType):  # type: ignore[misc]
+class ColumnType(Borrowed, types.IterableType):  # type: ignore[misc]
     """The Numba type of a column of one data type.
 
     Args:
@@ -83,7 +84,7 @@ class EntriesType(ColumnType):
         super().__init__(data_type, "Entries")
 
 
-class StreamType(types.IterableType):  # type: ignore[misc]
+class StreamType(Borrowed, types.IterableType):  # type: ignore[misc]
     """The Numba type of a stream of record batches."""
 
     def __init__(self, batch: BatchType) -> None:
@@ -101,7 +102,7 @@ class StreamType(types.IterableType):  # type: ignore[misc]
         return ColumnIteratorType(self)
 
 
-class RowType(types.Type):  # type: ignore[misc]
+class RowType(Borrowed, types.Type):  # type: ignore[misc]
     """The Numba type of a row of a struct column or a batch, or of a slot of a union.
 
     Args:
@@ -118,7 +119,7 @@ class RowType(types.Type):  # type: ignore[misc]
         return self.column
 
 
-class ColumnIteratorType(types.SimpleIteratorType):  # type: ignore[misc]
+class ColumnIteratorType(Borrowed, types.SimpleIteratorType):  # type: ignore[misc]
     """The Numba type of an iterator over a column's elements, or over a stream's batches."""
 
     def __init__(self, source: ColumnType | StreamType) -> None:
@@ -405,6 +406,7 @@ def _unbox_stream(typ, obj, c):
 
 def _record(obj: Any, c: Any) -> tuple[Any, Any]:
     """The LLVM pointer to the record of a Python object; whether that failed, with an exception set."""
+    keep_within_calls()
     function = c.pyapi.unserialize(c.pyapi.serialize_object(record_address))
     address = c.pyapi.call_function_objargs(function, (obj,))
     c.pyapi.decref(function)

@@ -31,17 +31,21 @@ from numba.extending import (
     unbox,
 )
 
+from colkern.jit.values.borrowing import Borrowed, keep_within_calls
 from colkern.jit.values.bytestring import ByteString
 
 POINTER = types.CPointer(types.uint8)
 
 
-class ByteStringType(types.IterableType):  # type: ignore[misc]
+class ByteStringType(Borrowed, types.IterableType):  # type: ignore[misc]
     """The Numba type of a view of bytes."""
 
     # Unification starts with the narrowest type. With a view first, literals become views; the
     # other way around all would become Python strings, which are allocated.
     bitwidth = -1
+
+    # Python is given a copy.
+    may_be_returned = True
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -75,7 +79,7 @@ class ByteStringType(types.IterableType):  # type: ignore[misc]
         return Conversion.unsafe if isinstance(other, types.UnicodeType) else None
 
 
-class ByteIteratorType(types.SimpleIteratorType):  # type: ignore[misc]
+class ByteIteratorType(Borrowed, types.SimpleIteratorType):  # type: ignore[misc]
     """The Numba type of `iter(s)`."""
 
     def __init__(self, source: ByteStringType) -> None:
@@ -176,6 +180,7 @@ def _typeof(value, context):
 
 @unbox(ByteStringType)
 def _unbox(typ, obj, c):
+    keep_within_calls()
     # The caller's reference keeps the bytes alive during the call.
     data = cgutils.alloca_once(c.builder, c.pyapi.cstring)
     size = cgutils.alloca_once(c.builder, c.pyapi.py_ssize_t)

@@ -602,7 +602,7 @@ class RecordBatchStream:
         self.schema = schema
         self._batches = iter(batches)
         # What compiled code was handed of it, kept alive while that runs.
-        self._records: list[Any] = []
+        self._record: Any = None
 
     def __iter__(self) -> Iterator[RecordBatch]:
         return self._batches

@@ -164,6 +164,19 @@ def test_a_stream_is_read_batch_by_batch() -> None:
     assert totals(stream) == ([1, 3, 3], 3, True)
     # What a stream had is read.
     assert stream.read_all() == []
+    with pytest.raises(ValueError, match="once"):
+        totals(stream)
+
+
+def test_a_stream_is_no_two_arguments() -> None:
+    @njit
+    def lengths(a: Any, b: Any) -> Any:
+        return len(a), len(b)
+
+    batch = batch_from_pyarrow(BATCH)
+    stream = RecordBatchStream(batch.schema, iter([batch]))
+    with pytest.raises(ValueError, match="once"):
+        lengths(stream, stream)
 
 
 def test_chunks_are_a_tuple_of_columns() -> None:

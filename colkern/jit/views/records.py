@@ -179,6 +179,9 @@ def record_address(column: Array | RecordBatch | RecordBatchStream) -> int:
     """Where the record of a column, batch or stream stands, for as long as that is alive.
 
     Of a stream, all batches that are left are read.
+
+    Raises:
+        ValueError: If it is a stream that was passed before.
     """
     if isinstance(column, RecordBatchStream):
         return stream_record_of(column).address
@@ -186,8 +189,16 @@ def record_address(column: Array | RecordBatch | RecordBatchStream) -> int:
 
 
 def stream_record_of(stream: RecordBatchStream) -> StreamRecord:
-    """The records of all batches that a stream still has; the stream keeps them."""
-    made = StreamRecord(stream.read_all())
-    # Of any earlier call too: it may still run, in another thread.
-    stream._records.append(made)
+    """The records of all batches that a stream still has; the stream keeps them.
+
+    Raises:
+        ValueError: If compiled code has been handed the stream before: it would find no batches.
+    """
+    if stream._record is not None:
+        raise ValueError(
+            "a stream of batches is passed to compiled code once, as one argument: its batches are "
+            "read then. Keep them with read_all, and pass them or a new stream"
+        )
+    made: StreamRecord = StreamRecord(stream.read_all())
+    stream._record = made
     return made

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +13,7 @@ from arrow_oracle import from_pyarrow
 from jit.checksums import checksum, kernel_source
 from jit.device_kernels import CASES, decimal_totals, kernel_of, searched
 from jit.ptx_kernels import run_ptx
+from jit.simulated_kernels import reported
 from nestings import LENGTH, WRAPPERS, leaf
 
 import colkern as ck
@@ -26,18 +24,8 @@ THREADS = 6
 
 @pytest.fixture(scope="module")
 def simulated_kernels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What went wrong in the simulator, by case: one process runs them all."""
-    output = tmp_path_factory.mktemp("kernels") / "report.json"
-    done = subprocess.run(
-        [sys.executable, Path(__file__).with_name("simulated_kernels.py"), output],
-        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
-        capture_output=True,
-        text=True,
-        timeout=290,
-    )
-    assert done.returncode == 0, done.stderr
-    report: dict[str, str] = json.loads(output.read_text())
-    return report
+    """What went wrong in the simulator, by case."""
+    return reported("device_kernels", tmp_path_factory.mktemp("kernels"))
 
 
 @pytest.mark.parametrize("case", [case.__name__ for case in CASES])

@@ -24,6 +24,7 @@ import colkern.jit.building.room  # noqa: F401
 from colkern.cpu.compiler import jit
 from colkern.jit.building.builder_type import BuilderType
 from colkern.jit.building.byte_strings import bytes_append, fixed_size_append
+from colkern.jit.building.nodes import HINTS
 from colkern.jit.building.numbers import number_append, words_append
 from colkern.jit.compiling.functions import library_key
 from colkern.jit.values.optionals import unwrapped
@@ -44,25 +45,14 @@ def _ol_append(out, value):
         return append_optional
     made = _APPENDS.get(out.node.kind, lambda out, value: None)(out, value)
     if made is None:
-        raise TypingError(f"append: {_got(value)} to a builder of {out.data_type}{_hint(out)}")
+        raise TypingError(
+            f"append: {_got(value)} to a builder of {out.data_type}{HINTS.get(out.node.kind, '')}"
+        )
     return made
 
 
 def _got(value):
     return str(types.unliteral(value)).replace("unicode_type", "str")
-
-
-_HINTS = {
-    "list": "; append to its `values`, then call end_list()",
-    "fixed_size_list": "; append to its `values`, then call end_list()",
-    "map": "; append to its `keys` and `items`, then call end_map()",
-    "struct": "; append to each of its fields, then call end_row()",
-    "null": ", which takes None alone",
-}
-
-
-def _hint(out):
-    return _HINTS.get(out.node.kind, "")
 
 
 _APPENDS = {

@@ -65,7 +65,7 @@ def _count_for(words: int, power: int, spare: int = 0) -> int:
 def _narrowed(e: Emitter, words: Sequence[str], count: int) -> tuple[str, ...]:
     if len(words) <= count:
         return tuple(_widened(e, words, count))
-    if e.program.checked:
+    if e.program.checks_values:
         filling = e.bind(e.call(decimal_words.filling, words[count - 1]))
         fits = " and ".join(f"{word} == {filling}" for word in words[count:])
         e.check(f"({fits})", OverflowError, f"a decimal does not fit {count * _WORD} bits")

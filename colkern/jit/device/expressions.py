@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from colkern.jit.device import columns, decimals, strings
+from colkern.jit.device import builders, columns, decimals, strings
+from colkern.jit.device.builder_kinds import Builder
 from colkern.jit.device.conversions import converted, truth
 from colkern.jit.device.emitter import Emitter, Program, Value, items, record
 from colkern.jit.device.kinds import (
@@ -170,6 +171,8 @@ class Expressions(Emitter):
             return columns.row_attribute(self, base, node.attr)
         if isinstance(kind, Decimal):
             return decimals.attribute(self, base, node.attr)
+        if isinstance(kind, Builder):
+            return builders.attribute(self, base, node.attr)
         if isinstance(kind, Record) and node.attr in kind.names:
             return items(base)[kind.names.index(node.attr)]
         if isinstance(kind, Bytes | Literal):
@@ -359,14 +362,6 @@ class Expressions(Emitter):
                 block += self.located(f"{name} = {part}")
         self.block.append(self.conditional(condition, then, otherwise))
         return Value(kind, names)
-
-    def conditional(self, test: str, then: list[ast.stmt], otherwise: list[ast.stmt]) -> ast.stmt:
-        """An `if` statement."""
-        (made,) = self.located(f"if {test}: pass")
-        assert isinstance(made, ast.If)
-        made.body = then or made.body
-        made.orelse = otherwise
-        return made
 
     def _unaryop(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
@@ -627,6 +622,7 @@ _METHODS: dict[type[Kind], Callable[[Emitter, Value, str, Sequence[Value]], Valu
     Bytes: strings.method,
     Literal: strings.method,
     Decimal: decimals.method,
+    Builder: builders.method,
 }
 
 _LIBRARIES = ("numba", "numba_cuda", "numba_cuda_mlir", "numpy", "cupy", "math", "llvmlite")

@@ -12,7 +12,16 @@ import numpy as np
 
 from colkern.cuda import adapter
 from colkern.errors import CompileError
-from colkern.jit.device.emitter import CONSTANTS, Like, Member, Need, Program, Value, name_of
+from colkern.jit.device.emitter import (
+    CONSTANTS,
+    Like,
+    Member,
+    Need,
+    Program,
+    Shared,
+    Value,
+    name_of,
+)
 from colkern.jit.device.expressions import variables
 from colkern.jit.device.kinds import INTEGER, NOTHING, PLAIN, Column, Kind, Literal, Path
 from colkern.jit.device.statements import Statements, Translated, translate
@@ -61,10 +70,14 @@ def call(
     count = len(returned.parts)
     if count == 0:
         caller.emit(text)
-        return Value(NOTHING, ())
-    if count == 1:
-        return Value(returned, (caller.bind(text),))
-    return Value(returned, caller.bind_each(text, count))
+        found = Value(NOTHING, ())
+    elif count == 1:
+        found = Value(returned, (caller.bind(text),))
+    else:
+        found = Value(returned, caller.bind_each(text, count))
+    if caller.program.raises and Shared("errors") in made.needs:
+        caller.leave_if_noted()
+    return found
 
 
 def _bound(
@@ -176,15 +189,7 @@ def kernel_function(
         raise CompileError(f"{function.__name__}: a kernel returns nothing; write to an array")
     definition, needs = translated.definition, translated.needs
     used = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}
-    prelude: list[str] = []
-    for name, kind in kinds.items():
-        if isinstance(kind, Column):
-            prelude += _whole_column(name, kind, used, needs)
-    translated.namespace["_ck_cuda"] = adapter.compiler()
-    for need, name in needs.items():
-        if isinstance(need, Like):
-            translated.namespace[f"{name}_type"] = np.dtype(need.code).type
-            prelude.append(f"{name} = _ck_cuda.local.array(1, {name}_type)")
+    prelude = prelude_of(kinds, used, needs, translated.namespace)
     before = ast.parse("\n".join(prelude)).body
     for statement in before:
         for part in ast.walk(statement):
@@ -193,6 +198,29 @@ def kernel_function(
     definition.args.args = [ast.arg(name) for name, kind in kinds.items() if kind == PLAIN]
     taken = {need: name for need, name in needs.items() if not isinstance(need, Like)}
     return defined(function, translated, list(taken.values())), list(taken)
+
+
+def prelude_of(
+    kinds: dict[str, Kind], used: set[str], needs: dict[Need, str], namespace: dict[str, Any]
+) -> list[str]:
+    """Statements that a kernel begins with: the columns that it is handed, and arrays of each type.
+
+    Args:
+        kinds: What it is handed.
+        used: The names that it uses.
+        needs: What it needs; what columns need is added.
+        namespace: What its global names mean; what the statements name is added.
+    """
+    prelude: list[str] = []
+    for name, kind in kinds.items():
+        if isinstance(kind, Column):
+            prelude += _whole_column(name, kind, used, needs)
+    namespace["_ck_cuda"] = adapter.compiler()
+    for need, name in needs.items():
+        if isinstance(need, Like):
+            namespace[f"{name}_type"] = np.dtype(need.code).type
+            prelude.append(f"{name} = _ck_cuda.local.array(1, {name}_type)")
+    return prelude
 
 
 def _whole_column(name: str, kind: Column, used: set[str], needs: dict[Need, str]) -> list[str]:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from colkern import schema as s
-from colkern.jit.device import columns, elements, strings
+from colkern.jit.device import columns, elements, raising, strings
 from colkern.jit.device.conversions import converted
-from colkern.jit.device.emitter import Need, Program, Value, items
+from colkern.jit.device.emitter import Need, Program, Shared, Value, items
 from colkern.jit.device.expressions import Expressions, variables
 from colkern.jit.device.kinds import (
     BYTES,
@@ -196,13 +196,41 @@ class Statements(Expressions):
             self.emit(value.parts[0])
 
     def _on_assert(self, node: ast.Assert) -> None:
+        if self.program.raises:
+            raising.note_unless(self, self.truth(node.test), AssertionError, node.msg)
+            self.leave_if_noted()
+            return
         self.emit(f"assert {self.truth(node.test)}")
 
     def _on_raise(self, node: ast.Raise) -> None:
+        if self.program.raises:
+            raising.note_raised(self, node)
+            self._leave()
+            return
         self.block.append(copy.deepcopy(node))
         for part in ast.walk(node):
             if isinstance(part, ast.Name):
                 self.value(part)
+
+    def leave_if_noted(self) -> None:
+        """End the function where something that was raised has been noted."""
+        with self.within([]) as block:
+            self._leave()
+        test = f"{self.need(Shared('errors'))}[0] != 0"
+        self.block.append(self.conditional(test, block, []))
+
+    def _leave(self) -> None:
+        """End the function, whose caller ends as well: what it returns is not looked at."""
+        kind = self.returned_before
+        parts = () if isinstance(kind, Unknown) else zeros(kind)
+        self.emit(_return(parts))
+
+    def arithmetic(self, node: ast.BinOp, left: Value, right: Value) -> Value:
+        """`left op right`; a division by zero raises where exceptions do."""
+        if self.program.raises and raising.divides(node, left, right):
+            right = raising.require_divisor(self, right)
+            self.leave_if_noted()
+        return super().arithmetic(node, left, right)
 
     def _on_return(self, node: ast.Return) -> None:
         value = self.value(node.value) if node.value is not None else Value(Nothing(), ())
@@ -214,12 +242,12 @@ class Statements(Expressions):
         if isinstance(settled, Unknown):
             settled = self.returned
         if isinstance(settled, Unknown | Nothing):
-            self.emit("return")
+            self.emit(_return(()))
             return
         parts = (
             converted(self, value, settled) if self.fits(value.kind, settled) else zeros(settled)
         )
-        self.emit(f"return {parts[0] if len(parts) == 1 else '(' + ', '.join(parts) + ',)'}")
+        self.emit(_return(parts))
 
     # Assignments
 
@@ -445,6 +473,12 @@ class Statements(Expressions):
             return Value(kind, tuple(part for value in values for part in value.parts))
 
         return _Elements(length, item)
+
+
+def _return(parts: tuple[str, ...]) -> str:
+    if not parts:
+        return "return"
+    return f"return {parts[0] if len(parts) == 1 else '(' + ', '.join(parts) + ',)'}"
 
 
 def _falls_through(body: list[ast.stmt]) -> bool:

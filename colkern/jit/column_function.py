@@ -21,6 +21,7 @@ from colkern.jit.rows.arguments import (
     value_of,
 )
 from colkern.jit.signatures import Signature
+from colkern.memory import HOST, Device
 
 NullPolicy = Literal["propagate", "pass"]
 
@@ -232,13 +233,42 @@ def common_length(names: Sequence[str], arrays: Sequence[Array], kind: str) -> i
         ValueError: If the lengths differ.
         UnsupportedError: If an array is in device memory.
     """
+    require_one_length(names, arrays)
+    for name, array in zip(names, arrays, strict=True):
+        if array.device != HOST:
+            raise UnsupportedError(
+                f"{name} is on {array.device}, and a {kind} runs over columns in host memory: copy it "
+                f"with colkern.cuda.memory.to_host"
+            )
+    return arrays[0].length
+
+
+def require_one_length(names: Sequence[str], arrays: Sequence[Array]) -> None:
+    """Check that arrays have one length; `names` are what messages call them.
+
+    Raises:
+        ValueError: If the lengths differ.
+    """
     length = arrays[0].length
     for name, array in zip(names, arrays, strict=True):
         if array.length != length:
             raise ValueError(f"{name}: {array.length} values, but {names[0]} has {length}")
-        if array.device.kind != "cpu":
-            raise UnsupportedError(f"{name}: a {kind} over memory on {array.device}")
-    return length
+
+
+def common_device(names: Sequence[str], arrays: Sequence[Array]) -> Device:
+    """Where all of the arrays are; `names` are what messages call them.
+
+    Raises:
+        UnsupportedError: If they are in different places.
+    """
+    device = arrays[0].device
+    for name, array in zip(names, arrays, strict=True):
+        if array.device != device:
+            raise UnsupportedError(
+                f"{name} is on {array.device}, and {names[0]} on {device}: copy one of them with "
+                f"colkern.cuda.memory.to_device or to_host"
+            )
+    return device
 
 
 def require_null_policy(nulls: str) -> None:

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, overload
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
-from colkern.jit.column_function import ColumnFunction
+from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
 from colkern.jit.results.result_types import require_result_type, result_type
 from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
+from colkern.memory import HOST, Device
 
 if TYPE_CHECKING:
+    from colkern.jit.device.columns_of_rows import DevicePlan
     from colkern.jit.rows.execution import Plan
 
 
@@ -49,27 +51,37 @@ class Udf(ColumnFunction):
         self.function = function
         self.pure = pure
         self._results: dict[tuple[Value, ...], s.DataType] = {}
+        self._device_plans: dict[tuple[s.DataType, ...], DevicePlan] = {}
 
     def __call__(self, *columns: Any) -> Array:
         """The function of each row of the columns, as an array.
 
         Args:
-            columns: One array a parameter, all of one length, in host memory; objects with
-                `__arrow_c_array__` or `__arrow_c_stream__` (of pyarrow, polars, nanoarrow, arro3 …) are
-                taken without a copy; a stream must hold one array at most.
+            columns: One array a parameter, all of one length, in host memory, or on one device; then
+                the results are there, too. Objects with `__arrow_c_array__` or `__arrow_c_stream__`
+                (of pyarrow, polars, nanoarrow, arro3 …) are taken without a copy; a stream must hold
+                one array at most.
 
         Raises:
             TypeError: If a column is no array, or not of the parameter's type; names it.
             ValueError: If the lengths differ, or a result is no UTF-8.
             OverflowError: If a result does not fit its type.
             InvalidArrowError: If a column's offsets or views point outside its memory.
-            CompileError: If the function does not compile for these types.
+            CompileError: If the function does not compile for these types, or not for a device.
+            UnsupportedError: If the columns are in different places, or results of that type cannot
+                be made on a device.
+            DeviceUnavailableError: If this process cannot use the device.
 
         What the function raises itself comes through, with a note that says in which row.
         """
         arrays = self._arrays(columns)
+        require_one_length(self._names, arrays)
+        device = common_device(self._names, arrays)
         results = self._over_values(arrays)
-        return self._over_rows(arrays) if results is None else results
+        if results is None:
+            on_host = device == HOST
+            results = self._over_rows(arrays) if on_host else self._on_device(arrays, device)
+        return results
 
     def _over_values(self, arrays: list[Array]) -> Array | None:
         """The results by the values of an only column that is encoded, if that is possible."""
@@ -80,14 +92,30 @@ class Udf(ColumnFunction):
         # Null indices lead to no value that could have the default as its result.
         if self._has_default() and arrays[0].null_count:
             return None
-        # On the host, as the rest of it would be.
-        self._length(arrays)
         return over_values(arrays[0], self)
 
     def _over_rows(self, arrays: list[Array]) -> Array:
         plan, plain, length = self._planned(arrays)
         results: Array = plan.run(plain, length)
         return results
+
+    def _on_device(self, arrays: list[Array], device: Device) -> Array:
+        types = tuple([array.type for array in arrays])
+        plan = self._device_plans.get(types)
+        if plan is None:
+            plan = self._device_plans[types] = self._device_plan(types)
+        return plan.run(arrays, device)
+
+    def _device_plan(self, columns: tuple[s.DataType, ...]) -> DevicePlan:
+        """How it runs over columns of those types on a device."""
+        from colkern.jit.device.columns_of_rows import DevicePlan
+        from colkern.jit.device.row_kernels import Argument
+
+        readers = self._readers(columns)
+        returns = self._infer(tuple(reader.value for reader in readers))
+        arguments = list(map(Argument, readers, columns, self._nullable()))
+        default = self._default(returns)
+        return DevicePlan(self.name, self.function, arguments, returns, default, self._over_rows)
 
     def result_type(self, *columns: s.DataType) -> s.DataType:
         """The type of the results for columns of those types; compiles the function if it has to.

@@ -307,6 +307,19 @@ def take_bytes(start, stop, step, indices, offsets, base, width, starts, out):
         copy_bytes_loosely(out, place * width, base + source * width, count, room)
 
 
+@kernel("addresses: u8[], starts: O[], out: u1[w]", grouped=True, O="i4 i8")
+def gather_bytes(start, stop, step, addresses, starts, out):
+    """The bytes of `out` from starts[i] on = those at addresses[i], as many as there is room for.
+
+    addresses: uint64[n], where so many bytes are
+    starts: int32/int64[n + 1]
+    out: uint8[starts[n]]
+    """
+    for i in range(start, stop, step):
+        place = uint64(starts[i])
+        copy_bytes(out, place, addresses[i], uint64(starts[i + uint64(1)]) - place)
+
+
 @kernel("indices: I[], offsets: O[], starts: O[], out: u8[w]", I="u1 u2 u4 u8", O="i4 i8")
 def take_ranges(start, stop, step, indices, offsets, starts, out):
     """The positions in `out` from starts[i] on = offsets[indices[i]] and up: the elements of a list.

@@ -198,6 +198,8 @@ class _Source:
             return self._load(operands, kind, self._address(operands[1]))
         if op == "st":
             return self._store(operands, kind, self._address(operands[0]))
+        if op == "atom":
+            return self._atom(operands, mods, kind)
         target, *given = operands
         values = [self._value(operand) for operand in given]
         if op == "cvt":
@@ -225,6 +227,16 @@ class _Source:
         return [
             f"at({kind!r}, {address} + {k * size}).value = {value}"
             for k, value in enumerate(values)
+        ]
+
+    def _atom(self, operands: list[str], mods: list[str], kind: str) -> list[str]:
+        """Threads run one after the other, so that what one does to memory is not interrupted."""
+        choose = next(mod for mod in mods if mod in ("min", "max"))
+        place = f"at({kind!r}, {self._address(operands[1])})"
+        given = _of_kind(self._value(operands[2]), kind)
+        return [
+            f"{operands[0][1:]} = {place}.value",
+            f"{place}.value = {choose}({operands[0][1:]}, {given})",
         ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.cuda import adapter
 from colkern.jit.building.tree import Tree
+from colkern.jit.device.building_kernels import RowKernel, row_kernels
 from colkern.jit.device.emitter import Member
 from colkern.jit.device.kernels import type_of
-from colkern.jit.device.row_kernels import RowKernel, row_kernels
 from colkern.jit.device.rows import RowsCall
 from colkern.memory import HOST
 
@@ -27,7 +28,7 @@ def rows_by_ptx(
     count: int,
     *arguments: Array | int,
     returns: s.DataType,
-    capability: tuple[int, int],
+    capability: tuple[int, int] = (9, 0),
 ) -> Array:
     """What `build_rows` gives for columns in host memory, and integers."""
     columns = [argument for argument in arguments if isinstance(argument, Array)]
@@ -36,7 +37,7 @@ def rows_by_ptx(
     kernels = row_kernels(function, tuple(map(type_of, arguments)), tree, False)
 
     def start(kernel: RowKernel, given: tuple[Any, ...]) -> None:
-        text = adapter.ptx(kernel.function, _signature(kernel, len(numbers)), capability)
+        text = _ptx(kernel, len(numbers), capability)
         values: list[int] = []
         for argument in given:
             is_array = isinstance(argument, np.ndarray)
@@ -57,11 +58,13 @@ def rows_by_ptx(
     return call.run()[0]
 
 
-def _signature(kernel: RowKernel, numbers: int) -> list[tuple[str, bool]]:
-    """The types of a kernel's parameters, and which of them are arrays."""
+@cache
+def _ptx(kernel: RowKernel, numbers: int, capability: tuple[int, int]) -> str:
+    """The PTX of a kernel; of its parameters, the counts of columns and what counts rows have a sign."""
     counts = ("length", "null_count")
     needs = [
         ("i8" if isinstance(need, Member) and need.name in counts else "u8", False)
         for need in kernel.needs
     ]
-    return [("i8", False)] * (1 + numbers) + [("i8", True)] * 2 + needs
+    signature = [("i8", False)] * (1 + numbers) + [("i8", True)] * 2 + needs
+    return adapter.ptx(kernel.function, signature, capability)

@@ -13,7 +13,7 @@ from arrow_oracle import from_pyarrow
 from jit.checksums import checksum, kernel_source
 from jit.device_kernels import CASES, decimal_totals, kernel_of, searched
 from jit.ptx_kernels import run_ptx
-from jit.simulated_kernels import reported
+from jit.simulated_kernels import report_of
 from nestings import LENGTH, WRAPPERS, leaf
 
 import colkern as ck
@@ -24,8 +24,9 @@ THREADS = 6
 
 @pytest.fixture(scope="module")
 def simulated_kernels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What went wrong in the simulator, by case."""
-    return reported("device_kernels", tmp_path_factory.mktemp("kernels"))
+    """What went wrong in the simulator, by case: one process runs them all."""
+    output = tmp_path_factory.mktemp("kernels") / "report.json"
+    return report_of("jit.device_kernels", output)
 
 
 @pytest.mark.parametrize("case", [case.__name__ for case in CASES])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from jit.device_rows import ALL, CASES, TEXTS, WORDS, all_words, expected_of_all, of_all, split
+from jit.device_rows import CASES, REPEATED, repeat, repeated
 from jit.ptx_rows import rows_by_ptx
-from jit.simulated_kernels import reported
+from jit.simulated_kernels import report_of
 
 import colkern as ck
 
@@ -13,7 +13,7 @@ import colkern as ck
 @pytest.fixture(scope="module")
 def simulated_rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What went wrong in the simulator, by case."""
-    return reported("device_rows", tmp_path_factory.mktemp("rows"))
+    return report_of("jit.device_rows", tmp_path_factory.mktemp("rows") / "report.json")
 
 
 @pytest.mark.parametrize("case", [case.__name__ for case in CASES])
@@ -22,14 +22,10 @@ def test_in_the_simulator(case: str, simulated_rows: dict[str, str]) -> None:
 
 
 def test_compiled_kernels_write_what_they_have_measured() -> None:
-    count = len(TEXTS)
-    found = rows_by_ptx(split, count, ck.array(TEXTS), 2, returns=WORDS, capability=(9, 0))
+    texts = ["ab", None, "é", "four", ""]
+    found = rows_by_ptx(repeat, 5, ck.array(texts), returns=REPEATED, capability=(9, 0))
     found.validate(full=True)
-    assert found.to_pylist() == all_words(TEXTS)
-
-
-def test_compiled_kernels_write_values_of_every_layout() -> None:
-    numbers = list(range(20))
-    found = rows_by_ptx(of_all, 20, ck.array(numbers), returns=ALL, capability=(8, 0))
-    found.validate(full=True)
-    assert found.to_pylist() == [expected_of_all(n) for n in numbers]
+    assert found.to_pylist() == list(map(repeated, texts))
+    with pytest.raises(ValueError, match="too long") as caught:
+        rows_by_ptx(repeat, 3, ck.array(["a", "12345", "123456"]), returns=REPEATED)
+    assert caught.value.__notes__ == ["repeat: row 2"]

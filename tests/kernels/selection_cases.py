@@ -10,6 +10,7 @@ from kernels.case import (
     BIT_LENGTHS,
     LENGTHS,
     NOWHERE,
+    Addresses,
     At,
     Case,
     bitmap,
@@ -194,6 +195,17 @@ def take_bytes(types: dict[str, str]) -> Iterator[Case]:
             args = (range(len(lengths)), offsets, source, 1, offsets)
             expected = list(data[skip : skip + offsets[-1]])
             yield Case(f"{lengths} from {skip}", len(lengths), args, expected)
+
+
+@cases_of(selection.gather_bytes)
+def gather_bytes(_: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("gather bytes")
+    for lengths in ([], [0], [3], [0, 1, 8, 0, 33, 300, 2]):
+        pieces = [rng.randbytes(length) for length in lengths]
+        starts = list(itertools.accumulate(lengths, initial=0))
+        addresses = Addresses([np.frombuffer(piece, np.uint8) for piece in pieces])
+        expected = list(b"".join(pieces))
+        yield Case(f"{lengths}", len(lengths), (addresses, starts), expected)
 
 
 @cases_of(selection.take_ranges)

@@ -76,18 +76,18 @@ def _check_integer(e: Emitter, out: Value, value: Value, constant: int | None) -
     # An operation that floats do not have: they are no integers for a compiler to round.
     number = e.bind(f"{value.parts[0]} | {value.parts[0]}")
     if not _always_within(value.kind, constant, node.bounds):
-        least, most = node.bounds
+        # Of a decimal, which may be wider, as much as there is of integers.
+        least, most = max(node.bounds[0], -(1 << 63)), min(node.bounds[1], (1 << 64) - 1)
         within = f"_ck_i8({number}) >= {_signed(least)} if {number} < 0 else "
         within += f"_ck_u8({number}) <= {_unsigned(most)}"
-        message = f"append: an integer out of the range of {kind_of(out).data_type}"
-        require(e, out, within, OverflowError, message)
+        require(e, out, within, OverflowError, _range(out))
     if node.multiple_of > 1:
         whole = f"_ck_i8({number}) % {_signed(node.multiple_of)} == 0"
         require(e, out, whole, OverflowError, "append: a date64 is no whole day")
 
 
 def _always_within(kind: Kind, constant: int | None, bounds: tuple[int, int]) -> bool:
-    """Whether it is known that an integer is in a range."""
+    """Whether it is known that an integer of up to 64 bits is in a range."""
     if constant is not None:
         least = most = constant
     elif kind == BOOL:
@@ -96,7 +96,7 @@ def _always_within(kind: Kind, constant: int | None, bounds: tuple[int, int]) ->
         found = np.iinfo(kind.code)
         least, most = int(found.min), int(found.max)
     else:
-        return False
+        least, most = -(1 << 63), (1 << 64) - 1
     return bounds[0] <= least and most <= bounds[1]
 
 
@@ -116,21 +116,19 @@ def _unsigned(number: int) -> str:
 
 def _append_words(e: Emitter, out: Value, value: Value) -> bool:
     count = kind_of(out).node.per_slot
-    words = _words(e, value, count)
-    if words is None:
+    if isinstance(value.kind, Record):
+        parts = items(value)
+        if len(parts) != count or not all(map(_is_integer, parts)):
+            return False
+        words = tuple(_word(e, part) for part in parts)
+        _check_words(e, out, words)
+    elif _is_integer(value):
+        number = e.bind(value.parts[0])
+        _check_integer(e, out, Value(value.kind, (number,)), integer(value))
+        sign = e.bind(f"~_ck_zero if {number} < 0 else _ck_zero")
+        words = (_word(e, value), *[sign] * (count - 1))
+    else:
         return False
-    number = Value(Decimal(count, 0), words)
-    bounds = kind_of(out).node.bounds
-    assert bounds is not None
-    least, most = (
-        Value(Decimal(count, 0), tuple(_unsigned(bound >> 64 * k) for k in range(count)))
-        for bound in bounds
-    )
-    within = " and ".join(
-        (decimals.compared(e, ">=", number, least), decimals.compared(e, "<=", number, most))
-    )
-    message = f"append: an integer out of the range of {kind_of(out).data_type}"
-    require(e, out, within, OverflowError, message)
     slot, room = new_slot(e, out)
     for k, word in enumerate(words):
         store(e, out, "items", f"{slot} * {count} + {k}", word, room)
@@ -138,18 +136,24 @@ def _append_words(e: Emitter, out: Value, value: Value) -> bool:
     return True
 
 
-def _words(e: Emitter, value: Value, count: int) -> tuple[str, ...] | None:
-    """The words (uint64) of an integer, or of a tuple of them."""
-    if isinstance(value.kind, Record):
-        parts = items(value)
-        if len(parts) != count or not all(_is_integer(part) for part in parts):
-            return None
-        return tuple(_word(e, part) for part in parts)
-    if not _is_integer(value):
-        return None
-    number = e.bind(value.parts[0])
-    sign = e.bind(f"~_ck_zero if {number} < 0 else _ck_zero")
-    return _word(e, value), *[sign] * (count - 1)
+def _check_words(e: Emitter, out: Value, words: tuple[str, ...]) -> None:
+    """Note an integer of several words that is none of the type."""
+    bounds = kind_of(out).node.bounds
+    assert bounds is not None
+    if not is_measured(out):
+        return
+    kind = Decimal(len(words), 0)
+    least, most = (
+        Value(kind, tuple(_unsigned(bound >> 64 * k) for k in range(len(words))))
+        for bound in bounds
+    )
+    number = Value(kind, words)
+    for sign, bound in ((">=", least), ("<=", most)):
+        require(e, out, decimals.compared(e, sign, number, bound), OverflowError, _range(out))
+
+
+def _range(out: Value) -> str:
+    return f"append: an integer out of the range of {kind_of(out).data_type}"
 
 
 def _is_integer(value: Value) -> bool:

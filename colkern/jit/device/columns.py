@@ -21,6 +21,7 @@ def slot_at(e: Emitter, column: Value, index: str) -> tuple[str, str]:
         return e.bind(e.call(slots.slot_of, index, start, length)), elements.ALWAYS
     place = e.place(IndexError, "column index out of range")
     slot = e.bind(e.call(slots.checked_slot_of, index, start, length, place))
+    e.stop_if_noted()
     return slot, readable(e, slot)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from colkern.jit.device import decimals
 from colkern.jit.device.emitter import Emitter, Value, items
 from colkern.jit.device.kinds import (
+    UNSIGNED,
     Bytes,
     Decimal,
+    Integer,
     Kind,
     Literal,
     Nothing,
@@ -42,6 +44,8 @@ def converted(e: Emitter, value: Value, kind: Kind) -> tuple[str, ...]:
             for inner, item in zip(kind.kinds, items(value), strict=True)
             for part in converted(e, item, inner)
         )
+    if kind == UNSIGNED and isinstance(value.kind, Integer):
+        return (f"_ck_u8({value.parts[0]})",)
     if is_plain(kind):
         return (e.plain(value),)
     return value.parts

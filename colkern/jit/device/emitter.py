@@ -92,22 +92,23 @@ class Program:
 
     Args:
         checked: Whether indices and nulls are checked.
-        raises: Whether what functions raise is noted as well, and ends them.
+        by_row: Whether each thread goes over rows, and its errors are those of a row. Then what the
+            user's functions raise is noted, too, and ends them.
         literals: The strings of the source, one after the other.
         places: What went wrong where a check fails: the exception, with its text.
         functions: The functions that the kernel calls, by what they are made from.
     """
 
     checked: bool
-    raises: bool = False
+    by_row: bool = False
     literals: bytearray = field(default_factory=bytearray)
     places: list[tuple[type[Exception], str]] = field(default_factory=list)
     functions: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def checks_values(self) -> bool:
-        """Whether nulls that are used as values are noted, and what arithmetic and parsing do not give."""
-        return self.checked or self.raises
+        """Whether nulls that are used as values are noted, and what does not fit."""
+        return self.checked or self.by_row
 
     def place(self, exception: type[Exception], text: str) -> int:
         """The number, from 1 on, that stands for what went wrong."""
@@ -269,6 +270,7 @@ class Emitter:
         """Have a failed condition raise, where checks are made."""
         if self.program.checks_values:
             self.note_unless(right, exception, message)
+            self.stop_if_noted()
 
     def note_unless(self, right: str, exception: type[Exception], message: str) -> None:
         """Note what a failed condition raises, if nothing is noted yet: `slot_values.noted` in place.
@@ -277,6 +279,9 @@ class Emitter:
         """
         errors, place = self.place(exception, message).split(", ")
         self.emit(f"if not ({right}) and {errors}[0] == 0: {errors}[0] = {place}")
+
+    def stop_if_noted(self) -> None:
+        """Return if something has been noted, where that ends a function."""
 
     # Values
 
@@ -319,8 +324,8 @@ class Emitter:
 
 
 def integer(value: Value) -> int | None:
-    """The number of a constant integer."""
-    if not isinstance(value.kind, Integer):
+    """The number of a constant integer; None of what is none, or is a variable."""
+    if not isinstance(value.kind, Integer) or value.parts[0].isidentifier():
         return None
     return int(ast.literal_eval(value.parts[0]))
 

@@ -57,18 +57,25 @@ class CudaKernel:
         function: The plain Python function.
         checked: Whether indices and nulls are checked; if None, in the simulator alone, and wherever
             CK_CHECKED says so.
+        by_row: Whether each thread goes over rows and keeps an account of its own of what goes wrong
+            in them; see `Program`. A launch does not look at it.
     """
 
     __qualname__: str
 
     def __init__(
-        self, function: types.FunctionType, checked: bool | None, options: dict[str, Any]
+        self,
+        function: types.FunctionType,
+        checked: bool | None,
+        options: dict[str, Any],
+        by_row: bool = False,
     ) -> None:
         self.__doc__, self.__module__ = function.__doc__, function.__module__
         self.__name__ = self.__qualname__ = function.__name__
         self.__wrapped__ = function
         self.function = function
         self.checked = checked
+        self.by_row = by_row
         self._options = options
         self._made: dict[tuple[Types, bool], _Specialisation] = {}
         self._last: tuple[Types, bool, _Specialisation | None] = ((), False, None)
@@ -122,6 +129,17 @@ class CudaKernel:
         with explained(self.name):
             return adapter.ptx(made.function, signature, capability)
 
+    def noted(self, arguments: Sequence[Any], number: int) -> tuple[type[Exception], str]:
+        """What a number stands for that a thread has noted: an exception, and its text.
+
+        Args:
+            arguments: Those of the launch.
+            number: What it noted.
+        """
+        made = self._specialised(tuple(map(type_of, arguments)), self._is_checked())
+        exception, text = made.program.places[number - 1]
+        return exception, text
+
     def _is_checked(self) -> bool:
         from colkern.cuda import adapter
 
@@ -131,6 +149,7 @@ class CudaKernel:
 
     def _launch(self, configuration: tuple[Any, ...], *arguments: Any) -> None:
         from colkern.cuda import adapter, memory
+        from colkern.jit.device.emitter import Shared
         from colkern.jit.device.launching import (
             errors_array,
             needed,
@@ -155,7 +174,7 @@ class CudaKernel:
         blocks, threads, *others = configuration
         chosen, *shared = others or [None]
         with memory.current(device), memory.on_stream(chosen):
-            errors = errors_array(device) if made.program.places else None
+            errors = errors_array(device) if Shared("errors") in made.needs else None
             numbers = needed(made.needs, columns, errors, made.program, made.literals, device)
             stream = adapter.stream(device.ordinal, memory.current_stream()) or 0
             with explained(self.name):
@@ -178,7 +197,7 @@ class CudaKernel:
         from colkern.jit.device.emitter import Program
         from colkern.jit.device.functions import kernel_function
 
-        program = Program(checked)
+        program = Program(checked, self.by_row)
         names = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
         given = {name: kind_of(name, kind) for name, kind in zip(names, kinds, strict=True)}
         function, needs = kernel_function(program, self.function, given)

@@ -78,7 +78,13 @@ class Number(Kind):
 
 @dataclass(frozen=True)
 class Integer(Kind):
-    """A constant integer, which can become a decimal."""
+    """A constant integer, which can become a decimal, or a number without sign.
+
+    Args:
+        negative: Whether it may be negative.
+    """
+
+    negative: bool = False
 
     @property
     def words(self) -> str:
@@ -282,6 +288,7 @@ PLAIN = Plain()
 UNKNOWN = Unknown()
 NOTHING = Nothing()
 INTEGER = Integer()
+UNSIGNED = Number("u8")
 BYTES = Bytes()
 BOOL = Number("?")
 
@@ -312,6 +319,11 @@ def joined(a: Kind, b: Kind) -> Kind:
         return b
     if isinstance(a, Nothing | Nullable) or isinstance(b, Nothing | Nullable):
         return _joined_with_none(a, b)
+    if isinstance(a, Integer) and isinstance(b, Integer):
+        return Integer(negative=True)
+    # To the compilers, a variable that is an int64 or a uint64 is a float.
+    if {a, b} == {UNSIGNED, INTEGER}:
+        return UNSIGNED
     for one, other in ((a, b), (b, a)):
         found = _joined_in_order(one, other)
         if found is not None:

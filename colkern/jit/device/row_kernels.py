@@ -1,218 +1,140 @@
-"""The kernels around a user's function of rows: one that measures, one that writes.
+"""The kernel that calls a user's function for each row of columns on a device, and puts its results away.
 
-A thread goes over rows that are a grid's width apart. `starts` has a line of rows for each counter of the
-tree: a row's count stands one further on, so that sums over a line are where its rows start. What a
-thread has found in all of its rows it leaves in `partials`, a line of threads for each: what was raised
-first, then how many nulls each node has.
+It is written in the language that users write kernels in, and translated as those are.
 """
 
 from __future__ import annotations
 
-import inspect
+import linecache
 import types
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from colkern import schema as s
 from colkern.cuda import adapter
-from colkern.errors import CompileError
-from colkern.jit.building.tree import CHANGED, Tree
-from colkern.jit.device.builder_kinds import Builder, Mode
-from colkern.jit.device.emitter import CONSTANTS, Like, Need, Program, Shared, name_of
-from colkern.jit.device.expressions import variables
-from colkern.jit.device.functions import prelude_of, specialised
-from colkern.jit.device.kernels import Types, kind_of
-from colkern.jit.device.kinds import PLAIN, Kind, Number
-from colkern.memory import Device
+from colkern.errors import InvalidArrowError
+from colkern.jit.device.calls import Emitted
+from colkern.jit.device.emitter import Shared, Value
+from colkern.jit.device.kernels import CudaKernel
+from colkern.jit.device.kinds import NOTHING, PLAIN, Decimal
+from colkern.jit.device.result_columns import Output
+from colkern.jit.device.statements import Statements
+from colkern.jit.rows.arguments import Reader, decoded_type
+from colkern.kernels import decimal_words
 
-PLACE_BITS = 20
-"""What was raised is `row << PLACE_BITS | place`, the place being one of the program's."""
+PLACE_BITS = 16
+"""An error is its row, shifted by so many bits, and the number of what was noted there."""
 
-NOTHING_RAISED = (1 << 63) - 1
+_SOURCE = """\
+def row({parameters}):
+    if {called}:
+        put(i, function({values}))
 
-_KERNEL = """
-def {name}({parameters}):
-    {prelude}
-    _ck_counts = _ck_cuda.local.array({counters}, _ck_i8)
-    _ck_others = _ck_cuda.local.array({others}, _ck_i8)
-    _ck_errors = _ck_cuda.local.array(1, _ck_i8)
-    {before}
-    _ck_errors[0] = 0
-    _ck_raised = _ck_i8({nothing})
-    _ck_row = _ck_i8(_ck_cuda.grid(1))
-    _ck_width = _ck_i8(_ck_cuda.gridsize(1))
-    _ck_place = _ck_u8(_ck_row)
-    while _ck_row < _ck_count:
-        {load}
-        _ck_function({arguments})
-        {save}
-        if _ck_errors[0] != 0:
-            _ck_raised = _ck_row << {bits} | _ck_errors[0]
-            break
-        _ck_row += _ck_width
-    _ck_partials[_ck_place] = _ck_raised
-    {after}
+
+def over_rows(count, failed, {parameters_of_kernel}):
+    errors = notes()
+    for i in range(cuda.grid(1), count, cuda.gridsize(1)):
+        errors[0] = 0
+        row({parameters})
+        if errors[0] != 0:
+            cuda.atomic.min(failed, 0, (uint64(i) << uint64({bits})) | uint64(errors[0]))
 """
 
 
 @dataclass(frozen=True)
-class RowKernel:
-    """One of the kernels.
+class Argument:
+    """A column of a function of a row.
 
     Args:
-        kernel: What the compiler makes of it.
-        function: The function that it is made from. It takes the number of rows, the arguments that
-            are no columns, `starts` and `partials` (both int64[]), and what it needs.
-        needs: What it needs.
-        program: What its functions share.
-        literals: The address of the strings of the source, by device.
+        reader: How it is read on the host: says what the function gets.
+        type: Its type.
+        nullable: Whether the function gets None for a null.
     """
 
-    kernel: Any
-    function: types.FunctionType
-    needs: list[Need]
-    program: Program
-    literals: dict[Device, tuple[Any, np.uint64]] = field(default_factory=dict)
+    reader: Reader
+    type: s.DataType
+    nullable: bool
+
+    def value(self, name: str) -> str:
+        """The expression for the value in row `i`."""
+        found = self._present(name)
+        if self.nullable and self._has_nulls():
+            return f"({found} if {name}.is_valid(i) else None)"
+        return found
+
+    def condition(self, name: str) -> str:
+        """The expression for whether the function can be called; none if it always can."""
+        return "" if self.nullable or not self._has_nulls() else f"{name}.is_valid(i)"
+
+    def _has_nulls(self) -> bool:
+        # What is null in a union is a value of a child, which the function looks at.
+        return not isinstance(decoded_type(self.type).storage, s.Union)
+
+    def _present(self, name: str) -> str:
+        found = f"{name}.value(i)"
+        if self.reader.value == "int64":
+            is_decimal = isinstance(decoded_type(self.type).storage, s.Decimal)
+            return f"{'unscaled' if is_decimal else 'int64'}({found})"
+        return f"float64({found})" if self.reader.value == "float64" else found
 
 
-@dataclass(frozen=True)
-class RowKernels:
-    """Both kernels.
+def row_kernel(
+    function: Callable[..., Any], arguments: Sequence[Argument], output: Output
+) -> CudaKernel:
+    """The kernel for a function: of a count, a place for the first error, columns, and `output.rooms()`.
 
-    Args:
-        names: What the function calls its arguments, those between the row and the builder.
-        measure: The kernel that measures.
-        write: The kernel that writes.
+    An error is a uint64 as `PLACE_BITS` says; that of the first row is kept, and what stands there before
+    must be larger.
     """
-
-    names: tuple[str, ...]
-    measure: RowKernel
-    write: RowKernel
-
-
-_made: WeakKeyDictionary[types.FunctionType, dict[Any, RowKernels]] = WeakKeyDictionary()
-
-
-def row_kernels(
-    function: types.FunctionType, given: Types, tree: Tree, checked: bool
-) -> RowKernels:
-    """The kernels of a function for arguments of those types; made once.
-
-    Args:
-        function: The user's function, of a row's number, the arguments, and a builder.
-        given: The types of the arguments that are columns; None for others.
-        tree: What is built.
-        checked: Whether indices are checked.
-
-    Raises:
-        CompileError: If the function takes another number of arguments, or does not compile.
-    """
-    made = _made.setdefault(function, {})
-    key = given, tree.parts[0].type, checked
-    if key not in made:
-        names = _names_of(function, len(given))
-        kinds = {name: kind_of(name, kind) for name, kind in zip(names[1:-1], given, strict=True)}
-        made[key] = RowKernels(
-            names[1:-1],
-            _row_kernel(function, names, kinds, tree, Program(checked, raises=True), "measure"),
-            _row_kernel(function, names, kinds, tree, Program(checked, raises=True), "write"),
-        )
-    return made[key]
-
-
-def _names_of(function: types.FunctionType, count: int) -> tuple[str, ...]:
-    names = tuple(inspect.signature(function).parameters)
-    if len(names) != count + 2:
-        raise CompileError(
-            f"{function.__name__} does not compile: it takes {len(names)} arguments, and gets "
-            f"{count + 2}: the row's number, {count} of the call's, and the builder"
-        )
-    return names
-
-
-def _row_kernel(
-    function: types.FunctionType,
-    names: tuple[str, ...],
-    kinds: dict[str, Kind],
-    tree: Tree,
-    program: Program,
-    mode: Mode,
-) -> RowKernel:
-    built = Builder(tree.parts[0].type, mode)
-    made = specialised(program, function, {names[0]: Number("i8"), **kinds, names[-1]: built})
-    needs: dict[Need, str] = {need: name_of(need) for need in made.needs}
-    columns = [name for name, kind in kinds.items() for name in variables(name, kind)]
-    arguments = ["_ck_row", *columns, "_ck_counts", "_ck_others", *needs.values()]
+    source = kernel_source(arguments, output)
+    path = f"<colkern udf {hash(source):x} on a device>"
+    linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
     namespace = {
-        **CONSTANTS,
-        "__name__": function.__module__,
-        "_ck_function": made.function,
+        "__name__": __name__,
+        "function": function,
+        "put": Emitted(lambda e, values: _put(e, output, *values)),
+        "unscaled": Emitted(lambda e, values: _unscaled(e, *values)),
+        "notes": Emitted(lambda e, _: Value(PLAIN, (e.need(Shared("errors")),))),
+        "cuda": adapter.compiler(),
+        "int64": np.int64,
+        "uint64": np.uint64,
+        "float64": np.float64,
     }
-    prelude = prelude_of(kinds, set(columns), needs, namespace)
-    given = [need for need in needs if not isinstance(need, Like) and need != Shared("errors")]
-    parameters = ["_ck_count", *(name for name, kind in kinds.items() if kind == PLAIN)]
-    parameters += ["_ck_starts", "_ck_partials", *(needs[need] for need in given)]
-    lines = (_measuring if mode == "measure" else _writing)(tree, program)
-    name = f"{mode}_rows_of_{function.__name__}"
-    source = _KERNEL.format(
-        name=name,
-        parameters=", ".join(parameters),
-        prelude="\n    ".join(prelude),
-        counters=tree.counters,
-        others=max(tree.counters, len(tree.parts)),
-        nothing=NOTHING_RAISED,
-        arguments=", ".join(arguments),
+    exec(compile(source, path, "exec"), namespace)
+    kernel = namespace["over_rows"]
+    assert isinstance(kernel, types.FunctionType)
+    return CudaKernel(kernel, None, {}, by_row=True)
+
+
+def kernel_source(arguments: Sequence[Argument], output: Output) -> str:
+    """The text of the kernel."""
+    names = [f"a{k}" for k in range(len(arguments))]
+    pairs = list(zip(arguments, names, strict=True))
+    conditions = [argument.condition(name) for argument, name in pairs]
+    parameters = ", ".join([*names, *(room.name for room in output.rooms())])
+    return _SOURCE.format(
+        parameters=f"i, {parameters}",
+        parameters_of_kernel=parameters,
+        called=" and ".join(filter(None, conditions)) or "True",
+        values=", ".join(argument.value(name) for argument, name in pairs),
         bits=PLACE_BITS,
-        **lines,
     )
-    exec(compile(source, f"<colkern rows of {function.__name__}>", "exec"), namespace)
-    return RowKernel(adapter.kernel(namespace[name]), namespace[name], given, program)
 
 
-# What stands in the gaps of `_KERNEL`: statements, one for each counter or node, as the indices of local
-# arrays must be constants for these to be registers.
-
-_STRIDE = "_ck_stride = _ck_u8(_ck_count) + _ck_one"
-_NEXT = "_ck_at += _ck_stride"
+def _put(e: Statements, output: Output, row: Value, value: Value) -> Value:
+    output.store(e, value, e.bind(f"_ck_u8({row.parts[0]})"))
+    return Value(NOTHING, ())
 
 
-def _measuring(tree: Tree, program: Program) -> dict[str, str]:
-    """Counts begin with nothing, and are kept; nulls are counted over all rows of a thread."""
-    save = ["_ck_at = _ck_u8(_ck_row) + _ck_one"]
-    after = []
-    for k in range(tree.counters):
-        save += [f"_ck_starts[_ck_at] = _ck_counts[{k}]", _NEXT]
-    for k in range(len(tree.parts)):
-        after += ["_ck_place += _ck_u8(_ck_width)", f"_ck_partials[_ck_place] = _ck_others[{k}]"]
-    nulls = [f"_ck_others[{k}] = 0" for k in range(len(tree.parts))]
-    return {
-        "before": "\n    ".join([_STRIDE, *nulls]),
-        "load": "\n        ".join(f"_ck_counts[{k}] = 0" for k in range(tree.counters)),
-        "save": "\n        ".join(save),
-        "after": "\n    ".join(after),
-    }
-
-
-def _writing(tree: Tree, program: Program) -> dict[str, str]:
-    """Counts begin where the row does, and must end where the next one does."""
-    changed = program.place(ValueError, f"{tree.name}: {CHANGED}")
-    load = ["_ck_at = _ck_u8(_ck_row)"]
-    save = []
-    for k in range(tree.counters):
-        load += [
-            f"_ck_counts[{k}] = _ck_starts[_ck_at]",
-            f"_ck_others[{k}] = _ck_starts[_ck_at + _ck_one]",
-            _NEXT,
-        ]
-        save += [
-            f"if _ck_counts[{k}] != _ck_others[{k}] and _ck_errors[0] == 0:",
-            f"    _ck_errors[0] = {changed}",
-        ]
-    return {
-        "before": _STRIDE,
-        "load": "\n        ".join(load),
-        "save": "\n        ".join(save),
-        "after": "",
-    }
+def _unscaled(e: Statements, value: Value) -> Value:
+    """A decimal of up to 18 digits as the integer that they are."""
+    assert isinstance(value.kind, Decimal)
+    lowest, *higher = value.parts
+    if higher:
+        filling = e.bind(e.call(decimal_words.filling, lowest))
+        fits = " and ".join(f"{word} == {filling}" for word in higher)
+        e.check(f"({fits})", InvalidArrowError, "a decimal has more digits than its type says")
+    return Value(PLAIN, (e.bind(f"_ck_i8({lowest})"),))

@@ -15,17 +15,17 @@ from colkern.cuda import adapter, memory
 from colkern.cuda.target import schedule_of
 from colkern.errors import UnsupportedError
 from colkern.jit.building.tree import Tree
-from colkern.jit.device.built_arrays import built_array
-from colkern.jit.device.emitter import Built, Need
-from colkern.jit.device.kernels import explained, type_of
-from colkern.jit.device.launching import needed, require_readable
-from colkern.jit.device.row_kernels import (
+from colkern.jit.device.building_kernels import (
     NOTHING_RAISED,
     PLACE_BITS,
     RowKernel,
     RowKernels,
     row_kernels,
 )
+from colkern.jit.device.built_arrays import built_array
+from colkern.jit.device.emitter import Built, Need
+from colkern.jit.device.kernels import explained, type_of
+from colkern.jit.device.launching import needed, require_readable
 from colkern.memory import Device
 from colkern.operations.targets import target_of
 

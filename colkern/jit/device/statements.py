@@ -9,15 +9,16 @@ from __future__ import annotations
 import ast
 import copy
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from colkern import schema as s
 from colkern.jit.device import columns, elements, raising, strings
+from colkern.jit.device.assignments import variables
+from colkern.jit.device.calls import Calls
 from colkern.jit.device.conversions import converted
 from colkern.jit.device.emitter import Need, Program, Shared, Value, items
-from colkern.jit.device.expressions import Expressions, variables
 from colkern.jit.device.kinds import (
     BYTES,
     PLAIN,
@@ -38,7 +39,7 @@ from colkern.jit.device.sources import definition_of, globals_of, local_names
 
 _MOST_PASSES = 20
 
-Calls = Callable[["Statements", types.FunctionType, list[Value], list[str | None]], Value]
+CallMaker = Callable[["Statements", types.FunctionType, list[Value], list[str | None]], Value]
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,11 @@ class _Elements:
 
 
 def translate(
-    program: Program, function: types.FunctionType, given: dict[str, Kind], calls: Calls
+    program: Program,
+    function: types.FunctionType,
+    given: dict[str, Kind],
+    calls: CallMaker,
+    stops: bool = False,
 ) -> Translated:
     """A function for parameters of those kinds.
 
@@ -81,6 +86,7 @@ def translate(
         function: The user's function.
         given: The kinds of its parameters.
         calls: How calls of other functions of the user's are made.
+        stops: Whether what is noted of an error ends it.
 
     Raises:
         CompileError: With the line and the construct that stand in the way.
@@ -90,7 +96,7 @@ def translate(
     known, returned = dict(given), Kind()
     settled: tuple[Any, Any] = (None, None)
     for _ in range(_MOST_PASSES):
-        made = Statements(program, function, local, around, calls)
+        made = Statements(program, function, local, around, calls, stops)
         made.kinds, made.found = dict(known), dict(given)
         made.returned_before = returned if settled[1] is not None else UNKNOWN
         body = made.function_body(definition)
@@ -117,11 +123,12 @@ def _with_body(
     return made
 
 
-class Statements(Expressions):
-    """Translates the statements of one function, once; see `Expressions` for the arguments.
+class Statements(Calls):
+    """Translates the statements of one function, once; see `Assignments` for the arguments.
 
     Args:
         calls: How calls of other functions of the user's are made.
+        stops: Whether what is noted of an error ends it.
     """
 
     def __init__(
@@ -130,10 +137,12 @@ class Statements(Expressions):
         function: types.FunctionType,
         local: set[str],
         around: dict[str, Any],
-        calls: Calls,
+        calls: CallMaker,
+        stops: bool,
     ) -> None:
         super().__init__(program, function, local, around)
         self._calls = calls
+        self._stops = stops
         self.returned: Kind = UNKNOWN
         self.returned_before: Kind = UNKNOWN
 
@@ -154,7 +163,7 @@ class Statements(Expressions):
         """Parameters that are assigned to may be something else, too."""
         for name, kind in list(self.found.items()):
             settled = self.kinds[name]
-            if settled != kind and not (is_plain(settled) and is_plain(kind)):
+            if settled not in (kind, PLAIN):
                 parts = converted(self, Value(kind, variables(name, kind)), settled)
                 self.emit(f"{', '.join(variables(name, settled))} = {', '.join(parts)}")
 
@@ -196,41 +205,58 @@ class Statements(Expressions):
             self.emit(value.parts[0])
 
     def _on_assert(self, node: ast.Assert) -> None:
-        if self.program.raises:
-            raising.note_unless(self, self.truth(node.test), AssertionError, node.msg)
-            self.leave_if_noted()
-            return
-        self.emit(f"assert {self.truth(node.test)}")
+        if self.program.by_row:
+            self.check(self.truth(node.test), AssertionError, ast.unparse(node))
+        else:
+            self.emit(f"assert {self.truth(node.test)}")
 
     def _on_raise(self, node: ast.Raise) -> None:
-        if self.program.raises:
-            raising.note_raised(self, node)
-            self._leave()
+        if self.program.by_row:
+            self._note(node)
             return
         self.block.append(copy.deepcopy(node))
         for part in ast.walk(node):
             if isinstance(part, ast.Name):
                 self.value(part)
 
-    def leave_if_noted(self) -> None:
-        """End the function where something that was raised has been noted."""
-        with self.within([]) as block:
-            self._leave()
-        test = f"{self.need(Shared('errors'))}[0] != 0"
-        self.block.append(self.conditional(test, block, []))
-
-    def _leave(self) -> None:
-        """End the function, whose caller ends as well: what it returns is not looked at."""
-        kind = self.returned_before
-        parts = () if isinstance(kind, Unknown) else zeros(kind)
-        self.emit(_return(parts))
+    def _note(self, node: ast.Raise) -> None:
+        """Note what is raised, and return."""
+        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+        exception = None if raised is None else self.meaning(raised)
+        if not isinstance(exception, type) or not issubclass(exception, Exception):
+            raise self.failure("an exception is raised by the name of its class in a kernel")
+        self.note_unless("False", exception, raising.text_of(node.exc))
+        self._return_nothing()
 
     def arithmetic(self, node: ast.BinOp, left: Value, right: Value) -> Value:
-        """`left op right`; a division by zero raises where exceptions do."""
-        if self.program.raises and raising.divides(node, left, right):
-            right = raising.require_divisor(self, right)
-            self.leave_if_noted()
+        """`left op right`; a division by zero is noted where exceptions are."""
+        if self.program.by_row and raising.divides(node, left, right):
+            number = self.bind(right.parts[0])
+            self.note_unless(f"{number} != 0", ZeroDivisionError, "division by zero")
+            self.stop_if_noted()
+            right = Value(right.kind, (number,))
         return super().arithmetic(node, left, right)
+
+    def stop_if_noted(self) -> None:
+        """Return if something has been noted, where that ends a function."""
+        if self._stops:
+            with self.within([]) as block:
+                self._return_nothing()
+            noted = f"{self.need(Shared('errors'))}[_ck_zero] != 0"
+            self.block.append(self.conditional(noted, block, []))
+
+    def _return_nothing(self) -> None:
+        """Return a value of the right kind that nobody looks at."""
+        self._return_parts(zeros(self._settled()))
+
+    def _return_parts(self, parts: Sequence[str]) -> None:
+        text = parts[0] if len(parts) == 1 else f"({', '.join(parts)},)" if parts else ""
+        self.emit(f"return {text}")
+
+    def _settled(self) -> Kind:
+        """What the function returns, as far as is known."""
+        before = self.returned_before
+        return self.returned if isinstance(before, Unknown) else before
 
     def _on_return(self, node: ast.Return) -> None:
         value = self.value(node.value) if node.value is not None else Value(Nothing(), ())
@@ -238,16 +264,11 @@ class Statements(Expressions):
 
     def _return_value(self, value: Value) -> None:
         self.returned = self.join(self.returned, value.kind, "what it returns")
-        settled = self.returned_before
-        if isinstance(settled, Unknown):
-            settled = self.returned
-        if isinstance(settled, Unknown | Nothing):
-            self.emit(_return(()))
-            return
+        settled = self._settled()
         parts = (
             converted(self, value, settled) if self.fits(value.kind, settled) else zeros(settled)
         )
-        self.emit(_return(parts))
+        self._return_parts(parts)
 
     # Assignments
 
@@ -473,12 +494,6 @@ class Statements(Expressions):
             return Value(kind, tuple(part for value in values for part in value.parts))
 
         return _Elements(length, item)
-
-
-def _return(parts: tuple[str, ...]) -> str:
-    if not parts:
-        return "return"
-    return f"return {parts[0] if len(parts) == 1 else '(' + ', '.join(parts) + ',)'}"
 
 
 def _falls_through(body: list[ast.stmt]) -> bool:

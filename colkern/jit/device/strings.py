@@ -78,7 +78,8 @@ def byte(e: Emitter, string: Value, index: str) -> Value:
     address, length = as_bytes(e, string)
     if e.program.checked:
         place = e.place(IndexError, "byte string index out of range")
-        slot = e.call(slots.checked_slot_of, index, "_ck_zero", length, place)
+        slot = e.bind(e.call(slots.checked_slot_of, index, "_ck_zero", length, place))
+        e.stop_if_noted()
     else:
         slot = e.call(slots.slot_of, index, "_ck_zero", length)
     call = e.call(byte_strings.byte_at, e.like("u1"), address, e.bind(slot))

@@ -29,7 +29,8 @@ TEXT = frozenset({"text", "unicode"})
 BINARY = TEXT | {"binary"}
 
 _DAY_MS = 86_400_000
-_DAY = {"s": 86_400, "ms": _DAY_MS, "us": _DAY_MS * 1_000, "ns": _DAY_MS * 1_000_000}
+DAY = {"s": 86_400, "ms": _DAY_MS, "us": _DAY_MS * 1_000, "ns": _DAY_MS * 1_000_000}
+"""The length of a day in each unit of time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ def _date(data_type: s.Date) -> Writer:
 
 def _time(data_type: s.Time) -> Writer:
     def within_a_day(values: NDArray[Any]) -> NDArray[Any]:
-        _require_between(values, -1, _DAY[data_type.unit], data_type)
+        _require_between(values, -1, DAY[data_type.unit], data_type)
         return values
 
     return Writer(NUMBER, layout(data_type).spec(Role.DATA).dtype, within_a_day)

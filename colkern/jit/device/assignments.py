@@ -1,0 +1,93 @@
+"""The variables of a user's function: what they are, and how values are put into them."""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+from colkern.jit.device.conversions import converted
+from colkern.jit.device.emitter import Emitter, Program, Value
+from colkern.jit.device.kinds import UNKNOWN, Column, Conflict, Kind, Row, joined
+
+
+class Assignments(Emitter):
+    """Writes one function, and knows what its variables are.
+
+    Args:
+        program: What it shares with others.
+        function: The user's function.
+        local: The names that it assigns to, and its parameters.
+        around: What other names mean.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        function: types.FunctionType,
+        local: set[str],
+        around: dict[str, Any],
+    ) -> None:
+        super().__init__(program, function)
+        self.local = local
+        self.around = around
+        self.kinds: dict[str, Kind] = {}
+        """What variables are in all of the function, as far as is known."""
+        self.found: dict[str, Kind] = {}
+        """What they are up to here."""
+
+    def meaning(self, node: ast.expr) -> Any:
+        """What a name, or an attribute of a module, is; None if that is not known."""
+        if isinstance(node, ast.Name) and node.id not in self.local:
+            return self.around.get(node.id)
+        if isinstance(node, ast.Attribute):
+            owner = self.meaning(node.value)
+            if isinstance(owner, types.ModuleType):
+                return getattr(owner, node.attr, None)
+        return None
+
+    # Variables
+
+    def assign(self, pairs: list[tuple[str, Value]]) -> None:
+        """Values to variables, all at once."""
+        targets: list[str] = []
+        parts: list[str] = []
+        for name, value in pairs:
+            kind = self.join(self.found.get(name, UNKNOWN), value.kind, name)
+            self.found[name] = kind
+            settled = self.kinds.get(name, kind)
+            targets += variables(name, settled)
+            parts += (
+                converted(self, value, settled)
+                if self.fits(value.kind, settled)
+                else ["0"] * len(settled.parts)
+            )
+        if targets:
+            self.emit(f"{', '.join(targets)} = {', '.join(parts)}")
+
+    def fits(self, kind: Kind, settled: Kind) -> bool:
+        """Whether a value of a kind is one of another, too: not yet so while kinds become known."""
+        try:
+            return joined(kind, settled) == settled
+        except Conflict:
+            return False
+
+    def join(self, a: Kind, b: Kind, what: str) -> Kind:
+        """The kind of what may be one or the other."""
+        try:
+            return joined(a, b)
+        except Conflict:
+            kinds = f"{_told(a)} in one place and {_told(b)} in another"
+            raise self.failure(f"{what} is {kinds}; give each a name of its own") from None
+
+
+def variables(name: str, kind: Kind) -> tuple[str, ...]:
+    """The variables that hold the parts of a variable."""
+    return tuple(f"_ck_{name}_{part}" if part else name for part in kind.parts)
+
+
+def _told(kind: Kind) -> str:
+    if isinstance(kind, Column | Row):
+        steps = "".join(f"[{step}]" for step in kind.path.steps)
+        return f"{kind.words} ({kind.path.root}{steps})"
+    return kind.words

@@ -1,0 +1,247 @@
+"""Operators of a user's function: comparisons, conditions and arithmetic."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import partial
+
+from colkern.jit.device import decimals, strings
+from colkern.jit.device.conversions import converted, truth
+from colkern.jit.device.emitter import Value, items
+from colkern.jit.device.expressions import Expressions
+from colkern.jit.device.kinds import (
+    NOTHING,
+    PLAIN,
+    UNKNOWN,
+    UNSIGNED,
+    Decimal,
+    Integer,
+    Nothing,
+    Nullable,
+    Record,
+    Unknown,
+    is_plain,
+)
+from colkern.jit.device.syntax import negated
+
+_SIGNS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+_ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+_WHOLE = (
+    ast.Add,
+    ast.Sub,
+    ast.Mult,
+    ast.FloorDiv,
+    ast.Mod,
+    ast.Pow,
+    ast.BitAnd,
+    ast.BitOr,
+    ast.BitXor,
+    ast.LShift,
+    ast.RShift,
+)
+"""Operators whose result is an integer if both sides are."""
+
+
+class Operators(Expressions):
+    """Translates the operators of one function."""
+
+    def truth(self, node: ast.expr) -> str:
+        """The code of whether an expression is true."""
+        if isinstance(node, ast.BoolOp):
+            return self._condition(node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return negated(self.truth(node.operand))
+        return truth(self, self.value(node))
+
+    # Operators
+
+    def _compare(self, node: ast.Compare) -> Value:
+        values = self.operands([node.left, *node.comparators])
+        if all(is_plain(value.kind) for value in values):
+            return self._rebuilt(node, values)
+        if len(node.ops) > 1:
+            values = [self._kept(value) for value in values]
+        found = [
+            self._compared(op, left, right)
+            for op, left, right in zip(node.ops, values, values[1:], strict=False)
+        ]
+        return Value(PLAIN, (found[0] if len(found) == 1 else f"({' and '.join(found)})",))
+
+    def _compared(self, op: ast.cmpop, left: Value, right: Value) -> str:
+        if isinstance(left.kind, Unknown) or isinstance(right.kind, Unknown):
+            return "(0 == 1)"
+        if isinstance(op, ast.In | ast.NotIn):
+            found = self._contains(left, right)
+            return found if isinstance(op, ast.In) else negated(found)
+        equals = isinstance(op, ast.Eq | ast.Is)
+        if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
+            for one, other in ((left, right), (right, left)):
+                if isinstance(one.kind, Nothing):
+                    return self._is_missing(other, equals)
+        if isinstance(op, ast.Is | ast.IsNot):
+            sign = "is" if equals else "is not"
+            return f"({self.plain(left)} {sign} {self.plain(right)})"
+        if isinstance(op, ast.Eq | ast.NotEq):
+            found = self._are_equal(left, right)
+            return found if equals else negated(found)
+        return self._of_values(_SIGNS[type(op)], self.inner(left), self.inner(right))
+
+    def _is_missing(self, value: Value, wanted: bool) -> str:
+        if isinstance(value.kind, Nullable):
+            return f"(not {value.parts[0]})" if wanted else value.parts[0]
+        if value.kind == PLAIN and wanted:
+            return f"({value.parts[0]} is None)"
+        if value.kind == PLAIN:
+            return f"({value.parts[0]} is not None)"
+        return str((value.kind == NOTHING) is wanted)
+
+    def _are_equal(self, left: Value, right: Value) -> str:
+        """None equals None, and nothing else."""
+        valid = [v.parts[0] for v in (left, right) if isinstance(v.kind, Nullable)]
+        inner = [
+            Value(v.kind.inner, v.parts[1:]) if isinstance(v.kind, Nullable) else v
+            for v in (left, right)
+        ]
+        equal = self._of_values("==", *inner)
+        if len(valid) == 2:
+            return f"({valid[0]} == {valid[1]} and (not {valid[0]} or {equal}))"
+        return f"({valid[0]} and {equal})" if valid else equal
+
+    def _of_values(self, sign: str, left: Value, right: Value) -> str:
+        if strings.is_string(left) or strings.is_string(right):
+            return strings.compared(self, sign, left, right).parts[0]
+        if isinstance(left.kind, Decimal) or isinstance(right.kind, Decimal):
+            return decimals.compared(self, sign, left, right)
+        if isinstance(left.kind, Record) and isinstance(right.kind, Record) and sign == "==":
+            pairs = zip(items(left), items(right), strict=False)
+            equal = [self._are_equal(one, other) for one, other in pairs]
+            same = len(left.kind.kinds) == len(right.kind.kinds)
+            return f"({' and '.join(equal)})" if same and equal else str(same)
+        return f"({self.plain(left)} {sign} {self.plain(right)})"
+
+    def _contains(self, item: Value, container: Value) -> str:
+        if isinstance(container.kind, Record):
+            equal = [self._are_equal(item, each) for each in items(container)]
+            return f"({' or '.join(equal)})" if equal else "False"
+        container = self.inner(container)
+        if strings.is_string(container):
+            return strings.contains(self, container, self.inner(item)).parts[0]
+        return f"({self.plain(item)} in {self.plain(container)})"
+
+    def _boolop(self, node: ast.BoolOp) -> Value:
+        """`a or b` is `a` if that is true, else `b`."""
+        first, *rest = node.values
+        found = self.value(first)
+        for following in rest:
+            found = self._kept(found)
+            condition, outcome = truth(self, found), found
+            if isinstance(node.op, ast.Or) and isinstance(found.kind, Nullable):
+                outcome = Value(found.kind.inner, found.parts[1:])
+            kept, other = partial(_same, outcome), partial(self.value, following)
+            is_and = isinstance(node.op, ast.And)
+            found = self._either(condition, *((other, kept) if is_and else (kept, other)))
+        return found
+
+    def _condition(self, node: ast.BoolOp) -> str:
+        word = "and" if isinstance(node.op, ast.And) else "or"
+        found = self.truth(node.values[0])
+        settled = "False" if word == "and" else "True"
+        for following in node.values[1:]:
+            if found == settled:
+                return found
+            with self.within([]) as block:
+                text = self.truth(following)
+            if not block:
+                found = f"({found} {word} {text})"
+                continue
+            result = self.fresh()
+            self.emit(f"{result} = {found}")
+            block += self.located(f"{result} = {text}")
+            test = result if word == "and" else f"not {result}"
+            self.block.append(self.conditional(test, block, []))
+            found = result
+        return found
+
+    def _ifexp(self, node: ast.IfExp) -> Value:
+        condition = self.truth(node.test)
+        return self._either(
+            condition, lambda: self.value(node.body), lambda: self.value(node.orelse)
+        )
+
+    def _either(
+        self, condition: str, first: Callable[[], Value], second: Callable[[], Value]
+    ) -> Value:
+        """One value or the other, of which only that one is computed."""
+        if condition in ("True", "False"):
+            return first() if condition == "True" else second()
+        with self.within([]) as then:
+            one = first()
+        with self.within([]) as otherwise:
+            other = second()
+        kind = self.join(one.kind, other.kind, "this expression")
+        if isinstance(kind, Unknown):
+            return Value(UNKNOWN, ("0",))
+        with self.within(then):
+            left = converted(self, one, kind)
+        with self.within(otherwise):
+            right = converted(self, other, kind)
+        if not then and not otherwise and len(kind.parts) == 1:
+            return Value(kind, (f"({left[0]} if {condition} else {right[0]})",))
+        names = tuple(self.fresh() for _ in kind.parts)
+        for block, parts in ((then, left), (otherwise, right)):
+            for name, part in zip(names, parts, strict=True):
+                block += self.located(f"{name} = {part}")
+        self.block.append(self.conditional(condition, then, otherwise))
+        return Value(kind, names)
+
+    def _unaryop(self, node: ast.UnaryOp) -> Value:
+        if isinstance(node.op, ast.Not):
+            return Value(PLAIN, (negated(self.truth(node.operand)),))
+        value = self.inner(self.value(node.operand))
+        if isinstance(value.kind, Decimal) and isinstance(node.op, ast.USub):
+            return decimals.negated(self, value)
+        kind = Integer(negative=True) if isinstance(value.kind, Integer) else PLAIN
+        return Value(kind, self._rebuilt(node, [value]).parts)
+
+    def _binop(self, node: ast.BinOp) -> Value:
+        left, right = map(self.inner, self.operands([node.left, node.right]))
+        return self.arithmetic(node, left, right)
+
+    def arithmetic(self, node: ast.BinOp, left: Value, right: Value) -> Value:
+        """`left op right`."""
+        if isinstance(left.kind, Unknown) or isinstance(right.kind, Unknown):
+            return Value(UNKNOWN, ("0",))
+        if isinstance(left.kind, Decimal) or isinstance(right.kind, Decimal):
+            sign = _ARITHMETIC.get(type(node.op))
+            if sign is None:
+                raise self.failure(
+                    "decimals have +, - and * in a kernel; float(d) for other operations"
+                )
+            return decimals.combined(self, sign, left, right)
+        if UNSIGNED in (left.kind, right.kind) and isinstance(node.op, _WHOLE):
+            operands = [_unsigned(left), _unsigned(right)]
+            if all(operand.kind == UNSIGNED for operand in operands):
+                return Value(UNSIGNED, self._rebuilt(node, operands).parts)
+        return self._rebuilt(node, [left, right])
+
+
+def _unsigned(value: Value) -> Value:
+    """A constant that is not negative as a number without sign, as in NumPy; others as they are.
+
+    To the compilers it has one, and what it makes together with a uint64, too.
+    """
+    if isinstance(value.kind, Integer) and value.parts[0].isdigit():
+        return Value(UNSIGNED, (f"_ck_u8({value.parts[0]})",))
+    return value
+
+
+def _same(value: Value) -> Value:
+    return value

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import date, time
 from decimal import Decimal
 from typing import Any
 
@@ -231,6 +232,10 @@ def repeat(i, texts, out):
         out.values.text.append(text)
         out.values.is_odd.append(k % 2 == 1 if k else None)
         out.values.half.append(k / 2)
+        out.values.day.append(k)
+        out.values.second.append(k * k)
+        out.values.octet.append(k)
+        out.values.single.append(-k)
         out.values.pair.append_null() if k == 2 else append_pair(k, out.values.pair)
         out.values.end_row()
     out.end_list()
@@ -248,6 +253,10 @@ REPEATED = ck.list_(
             ("text", ck.utf8()),
             ("is_odd", ck.bool_()),
             ("half", ck.float16()),
+            ("day", ck.date32()),
+            ("second", ck.time32("s")),
+            ("octet", ck.uint8()),
+            ("single", ck.float32()),
             ("pair", ck.fixed_size_list(ck.decimal128(3), 2)),
         ]
     )
@@ -262,6 +271,10 @@ def repeated(text: str | None) -> Any:
             "text": text,
             "is_odd": k % 2 == 1 if k else None,
             "half": k / 2,
+            "day": date.fromordinal(date(1970, 1, 1).toordinal() + k),
+            "second": time(0, 0, k * k),
+            "octet": k,
+            "single": -k,
             "pair": None if k == 2 else [-k, None],
         }
         for k in range(len(text.encode()))

@@ -111,9 +111,10 @@ def _device_of(arguments: Sequence[Any]) -> Device | None:
     for argument in arguments:
         parts = argument.columns if isinstance(argument, RecordBatch) else [argument]
         for part in parts:
-            if isinstance(part, Array) and part.device.kind == "cuda":
-                return part.device
-            if hasattr(part, "__cuda_array_interface__"):
+            if isinstance(part, Array):
+                if part.device.kind == "cuda":
+                    return part.device
+            elif hasattr(part, "__cuda_array_interface__"):
                 return Device("cuda", int(part.device.id))
     return None
 

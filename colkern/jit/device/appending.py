@@ -157,8 +157,9 @@ def _range(out: Value) -> str:
 
 
 def _is_integer(value: Value) -> bool:
-    is_number = isinstance(value.kind, Number)
-    return is_plain(value.kind) and not (is_number and value.kind.code[0] in "f?")
+    if isinstance(value.kind, Number):
+        return value.kind.code[0] in "iu"
+    return is_plain(value.kind)
 
 
 def _word(e: Emitter, value: Value) -> str:

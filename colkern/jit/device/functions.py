@@ -259,7 +259,7 @@ def prelude_of(
         if isinstance(kind, Column):
             prelude += _whole_column(name, kind, used, needs)
     namespace["_ck_cuda"] = adapter.compiler()
-    taken = {}
+    taken: dict[Need, str] = {}
     for need, name in needs.items():
         if isinstance(need, Like):
             namespace[f"{name}_type"] = np.dtype(need.code).type

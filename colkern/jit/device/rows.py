@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +25,7 @@ from colkern.jit.device.building_kernels import (
 )
 from colkern.jit.device.built_arrays import built_array
 from colkern.jit.device.emitter import Built, Need
-from colkern.jit.device.kernels import explained, type_of
+from colkern.jit.device.kernels import Types, explained, type_of
 from colkern.jit.device.launching import needed, require_readable
 from colkern.memory import Device
 from colkern.operations.targets import target_of
@@ -51,11 +52,13 @@ def rows_on_device(
     """
     adapter.require_device()
     plain = getattr(function, "py_func", function)
+    if not isinstance(plain, types.FunctionType):
+        raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
     tree = Tree(returns, plain.__name__)
-    types = tuple(map(type_of, arguments))
+    given = tuple(map(type_of, arguments))
     checked = adapter.is_simulated() or os.environ.get("CK_CHECKED") == "1"
-    kernels = row_kernels(plain, types, tree, checked)
-    columns, others = _parted(kernels.names, arguments, types)
+    kernels = row_kernels(plain, given, tree, checked)
+    columns, others = _parted(kernels.names, arguments, given)
     if columns:
         device = require_readable(columns, [*kernels.measure.needs, *kernels.write.needs])
     schedule = schedule_of(device)
@@ -72,7 +75,7 @@ def rows_on_device(
 
 
 def _parted(
-    names: tuple[str, ...], arguments: tuple[Any, ...], types: tuple[Any, ...]
+    names: tuple[str, ...], arguments: tuple[Any, ...], given: Types
 ) -> tuple[dict[str, Any], list[Any]]:
     """The columns by name, and the other arguments.
 
@@ -80,7 +83,7 @@ def _parted(
         UnsupportedError: If an array is in host memory.
     """
     columns, others = {}, []
-    for name, argument, kind in zip(names, arguments, types, strict=True):
+    for name, argument, kind in zip(names, arguments, given, strict=True):
         if kind is not None:
             columns[name] = argument
             continue

@@ -265,6 +265,17 @@ def as_struct(value: Any) -> Any:
     return {f"f{k}": as_struct(part) for k, part in enumerate(value)}
 
 
+@ck.udf
+def spread(a, b, c):
+    return a, b, c, a + 1, b + 1, c + 1, a + 2, b + 2, c + 2, a + 3, b + 3, c + 3, a + 4, b + 4
+
+
+def rows_may_have_many_fields() -> None:
+    columns = ck.array([1, None]), ck.array([20, 2]), ck.array([300, 3])
+    expected = as_struct(spread.function(1, 20, 300))
+    assert on_device(spread, *columns) == [expected, None]
+
+
 ROWS = st.lists(st.tuples(st.none() | st.binary(max_size=3), st.none() | st.integers(0, 3)))
 
 
@@ -503,6 +514,7 @@ ON_A_DEVICE: list[Callable[[], None]] = [
     nulls_are_propagated_passed_or_replaced,
     a_default_is_a_value_of_any_result_type,
     tuples_are_rows_of_structs,
+    rows_may_have_many_fields,
     byte_strings_and_tuples_are_fields,
     functions_made_by_udf_are_called_for_values,
     strings_of_the_source_are_results,

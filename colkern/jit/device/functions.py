@@ -49,8 +49,9 @@ class Specialised:
             parts: The parts of its arguments.
             needed: What it needs.
         """
-        given = [f"({', '.join(pack)},)" for pack in _packs(len(parts), needed)]
-        return f"{name}({', '.join([*parts, *(given or needed)])})"
+        given = [*parts, *needed]
+        packs = [f"({', '.join(pack)},)" for pack in _packs(given)]
+        return f"{name}({', '.join(packs or given)})"
 
 
 def call(
@@ -177,19 +178,20 @@ _MOST_ARGUMENTS = 30
 _PACK = 16
 
 
-def _packs(parts: int, needed: list[str]) -> list[list[str]]:
-    """What a function needs, in tuples if it has too many parameters otherwise; else nothing."""
-    if parts + len(needed) <= _MOST_ARGUMENTS:
+def _packs(given: list[str]) -> list[list[str]]:
+    """What a function is given, in tuples if that is too much otherwise; else nothing."""
+    if len(given) <= _MOST_ARGUMENTS:
         return []
-    return [needed[k : k + _PACK] for k in range(0, len(needed), _PACK)]
+    return [given[k : k + _PACK] for k in range(0, len(given), _PACK)]
 
 
 def _parameters(translated: Translated) -> list[str]:
-    """The names that what a function needs is handed over by; tuples are unpacked first of all."""
-    definition, names = translated.definition, list(translated.needs.values())
-    packs = _packs(len(definition.args.args), names)
+    """The names of what a function takes besides; if it is tuples, they are unpacked first of all."""
+    definition, needed = translated.definition, list(translated.needs.values())
+    packs = _packs([argument.arg for argument in definition.args.args] + needed)
     if not packs:
-        return names
+        return needed
+    definition.args.args = []
     given = [f"_ck_pack{k}" for k in range(len(packs))]
     lines = [f"{', '.join(pack)}, = {name}" for pack, name in zip(packs, given, strict=True)]
     definition.body[:0] = _located("\n".join(lines), definition)

@@ -115,19 +115,19 @@ def test_tuples_of_lists_and_lists_of_tuples(rows: list[tuple[str | None, int | 
 
 def test_maps_are_lists_of_pairs_or_dictionaries() -> None:
     kind = ck.struct(
-        [("lengths", ck.map_(ck.utf8(), ck.int8())), ("halves", ck.map_(ck.int64(), ck.float64()))]
+        [("lengths", ck.map_(ck.utf8(), ck.int8())), ("halves", ck.map_(ck.utf8(), ck.float64()))]
     )
 
     @ck.udf(returns=kind, nulls=({"none": 0}, {}))
     def both(text: str):
-        return [(text[:1], 1), (text, len(text))], {len(text): len(text) / 2}
+        return [(text[:1], 1), (text, len(text))], {text: len(text) / 2, text[:1]: 0.5}
 
     found = both(pa.array(["ab", None, "c"]))
     found.validate(full=True)
     assert pa.array(found).to_pylist() == [
-        {"lengths": [("a", 1), ("ab", 2)], "halves": [(2, 1.0)]},
+        {"lengths": [("a", 1), ("ab", 2)], "halves": [("ab", 1.0), ("a", 0.5)]},
         {"lengths": [("none", 0)], "halves": []},
-        {"lengths": [("c", 1), ("c", 1)], "halves": [(1, 0.5)]},
+        {"lengths": [("c", 1), ("c", 1)], "halves": [("c", 0.5)]},
     ]
 
 

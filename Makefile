@@ -72,7 +72,7 @@ fuzz: $(DEV)  ## damaged files and streams, read in guarded processes: SECONDS=6
 	PYTHONPATH=tests $(PY) -m fuzz --seconds $(SECONDS) --seed $(SEED) --out .fuzz $(ARGS)
 
 # What runs on a device: operations on its arrays, and each body in each type over the kernels' cases.
-ON_GPU := -m gpu tests/cuda
+ON_GPU := -m gpu tests/cuda tests/jit
 MATRIX_ON_GPU := tests/kernels/test_target.py tests/kernels/test_properties.py
 
 test-gpu bench-gpu: export COLKERN_TEST_DEVICE := cuda

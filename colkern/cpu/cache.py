@@ -10,9 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
-import os
 import pickle
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -25,23 +23,23 @@ from numba.core import config, sigutils
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.entrypoints import init_all
+from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from colkern.cache import cache_dir
 from colkern.cpu.extensions import extensions_key
+from colkern.cpu.whole_files import read_whole, write_whole
 
 COUNTS: Counter[str] = Counter()
 """What this process did: `loaded` from disk, `compiled` anew, `saved` to disk."""
 
 
-_DIGEST = hashlib.sha256().digest_size
-
 # The one symbol of machine code that a module of Numba defines only once it is imported.
 _HASH_SECRET = b"_numba_hashsecret"
 
 # What reading a file and making objects of it may end with.
-_UNUSABLE = (
+UNUSABLE = (
     OSError,
     ImportError,
     AttributeError,
@@ -84,13 +82,19 @@ class ContentCache(_Cache):  # type: ignore[misc]
             reads may have changed since.
         name: The function's name; makes files recognisable.
         only: The argument types that it may be called with; None for any.
+        prepare: Called before the function is compiled, if it must be.
     """
 
     def __init__(
-        self, key: Callable[[], str], name: str, only: Collection[Any] | None = None
+        self,
+        key: Callable[[], str],
+        name: str,
+        only: Collection[Any] | None = None,
+        prepare: Callable[[], None] | None = None,
     ) -> None:
         self._key = key
         self._only = only
+        self._prepare = prepare
         self._name = "".join(c if c.isalnum() or c == "_" else "-" for c in name)
         self._files: dict[Any, str] = {}
         self._enabled = True
@@ -129,23 +133,25 @@ class ContentCache(_Cache):  # type: ignore[misc]
         if found is None:
             # What other packages teach Numba is imported by now, if it was not for the arguments.
             init_all()
+            if self._prepare is not None:
+                self._prepare()
         return found
 
     def _load(self, sig: Any, target_context: Any) -> Any:
         self._files[sig] = self._file(sig, target_context.codegen())
         try:
-            content = (Path(self.cache_path) / self._files[sig]).read_bytes()
-            if not _is_whole(content):
+            content = read_whole(Path(self.cache_path) / self._files[sig])
+            if content is None:
                 return None
             if _HASH_SECRET in content:
                 importlib.import_module("numba.cpython.hashing")
-            payload = pickle.loads(memoryview(content)[_DIGEST:])
-        except _UNUSABLE:
+            parts, environments = pickle.loads(content)
+        except UNUSABLE:
             # No file, or one that names what this process cannot import or make, costs a
             # compilation, no more; as does the lack of a directory to keep files in.
             return None
         COUNTS["loaded"] += 1
-        return CompileResult._rebuild(target_context, *payload)
+        return CompileResult._rebuild(target_context, *parts, environments)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store what was compiled; a full or read-only disk is no error."""
@@ -153,21 +159,49 @@ class ContentCache(_Cache):  # type: ignore[misc]
         if not self._enabled or data.lifted or data.library.has_dynamic_globals:
             return
         with contextlib.suppress(OSError):
-            payload = dumps(data._reduce())
+            *parts, environments = data._reduce()
+            payload = dumps((parts, [_Callee(environment) for environment in environments]))
             if _UNRESOLVED in payload or _CLASS_BY_VALUE in payload:
                 return
-            path = Path(self.cache_path) / self._files[sig]
-            _write_whole(path, hashlib.sha256(payload).digest() + payload)
+            write_whole(Path(self.cache_path) / self._files[sig], payload)
             COUNTS["saved"] += 1
 
     def _file(self, sig: Any, codegen: Any) -> str:
         arguments, _ = sigutils.normalize_signature(sig)
         # Kernels take numbers and arrays alone, which nobody teaches Numba anew.
         extensions = "" if self._only is not None else extensions_key(arguments)
-        versions = (numba.__version__, llvmlite.__version__, np.__version__)
-        target = (str(sig), codegen.magic_tuple(), versions, _settings(), extensions)
+        target = (str(sig), codegen.magic_tuple(), compiler_key(), extensions)
         suffix = hashlib.sha256(repr(target).encode()).hexdigest()[:16]
         return f"{self._name}-{self._key()}-{suffix}.kernel"
+
+
+class _Callee:
+    """How the environment of a function is pickled whose machine code is part of another's.
+
+    Numba imports the module that the function is from, for its globals. Only code that works with Python
+    objects looks at them, and that has constants, too.
+    """
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+
+    def __reduce__(self) -> Any:
+        rebuild, (module, constants, name) = self._environment.__reduce__()
+        return (rebuild if constants else _bare_environment), (module, constants, name)
+
+
+def _bare_environment(module: str, constants: list[Any], name: str) -> Environment:
+    found = lookup_environment(name)
+    if found is None:
+        found = Environment._memo[name] = Environment({"__name__": module})
+        found.env_name = name
+    return found
+
+
+def compiler_key() -> str:
+    """What the compiler makes of the same code follows from: versions, and Numba's settings."""
+    versions = (numba.__version__, llvmlite.__version__, np.__version__)
+    return repr((versions, _settings()))
 
 
 def _settings() -> list[tuple[str, str]]:
@@ -177,21 +211,3 @@ def _settings() -> list[tuple[str, str]]:
         for name in sorted(vars(config))
         if name.isupper() and not name.startswith(_OTHER_SETTINGS)
     ]
-
-
-def _is_whole(content: bytes) -> bool:
-    """Whether a file is as it was written; damaged machine code would crash the process."""
-    digest = hashlib.sha256(memoryview(content)[_DIGEST:]).digest()
-    return content[:_DIGEST] == digest
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that other processes see all of it or nothing."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except OSError:
-        os.unlink(temporary)
-        raise

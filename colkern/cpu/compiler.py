@@ -30,7 +30,7 @@ _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 # Kernels make no objects. Numba would count the references of arrays that a body hands to a helper,
 # and where it does not see that this comes to nothing, each item costs ten times what it should.
-_WITHOUT_COUNTS = {"_nrt": False}
+_WITHOUT_COUNTS: dict[str, Any] = {"_nrt": False}
 
 
 def compilations() -> dict[str, int]:
@@ -42,6 +42,8 @@ def jit(
     function: Callable[..., Any],
     *extra: str,
     only: Collection[Any] | None = None,
+    key: str | None = None,
+    prepare: Callable[[], None] | None = None,
     **options: Any,
 ) -> Any:
     """A Numba dispatcher for a plain function, cached on disk by the function's content.
@@ -50,6 +52,8 @@ def jit(
         function: The function; what it calls must compile too.
         extra: Anything else that the compiled code depends on, as part of the cache key.
         only: The argument types that it may be called with; None for any.
+        key: The cache key, where the caller knows what the function's content is without walking it.
+        prepare: Called once the function is not found and must be compiled: completes its globals.
         options: For `numba.njit`, over `nogil=True, error_model="numpy"`.
     """
     options = _OPTIONS | options
@@ -59,7 +63,7 @@ def jit(
         function, local_types, options | {"nopython": True}, pipeline_class=pipeline_class
     )
     dispatcher._cache = ContentCache(
-        lambda: content_hash(dispatcher, *extra), function.__name__, only
+        lambda: key or content_hash(dispatcher, *extra), function.__name__, only, prepare
     )
     return dispatcher
 

@@ -14,15 +14,14 @@ import re
 import sys
 import types
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import EnumType
-from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
 from typing import Any
 
 import numpy as np
 from numba.core.typing.templates import builtin_registry
+
+from colkern.cpu.sources import source_key
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
 
@@ -46,8 +45,17 @@ _READ_FROM_MODULES = (
 
 def content_hash(function: Any, *extra: str) -> str:
     """A hash of all that the function's meaning follows from, and of `extra`."""
-    digest = hashlib.sha256(repr((sys.version_info[:2], extra)).encode())
-    for part in parts_of(function):
+    return _hash(extra, parts_of(function))
+
+
+def text_hash(*parts: str) -> str:
+    """A hash of texts that say all of what is made from them."""
+    return _hash(parts, ())
+
+
+def _hash(texts: tuple[str, ...], parts: Iterable[bytes]) -> str:
+    digest = hashlib.sha256(repr((sys.version_info[:2], texts)).encode())
+    for part in parts:
         digest.update(part)
     return digest.hexdigest()[:32]
 
@@ -55,25 +63,6 @@ def content_hash(function: Any, *extra: str) -> str:
 def parts_of(value: Any) -> Iterator[bytes]:
     """The parts of the content of a function, or of whatever a function may name."""
     return _walk(value, set())
-
-
-@cache
-def source_key(package: str) -> str:
-    """A hash of all files of a package: of every function in them, whoever calls it."""
-    digest = hashlib.sha256()
-    for source in _sources(resources.files(package)):
-        digest.update(source.name.encode())
-        digest.update(source.read_bytes())
-    return digest.hexdigest()
-
-
-def _sources(folder: Traversable) -> Iterator[Traversable]:
-    """The Python files in a folder and those within it, in an order that is always the same."""
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir():
-            yield from _sources(entry)
-        elif entry.name.endswith(".py"):
-            yield entry
 
 
 def _walk(value: Any, seen: set[int]) -> Iterator[bytes]:
@@ -142,9 +131,9 @@ def _contents(function: types.FunctionType) -> Iterator[Any]:
 
 
 def _unwrapped(value: Any) -> Any:
-    """The plain function behind a Numba dispatcher, universal function or intrinsic."""
+    """The plain function behind a Numba dispatcher, universal function or intrinsic, or of a row."""
     value = _dispatcher(value)
-    for attribute in ("py_func", "_defn"):
+    for attribute in ("py_func", "_defn", "row_function"):
         inner = getattr(value, attribute, None)
         if isinstance(inner, types.FunctionType):
             return inner

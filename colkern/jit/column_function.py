@@ -6,7 +6,7 @@ Nothing here imports Numba.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -22,6 +22,10 @@ from colkern.jit.rows.arguments import (
 )
 from colkern.jit.signatures import Signature
 from colkern.memory import HOST, Device
+
+if TYPE_CHECKING:
+    from colkern.jit.compiling.row_function import RowFunction
+    from colkern.jit.results.kinds import Kind
 
 NullPolicy = Literal["propagate", "pass"]
 
@@ -50,7 +54,7 @@ class ColumnFunction:
         self.nulls = nulls
         self._names = [parameter.name for parameter in signature.parameters]
         self._plans: dict[tuple[s.DataType, ...], Any] = {}
-        self._made: dict[tuple[Callable[..., Any], str], tuple[Any, str]] = {}
+        self._made: dict[tuple[Callable[..., Any], str], RowFunction] = {}
 
     @property
     def name(self) -> str:
@@ -164,23 +168,38 @@ class ColumnFunction:
             plan = self._plans[columns] = self._plan(columns)
         return plan
 
-    def _dispatcher(self, function: Callable[..., Any], kind: str = "dispatcher_of") -> Any:
-        """The compiled form of one of the user's functions; `kind` is what makes it, by its name in
+    def _row_function(self, plain: Callable[..., Any], kind: str = "dispatcher_of") -> RowFunction:
+        """One of the user's functions; `kind` is what makes a dispatcher of it, by its name in
         `colkern.jit.compiling.functions`."""
-        from colkern.cpu.content import content_hash
-        from colkern.jit.compiling import functions
+        from colkern.jit.compiling.row_function import RowFunction
 
-        key = function, kind
-        if key in self._made:
-            dispatcher, content = self._made[key]
-            if content_hash(dispatcher) == content:
-                return dispatcher
-            # An array or a module that it reads was changed: what is compiled from now on must not
-            # be mixed with what was compiled before, nor stored as if it were that.
+        made = self._made.get((plain, kind))
+        if made is not None:
+            if made.is_as_before():
+                return made
+            # What it reads was changed: what is compiled from now on must not be mixed with what was
+            # compiled before, nor stored as if it were that.
             self._forget()
-        dispatcher = getattr(functions, kind)(function)
-        self._made[key] = dispatcher, content_hash(dispatcher)
-        return dispatcher
+        made = self._made[plain, kind] = RowFunction(plain, kind)
+        return made
+
+    def _kinds(
+        self,
+        function: RowFunction,
+        values: tuple[Value, ...],
+        nullable: list[bool],
+        verb: str = "returns",
+    ) -> frozenset[Kind]:
+        """What a function returns for each combination of nulls; compiled unless that is known."""
+        from colkern.cpu.findings import found
+
+        def find() -> frozenset[Kind]:
+            from colkern.jit.compiling.compilation import returned_kinds
+
+            return returned_kinds(function.dispatcher, values, nullable, verb)
+
+        kinds: frozenset[Kind] = found(("kinds", function.content, values, nullable), find)
+        return kinds
 
     # What it looks like, here and in a pickle
 

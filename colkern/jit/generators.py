@@ -16,12 +16,12 @@ from colkern.arrays import Array
 from colkern.errors import CompileError
 from colkern.jit.column_function import ColumnFunction, NullPolicy, require_null_policy
 from colkern.jit.results.result_types import result_type
-from colkern.jit.results.writers import writer_of
+from colkern.jit.results.written_types import require_result_type
 from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
 
 if TYPE_CHECKING:
-    from colkern.jit.rows.generation import Generation
+    from colkern.jit.rows.execution import Plan
 
 Lists = s.List | s.LargeList
 
@@ -93,31 +93,34 @@ class Generator(ColumnFunction):
         self._check_count(len(columns))
         return self._lists(tuple(reader.value for reader in self._readers(columns)))
 
-    def _plan(self, columns: tuple[s.DataType, ...]) -> Generation:
-        from colkern.jit.rows.generation import Generation
+    def _plan(self, columns: tuple[s.DataType, ...]) -> Plan:
+        from colkern.jit.rows.execution import Plan
         from colkern.jit.rows.inputs import Inputs
 
         readers = self._readers(columns)
-        dispatcher = self._dispatcher(self.function, "items_dispatcher_of")
+        function = self._row_function(self.function, "items_dispatcher_of")
         lists = self._lists(tuple(reader.value for reader in readers))
         inputs = Inputs(self._names, readers, self._nullable())
-        return Generation(self.name, inputs, dispatcher, lists)
+        return Plan(self.name, inputs, function, lists, yields=True)
 
     def _lists(self, values: tuple[Value, ...]) -> Lists:
         item = self._infer(values)
         lists: Lists = s.large_list(item) if self._large else s.list_(item)
         return lists
 
+    @property
+    def row_function(self) -> Callable[..., Any]:
+        """The plain function that is compiled where another compiled function calls this one."""
+        return self.function
+
     def _functions(self) -> tuple[Callable[..., Any], ...]:
         return (self.function,)
 
     def _infer(self, values: tuple[Value, ...]) -> s.DataType:
         if values not in self._items:
-            from colkern.jit.compiling.compilation import returned_kinds
-
-            dispatcher = self._dispatcher(self.function, "kinds_dispatcher_of")
+            function = self._row_function(self.function, "kinds_dispatcher_of")
             arguments, nullable = (*values, "boolean"), [*self._nullable(), False]
-            kinds = returned_kinds(dispatcher, arguments, nullable, "yields")
+            kinds = self._kinds(function, arguments, nullable, "yields")
             self._items[values] = result_type(self.name, kinds, self.signature.returns, "yields")
         return self._items[values]
 
@@ -231,6 +234,6 @@ def _make(
     made = Generator(plain, declared, nulls, isinstance(lists, s.LargeList))
     made._require_supported()
     if declared.returns is not None:
-        writer_of(declared.returns)
+        require_result_type(declared.returns)
     made.define()
     return made

@@ -21,12 +21,13 @@ from colkern.jit.column_function import (
     require_null_policy,
 )
 from colkern.jit.results.result_types import result_type
-from colkern.jit.results.writers import writer_of
+from colkern.jit.results.written_types import require_result_type
 from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
 
 if TYPE_CHECKING:
-    from colkern.jit.rows.reduction import Compiled, Reduction
+    from colkern.jit.results.kinds import Kind
+    from colkern.jit.rows.reduction import Reduction, RowFunctions
     from colkern.jit.rows.states import State
 
 
@@ -118,20 +119,20 @@ class Reducer(ColumnFunction):
         from colkern.jit.rows.reduction import Reduction
 
         readers = self._readers(columns)
-        functions = self._compiled()
+        functions = self._row_functions()
         state, returns = self._infer(tuple(reader.value for reader in readers))
         inputs = Inputs(self._names, readers, self._nullable())
         return Reduction(self.name, inputs, functions, state, returns)
 
-    def _compiled(self) -> Compiled:
-        from colkern.jit.rows.reduction import Compiled
+    def _row_functions(self) -> RowFunctions:
+        from colkern.jit.rows.reduction import RowFunctions
 
         plain = self.functions
-        return Compiled(
-            self._dispatcher(plain.init),
-            self._dispatcher(plain.update),
-            plain.merge and self._dispatcher(plain.merge),
-            self._dispatcher(plain.finish or _state_itself),
+        return RowFunctions(
+            self._row_function(plain.init),
+            self._row_function(plain.update),
+            plain.merge and self._row_function(plain.merge),
+            self._row_function(plain.finish or _state_itself),
         )
 
     def _functions(self) -> Iterable[Callable[..., Any]]:
@@ -144,18 +145,21 @@ class Reducer(ColumnFunction):
         return self._inferred[values]
 
     def _compiled_types(self, values: tuple[Value, ...]) -> tuple[State, s.DataType]:
-        from colkern.jit.compiling.compilation import returned_kind
-        from colkern.jit.rows.states import next_state, state_of
+        from colkern.cpu.findings import found
 
-        made = self._compiled()
-        state = state_of(self.name, made.init, made.update, values, self._nullable())
-        if made.merge is not None:
-            merged = next_state(self.name, "merge", made.merge, (state.type, state.type), state)
-            if merged != state:
-                raise CompileError(f"{self.name}: merge returns other numbers than update")
+        made, nullable = self._row_functions(), self._nullable()
+        parts = (made.init, made.update, made.merge, made.finish)
+
+        def find() -> tuple[State, Kind]:
+            from colkern.jit.rows.state_inference import state_and_result
+
+            dispatchers = [part and part.dispatcher for part in parts]
+            return state_and_result(self.name, dispatchers, values, nullable)
+
+        contents = tuple(part and part.content for part in parts)
+        state, kind = found(("state", contents, values, nullable), find)
         if self.functions.finish is None and state.packed:
             raise CompileError(f"{self.name}: a state that is a tuple needs a finish function")
-        kind = returned_kind(made.finish, (state.type,))
         return state, result_type(self.name, {kind}, self.signature.returns)
 
     def _forget(self) -> None:
@@ -296,7 +300,7 @@ def _make(source: Any, returns: Any, nulls: NullPolicy, signature: str | None) -
     made = Reducer(names, functions, declared, nulls)
     made._require_supported()
     if declared.returns is not None:
-        writer_of(declared.returns)
+        require_result_type(declared.returns)
     made.define()
     return made
 

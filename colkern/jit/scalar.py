@@ -14,7 +14,8 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
 from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
-from colkern.jit.results.result_types import require_result_type, result_type
+from colkern.jit.results.result_types import result_type
+from colkern.jit.results.written_types import require_result_type
 from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
 from colkern.memory import HOST, Device
@@ -131,10 +132,10 @@ class Udf(ColumnFunction):
         from colkern.jit.rows.inputs import Inputs
 
         readers = self._readers(columns)
-        dispatcher = self._dispatcher(self.function)
+        function = self._row_function(self.function)
         returns = self._infer(tuple(reader.value for reader in readers))
         inputs = Inputs(self._names, readers, self._nullable())
-        return Plan(self.name, inputs, dispatcher, returns, default=self._default(returns))
+        return Plan(self.name, inputs, function, returns, default=self._default(returns))
 
     def _has_default(self) -> bool:
         return not (isinstance(self.nulls, str) and self.nulls in ("propagate", "pass"))
@@ -154,15 +155,17 @@ class Udf(ColumnFunction):
                 f"for a default that is text, declare returns=ck.utf8()"
             )
 
+    @property
+    def row_function(self) -> Callable[..., Any]:
+        """The plain function that is compiled where another compiled function calls this one."""
+        return self.function
+
     def _functions(self) -> tuple[Callable[..., Any], ...]:
         return (self.function,)
 
     def _infer(self, values: tuple[Value, ...]) -> s.DataType:
         if values not in self._results:
-            from colkern.jit.compiling.compilation import returned_kinds
-
-            dispatcher = self._dispatcher(self.function)
-            kinds = returned_kinds(dispatcher, values, self._nullable())
+            kinds = self._kinds(self._row_function(self.function), values, self._nullable())
             returns = result_type(self.name, kinds, self.signature.returns)
             self._default(returns)
             self._results[values] = returns

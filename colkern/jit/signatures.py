@@ -106,7 +106,7 @@ _NAMED: dict[str, Callable[..., s.DataType]] = {
     "fixed_size_binary": s.fixed_size_binary,
 }
 
-_TYPE_TEXT = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*(\?)?\s*")
+_TYPE_TEXT = r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*(\?)?\s*"
 
 
 def signature_of(
@@ -256,17 +256,18 @@ def _parse(text: str) -> tuple[list[tuple[s.DataType, bool]], s.DataType | None]
     if not (arguments.startswith("(") and arguments.endswith(")")):
         raise TypeError(f"signature: expected '(types) -> type', got {text!r}")
     inner = arguments[1:-1].rstrip()
+    pattern = re.compile(_TYPE_TEXT)
     found = []
     position = 0
     while position < len(inner):
-        match = _TYPE_TEXT.match(inner, position)
+        match = pattern.match(inner, position)
         if match is None or (match.end() < len(inner) and inner[match.end()] != ","):
             raise TypeError(f"signature: {inner[position:].strip()!r} is no list of types")
         found.append(_named_type(match))
         position = match.end() + 1
     if not arrow:
         return found, None
-    match = _TYPE_TEXT.fullmatch(result)
+    match = pattern.fullmatch(result)
     if match is None:
         raise TypeError(f"signature: {result.strip()!r} is no type")
     return found, _named_type(match)[0]

@@ -178,7 +178,7 @@ def test_a_full_disk_is_no_error(here: Path, monkeypatch: pytest.MonkeyPatch) ->
     def full(*args: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cpu_cache, "_write_whole", full)
+    monkeypatch.setattr(cpu_cache, "write_whole", full)
     assert call() == {"compiled": 1, "loaded": 0, "saved": 0}
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -192,6 +193,7 @@ def run_code(code: str, *, folder: Path) -> str:
 ASK_ALL = """
 import sys
 from pathlib import Path
+from typing import Any
 from colkern.cpu.content import content_hash
 for folder in sys.argv[1:] or Path('.').iterdir():
     folder = Path(folder).absolute()
@@ -262,3 +264,18 @@ def test_functions_of_the_library_differ_by_what_they_were_made_with() -> None:
     first, second, again = (builder_at(BuilderType(kind)) for kind in (*kinds, kinds[0]))
     assert content_hash(first) == content_hash(again)
     assert content_hash(first) != content_hash(second)
+
+
+def test_functions_of_a_row_count_as_what_is_compiled_of_them() -> None:
+    def calling(step: int) -> Any:
+        @ck.udf
+        def called(x):
+            return x + step
+
+        def caller(x):
+            return called(x)
+
+        return caller
+
+    assert content_hash(calling(1)) == content_hash(calling(1))
+    assert content_hash(calling(1)) != content_hash(calling(2))

@@ -91,7 +91,7 @@ FORGOTTEN = """
 import importlib, pkgutil
 import colkern.jit
 from colkern.cpu import extensions
-from colkern.jit.compiling.functions import _COMPILED_IN
+from colkern.jit.compiling.library import _COMPILED_IN
 for module in pkgutil.walk_packages(colkern.jit.__path__, "colkern.jit."):
     # What is made for the device is compiled under keys of its own.
     if not module.name.startswith("colkern.jit.device"):

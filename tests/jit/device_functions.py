@@ -294,6 +294,17 @@ def strings_of_the_source_are_results() -> None:
     assert on_device(always, ck.array([1, None, 5])) == ["the same", None, "the same"]
 
 
+@ck.udf(returns=ck.float16(), nulls=0.25)
+def third(x):
+    return x / 3
+
+
+def floats_of_sixteen_bits_are_results() -> None:
+    values = [1.0, None, 3e9, -5e-8, -0.0]
+    expected = [0.25 if x is None else float(np.float16(x / 3)) for x in values]
+    assert on_device(third, ck.array(values)) == expected
+
+
 def columns_without_rows_have_results_without_rows() -> None:
     assert on_device(same, ck.array([], ck.int8())) == []
     assert on_device(nested, ck.array([], ck.binary()), ck.array([], ck.int64())) == []
@@ -316,6 +327,18 @@ def integers_without_sign_keep_all_their_bits(values: list[int | None]) -> None:
             assert row is None
         else:
             assert row == {"f0": x // 10 + 1, "f1": x * 3 & 0xFF, "f2": x ^ 1}
+
+
+@ck.udf
+def quotients(x, y):
+    return x // y, x % y, x / y
+
+
+def a_division_by_zero_gives_zero_and_for_floats_infinity_or_nan() -> None:
+    found = on_device(quotients, ck.array([7, -7, 5, 0]), ck.array([2, 2, 0, 0]))
+    assert [(row["f0"], row["f1"]) for row in found] == [(3, 1), (-4, 1), (0, 0), (0, 0)]
+    assert [row["f2"] for row in found[:3]] == [3.5, -3.5, float("inf")]
+    assert np.isnan(found[3]["f2"])
 
 
 # What goes wrong
@@ -438,9 +461,13 @@ def counted(x):
     yield x
 
 
+def positions_are_checked_in_the_simulator() -> None:
+    lists = column([[0] * 10, [1]])
+    raised(IndexError, "items[9]", "tenth: row 1", lambda: tenth(lists))
+
+
 def what_cannot_be_done_on_a_device_is_said() -> None:
     numbers, host = column([1, 2]), ck.array([1, 2])
-    raised(IndexError, "items[9]", "tenth: row 0", lambda: tenth(column([[1]])))
     raised(ck.CompileError, "try statements", "to_host", lambda: guarded(numbers))
     raised(ck.UnsupportedError, "to_host first", "", lambda: listed(numbers))
     raised(ck.UnsupportedError, "a reducer runs over columns in host", "", lambda: Total(numbers))
@@ -449,7 +476,10 @@ def what_cannot_be_done_on_a_device_is_said() -> None:
     raised(ValueError, "y: 1 values, but x has 2", "", lambda: summed(numbers, column([1])))
 
 
-CASES: list[Callable[[], None]] = [
+SIMULATED: list[Callable[[], None]] = [positions_are_checked_in_the_simulator]
+"""Cases that are not for a device, where positions are not checked."""
+
+ON_A_DEVICE: list[Callable[[], None]] = [
     numbers_of_all_widths_are_arguments,
     times_are_integers_of_their_unit,
     decimals_of_few_digits_are_integers_and_others_decimals,
@@ -463,9 +493,13 @@ CASES: list[Callable[[], None]] = [
     functions_made_by_udf_are_called_for_values,
     strings_of_the_source_are_results,
     columns_without_rows_have_results_without_rows,
+    floats_of_sixteen_bits_are_results,
+    a_division_by_zero_gives_zero_and_for_floats_infinity_or_nan,
     integers_without_sign_keep_all_their_bits,
     what_a_function_raises_comes_with_the_first_row,
     results_that_do_not_fit_their_type_are_named_with_their_row,
     other_errors_are_those_of_the_host,
     what_cannot_be_done_on_a_device_is_said,
 ]
+
+CASES = SIMULATED + ON_A_DEVICE

@@ -242,7 +242,7 @@ def test_values_that_no_slot_has_are_refused(steps: list[Any], where: str) -> No
     ("steps", "message"),
     [
         ([(LISTS, 0, 0), (END, 0, 0)], "end_row: not one value of 'maps' since the last row"),
-        ([(MEMBER, 0, 1), (PAIRS, 0, 0)], "end_list: another number of values"),
+        ([(MEMBER, 0, 1), (PAIRS, 0, 0)], "another number of values"),
         ([(ELEMENT, 0, 1), (INNER, 1, 0)], "end_list() is missing"),
         ([(ENTRY, 0, 1), (MAPS, 1, 0)], "end_map() is missing"),
         ([(MEMBER, 0, 1), (PAIRS, 1, 0)], "end_list() is missing"),
@@ -281,7 +281,7 @@ def test_integers_out_of_range_are_refused(
     out = ck.Builder(type_)
     append_all(np.array(good), out)
     for value in bad:
-        with pytest.raises(OverflowError, match="append: "):
+        with pytest.raises(OverflowError, match=r"out of the range|no whole day"):
             append_all(np.array([value]), out)
     made = out.finish()
     made.validate(full=True)
@@ -359,7 +359,7 @@ def test_a_value_of_another_kind_does_not_compile(
         ck.utf8_view(),
         ck.dictionary(ck.int8(), ck.utf8()),
         ck.run_end_encoded(ck.int32(), ck.utf8()),
-        ck.list_(ck.dense_union([("a", ck.int8())])),
+        ck.list_(ck.utf8_view()),
         ck.list_view(ck.int8()),
         ck.day_time_interval(),
     ],

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from jit.device_functions import CASES
+from hypothesis import given
+from hypothesis import strategies as st
+from jit.device_functions import CASES, ON_A_DEVICE
 from jit.ptx_kernels import run_rows
 from jit.simulated_kernels import report_of
 
 import colkern as ck
+from colkern.cuda import adapter
 from colkern.jit.device.row_kernels import PLACE_BITS
+from colkern.kernels import byte_strings, slot_values
 from colkern.memory import Buffer, Device
 
 
@@ -24,6 +29,12 @@ def simulated_functions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, s
 @pytest.mark.parametrize("case", [case.__name__ for case in CASES])
 def test_in_the_simulator(case: str, simulated_functions: dict[str, str]) -> None:
     assert simulated_functions[case] == ""
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", ON_A_DEVICE, ids=lambda case: case.__name__)
+def test_on_a_gpu(case: Callable[[], None]) -> None:
+    case()
 
 
 # What the compiler makes of it
@@ -70,6 +81,31 @@ def test_compiled_functions_keep_the_error_of_the_first_row() -> None:
     assert error >> PLACE_BITS == 2
 
 
+# The bodies, as plain Python
+
+
+EDGES = [0.0, 5.0e-324, 2.0**-25, 1.5 * 2.0**-24, 2.0**-14, 2049.0, 65504.0, 65519.9, 65520.0]
+
+
+@given(st.floats(width=64) | st.floats(-1e5, 1e5) | st.sampled_from(EDGES))
+def test_a_float_becomes_the_half_precision_float_next_to_it(value: float) -> None:
+    with np.errstate(all="ignore"):
+        expected = np.float16(value)
+    found = np.uint16(slot_values.half_of_float(np.float64(value))).view(np.float16)
+    np.testing.assert_array_equal(found, expected)
+    assert np.signbit(found) == np.signbit(expected) or np.isnan(value)
+
+
+@given(st.text("aé€😀", max_size=5), st.integers(0, 20), st.integers(0, 20))
+def test_a_slice_cuts_a_character_if_it_is_no_utf8(text: str, start: int, stop: int) -> None:
+    part = text.encode()[start:stop]
+    memory = np.frombuffer(part or b"?", np.uint8)
+    found = byte_strings.cuts_a_character(
+        memory[:1], np.uint64(memory.ctypes.data), np.int64(len(part))
+    )
+    assert found == (part.decode(errors="ignore").encode() != part)
+
+
 # What is asked for
 
 
@@ -83,6 +119,8 @@ def test_a_device_that_is_not_there_is_named() -> None:
     def same(x: Any) -> Any:
         return x
 
+    if adapter.compiler().is_available():
+        pytest.skip("there is a device")
     column = _on_a_device(np.arange(3))
     with pytest.raises(ck.DeviceUnavailableError, match="no CUDA device"):
         ck.udf(same)(column)

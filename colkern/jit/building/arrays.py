@@ -36,6 +36,8 @@ def built_array(
         children: The arrays of the child nodes.
     """
     finish = node_of(type).finish
+    if isinstance(type.storage, s.Union):
+        return _union(type, items, children)
     parts: dict[Role, Buffer | None] = {
         Role.VALIDITY: _bitmap(nulls[:length]) if nulls is not None and null_count else None,
         Role.BYTES: EMPTY if data is None else Buffer(data),
@@ -47,6 +49,20 @@ def built_array(
         parts[Role.OFFSETS] = parts[Role.DATA] = Buffer(finished.view(np.uint8))
     buffers = [parts[spec.role] for spec in layout(type).buffers]
     return Array(type, length, buffers, children, null_count=null_count)
+
+
+def _union(type: s.DataType, type_ids: NDArray[Any] | None, children: Sequence[Array]) -> Array:
+    """A union of children that values were appended to in the order of its slots."""
+    union = type.storage
+    assert isinstance(union, s.Union)
+    ids = padded(0, np.dtype(np.int8)) if type_ids is None else type_ids
+    buffers = [Buffer(ids.view(np.uint8))]
+    if union.mode == "dense":
+        offsets = padded(len(ids), np.dtype(np.int32))
+        for code, child in zip(union.type_codes, children, strict=True):
+            offsets[ids == code] = np.arange(child.length, dtype=np.int32)
+        buffers.append(Buffer(offsets.view(np.uint8)))
+    return Array(type, len(ids), buffers, children)
 
 
 def cut(items: NDArray[Any], count: int) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,14 @@ from colkern.jit.building.nodes import (
     node_of,
     subtree,
 )
+from colkern.layouts import layout
 from colkern.memory import ALIGNMENT, allocate, allocate_for_overwrite
 
 _LEAST = 64
 """Room for fewer slots or bytes is not made."""
+
+_MARGIN = 1.125
+"""More than what is expected, as expectations go."""
 
 
 class Builder:
@@ -172,6 +177,26 @@ class Builder:
             self._nulls = marks
         return Failure.NONE
 
+    def expect(self, ratio: float) -> None:
+        """Make room for what is likely to come: so much more than there is, at every node.
+
+        A builder whose room doubles as it goes copies what it has, and touches twice the memory. Where
+        there is no memory for what is a guess, it still does.
+        """
+        with suppress(MemoryError):
+            self._expect(ratio)
+
+    def _expect(self, ratio: float) -> None:
+        more = int(len(self) * ratio * _MARGIN)
+        if more > int(self._row[State.CAPACITY]) - len(self):
+            self._make_room(Request.SLOTS, more)
+        if self._node.kind == "binary":
+            room = int(self._row[State.USED] * ratio * _MARGIN)
+            self._make_room(Request.BYTES, min(room, self._node.most_used // 2))
+        self._point()
+        for child in self._children:
+            child._expect(ratio)
+
     def _grow_items(self, length: int, capacity: int) -> None:
         node = self._node
         if not self._has_items:
@@ -239,6 +264,9 @@ class Builder:
     def _require_complete(self, place: str, end: str) -> None:
         """ValueError for values that belong to no slot; `end` is what ends the slots of a struct."""
         kind, length = self._node.kind, len(self)
+        if kind == "union":
+            self._require_whole_slots(place)
+            return
         if kind == "struct":
             wanted = length
         elif kind == "fixed_size_list":
@@ -252,6 +280,13 @@ class Builder:
                     f"end the slot, or empty the builder by clear()"
                 )
             child._require_complete(f"{place}: {field.name!r}", end)
+
+    def _require_whole_slots(self, place: str) -> None:
+        """ValueError for values of a union's children that no slot shows; slots are appended whole."""
+        lengths = [len(child) for child in self._children]
+        dense = layout(self.type).name == "dense union"
+        if (sum(lengths) if dense else max(lengths, default=0)) != len(self):
+            raise ValueError(f"{place}: a slot is incomplete; empty the builder by clear()")
 
     def _taken(self) -> Array:
         node, row, length = self._node, self._row, len(self)

@@ -20,6 +20,7 @@ from colkern.jit.values.strings import (
     ByteStringType,
     address_of,
     as_view,
+    cuts_a_character,
     require_utf8,
     utf8_length,
     write_utf8,
@@ -74,12 +75,22 @@ def _check_of_text(out, value):
     if not is_text or isinstance(value, types.StringLiteral):
         return _take_all
     # A view of text too: it may be a slice that starts or ends within a character.
-    return require_utf8
+    return _require_text
 
 
 @register_jitable
 def _take_all(view):
     pass
+
+
+@register_jitable
+def _require_text(view):
+    if cuts_a_character(view):
+        raise ValueError(
+            "bytes that start or end within a UTF-8 character are not UTF-8; "
+            "slice between characters, or build binary"
+        )
+    require_utf8(view)
 
 
 def _copy(row, used, view):
@@ -119,7 +130,7 @@ def _ol_encode(row, used, value):
 def fixed_size_append(out, value):
     """`append` of as many bytes as the type says; None if the builder does not take such a value."""
     width = out.node.per_slot
-    message = f"append: bytes of another length than {out.data_type} has"
+    message = f"bytes of another length than {out.data_type} has"
     if isinstance(value, types.StringLiteral | types.Bytes):
         view_of = as_view
     elif isinstance(value, ByteStringType):

@@ -26,7 +26,8 @@ from colkern.jit.building.builder_type import BuilderType
 from colkern.jit.building.byte_strings import bytes_append, fixed_size_append
 from colkern.jit.building.nodes import HINTS
 from colkern.jit.building.numbers import number_append, words_append
-from colkern.jit.compiling.functions import library_key
+from colkern.jit.building.whole_values import list_append, map_append, struct_append, union_append
+from colkern.jit.compiling.library import library_key
 from colkern.jit.values.optionals import unwrapped
 
 
@@ -45,9 +46,8 @@ def _ol_append(out, value):
         return append_optional
     made = _APPENDS.get(out.node.kind, lambda out, value: None)(out, value)
     if made is None:
-        raise TypingError(
-            f"append: {_got(value)} to a builder of {out.data_type}{HINTS.get(out.node.kind, '')}"
-        )
+        hint = HINTS.get(out.node.kind, "")
+        raise TypingError(f"append: {_got(value)} to a builder of {out.data_type}{hint}")
     return made
 
 
@@ -60,6 +60,11 @@ _APPENDS = {
     "words": words_append,
     "binary": bytes_append,
     "fixed_size_binary": fixed_size_append,
+    "list": list_append,
+    "fixed_size_list": list_append,
+    "map": map_append,
+    "struct": struct_append,
+    "union": union_append,
 }
 
 

@@ -52,7 +52,7 @@ def _end_range(out):
 
 def _end_fixed_size_list(out):
     child, size = child_of(0), out.node.per_slot
-    message = f"end_list: another number of values than a {out.data_type} has"
+    message = f"another number of values than a {out.data_type} has"
 
     def end_list(out):
         row = row_of(out)

@@ -109,11 +109,28 @@ def _empty_struct(out):
     return generated(lines, out, {"append_empty": append_empty})
 
 
+def _empty_union(out):
+    return _union_slot(out, "append_zero", "append_empty(child0(out))")
+
+
+def _union_slot(out, name, first):
+    """A function that appends a slot of the first child, which a line appends to."""
+    storage = out.data_type.storage
+    lines = [f"def {name}(out):", "    row = row_of(out)", "    slot = new_slot(row)"]
+    lines += [f"    put_item(out, slot, {storage.type_codes[0]})", f"    {first}"]
+    if storage.mode == "sparse":
+        for k in range(1, len(storage.type_codes)):
+            lines.append(f"    append_empty(child{k}(out))")
+    lines.append("    set_length(row, slot + 1)")
+    return generated(lines, out, {"append_empty": append_empty})
+
+
 _EMPTY = {
     "list": _empty_list,
     "fixed_size_list": _empty_fixed_size_list,
     "map": _empty_list,
     "struct": _empty_struct,
+    "union": _empty_union,
 }
 
 
@@ -128,6 +145,9 @@ def _ol_append_null(out):
         return refuse_null
     if out.node.kind == "null":
         return _append_zeros
+    if out.node.kind == "union":
+        # Unions have no nulls of their own.
+        return _union_slot(out, "append_null", "child0(out).append_null()")
 
     if out.node.kind in _EMPTY:
 

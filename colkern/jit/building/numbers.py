@@ -14,12 +14,16 @@ from numba.extending import overload_method, register_jitable
 
 from colkern import schema as s
 from colkern.jit.building.builder_type import BuilderType
+from colkern.jit.building.decimals import decimal_append
 from colkern.jit.building.room import ensure_slots, new_slot
 from colkern.jit.building.state import items_address, length_of, put_item, row_of, set_length
+from colkern.jit.values.decimal_numbers import DecimalType
 
 
 def number_append(out, value):
     """`append` of a number in an item; None if the builder does not take such a value."""
+    if isinstance(value, DecimalType):
+        return decimal_append(out, value)
     convert = conversion(out, value)
     if convert is None:
         return None
@@ -63,7 +67,7 @@ def _checked_integer(out, value):
     at_least, at_most = max(least, low), min(most, high)
     fits = least <= low and high <= most
     multiple_of = node.multiple_of
-    message = f"append: an integer out of the range of {out.data_type}"
+    message = f"an integer out of the range of {out.data_type}"
     if fits and multiple_of == 1:
         return as_it_is
     at_least, at_most = (np.dtype(str(value)).type(bound) for bound in (at_least, at_most))
@@ -73,7 +77,7 @@ def _checked_integer(out, value):
         if value < at_least or value > at_most:
             raise OverflowError(message)
         if multiple_of > 1 and value % multiple_of != 0:
-            raise OverflowError("append: a date64 is no whole day")
+            raise OverflowError("a date64 that is no whole day")
         return item(value)
 
     return convert
@@ -82,6 +86,8 @@ def _checked_integer(out, value):
 def words_append(out, value):
     """`append` of an integer of several words; None if the builder does not take such a value."""
     words = out.node.per_slot
+    if isinstance(value, DecimalType):
+        return decimal_append(out, value)
     if isinstance(value, types.Integer):
         widen = _widened_integer(types.unliteral(value), words)
     elif isinstance(value, types.UniTuple | types.Tuple) and _are_words(value, words):
@@ -137,7 +143,7 @@ def _as_four_words(value):
 def _checked_words(out):
     words = out.node.per_slot
     least, most = (_words_of(bound, words) for bound in out.node.bounds)
-    message = f"append: an integer out of the range of {out.data_type}"
+    message = f"an integer out of the range of {out.data_type}"
 
     @register_jitable
     def is_greater(a, b):

@@ -21,8 +21,9 @@ from colkern.cpu.compiler import jit
 from colkern.jit.building.builder_type import BuilderType, Mode
 from colkern.jit.building.nodes import ROW, subtree
 from colkern.jit.building.state import builder_at
-from colkern.jit.compiling.compilation import compile_or_explain
-from colkern.jit.compiling.functions import dispatcher_of, library_key
+from colkern.jit.compiling.attempt import compile_or_explain
+from colkern.jit.compiling.functions import dispatcher_of
+from colkern.jit.compiling.library import library_key
 
 # `places` are the positions of lengths in the state; the room for a length follows it, see
 # `colkern.jit.building.nodes.State`.

@@ -128,7 +128,7 @@ def grow(typingctx, row, request, count):
 # Memory
 
 
-def _store(builder: Any, row: Any, address: Any, what: State, slot: Any, value: Any) -> None:
+def emit_store(builder: Any, row: Any, address: Any, what: State, slot: Any, value: Any) -> None:
     """The item `slot` of an array becomes `value`; nothing, where a builder measures."""
     if row.mode != "measure":
         start = builder.inttoptr(load_number(builder, address, what), value.type.as_pointer())
@@ -142,7 +142,7 @@ def put_item(typingctx, out, place, value):
 
     def codegen(context, builder, signature, args):
         native = context.get_value_as_data(builder, item, args[2])
-        _store(builder, out, args[0], State.ITEMS, args[1], native)
+        emit_store(builder, out, args[0], State.ITEMS, args[1], native)
         return context.get_dummy_value()
 
     return types.void(out, types.int64, item), codegen
@@ -164,7 +164,7 @@ def put_empty(typingctx, out, slot):
             used = load_number(builder, args[0], State.USED)
             end = builder.add(args[1], ir.Constant(_WORD, 1))
             narrow = used if item == _WORD else builder.trunc(used, item)
-            _store(builder, out, args[0], State.ITEMS, end, narrow)
+            emit_store(builder, out, args[0], State.ITEMS, end, narrow)
             return context.get_dummy_value()
         if out.mode != "measure":
             start = load_number(builder, args[0], State.ITEMS)
@@ -182,7 +182,7 @@ def mark_null(typingctx, row, slot):
     """nulls[slot] = 1"""
 
     def codegen(context, builder, signature, args):
-        _store(builder, row, args[0], State.NULLS, args[1], ir.Constant(_BYTE, 1))
+        emit_store(builder, row, args[0], State.NULLS, args[1], ir.Constant(_BYTE, 1))
         return context.get_dummy_value()
 
     return types.void(row, types.int64), codegen

@@ -9,7 +9,8 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.jit.compiling.checks import CheckedCompiler
-from colkern.jit.compiling.functions import dispatcher_of, is_checked
+from colkern.jit.compiling.functions import dispatcher_of
+from colkern.jit.compiling.library import is_checked
 from colkern.jit.compiling.names import is_found_by_name
 
 

@@ -7,7 +7,6 @@ module: code from `__main__`, a notebook or a pickle names modules that another 
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 import types
 from typing import Any
@@ -16,21 +15,9 @@ from numba.core.registry import cpu_target
 from numba.core.typing.templates import builtin_registry
 
 from colkern.cpu.compiler import jit
-from colkern.cpu.content import source_key
 from colkern.jit.compiling.checks import RowCompiler
+from colkern.jit.compiling.library import library_key
 from colkern.jit.compiling.names import global_names, is_empty, row_function
-
-_COMPILED_IN = ("colkern.kernels", "colkern.cpu", "colkern.jit")
-
-
-def library_key() -> str:
-    """A hash of what colkern puts into compiled functions: its code, and whether it is checked."""
-    return " ".join([*map(source_key, _COMPILED_IN), str(is_checked())])
-
-
-def is_checked() -> bool:
-    """Whether the environment asks for checks in code that has none otherwise (`CK_CHECKED=1`)."""
-    return os.environ.get("CK_CHECKED") == "1"
 
 
 def dispatcher_of(function: Any, options: dict[str, Any] | None = None) -> Any:
@@ -53,8 +40,8 @@ _OWN_OPTIONS = ("inline", "forceinline", "locals")
 
 
 def items_dispatcher_of(function: Any) -> Any:
-    """A dispatcher for a generator function, which takes a sink as its last argument, and hands each
-    item to it; see `colkern.jit.compiling.yields`."""
+    """A dispatcher for a generator function, which takes a builder as its last argument, and appends
+    each item to it; see `colkern.jit.compiling.yields`."""
     from colkern.jit.compiling.yields import ItemsCompiler
 
     return _rewritten(function, ItemsCompiler)

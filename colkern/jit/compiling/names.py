@@ -23,10 +23,8 @@ def global_names(code: types.CodeType) -> Iterator[str]:
 def row_function(value: Any) -> Any:
     """The function of one row, of a `Udf` or `Generator` that another function calls; anything else
     as it is."""
-    from colkern.jit.generators import Generator
-    from colkern.jit.scalar import Udf
-
-    return value.function if isinstance(value, Udf | Generator) else value
+    found = getattr(value, "row_function", None)
+    return found if isinstance(found, types.FunctionType) else value
 
 
 def has_all_names(function: Any) -> bool:

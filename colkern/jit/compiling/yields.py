@@ -4,7 +4,7 @@ Numba's own generators cannot yield None beside a value, are never loaded from a
 back what they hold. Two compilers rewrite the function before anything else looks at it; both give it
 one more argument, at the end:
 
-- `ItemsCompiler`: `yield x` becomes `emit(sink, x)`, for a sink of `colkern.jit.rows.sinks`;
+- `ItemsCompiler`: `yield x` becomes `sink.append(x)`, for a sink that is a builder of items;
 - `KindsCompiler`: `yield x` becomes `if sink: return x`: what such a function returns is what the
   generator yields.
 """
@@ -22,7 +22,6 @@ from numba.core.ir_utils import build_definitions, find_max_label, mk_unique_var
 from numba.core.untyped_passes import TranslateByteCode
 
 from colkern.jit.compiling.checks import RowCompiler
-from colkern.jit.rows.sinks import emit
 
 SINK = "_colkern_sink"
 """The name of the argument."""
@@ -56,7 +55,7 @@ class _Rewriting(FunctionPass):  # type: ignore[misc]
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class YieldsToCalls(_Rewriting):
-    """`yield x` becomes `emit(sink, x)`."""
+    """`yield x` becomes `sink.append(x)`."""
 
     _name = "colkern_yields_to_calls"
 
@@ -70,10 +69,9 @@ def _called(scope: Any, statement: Any) -> Iterator[Any]:
         yield statement
         return
     loc, item = statement.loc, statement.value.value
-    function = ir.Var(scope, mk_unique_var("$emit"), loc)
-    arguments = [ir.Var(scope, SINK, loc), item]
-    yield ir.Assign(ir.Global("emit", emit, loc), function, loc)
-    yield ir.Assign(ir.Expr.call(function, arguments, (), loc), statement.target, loc)
+    append = ir.Var(scope, mk_unique_var("$append"), loc)
+    yield ir.Assign(ir.Expr.getattr(ir.Var(scope, SINK, loc), "append", loc), append, loc)
+    yield ir.Assign(ir.Expr.call(append, [item], (), loc), statement.target, loc)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -117,7 +115,7 @@ def _is_yield(statement: Any) -> bool:
 
 
 class ItemsCompiler(RowCompiler):
-    """Compiles a generator function into one that hands each item to a sink."""
+    """Compiles a generator function into one that hands each item to a sink, a builder."""
 
     def define_pipelines(self) -> list[Any]:
         """The usual passes, after the one that rewrites."""

@@ -128,6 +128,7 @@ class Program:
 CONSTANTS: dict[str, Any] = {
     "_ck_u8": np.uint64,
     "_ck_i8": np.int64,
+    "_ck_f8": np.float64,
     "_ck_zero": np.uint64(0),
     "_ck_one": np.uint64(1),
     "_ck_nowhere": np.uint64(slot_values.NOWHERE),

@@ -6,7 +6,7 @@ the source: where they are is written, and another kernel gathers them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,7 @@ from colkern.jit.device.kinds import (
 )
 from colkern.jit.device.statements import Statements
 from colkern.jit.results.writers import DAY
-from colkern.kernels import bitmaps, byte_strings, selection
+from colkern.kernels import bitmaps, byte_strings, selection, slot_values
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer
 from colkern.operations.patterns import bit_words, bitmap_of
@@ -177,14 +177,29 @@ class _Bools(Output):
 
 class _Floats(Output):
     def _made(self) -> list[Room]:
-        if self.returns.bit_width == 16:
-            raise UnsupportedError(
-                f"{self.name}: float16 as the result of a udf on a device; declare float32"
-            )
         return [Room(self.out, layout(self.returns).spec(Role.DATA).dtype)]
 
     def store_value(self, e: Statements, value: Value, slot: str) -> None:
         e.emit(f"{self.out}[{slot}] = {self.number(e, value)}")
+
+
+class _Halves(Output):
+    """Floats of 16 bits, which kernels do not compute with."""
+
+    def _made(self) -> list[Room]:
+        return [Room(self.out, np.uint16)]
+
+    def store_value(self, e: Statements, value: Value, slot: str) -> None:
+        number = f"_ck_f8({self.number(e, value)})"
+        e.emit(f"{self.out}[{slot}] = {e.call(slot_values.half_of_float, number)}")
+
+    def fill_value(self, target: Any, rooms: Rooms, default: Array) -> None:
+        rooms[self.out][:] = default.items(Role.DATA)[:1].view(np.uint16)[0]
+
+
+def _floats(name: str, field: s.Field, prefix: str, is_part: bool) -> Output:
+    made = _Halves if field.type == s.float16() else _Floats
+    return made(name, field, prefix, is_part)
 
 
 class _Integers(Output):
@@ -325,10 +340,10 @@ class _Structs(Output):
         return [], [field.array(target, rooms, length) for field in self._fields]
 
 
-_OUTPUTS: dict[type[s.DataType], type[Output]] = {
+_OUTPUTS: dict[type[s.DataType], Callable[[str, s.Field, str, bool], Output]] = {
     s.Bool: _Bools,
     s.Int: _Integers,
-    s.FloatingPoint: _Floats,
+    s.FloatingPoint: _floats,
     s.Decimal: _Decimals,
     s.Date: _Integers,
     s.Time: _Integers,

@@ -13,7 +13,8 @@ from numba import types
 from numba.extending import intrinsic, overload
 from numpy import int64, uint8
 
-from colkern.jit.rows.support import MADE_NULL, OUT_OF_RANGE
+from colkern import schema as s
+from colkern.jit.rows.flags import OUT_OF_RANGE
 from colkern.jit.values.decimal_numbers import DecimalType, as_integer, widened
 from colkern.jit.values.optionals import unwrapped
 
@@ -44,7 +45,7 @@ def _ol_put_decimal(out, nulls, i, value, width, scale, digits):
 
         def put_null(out, nulls, i, value, width, scale, digits):
             nulls[i] = uint8(1)
-            return MADE_NULL
+            return 0
 
         return put_null
     w, s, d = width.literal_value, scale.literal_value, digits.literal_value
@@ -53,7 +54,7 @@ def _ol_put_decimal(out, nulls, i, value, width, scale, digits):
         def put_optional(out, nulls, i, value, width, scale, digits):
             if value is None:
                 nulls[i] = uint8(1)
-                return MADE_NULL
+                return 0
             return put_decimal(out, nulls, i, unwrapped(value), w, s, d)
 
         return put_optional
@@ -64,26 +65,39 @@ def _ol_put_decimal(out, nulls, i, value, width, scale, digits):
     return lambda out, nulls, i, value, width, scale, digits: _stored(out, i, value, w, s, d)
 
 
+def emit_stored(builder: Any, kind: Any, value: Any, returns: s.Decimal) -> tuple[Any, Any]:
+    """What a decimal type stores for a number, and whether the number has more digits than it.
+
+    Args:
+        kind: The Numba type of the number: a decimal of that scale or a smaller one, or an integer.
+        value: The number.
+        returns: The type.
+    """
+    limit = 10**returns.precision
+    power = returns.scale - kind.scale if isinstance(kind, DecimalType) else 0
+    stored = ir.IntType(returns.bit_width)
+    number = as_integer(builder, kind, value)
+    needed = number.type.width + (10**power).bit_length(), limit.bit_length() + 1
+    wide = widened(builder, number, -(-max(*needed, stored.width) // _WORD) * _WORD, power)
+    too_great = builder.icmp_signed(">=", wide, wide.type(limit))
+    too_small = builder.icmp_signed("<=", wide, wide.type(-limit))
+    narrow = wide if wide.type == stored else builder.trunc(wide, stored)
+    return narrow, builder.or_(too_great, too_small)
+
+
 @intrinsic(prefer_literal=True)
 def _stored(typingctx, out, slot, value, width, scale, digits):
-    limit = 10**digits.literal_value
-    power = scale.literal_value - value.scale if isinstance(value, DecimalType) else 0
-    stored = ir.IntType(width.literal_value)
+    returns = s.Decimal(width.literal_value, digits.literal_value, scale.literal_value)
 
     def codegen(context, builder, signature, args):
         array, place, given = args[:3]
-        number = as_integer(builder, signature.args[2], given)
-        needed = number.type.width + (10**power).bit_length(), limit.bit_length() + 1
-        wide = widened(builder, number, -(-max(*needed, stored.width) // _WORD) * _WORD, power)
-        too_great = builder.icmp_signed(">=", wide, wide.type(limit))
-        too_small = builder.icmp_signed("<=", wide, wide.type(-limit))
+        stored, outside = emit_stored(builder, signature.args[2], given, returns)
         data = context.make_array(signature.args[0])(context, builder, array).data
-        slots = builder.bitcast(data, stored.as_pointer())
-        narrow = wide if wide.type == stored else builder.trunc(wide, stored)
+        slots = builder.bitcast(data, stored.type.as_pointer())
         # Buffers are aligned to 8 bytes, which is less than LLVM takes wide integers to be.
-        builder.store(narrow, builder.gep(slots, [place]), align=min(stored.width, _WORD) // 8)
+        align = min(stored.type.width, _WORD) // 8
+        builder.store(stored, builder.gep(slots, [place]), align=align)
         flag = ir.IntType(_WORD)
-        outside = builder.or_(too_great, too_small)
         return builder.select(outside, flag(OUT_OF_RANGE), flag(0))
 
     return types.int64(out, types.uint64, value, width, scale, digits), codegen

@@ -9,15 +9,17 @@ from colkern import schema as s
 
 @dataclass(frozen=True, slots=True)
 class RowKind:
-    """A tuple.
+    """A tuple, a row of a column of structs, or a slot of a union.
 
     Args:
         names: The names of its fields; None if it has none.
         kinds: What its fields are.
+        type: Its type, if it is a slot of a column.
     """
 
     names: tuple[str, ...] | None
     kinds: tuple[Kind, ...]
+    type: s.DataType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,5 +35,20 @@ class ListKind:
     type: s.DataType | None = None
 
 
-Kind = str | s.DataType | RowKind | ListKind
-"""A name as in `Reader.value`, or `none`; the widest type of a decimal's scale; a tuple; a list."""
+@dataclass(frozen=True, slots=True)
+class MapKind:
+    """A dictionary, or a slot of a column of maps.
+
+    Args:
+        key: What its keys are.
+        item: What its items are.
+        type: Its type, if it is a slot of a column.
+    """
+
+    key: Kind
+    item: Kind
+    type: s.DataType | None = None
+
+
+Kind = str | s.DataType | RowKind | ListKind | MapKind
+"""A name as in `Reader.value`, or `none`; the widest type of a decimal's scale; something of parts."""

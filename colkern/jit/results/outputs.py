@@ -15,18 +15,14 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import UNKNOWN, Array
-from colkern.cpu.compiler import jit
 from colkern.cpu.threads import run_ranges
 from colkern.errors import LimitExceededError
-from colkern.jit.compiling.functions import library_key
 from colkern.jit.results.writers import TEXT, Writer, writer_of
-from colkern.jit.rows import support
+from colkern.jit.rows.gathering import gather_loop
 from colkern.jit.rows.row_loop import note_row
 from colkern.layouts import Role, layout
 from colkern.memory import HOST, Buffer, allocate
 from colkern.operations.targets import target_of
-
-_gather = jit(support.gather, library_key())
 
 
 class Column(Protocol):
@@ -81,8 +77,6 @@ def output_of(name: str, returns: s.DataType, place: str, prefix: str = "r") -> 
     """
     if isinstance(returns, s.Struct):
         return _Structs(name, returns, place, prefix)
-    if isinstance(returns, s.List | s.LargeList):
-        return _Lists(name, returns, place, prefix)
     if isinstance(returns, s.Decimal):
         return _Decimals(name, returns, place, prefix)
     writer = writer_of(returns)
@@ -201,7 +195,9 @@ class _ByteStringColumn(_MeasuredColumn):
 
     def gather(self) -> None:
         if len(self._data):
-            run_ranges(_gather, len(self._sizes), (self._addresses, self._offsets, self._data))
+            run_ranges(
+                gather_loop(), len(self._sizes), (self._addresses, self._offsets, self._data)
+            )
 
     def array(self, validity: Buffer | None, null_count: int) -> Array:
         buffers = [Buffer(self._offsets.view(np.uint8)), Buffer(self._data)]
@@ -223,7 +219,7 @@ class _Structs(_Output):
     def lines(self, value: str, slot: str = "i") -> list[str]:
         row = f"{self.prefix}_row{{missing}}"
         lines = [f"{row} = {value}", f"if is_none({row}):"]
-        lines += [f"    {self.prefix}_nulls[{slot}] = 1", "    flags |= MADE_NULL", "else:"]
+        lines += [f"    {self.prefix}_nulls[{slot}] = 1", "else:"]
         for k, field in enumerate(self.fields):
             lines += [f"    {line}" for line in field.lines(f"field_of({row}, {k})", slot)]
         return lines if self.fields else [*lines, "    pass"]
@@ -256,84 +252,12 @@ class _StructColumn(_MeasuredColumn):
         return _array(output.returns, [], self._nulls, validity, null_count, children)
 
 
-class _Lists(_Output):
-    PARTS = ("sizes", "offsets", "nulls")
-    returns: s.List | s.LargeList
-
-    def __init__(self, name: str, returns: s.List | s.LargeList, place: str, prefix: str) -> None:
-        super().__init__(name, returns, place, prefix)
-        self.items = output_of(name, returns.value_type, place, f"{prefix}i")
-        self.parameters += self.items.parameters
-
-    def lines(self, value: str, slot: str = "i") -> list[str]:
-        own = self.prefix
-        given, found, k = f"{own}_given{{missing}}", f"{own}_list{{missing}}", f"{own}_k"
-        items = self.items.lines(f"{found}[{k}]", f"u8({own}_offsets[{slot}]) + u8({k})")
-        return [
-            f"{given} = {value}",
-            f"if is_none({given}):",
-            f"    {own}_nulls[{slot}] = 1",
-            "    flags |= MADE_NULL",
-            "else:",
-            f"    {found} = list_of({given})",
-            f"    if len({own}_offsets) == 0:",
-            f"        {own}_sizes[{slot}] = len({found})",
-            "        flags |= NEEDS_WRITING",
-            f"    elif {own}_sizes[{slot}] != len({found}):",
-            "        flags |= CHANGED",
-            "    else:",
-            f"        for {k} in range(len({found})):",
-            *[f"            {line}" for line in items],
-        ]
-
-    def column(self, length: int) -> Column:
-        return _ListColumn(self, length)
-
-
-class _ListColumn(_MeasuredColumn):
-    def __init__(self, output: _Lists, length: int) -> None:
-        self._output = output
-        self._nulls = np.zeros(length, np.uint8)
-        self._sizes = np.zeros(length, np.int64)
-        self._offset_type = layout(output.returns).spec(Role.OFFSETS).dtype
-        self._offsets: NDArray[Any] = np.zeros(0, self._offset_type)
-        self._items = output.items.column(0)
-
-    def arguments(self) -> list[Any]:
-        return [self._sizes, self._offsets, self._nulls, *self._items.arguments()]
-
-    def measured(self) -> None:
-        output, target = self._output, target_of(HOST)
-        total, most = target.total(self._sizes), np.iinfo(self._offset_type).max
-        if total > most:
-            raise LimitExceededError(
-                f"{output.name}: {total} items; {output.returns} holds {most} in one array: "
-                f"declare returns=ck.large_list(…)"
-            )
-        self._offsets = target.scan(self._sizes, self._offset_type)
-        self._items = output.items.column(total)
-
-    def gather(self) -> None:
-        """A loop that found a list runs again; one that found none leaves nothing to write."""
-
-    def array(self, validity: Buffer | None, null_count: int) -> Array:
-        output, items = self._output, self._items.array(None, 0)
-        _require_no_null(output, output.returns.value_field, items, self._offsets)
-        offsets = Buffer(self._offsets.view(np.uint8))
-        return _array(output.returns, [offsets], self._nulls, validity, null_count, [items])
-
-
-def _require_no_null(
-    output: _Output, field: s.Field, array: Array, offsets: NDArray[Any] | None = None
-) -> None:
-    """ValueError for nulls in a field that has none; `offsets` say which items are a slot's."""
+def _require_no_null(output: _Output, field: s.Field, array: Array) -> None:
+    """ValueError for nulls in a field that has none."""
     if field.nullable or not array.null_count:
         return
     error = ValueError(f"{output.name}: None for {field.name!r}, which is declared not nullable")
-    row = _first_null(array)
-    if offsets is not None:
-        row = int(np.searchsorted(offsets, row, "right")) - 1
-    error.add_note(f"{output.name}: {output.place} {row}")
+    error.add_note(f"{output.name}: {output.place} {_first_null(array)}")
     raise error
 
 

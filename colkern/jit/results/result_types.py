@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
 
 from colkern import schema as s
 from colkern.errors import CompileError, UnsupportedError
-from colkern.jit.results.kinds import Kind, ListKind, RowKind
-from colkern.jit.results.writers import INFERRED, NUMBER, TEXT, writer_of
+from colkern.jit.results.kinds import Kind, ListKind, MapKind, RowKind
+from colkern.jit.results.writers import INFERRED, NUMBER, TEXT, kinds_of
+from colkern.jit.results.written_types import require_result_type, written_type
 
-
-def require_result_type(data_type: s.DataType) -> None:
-    """Check that results of a type can be written.
-
-    Raises:
-        UnsupportedError: If they cannot.
-    """
-    if isinstance(data_type, s.Struct):
-        for field in data_type.fields:
-            require_result_type(field.type)
-    elif isinstance(data_type, s.List | s.LargeList):
-        if not _has_fixed_size(data_type.value_type):
-            raise UnsupportedError(
-                f"{data_type} as the result of a udf; ck.generator yields items of any type"
-            )
-        require_result_type(data_type.value_type)
-    else:
-        writer_of(data_type)
-
-
-def _has_fixed_size(data_type: s.DataType) -> bool:
-    """Whether values have a place of their own size, so that they are written without a measure."""
-    if isinstance(data_type, s.Struct):
-        return all(_has_fixed_size(field.type) for field in data_type.fields)
-    return not isinstance(
-        data_type, s.List | s.LargeList | s.Utf8 | s.LargeUtf8 | s.Binary | s.LargeBinary
-    )
+_LISTS = (s.List, s.LargeList, s.FixedSizeList)
 
 
 def result_type(
@@ -53,107 +29,200 @@ def result_type(
         CompileError: If there is no such type, or it is not what was declared.
     """
     found = frozenset(kinds - {"none"})
-    rows = [kind for kind in found if isinstance(kind, RowKind)]
-    if rows or isinstance(declared, s.Struct):
-        return _struct_type(name, found, rows, declared, verb)
-    lists = [kind for kind in found if isinstance(kind, ListKind)]
-    if lists or isinstance(declared, s.List | s.LargeList):
-        return _list_type(name, found, lists, declared, verb)
-    if declared is None:
-        return _common_type(name, found, verb)
-    if found and isinstance(declared, s.Decimal) and _are_decimals(found):
-        return _require_scale(name, found, declared, verb)
-    wrong = found - writer_of(declared).kinds
-    if wrong:
-        raise CompileError(f"{name} {verb} {_words(wrong)} where {declared} is declared")
-    return declared
-
-
-def _struct_type(
-    name: str,
-    found: frozenset[Kind],
-    rows: list[RowKind],
-    declared: s.DataType | None,
-    verb: str,
-) -> s.DataType:
-    if declared is not None and not isinstance(declared, s.Struct):
-        raise CompileError(f"{name} {verb} a tuple where {declared} is declared")
-    if len(rows) < len(found):
-        others = _words(frozenset(found - set(rows)))
-        wanted = f"where {declared} is declared: one of its fields" if declared else "and others"
-        raise CompileError(f"{name} {verb} {others} {wanted}; return tuples with all fields")
-    if not rows:
-        assert declared is not None
-        return declared
-    names = [field.name for field in declared.fields] if declared else _names(rows[0])
-    for row in rows:
-        if len(row.kinds) != len(names):
-            raise CompileError(
-                f"{name} {verb} a tuple of {len(row.kinds)} values where {len(names)} are "
-                f"{'declared' if declared else 'in another'}"
-            )
-        if row.names is not None and list(row.names) != names:
-            raise CompileError(
-                f"{name} {verb} the fields {', '.join(row.names)} where {', '.join(names)} are "
-                f"{'declared' if declared else 'in another'}"
-            )
-    fields = []
-    for k, field in enumerate(names):
-        wanted_type = declared.fields[k].type if declared else None
-        kinds = {row.kinds[k] for row in rows}
-        fields.append((field, result_type(f"{name}: field {field!r}", kinds, wanted_type, "is")))
-    return declared or s.struct(fields)
-
-
-def _list_type(
-    name: str,
-    found: frozenset[Kind],
-    lists: list[ListKind],
-    declared: s.DataType | None,
-    verb: str,
-) -> s.DataType:
-    if declared is not None and not isinstance(declared, s.List | s.LargeList):
-        raise CompileError(f"{name} {verb} a list where {declared} is declared")
-    if len(lists) < len(found):
-        others = _words(frozenset(found - set(lists)))
-        raise CompileError(f"{name} {verb} {others} where a list is expected")
-    place = f"{name}: an item"
+    results = _Results(name, found, verb)
     if declared is not None:
-        result_type(place, {kind.item for kind in lists}, declared.value_type, "is")
+        _require(results, written_type(declared))
         return declared
-    types = {kind.type for kind in lists}
-    known = types.pop() if len(types) == 1 else None
-    item = known or result_type(place, {kind.item for kind in lists}, None, "is")
-    made = s.list_(item)
+    made = _inferred(results)
     try:
         require_result_type(made)
     except UnsupportedError as error:
-        raise CompileError(f"{name}: {error}") from None
+        raise CompileError(f"{name}: {error}; declare returns=") from None
     return made
 
 
-def _names(row: RowKind) -> list[str]:
-    return [f"f{k}" for k in range(len(row.kinds))] if row.names is None else list(row.names)
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """What a function returns, or a part of it.
+
+    Args:
+        name: What messages call it.
+        kinds: What it may be besides None.
+        verb: What messages say that it does.
+    """
+
+    name: str
+    kinds: frozenset[Kind]
+    verb: str
+
+    def part(self, words: str, kinds: Set[Kind]) -> _Results:
+        """A part of it, called so."""
+        return _Results(f"{self.name}: {words}", frozenset(kinds - {"none"}), "is")
+
+    def error(self, words: str) -> CompileError:
+        """The error that it does something."""
+        return CompileError(f"{self.name} {self.verb} {words}")
+
+    @property
+    def rows(self) -> list[RowKind]:
+        """The tuples and rows among it."""
+        return [kind for kind in self.kinds if isinstance(kind, RowKind)]
+
+    @property
+    def lists(self) -> list[ListKind]:
+        """The lists among it."""
+        return [kind for kind in self.kinds if isinstance(kind, ListKind)]
 
 
-def _are_decimals(kinds: frozenset[Kind]) -> bool:
-    return all(isinstance(kind, s.Decimal) for kind in kinds)
+# As declared
 
 
-def _require_scale(name: str, kinds: frozenset[Kind], declared: s.Decimal, verb: str) -> s.DataType:
-    scale = max(kind.scale for kind in kinds if isinstance(kind, s.Decimal))
+def _require(results: _Results, declared: s.DataType) -> None:
+    """CompileError for results that cannot be written as a type."""
+    if not results.kinds:
+        return
+    if isinstance(declared, s.Struct):
+        _require_struct(results, declared)
+    elif isinstance(declared, s.Union):
+        _require_union(results, declared)
+    elif isinstance(declared, s.Map):
+        _require_map(results, declared)
+    elif isinstance(declared, _LISTS):
+        _require_only(results, results.lists, declared, "; return a list, an array or a column")
+        items = results.part("an item", {kind.item for kind in results.lists})
+        _require(items, declared.value_type)
+    elif isinstance(declared, s.Decimal) and _are_decimals(results.kinds):
+        _require_scale(results, declared)
+    else:
+        _require_only(results, results.kinds & kinds_of(declared), declared)
+
+
+def _require_only(
+    results: _Results, accepted: Sequence[Kind] | Set[Kind], declared: s.DataType, hint: str = ""
+) -> None:
+    wrong = results.kinds - set(accepted)
+    if wrong:
+        raise results.error(f"{_words(wrong)} where {declared} is declared{hint}")
+
+
+def _require_struct(results: _Results, declared: s.Struct) -> None:
+    _require_only(
+        results, results.rows, declared, ": one of its fields; return tuples with all fields"
+    )
+    names = [field.name for field in declared.fields]
+    _require_fields(results, names, "declared")
+    for k, field in enumerate(declared.fields):
+        _require(_field(results, k, field.name), field.type)
+
+
+def _require_union(results: _Results, declared: s.Union) -> None:
+    hint = "; return tuples with a place for each child, of which one is not None"
+    _require_only(results, results.rows, declared, hint)
+    count = len(declared.fields)
+    for row in results.rows:
+        if len(row.kinds) != count:
+            raise results.error(f"a tuple of {len(row.kinds)} values for {count} children{hint}")
+    for k, field in enumerate(declared.fields):
+        _require(_field(results, k, field.name), field.type)
+
+
+def _require_map(results: _Results, declared: s.Map) -> None:
+    keys: set[Kind] = set()
+    items: set[Kind] = set()
+    for kind in results.kinds:
+        pair = _entry(kind)
+        if pair is None:
+            raise results.error(
+                f"{_word(kind)} where {declared} is declared; "
+                f"return a list of tuples of a key and its item, or a dictionary"
+            )
+        keys.add(pair[0])
+        items.add(pair[1])
+    _require(results.part("a key", keys), declared.key_field.type)
+    _require(results.part("an item", items), declared.item_field.type)
+
+
+def _entry(kind: Kind) -> tuple[Kind, ...] | None:
+    """What the keys and items of a map are; None for what is no map."""
+    if isinstance(kind, MapKind):
+        return kind.key, kind.item
+    item = kind.item if isinstance(kind, ListKind) else None
+    return item.kinds if isinstance(item, RowKind) and len(item.kinds) == 2 else None
+
+
+def _require_scale(results: _Results, declared: s.Decimal) -> None:
+    scale = max(kind.scale for kind in results.kinds if isinstance(kind, s.Decimal))
     if scale > declared.scale:
-        raise CompileError(
-            f"{name} {verb} a decimal with the scale {scale} where {declared} is declared; "
+        raise results.error(
+            f"a decimal with the scale {scale} where {declared} is declared; "
             f"x.rescale({declared.scale}) has its scale"
         )
-    return declared
 
 
-def _common_type(name: str, kinds: frozenset[Kind], verb: str) -> s.DataType:
+# Inferred
+
+
+def _inferred(results: _Results) -> s.DataType:
+    """The type that holds results of all kinds."""
+    if results.rows:
+        _require_alike(results, results.rows, "return tuples with all fields")
+        return _known_type(results.rows) or _inferred_struct(results)
+    if results.lists:
+        _require_alike(results, results.lists, "return a list in each place")
+        items = results.part("an item", {kind.item for kind in results.lists})
+        return s.list_(_known_type(results.lists) or _inferred(items))
+    maps = [kind for kind in results.kinds if isinstance(kind, MapKind)]
+    if maps:
+        _require_alike(results, maps, "return a dictionary in each place")
+        keys = results.part("a key", {kind.key for kind in maps})
+        items = results.part("an item", {kind.item for kind in maps})
+        return _known_type(maps) or s.map_(_inferred(keys), _inferred(items))
+    return _common_type(results)
+
+
+def _known_type(slots: Sequence[RowKind | ListKind | MapKind]) -> s.DataType | None:
+    """The type that all have from their columns, if it is one."""
+    types = {slot.type for slot in slots}
+    return types.pop() if len(types) == 1 else None
+
+
+def _require_alike(results: _Results, alike: Sequence[Kind], hint: str) -> None:
+    others = results.kinds - set(alike)
+    if others:
+        raise results.error(f"{_words(results.kinds)} in different places; {hint}")
+
+
+def _inferred_struct(results: _Results) -> s.DataType:
+    row = results.rows[0]
+    names = [f"f{k}" for k in range(len(row.kinds))] if row.names is None else list(row.names)
+    _require_fields(results, names, "in another")
+    return s.struct(
+        [(field, _inferred(_field(results, k, field))) for k, field in enumerate(names)]
+    )
+
+
+def _require_fields(results: _Results, names: list[str], where: str) -> None:
+    """CompileError for tuples that do not have fields of those names."""
+    for row in results.rows:
+        if len(row.kinds) != len(names):
+            raise results.error(
+                f"a tuple of {len(row.kinds)} values where {len(names)} are {where}"
+            )
+        if row.names is not None and list(row.names) != names:
+            raise results.error(
+                f"the fields {', '.join(row.names)} where {', '.join(names)} are {where}"
+            )
+
+
+def _field(results: _Results, k: int, name: str) -> _Results:
+    return results.part(f"field {name!r}", {row.kinds[k] for row in results.rows})
+
+
+def _common_type(results: _Results) -> s.DataType:
+    kinds = results.kinds
     if not kinds:
-        each = "item" if verb == "yields" else "row"
-        raise CompileError(f"{name} {verb} None for every {each}")
+        each = "item" if results.verb == "yields" else "row"
+        raise results.error(f"None for every {each}")
     if len(kinds) == 1:
         (kind,) = kinds
         return kind if isinstance(kind, s.DataType) else INFERRED[str(kind)]
@@ -165,16 +234,28 @@ def _common_type(name: str, kinds: frozenset[Kind], verb: str) -> s.DataType:
         return s.int64()
     if kinds <= {*NUMBER, "float32", "float64"} and "boolean" not in kinds:
         return s.float64()
-    raise CompileError(
-        f"{name} {verb} values of different types: {_words(kinds)}; declare returns="
-    )
+    raise results.error(f"values of different types: {_words(kinds)}; declare returns=")
+
+
+def _are_decimals(kinds: frozenset[Kind]) -> bool:
+    return all(isinstance(kind, s.Decimal) for kind in kinds)
 
 
 def _common_decimal(kinds: frozenset[Kind]) -> s.DataType:
     decimals = [kind for kind in kinds if isinstance(kind, s.Decimal)]
     scale = max(kind.scale for kind in decimals)
     widest = max(decimals, key=lambda kind: kind.bit_width)
-    return s.Decimal(widest.precision, scale, widest.bit_width)
+    return s.Decimal(widest.bit_width, widest.precision, scale)
+
+
+# In words
+
+_WORDS: dict[type, Callable[[Kind], str]] = {
+    RowKind: lambda _: "a tuple",
+    ListKind: lambda _: "a list",
+    MapKind: lambda _: "a dictionary",
+    str: lambda kind: str(INFERRED[str(kind)]),
+}
 
 
 def _words(kinds: frozenset[Kind]) -> str:
@@ -182,8 +263,4 @@ def _words(kinds: frozenset[Kind]) -> str:
 
 
 def _word(kind: Kind) -> str:
-    if isinstance(kind, RowKind):
-        return "a tuple"
-    if isinstance(kind, ListKind):
-        return "a list"
-    return str(INFERRED[kind]) if isinstance(kind, str) else str(kind)
+    return _WORDS.get(type(kind), str)(kind)

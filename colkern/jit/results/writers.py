@@ -143,6 +143,11 @@ _WRITERS: dict[type[s.DataType], Callable[[Any], Writer]] = {
 }
 
 
+def has_writer(data_type: s.DataType) -> bool:
+    """Whether loops write results of a type side by side, into an array of their own."""
+    return type(data_type) in _WRITERS
+
+
 def writer_of(data_type: s.DataType) -> Writer:
     """How results of a type are written.
 
@@ -152,6 +157,15 @@ def writer_of(data_type: s.DataType) -> Writer:
     if type(data_type) not in _WRITERS:
         raise UnsupportedError(f"{data_type} as the result of a udf")
     return _WRITERS[type(data_type)](data_type)
+
+
+def kinds_of(data_type: s.DataType) -> frozenset[str]:
+    """What a function may return for a type without parts: names as in `Reader.value`."""
+    if has_writer(data_type):
+        return writer_of(data_type).kinds
+    if isinstance(data_type, s.FixedSizeBinary):
+        return BINARY - {"unicode"}
+    return NUMBER if isinstance(data_type, s.Interval) else frozenset()
 
 
 INFERRED: dict[str, s.DataType] = {

@@ -1,20 +1,22 @@
-"""Running a function over arrays: what its loop writes becomes a column of one result a slot."""
+"""Running a function over arrays: its results become a column of one slot a row."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.jit.results.outputs import Column, output_of
-from colkern.jit.rows import support
+from colkern.jit.compiling.row_function import RowFunction
+from colkern.jit.results.written_types import has_columns, written_type
 from colkern.jit.rows.default_values import filled
 from colkern.jit.rows.inputs import Inputs
-from colkern.jit.rows.loops import Body, compile_loop
-from colkern.jit.rows.row_loop import RowLoop
 from colkern.memory import Buffer
-from colkern.operations import nulls
+from colkern.operations import cast, nulls
+
+if TYPE_CHECKING:
+    from colkern.jit.rows.builder_loop import BuilderLoop
+    from colkern.jit.rows.column_loop import ColumnLoop
 
 
 class Plan:
@@ -23,29 +25,30 @@ class Plan:
     Args:
         name: The function's name, for messages.
         inputs: How its arguments are read.
-        dispatcher: The function.
+        function: The function.
         returns: The type of the results.
         place: What messages call a slot.
         default: The result where an argument is null that the function does not take as None: one
             slot of the type; None to make it null.
+        yields: Whether a result is the list of what the function appends to its last argument.
     """
 
     def __init__(
         self,
         name: str,
         inputs: Inputs,
-        dispatcher: Any,
+        function: RowFunction,
         returns: s.DataType,
         place: str = "row",
         default: Array | None = None,
+        yields: bool = False,
     ) -> None:
         self._default = default
         self._inputs = inputs
         self._returns = returns
-        self._output = output_of(name, returns, place)
-        body = Body(self._output.parameters, tuple(self._output.lines("function({arguments})")))
-        loop = compile_loop(dispatcher, inputs.readers, inputs.nullable, body)
-        self._loop = RowLoop(name, loop, returns, place)
+        written = written_type(returns)
+        self._is_cast = written != returns
+        self._loop = _loop(name, inputs, function, written, place, yields)
 
     def run(self, arrays: Sequence[Array], length: int) -> Array:
         """The results for arrays of one length, in host memory and of the plan's types."""
@@ -54,9 +57,10 @@ class Plan:
         passed, validity, null_count = self._inputs.of(arrays)
         if self._default is None or validity is None:
             return self.results(passed, validity, null_count, length)
-        column = self._output.column(length)
-        if column.fill(self._default):
-            return self._write(column, passed, length).array(None, 0)
+        if not self._is_cast:
+            made = self._loop.with_default(passed, length, self._default)
+            if made is not None:
+                return made
         return filled(self.results(passed, validity, null_count, length), validity, self._default)
 
     def results(
@@ -70,8 +74,8 @@ class Plan:
             null_count: For how many it is not called.
             length: How many slots there are.
         """
-        column = self._output.column(length)
-        return self._write(column, passed, length).array(validity, null_count)
+        made = self._loop.results(passed, validity, null_count, length)
+        return cast(made, self._returns) if self._is_cast else made
 
     def compile(self, types: Sequence[s.DataType]) -> None:
         """Compile the loop for arrays of the plan's types; the function is not called.
@@ -79,15 +83,22 @@ class Plan:
         Raises:
             CompileError: If it does not compile.
         """
-        self._write(self._output.column(0), self._inputs.of_types(types), 0)
+        self._loop.results(self._inputs.of_types(types), None, 0, 0)
 
-    def _write(self, column: Column, passed: list[Any], length: int) -> Column:
-        """Measure, make room, write: byte strings that outlive the call are written from where they
-        are, others by running the function again."""
-        flags = self._loop.run(length, [*passed, *column.arguments()])
-        column.measured()
-        if flags & support.NEEDS_WRITING:
-            self._loop.run(length, [*passed, *column.arguments()])
-        else:
-            column.gather()
-        return column
+
+def _loop(
+    name: str,
+    inputs: Inputs,
+    function: RowFunction,
+    written: s.DataType,
+    place: str,
+    yields: bool,
+) -> ColumnLoop | BuilderLoop:
+    """What runs the function; what the other kind needs is not imported."""
+    if has_columns(written) and not yields:
+        from colkern.jit.rows.column_loop import ColumnLoop
+
+        return ColumnLoop(name, inputs, function, written, place)
+    from colkern.jit.rows.builder_loop import ITEMS, RESULTS, BuilderLoop
+
+    return BuilderLoop(name, inputs, function, written, place, ITEMS if yields else RESULTS)

@@ -5,67 +5,20 @@ slots, which LLVM can vectorise; other slots are looked at one by one. Slot numb
 signed index makes Numba wrap negative ones around in every access.
 
 The user's function is a global of the loop's namespace. As a closure's variable it would never be
-found again in a cache on disk.
+found again in a cache on disk. For a loop that is found there, nothing is imported that only compiling
+needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
-import numba
-import numpy as np
-
-# Imported for what it teaches Numba: `int` and `float` of byte strings.
-import colkern.jit.values.parsing  # noqa: F401
 from colkern.cpu.compiler import jit
-from colkern.cpu.primitives import trailing_zeros
-from colkern.jit.compiling.functions import library_key
-from colkern.jit.results.decimal_results import put_decimal
-from colkern.jit.rows import support
-from colkern.jit.rows.arguments import Reader, Value
-from colkern.jit.values import strings
-from colkern.jit.values.tuples import field_of, is_none, list_of
-from colkern.jit.views.columns import column_type
-from colkern.jit.views.elements import value_at, value_type
-
-_NAMESPACE = {
-    "__name__": __name__,
-    "u8": np.uint64,
-    "int64": np.int64,
-    "uint64": np.uint64,
-    "float32": np.float32,
-    "float64": np.float64,
-    "binary_at": strings.binary_at,
-    "field_of": field_of,
-    "is_none": is_none,
-    "list_of": list_of,
-    "put_decimal": put_decimal,
-    "trailing_zeros": trailing_zeros,
-    "value_at": value_at,
-    **{
-        name: getattr(support, name)
-        for name in (
-            "CHANGED",
-            "MADE_NULL",
-            "NEEDS_WRITING",
-            "binary_between",
-            "binary_viewed",
-            "bit",
-            "is_valid",
-            "put",
-            "put_binary",
-            "put_text",
-            "text_between",
-            "text_viewed",
-            "valid_bits",
-            "valid_until",
-            "wide",
-        )
-    },
-}
+from colkern.cpu.content import text_hash
+from colkern.jit.compiling.row_function import RowFunction
+from colkern.jit.rows.arguments import Reader
 
 _SOURCE = """\
 def {name}(start, stop, valid, {parameters}):
@@ -95,57 +48,69 @@ class Body:
         slot: The lines for slot `i`, with `function({arguments})` for the call, and `{missing}` in names
             of variables whose types depend on which arguments are None; `flags` collects what they
             find.
+        absent: The lines for a slot that the function is not called for, if they do anything.
         before: The lines before the first slot.
         after: The lines after the last one.
     """
 
     parameters: tuple[str, ...]
     slot: tuple[str, ...]
+    absent: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
 
 
-_NUMBA_TYPES = {
-    "boolean": numba.types.boolean,
-    "int64": numba.types.int64,
-    "uint64": numba.types.uint64,
-    "float32": numba.types.float32,
-    "float64": numba.types.float64,
-    "text": strings.text,
-    "binary": strings.binary,
-    "none": numba.types.none,
-}
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a body uses that other loops do not.
+
+    Args:
+        key: What tells it apart, as part of the cache key.
+        make: Gives it by name; called only if the loop must be compiled.
+    """
+
+    key: str
+    make: Callable[[], Mapping[str, Any]]
 
 
-def numba_type(value: Value) -> Any:
-    """The Numba type of what a reader gives."""
-    return _NUMBA_TYPES[value] if isinstance(value, str) else value_type(column_type(value))
+NO_NAMES = Names("", dict)
 
 
 def compile_loop(
-    dispatcher: Any,
+    function: RowFunction,
     readers: Sequence[Reader],
     nullable: Sequence[bool],
     body: Body,
-    names: Mapping[str, Any] = MappingProxyType({}),
+    names: Names = NO_NAMES,
 ) -> Any:
     """The loop for a function and the layouts of its arguments; compiled at its first call.
 
     Called with `start, stop, valid`, then, if any argument is nullable, `required` and for each such
     argument its bitmap and first bit; then what the readers prepare; then the body's parameters.
-    Returns flags of `colkern.jit.rows.support`.
+    Returns flags of `colkern.jit.rows.flags`.
 
     Args:
-        dispatcher: The user's function.
+        function: The user's function.
         readers: How each argument is read.
         nullable: Which arguments the function takes as None where they are null.
         body: What is done with it.
         names: What the body uses besides.
     """
-    source = loop_source(dispatcher.__name__, readers, nullable, body)
-    namespace = _NAMESPACE | {"function": dispatcher, **names}
-    exec(compile(source, f"<colkern udf {dispatcher.__name__}>", "exec"), namespace)
-    return jit(namespace[_loop_name(dispatcher.__name__)], library_key())
+    source = loop_source(function.name, readers, nullable, body)
+    namespace: dict[str, Any] = {"__name__": __name__}
+    exec(compile(source, f"<colkern udf {function.name}>", "exec"), namespace)
+
+    def prepare() -> None:
+        from colkern.jit.rows.loop_names import LOOP_NAMES
+
+        namespace.update(LOOP_NAMES, function=function.dispatcher, **names.make())
+        if not function.is_as_before():
+            # It is compiled as it is now, which is not what the key says.
+            loop._cache.disable()
+
+    key = text_hash("loop", source, names.key, function.content)
+    loop = jit(namespace[_loop_name(function.name)], key=key, prepare=prepare)
+    return loop
 
 
 def loop_source(name: str, readers: Sequence[Reader], nullable: Sequence[bool], body: Body) -> str:
@@ -158,7 +123,8 @@ def loop_source(name: str, readers: Sequence[Reader], nullable: Sequence[bool], 
     if optional:
         parameters.insert(0, "required")
     parameters += [p.format(n=n) for r, n in zip(readers, names, strict=True) for p in r.parameters]
-    slots = _Slots(body.slot, dict(zip(names, zip(values, checks, strict=True), strict=True)))
+    arguments = dict(zip(names, zip(values, checks, strict=True), strict=True))
+    slots = _Slots(body.slot, body.absent, arguments)
     return _SOURCE.format(
         name=_loop_name(name),
         parameters=", ".join([*parameters, *body.parameters]),
@@ -181,8 +147,11 @@ def _indented(lines: Sequence[str], spaces: int) -> str:
 class _Slots:
     """The lines for one slot, by which arguments are None."""
 
-    def __init__(self, slot: Sequence[str], arguments: dict[str, tuple[str, str]]) -> None:
+    def __init__(
+        self, slot: Sequence[str], absent: Sequence[str], arguments: dict[str, tuple[str, str]]
+    ) -> None:
         self._slot = slot
+        self._absent = absent
         self._arguments = arguments
 
     def lines(self, missing: set[str]) -> list[str]:
@@ -199,6 +168,13 @@ class _Slots:
 
     def careful(self, optional: list[str]) -> list[str]:
         """The lines for slots of which some are null: a call for each combination of nulls."""
+        if not optional and self._absent:
+            return [
+                "        for i in range(at, run):",
+                "            if bit(valid, i):",
+                _indented(self.lines(set()), 16),
+                *self._otherwise(),
+            ]
         if not optional:
             return [
                 "        bits = valid_bits(valid, at, run)",
@@ -221,4 +197,7 @@ class _Slots:
             branch(decided + 1, missing | {name})
 
         branch(0, set())
-        return lines
+        return [*lines, *self._otherwise()]
+
+    def _otherwise(self) -> list[str]:
+        return ["            else:", _indented(self._absent, 16)] if self._absent else []

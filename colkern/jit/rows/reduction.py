@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.cpu.threads import GRAIN, run_ranges
+from colkern.jit.compiling.row_function import RowFunction
 from colkern.jit.rows.execution import Plan
 from colkern.jit.rows.inputs import Inputs, bits
 from colkern.jit.rows.loops import Body, compile_loop
@@ -23,13 +24,13 @@ States = list[NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
-    """The dispatchers of a reducer's functions; None where it has none."""
+class RowFunctions:
+    """The functions of a reducer; None where it has none."""
 
-    init: Any
-    update: Any
-    merge: Any
-    finish: Any
+    init: RowFunction
+    update: RowFunction
+    merge: RowFunction | None
+    finish: RowFunction
 
 
 class Reduction:
@@ -44,12 +45,14 @@ class Reduction:
     """
 
     def __init__(
-        self, name: str, inputs: Inputs, functions: Compiled, state: State, returns: s.DataType
+        self, name: str, inputs: Inputs, functions: RowFunctions, state: State, returns: s.DataType
     ) -> None:
         self._name = name
         self._inputs = inputs
         self._functions = functions
         self._state = state
+        starting = compile_loop(functions.init, [], [], _begun(state))
+        self._init = RowLoop(name, starting, returns, "init of group")
         self._whole = self._update_loop(_whole(state), returns)
         self._grouped = self._update_loop(_grouped(state), returns)
         reader = state.reader()
@@ -90,7 +93,11 @@ class Reduction:
         self._finish.results([bits(None), *states], None, 0, 0)
 
     def _fresh(self, count: int) -> States:
-        return self._state.arrays(self._functions.init(), count)
+        states = self._state.arrays(count)
+        arguments = [bits(None), *states]
+        self._init.compile(arguments)
+        self._init.run_range(0, count, arguments)
+        return states
 
     def _results(self, loop: RowLoop, length: int, passed: list[Any], count: int) -> Array:
         states = self._reduced(loop, length, passed, count)
@@ -140,6 +147,11 @@ class _Resumable:
             raise
         for array, before in zip(self._states, self._begun, strict=True):
             before[:] = array
+
+
+def _begun(state: State) -> Body:
+    """All slots become the state before any row."""
+    return Body(state.parameters, state.store("i"), before=("state = function()",))
 
 
 def _whole(state: State) -> Body:

@@ -13,10 +13,10 @@ import numba
 from colkern import schema as s
 from colkern.cpu.threads import run_ranges
 from colkern.errors import InvalidArrowError
-from colkern.jit.compiling.compilation import compile_or_explain
-from colkern.jit.rows import support
+from colkern.jit.compiling.attempt import compile_or_explain
+from colkern.jit.rows.flags import CHANGED, CUT_CHARACTER, OUT_OF_RANGE, TOO_WIDE
 
-_ERRORS = support.TOO_WIDE | support.OUT_OF_RANGE | support.CUT_CHARACTER | support.CHANGED
+_ERRORS = TOO_WIDE | OUT_OF_RANGE | CUT_CHARACTER | CHANGED
 
 
 @dataclass
@@ -61,15 +61,11 @@ class RowLoop:
         return flags
 
     def _run_noted(self, start: int, stop: int, arguments: Sequence[Any]) -> int:
-        try:
+        def run(start: int, stop: int) -> int:
             return self.run_range(start, stop, arguments)
-        except Exception as error:
 
-            def attempt(start: int, stop: int) -> None:
-                self.run_range(start, stop, arguments)
-
-            note_row(error, self.name, attempt, start, stop, self.place)
-            raise
+        flags: int = run_noted(run, self.name, start, stop, self.place)
+        return flags
 
     def run_range(self, start: int, stop: int, arguments: Sequence[Any]) -> int:
         """The flags of a range, by a loop that is compiled.
@@ -83,11 +79,11 @@ class RowLoop:
         return flags
 
     def _raise(self, flags: int) -> None:
-        if flags & support.TOO_WIDE:
+        if flags & TOO_WIDE:
             raise InvalidArrowError(f"{self.name}: a decimal has more digits than its type says")
-        if flags & support.OUT_OF_RANGE:
+        if flags & OUT_OF_RANGE:
             raise OverflowError(f"{self.name}: a result does not fit {self.returns}")
-        if flags & support.CUT_CHARACTER:
+        if flags & CUT_CHARACTER:
             raise ValueError(
                 f"{self.name}: a result starts or ends within a UTF-8 character; "
                 f"slice between characters, or declare returns=ck.binary()"
@@ -100,6 +96,17 @@ class RowLoop:
 
 Attempt = Callable[[int, int], object]
 """Does rows from one to another, and goes on where it did some; where it raises, it did none."""
+
+
+def run_noted(
+    attempt: Callable[[int, int], Any], name: str, start: int, stop: int, place: str
+) -> Any:
+    """`attempt(start, stop)`; what it raises gets a note as by `note_row`."""
+    try:
+        return attempt(start, stop)
+    except Exception as error:
+        note_row(error, name, attempt, start, stop, place)
+        raise
 
 
 def note_row(

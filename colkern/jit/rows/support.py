@@ -1,6 +1,6 @@
 """What generated loops call: reading bits, offsets and views, and putting results away.
 
-`put…` functions return flags, which the loop collects: what one slot found, the whole call handles.
+`put…` functions return flags (`colkern.jit.rows.flags`), which the loop collects.
 """
 
 # Numba's decorators and the bodies that it compiles are untyped.
@@ -16,6 +16,13 @@ from numba.extending import overload, register_jitable
 from numpy import int64, uint8, uint64
 
 from colkern.cpu.primitives import copy_bytes, load_word
+from colkern.jit.rows.flags import (
+    CHANGED,
+    CUT_CHARACTER,
+    NEEDS_WRITING,
+    OUT_OF_RANGE,
+    TOO_WIDE,
+)
 from colkern.jit.values.optionals import unwrapped
 from colkern.jit.values.strings import (
     ByteStringType,
@@ -29,13 +36,6 @@ from colkern.jit.values.strings import (
     utf8_length,
     write_utf8,
 )
-
-MADE_NULL = 1
-OUT_OF_RANGE = 2
-NEEDS_WRITING = 4
-CUT_CHARACTER = 8
-CHANGED = 16
-TOO_WIDE = 32
 
 # Validity
 
@@ -149,7 +149,7 @@ def _ol_put(out, nulls, i, value):
         def put_optional(out, nulls, i, value):
             if value is None:
                 nulls[i] = 1
-                return MADE_NULL
+                return 0
             return put(out, nulls, i, unwrapped(value))
 
         return put_optional
@@ -165,7 +165,7 @@ def _ol_put(out, nulls, i, value):
 
 def _put_null(out, nulls, i, value):
     nulls[i] = 1
-    return MADE_NULL
+    return 0
 
 
 def _integer_put(item: Any, value: Any) -> Any:
@@ -219,7 +219,7 @@ def _define_put_bytes(put_bytes: Any, cuts: Any) -> None:
 
             def put_null(addresses, sizes, offsets, data, nulls, i, value):
                 nulls[i] = 1
-                return MADE_NULL
+                return 0
 
             return put_null
         if isinstance(value, types.Optional):
@@ -227,7 +227,7 @@ def _define_put_bytes(put_bytes: Any, cuts: Any) -> None:
             def put_optional(addresses, sizes, offsets, data, nulls, i, value):
                 if value is None:
                     nulls[i] = 1
-                    return MADE_NULL
+                    return 0
                 return put_bytes(addresses, sizes, offsets, data, nulls, i, unwrapped(value))
 
             return put_optional
@@ -289,15 +289,3 @@ def _never(view):
 
 _define_put_bytes(put_text, cuts_a_character)
 _define_put_bytes(put_binary, _never)
-
-
-def gather(start, stop, addresses, offsets, out):
-    """out[offsets[i] : offsets[i + 1]] = the bytes at addresses[i], as many as there is room for.
-
-    addresses: uint64[n]
-    offsets: int32/int64[n + 1]
-    out: uint8[offsets[n]]
-    """
-    for i in range(uint64(start), uint64(stop)):
-        place = uint64(offsets[i])
-        copy_bytes(out, place, addresses[i], uint64(offsets[i + uint64(1)]) - place)

@@ -1,7 +1,8 @@
 """`ByteString`: what a string argument of a `udf` is, as plain Python.
 
-Compiled code has the same operations on a view of the column's bytes (`colkern.jit.values.strings`); this
-class says what they mean, and runs where the function runs as plain Python.
+Compiled code has the same operations on a view of the column's bytes, see
+`colkern.jit.values.strings`; this class says what they mean, and runs where the function runs as plain
+Python.
 """
 
 from __future__ import annotations

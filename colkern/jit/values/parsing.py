@@ -20,7 +20,8 @@ from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin, overload, register_jitable
 
-from colkern.jit.values.strings import ByteStringType, _is_space
+from colkern.jit.values.strings.methods import is_space
+from colkern.jit.values.strings.views import ByteStringType
 
 # Integers
 
@@ -29,9 +30,9 @@ from colkern.jit.values.strings import ByteStringType, _is_space
 def _without_space(view):
     """Where the bytes start and stop without white space around them."""
     start, stop = 0, view._length
-    while start < stop and _is_space(view._data[start]):
+    while start < stop and is_space(view._data[start]):
         start += 1
-    while start < stop and _is_space(view._data[stop - 1]):
+    while start < stop and is_space(view._data[stop - 1]):
         stop -= 1
     return start, stop
 

@@ -1,4 +1,4 @@
-"""The parts of tuples and lists that may be None."""
+"""The parts of tuples that may be None."""
 
 # Numba's decorators and the bodies that it compiles are untyped.
 # mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
@@ -10,7 +10,6 @@ from typing import Any
 
 from numba import types
 from numba.extending import overload
-from numpy import int64, zeros
 
 from colkern.jit.values.optionals import unwrapped
 
@@ -42,17 +41,3 @@ def _ol_field_of(value, k):
     if isinstance(value, types.Optional):
         return lambda value, k: unwrapped(value)[place]
     return lambda value, k: value[place]
-
-
-def list_of(value: Any) -> Any:
-    """A column, list or array that is not None; an empty array where there is never any."""
-    raise NotImplementedError
-
-
-@overload(list_of)
-def _ol_list_of(value):
-    if isinstance(value, types.NoneType):
-        return lambda value: zeros(0, int64)
-    if isinstance(value, types.Optional):
-        return lambda value: unwrapped(value)
-    return lambda value: value

@@ -1,0 +1,72 @@
+"""A hash of the files of a package, remembered for as long as nobody touches them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from colkern.cache import cache_dir
+from colkern.cpu.whole_files import read_whole, write_whole
+
+_TICK_NS = 2_000_000_000
+"""File systems may give two writes within this time the same time."""
+
+
+@cache
+def source_key(package: str) -> str:
+    """A hash of all files of a package: of every function in them, whoever calls it.
+
+    What the files were hashed to is kept on disk by their sizes and times. The time of the last change of
+    a file's status is among them, which no program can set.
+    """
+    folder = resources.files(package)
+    if not isinstance(folder, Path):
+        return _hash_of(folder)
+    found = list(_statuses(str(folder)))
+    if not found or time.time_ns() - max(changed for *_, changed in found) < _TICK_NS:
+        return _hash_of(folder)
+    listing = hashlib.sha256(repr(sorted(found)).encode()).hexdigest()[:32]
+    with contextlib.suppress(OSError):
+        kept = read_whole(cache_dir("kernels") / f"{listing}.sources")
+        if kept is not None:
+            return kept.decode()
+    key = _hash_of(folder)
+    with contextlib.suppress(OSError):
+        write_whole(cache_dir("kernels") / f"{listing}.sources", key.encode())
+    return key
+
+
+def _statuses(folder: str) -> Iterator[tuple[str, int, int, int, int]]:
+    """Path, number, size and times of each Python file in a folder and those within it."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _statuses(entry.path)
+            elif entry.name.endswith(".py"):
+                status = entry.stat()
+                times = status.st_mtime_ns, status.st_ctime_ns
+                yield entry.path, status.st_ino, status.st_size, *times
+
+
+def _hash_of(folder: Traversable) -> str:
+    digest = hashlib.sha256()
+    for source in _sources(folder):
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def _sources(folder: Traversable) -> Iterator[Traversable]:
+    """The Python files in a folder and those within it, in an order that is always the same."""
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _sources(entry)
+        elif entry.name.endswith(".py"):
+            yield entry

@@ -1,0 +1,37 @@
+"""Files that hold all that was written to them, or are taken for missing."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+_DIGEST = hashlib.sha256().digest_size
+
+
+def read_whole(path: Path) -> bytes | None:
+    """What `write_whole` put into a file; None if it is damaged: machine code would crash the process.
+
+    Raises:
+        OSError: If there is no file that can be read.
+    """
+    stored = path.read_bytes()
+    digest, content = stored[:_DIGEST], stored[_DIGEST:]
+    return content if hashlib.sha256(content).digest() == digest else None
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that other processes see all of it or nothing.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(hashlib.sha256(content).digest() + content)
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise

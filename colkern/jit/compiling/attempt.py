@@ -1,0 +1,36 @@
+"""Compiling, with errors in the words of this package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core.errors import NumbaError
+
+from colkern.errors import CompileError
+
+
+def compile_or_explain(dispatcher: Any, signature: tuple[Any, ...], verb: str = "returns") -> None:
+    """Compile a function for argument types, or load what another process has compiled.
+
+    Args:
+        dispatcher: The function.
+        signature: The Numba types.
+        verb: What messages say that it does with its results.
+
+    Raises:
+        CompileError: With the line and the construct that stand in the way.
+    """
+    try:
+        dispatcher.compile(signature)
+    except CompileError:
+        raise
+    except NumbaError as error:
+        raise _explained(dispatcher, error, verb) from None
+    except Exception as error:  # Code of any kind may lead Numba into exceptions of any kind.
+        raise _explained(dispatcher, error, verb) from error
+
+
+def _explained(dispatcher: Any, error: Exception, verb: str) -> CompileError:
+    from colkern.jit.compiling.explanations import explained
+
+    return explained(dispatcher, error, verb)

@@ -1,0 +1,45 @@
+"""`RowFunction`: a user's function as loops call it, found by its content and compiled if it must be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from colkern.cpu.content import content_hash
+from colkern.jit.compiling.library import library_key
+
+
+class RowFunction:
+    """A user's function of a row.
+
+    Where another process has compiled all that calls it, nothing is made of it here but a hash.
+
+    Args:
+        plain: The plain function.
+        kind: What makes a dispatcher of it, by its name in `colkern.jit.compiling.functions`.
+
+    Attributes:
+        name: The function's name.
+        content: A hash of all that its compiled code follows from, as it was when this was made.
+    """
+
+    def __init__(self, plain: Callable[..., Any], kind: str = "dispatcher_of") -> None:
+        self._plain = plain
+        self._kind = kind
+        self.name = plain.__name__
+        self.content = self._hash()
+
+    def is_as_before(self) -> bool:
+        """Whether all that it reads is still what it was when this was made."""
+        return self._hash() == self.content
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """A Numba dispatcher of it."""
+        from colkern.jit.compiling import functions
+
+        return getattr(functions, self._kind)(self._plain)
+
+    def _hash(self) -> str:
+        return content_hash(self._plain, self._kind, library_key())

@@ -1,0 +1,9 @@
+"""What a loop finds in its slots: bits that are collected over all of them, and handled once a call."""
+
+from __future__ import annotations
+
+OUT_OF_RANGE = 1
+NEEDS_WRITING = 2
+CUT_CHARACTER = 4
+CHANGED = 8
+TOO_WIDE = 16

@@ -1,0 +1,128 @@
+"""Fields of structs, batches and their rows: by name, as items and as attributes."""
+
+# Numba's decorators and the bodies that it compiles are untyped.
+# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
+# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+from numba.core import cgutils
+from numba.core.errors import TypingError
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import intrinsic
+
+from colkern import schema as s
+from colkern.jit.views.columns import (
+    BatchType,
+    ColumnType,
+    EntriesType,
+    RowType,
+    child_of,
+    emit_child,
+)
+from colkern.jit.views.elements import element_type
+from colkern.jit.views.records import parts
+from colkern.jit.views.slots import element_at
+
+
+def position_of(data_type: s.DataType, key: Any) -> int | None:
+    """Which child a literal index or name means; None if it is no literal."""
+    if isinstance(key, types.StringLiteral):
+        return _position_of_name(data_type, key.literal_value)
+    if isinstance(key, types.IntegerLiteral):
+        count = len(parts(data_type))
+        if not -count <= key.literal_value < count:
+            raise TypingError(f"{data_type} has {count} fields, and none at {key.literal_value}")
+        return int(key.literal_value) % count
+    return None
+
+
+def _position_of_name(data_type: s.DataType, name: str) -> int:
+    names = [field.name for field in data_type.fields]
+    if names.count(name) != 1:
+        found = "more than one field" if name in names else "no field"
+        raise TypingError(f"{data_type} has {found} {name!r}; its fields are {', '.join(names)}")
+    return names.index(name)
+
+
+def field_of_column(column: ColumnType, key: Any) -> Any:
+    """What compiles `column[key]` for a field: the child column."""
+    if not isinstance(column.data_type, s.Struct):
+        raise TypingError(f"{column} has no fields")
+    k = position_of(column.data_type, key)
+    return lambda column, key: child_of(column, k)
+
+
+def field_of_row(row: RowType, key: Any) -> Any:
+    """What compiles `row[key]` for a field: the element of the child."""
+    if not isinstance(row.column.data_type, s.Struct):
+        raise TypingError(f"{row} has no fields; a union's slot has type_id and child(k)")
+    k = position_of(row.column.data_type, key)
+    if k is None:
+        raise TypingError("a row's field is named by a literal, as its type depends on it")
+    return lambda column, key: row_field(column, k)
+
+
+@intrinsic(prefer_literal=True)
+def row_field(typingctx, row, k):
+    """Field `k` (a literal) of a row, None where it is null."""
+    if not (isinstance(row, RowType) and isinstance(k, types.IntegerLiteral)):
+        return None
+
+    def codegen(context, builder, signature, args):
+        return _emit_field(context, builder, row, args[0], k.literal_value)
+
+    return element_type(row.column.part(k.literal_value))(row, k), codegen
+
+
+def _emit_field(context: Any, builder: Any, kind: RowType, row: Any, k: int) -> Any:
+    made = cgutils.create_struct_proxy(kind)(context, builder, value=row)
+    child = emit_child(context, builder, kind.column, made.column, k)
+    return element_at(context, builder, kind.column.part(k), child, made.slot)
+
+
+class _FieldAttribute(AttributeTemplate):  # type: ignore[misc]
+    """Fields as attributes: columns of columns, elements of rows."""
+
+    def generic_resolve(self, owner, attr):
+        k = _field_position(owner, attr)
+        if k is None:
+            return None
+        if isinstance(owner, RowType):
+            return element_type(owner.column.part(k))
+        return owner.part(k)
+
+
+@infer_getattr
+class _RowField(_FieldAttribute):
+    key = RowType
+
+
+@infer_getattr
+class ColumnAttribute(_FieldAttribute):
+    """Those of columns; methods that take a position are added to it."""
+
+    key = ColumnType
+
+
+def _field_position(owner: Any, name: str) -> int | None:
+    """The position of the field that an attribute means; None if it means none."""
+    column = owner.column if isinstance(owner, RowType) else owner
+    if not isinstance(column.data_type, s.Struct) or name.startswith("_ck_"):
+        return None
+    if name not in [field.name for field in column.data_type.fields]:
+        return None
+    return _position_of_name(column.data_type, name)
+
+
+@lower_getattr_generic(ColumnType)
+@lower_getattr_generic(BatchType)
+@lower_getattr_generic(EntriesType)
+@lower_getattr_generic(RowType)
+def _lower_field(context, builder, typ, value, attr):
+    emit = _emit_field if isinstance(typ, RowType) else emit_child
+    return emit(context, builder, typ, value, _field_position(typ, attr))

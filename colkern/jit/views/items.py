@@ -1,0 +1,101 @@
+"""What `len(column)`, `column[...]` and a write to it are; also of batches, rows and streams."""
+
+# Numba's decorators and the bodies that it compiles are untyped.
+# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
+# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from numba import types
+from numba.core import cgutils
+from numba.core.errors import TypingError
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import lower_builtin, overload, register_jitable
+from numpy import uint64
+
+from colkern.jit.views.columns import ColumnType, RowType, StreamType, batch_of, cut
+from colkern.jit.views.elements import element_type
+from colkern.jit.views.fields import field_of_column, field_of_row
+from colkern.jit.views.slots import called, element_at, slot_of
+
+
+@overload(len)
+def _ol_len(column):
+    if isinstance(column, ColumnType | StreamType):
+        return lambda column: column._ck_length
+    return None
+
+
+@infer_global(operator.getitem)
+class _GetItem(AbstractTemplate):  # type: ignore[misc]
+    """Elements by position."""
+
+    def generic(self, args, kws):
+        column, key = args
+        if not isinstance(key, types.Integer):
+            return None
+        if isinstance(column, StreamType):
+            return column.batch(column, key)
+        return element_type(column)(column, key) if isinstance(column, ColumnType) else None
+
+
+@lower_builtin(operator.getitem, ColumnType, types.Integer)
+def _getitem(context, builder, sig, args):
+    kind = sig.args[0]
+    column = cgutils.create_struct_proxy(kind)(context, builder, value=args[0])
+    slot = slot_of(context, builder, column.length, sig.args[1], args[1])
+    return element_at(context, builder, kind, args[0], slot)
+
+
+@lower_builtin(operator.getitem, StreamType, types.Integer)
+def _getbatch(context, builder, sig, args):
+    kind = sig.args[0]
+    stream = cgutils.create_struct_proxy(kind)(context, builder, value=args[0])
+    slot = slot_of(context, builder, stream.length, sig.args[1], args[1])
+    return called(context, builder, batch_of, (kind, types.uint64), (args[0], slot))
+
+
+@overload(operator.getitem, prefer_literal=True)
+def _ol_getitem(column, key):
+    if isinstance(column, RowType):
+        return field_of_row(column, key)
+    if not isinstance(column, ColumnType) or isinstance(key, types.Integer):
+        return None
+    if isinstance(key, types.StringLiteral):
+        return field_of_column(column, key)
+    if isinstance(key, types.SliceType):
+        return _slice_of(key)
+    raise TypingError(f"{column} is indexed by integers, slices and names of fields, not by {key}")
+
+
+def _slice_of(key: Any) -> Any:
+    if key.has_step:
+        raise TypingError("columns are sliced with a step of 1")
+
+    def part(column, key):
+        start = _clamp(key.start, column._ck_length)
+        length = max(_clamp(key.stop, column._ck_length) - start, 0)
+        return cut(column, uint64(start), length)
+
+    return part
+
+
+@register_jitable
+def _clamp(position, length):
+    """A slice's bound as a position in `length` slots."""
+    if position < 0:
+        position += length
+    return min(max(position, 0), length)
+
+
+@overload(operator.setitem)
+def _ol_setitem(column, key, value):
+    if isinstance(column, ColumnType | RowType | StreamType):
+        raise TypingError(
+            f"{column} cannot be written to: Arrow columns are immutable. Write to a NumPy array, or "
+            f"append to a builder"
+        )
+    return

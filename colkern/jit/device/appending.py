@@ -35,7 +35,9 @@ from colkern.kernels.text import is_utf8
 
 
 def append_value(e: Emitter, out: Value, value: Value) -> bool:
-    """Append a value that is not None; False if the builder does not take such a value."""
+    """Append a value of one slot that is not None; False if the builder does not take such a value."""
+    if isinstance(value.kind, Decimal):
+        return _append_decimal(e, out, value)
     made = _APPENDS.get(kind_of(out).node.kind)
     return made is not None and made(e, out, value)
 
@@ -129,15 +131,31 @@ def _append_words(e: Emitter, out: Value, value: Value) -> bool:
         words = (_word(e, value), *[sign] * (count - 1))
     else:
         return False
-    slot, room = new_slot(e, out)
-    for k, word in enumerate(words):
-        store(e, out, "items", f"{slot} * {count} + {k}", word, room)
-    end_slot(e, out, slot)
+    _put_words(e, out, words)
     return True
 
 
+def _append_decimal(e: Emitter, out: Value, value: Value) -> bool:
+    storage = kind_of(out).data_type.storage
+    assert isinstance(value.kind, Decimal)
+    if not isinstance(storage, s.Decimal) or value.kind.scale > storage.scale:
+        return False
+    words = decimals.at_scale(e, value, Decimal(max(storage.bit_width // 64, 1), storage.scale))
+    words = tuple(map(e.bind, words))
+    _check_words(e, out, words)
+    _put_words(e, out, words)
+    return True
+
+
+def _put_words(e: Emitter, out: Value, words: tuple[str, ...]) -> None:
+    slot, room = new_slot(e, out)
+    for k, word in enumerate(words):
+        store(e, out, "items", f"{slot} * {len(words)} + {k}", f"_ck_i8({word})", room)
+    end_slot(e, out, slot)
+
+
 def _check_words(e: Emitter, out: Value, words: tuple[str, ...]) -> None:
-    """Note an integer of several words that is none of the type."""
+    """Note words that are no integer of the type."""
     bounds = kind_of(out).node.bounds
     assert bounds is not None
     if not is_measured(out):

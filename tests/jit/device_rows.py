@@ -289,6 +289,9 @@ def a_function_may_call_others_with_parts_of_a_builder() -> None:
 
 def extend_and_scale(i, batch, values, factor, out):
     row = batch[i]
+    if row.count == 0:
+        out.append(values)
+        return
     for k in range(row.count):
         out.values.append(values[k] * factor)
     out.values.extend(values)

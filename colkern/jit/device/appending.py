@@ -17,6 +17,7 @@ from colkern.jit.device.kinds import (
     Kind,
     Literal,
     Number,
+    Plain,
     Record,
     is_plain,
 )
@@ -40,6 +41,19 @@ def append_value(e: Emitter, out: Value, value: Value) -> bool:
         return _append_decimal(e, out, value)
     made = _APPENDS.get(kind_of(out).node.kind)
     return made is not None and made(e, out, value)
+
+
+def append_items(e: Emitter, out: Value, array: Value) -> bool:
+    """Append the numbers of an array; False if the builder does not take such a value."""
+    if not isinstance(array.kind, Plain) or kind_of(out).node.kind != "number":
+        return False
+    name = e.bind(array.parts[0])
+
+    def append_item(position: str) -> None:
+        append_value(e, out, Value(array.kind, (f"{name}[{position}]",)))
+
+    e.repeated(f"len({name})", append_item)
+    return True
 
 
 # Numbers

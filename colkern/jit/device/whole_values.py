@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from colkern import schema as s
 from colkern.jit.device import columns, elements, nesting
+from colkern.jit.device.appending import append_items
 from colkern.jit.device.emitter import Emitter, Value, items
 from colkern.jit.device.kinds import Column, Record, Row
 from colkern.jit.device.nodes import child, kind_of
@@ -27,10 +28,11 @@ def append_whole(e: Emitter, out: Value, value: Value, append: Append) -> bool:
 
 
 def _append_list(e: Emitter, out: Value, value: Value, append: Append) -> bool:
-    if not isinstance(value.kind, Column):
-        return False
     values = child(out, 0)
-    _each(e, value, lambda item: append(e, values, item))
+    if isinstance(value.kind, Column):
+        _each(e, value, lambda item: append(e, values, item))
+    elif not append_items(e, values, value):
+        return False
     nesting.end_list(e, out)
     return True
 

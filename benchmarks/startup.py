@@ -89,7 +89,32 @@ def njit():
 
     return lambda: total(column)
 
-definitions = {define.__name__: define for define in (kernel, udf, njit)}
+def reducer():
+    @ck.reducer
+    class mean:
+        def init():
+            return 0.0, 0
+
+        def update(state, x):
+            return state[0] + discount(x), state[1] + 1
+
+        def merge(left, right):
+            return left[0] + right[0], left[1] + right[1]
+
+        def finish(state):
+            return state[0] / state[1] if state[1] else None
+
+    return lambda: mean(column)
+
+def generator():
+    @ck.generator
+    def prices(x):
+        yield x
+        yield discount(x)
+
+    return lambda: prices(column)
+
+definitions = {define.__name__: define for define in (kernel, udf, njit, reducer, generator)}
 first = definitions.pop(FIRST)
 seconds = {}
 for define in (first, *definitions.values()):
@@ -151,11 +176,11 @@ def cached_kernels(rounds: int) -> dict[str, Any]:
 def users_functions(rounds: int) -> dict[str, Any]:
     """The first call of a user's function, defined there and compiled by an earlier process.
 
-    Each of a built-in kernel, a `udf` and an `njit` function is in turn the first thing that a
-    process calls, with all imports but those of Numba and `colkern` in it; and one after another.
-    Figures are seconds for the definition, and for the call.
+    Each of a built-in kernel and the kinds of functions is in turn the first thing that a process
+    calls, with all imports but those of Numba and `colkern` in it; and one after another. Figures are
+    seconds for the definition, for the call, and for the least that both took in any process.
     """
-    kinds = ("kernel", "udf", "njit")
+    kinds = ("kernel", "udf", "njit", "reducer", "generator")
     with tempfile.TemporaryDirectory() as cache:
 
         def process(first: str) -> dict[str, Any]:
@@ -169,7 +194,7 @@ def users_functions(rounds: int) -> dict[str, Any]:
     def medians(first: str, kind: str) -> dict[str, float]:
         pairs = [processes[first]["seconds"][kind] for processes in done]
         definition, call = map(statistics.median, zip(*pairs, strict=True))
-        return {"definition": definition, "call": call}
+        return {"definition": definition, "call": call, "least": min(map(sum, pairs))}
 
     return {
         "compiled": max(processes[kind]["compiled"] for processes in done for kind in kinds),
@@ -201,7 +226,8 @@ def main() -> None:
     print(f"user's functions in a second process: {users['compiled']} compiled")
     for when, what in (("first", "as the first call"), ("after_kernel", "after a kernel's")):
         figures = [
-            f"{kind} {seconds['call'] * 1e3:.0f} ms (defined in {seconds['definition'] * 1e3:.0f})"
+            f"{kind} {seconds['call'] * 1e3:.0f} ms (defined in {seconds['definition'] * 1e3:.0f}, "
+            f"both in {seconds['least'] * 1e3:.0f} at least)"
             for kind, seconds in users[when].items()
         ]
         print(f"{what}: {', '.join(figures)}")

@@ -19,6 +19,7 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
+from llvmlite.binding import parse_assembly
 from numba.core import config, sigutils
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
@@ -56,6 +57,8 @@ _UNRESOLVED = b".numba.unresolved$"
 # raises such an exception, or returns such a tuple, would do so with another class than the process has.
 _CLASS_BY_VALUE = b"_make_skeleton_"
 
+_DEFINES = 'define void @"{}"() {{ ret void }}'
+
 # Settings of other targets, of threads, and of where files and messages go.
 _OTHER_SETTINGS = (
     "CACHE_",
@@ -83,6 +86,8 @@ class ContentCache(_Cache):  # type: ignore[misc]
         name: The function's name; makes files recognisable.
         only: The argument types that it may be called with; None for any.
         prepare: Called before the function is compiled, if it must be.
+        outermost: Whether it is called from Python alone. Then nothing is stored by which Numba would
+            compile it into others: reading that takes as long as all the rest.
     """
 
     def __init__(
@@ -91,10 +96,12 @@ class ContentCache(_Cache):  # type: ignore[misc]
         name: str,
         only: Collection[Any] | None = None,
         prepare: Callable[[], None] | None = None,
+        outermost: bool = False,
     ) -> None:
         self._key = key
         self._only = only
         self._prepare = prepare
+        self._outermost = outermost
         self._name = "".join(c if c.isalnum() or c == "_" else "-" for c in name)
         self._files: dict[Any, str] = {}
         self._enabled = True
@@ -159,8 +166,11 @@ class ContentCache(_Cache):  # type: ignore[misc]
         if not self._enabled or data.lifted or data.library.has_dynamic_globals:
             return
         with contextlib.suppress(OSError):
-            *parts, environments = data._reduce()
-            payload = dumps((parts, [_Callee(environment) for environment in environments]))
+            library, *parts, environments = data._reduce()
+            if self._outermost:
+                library = _without_bitcode(library, data.fndesc.llvm_cpython_wrapper_name)
+            callees = [_Callee(environment) for environment in environments]
+            payload = dumps(((library, *parts), callees))
             if _UNRESOLVED in payload or _CLASS_BY_VALUE in payload:
                 return
             write_whole(Path(self.cache_path) / self._files[sig], payload)
@@ -173,6 +183,12 @@ class ContentCache(_Cache):  # type: ignore[misc]
         target = (str(sig), codegen.magic_tuple(), compiler_key(), extensions)
         suffix = hashlib.sha256(repr(target).encode()).hexdigest()[:16]
         return f"{self._name}-{self._key()}-{suffix}.kernel"
+
+
+def _without_bitcode(library: tuple[str, str, tuple[bytes, bytes]], wrapper: str) -> Any:
+    """What Numba stores of a library, with bitcode that defines one name: of what Python calls."""
+    name, kind, (machine_code, _) = library
+    return name, kind, (machine_code, parse_assembly(_DEFINES.format(wrapper)).as_bitcode())
 
 
 class _Callee:

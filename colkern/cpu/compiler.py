@@ -44,6 +44,7 @@ def jit(
     only: Collection[Any] | None = None,
     key: str | None = None,
     prepare: Callable[[], None] | None = None,
+    outermost: bool = False,
     **options: Any,
 ) -> Any:
     """A Numba dispatcher for a plain function, cached on disk by the function's content.
@@ -54,6 +55,7 @@ def jit(
         only: The argument types that it may be called with; None for any.
         key: The cache key, where the caller knows what the function's content is without walking it.
         prepare: Called once the function is not found and must be compiled: completes its globals.
+        outermost: Whether it is called from Python alone, never by other compiled functions.
         options: For `numba.njit`, over `nogil=True, error_model="numpy"`.
     """
     options = _OPTIONS | options
@@ -63,7 +65,11 @@ def jit(
         function, local_types, options | {"nopython": True}, pipeline_class=pipeline_class
     )
     dispatcher._cache = ContentCache(
-        lambda: key or content_hash(dispatcher, *extra), function.__name__, only, prepare
+        lambda: key or content_hash(dispatcher, *extra),
+        function.__name__,
+        only,
+        prepare,
+        outermost,
     )
     return dispatcher
 
@@ -115,7 +121,7 @@ def compile_kernel(kernel: Kernel) -> Any:
     namespace = {"__name__": __name__, "body": compiled(kernel.body), "u8": np.uint64, **scalars}
     exec(compile(source, f"<colkern kernel {kernel.name}>", "exec"), namespace)
     signatures = [signature(variant) for variant in kernel.variants()]
-    return jit(namespace[kernel.name], only=signatures, **_WITHOUT_COUNTS)
+    return jit(namespace[kernel.name], only=signatures, outermost=True, **_WITHOUT_COUNTS)
 
 
 def signature(variant: tuple[Argument, ...]) -> tuple[Any, ...]:

@@ -51,16 +51,14 @@ class Generator(ColumnFunction):
     def __call__(self, *columns: Any) -> Array:
         """What the function yields for each row of the columns: a list a row.
 
-        The function runs twice for each row: first its items are counted, then written.
-
         Args:
             columns: One array a parameter, as for `udf`.
 
         Raises:
             TypeError: If a column is no array, or not of the parameter's type; names it.
-            ValueError: If the lengths differ, an item is no UTF-8, or the function does not yield the
-                same the second time.
-            OverflowError: If an item does not fit its type.
+            ValueError: If the lengths differ, or an item is no UTF-8, a null or a list of another length
+                where the type has none, or no slot of its union.
+            OverflowError: If an item does not fit its type, or the items of a range of rows not the lists.
             LimitExceededError: If the items do not fit the lists.
             InvalidArrowError: If a column's offsets or views point outside its memory.
             CompileError: If the function does not compile for these types.
@@ -196,7 +194,7 @@ def generator(
         words.explode(lines)  # the line of each word, and the words
 
     Columns, hints and items are what arguments and results are for `udf`: the hint behind the arrow is
-    that of an item, or an `Iterator` of it. A yielded None is a null item.
+    that of an item, or an `Iterator` of it. A yielded None is a null item, a tuple a struct.
 
     Args:
         function: A generator function with positional parameters. Or a signature, as text.

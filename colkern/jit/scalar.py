@@ -65,8 +65,10 @@ class Udf(ColumnFunction):
 
         Raises:
             TypeError: If a column is no array, or not of the parameter's type; names it.
-            ValueError: If the lengths differ, or a result is no UTF-8.
+            ValueError: If the lengths differ, or a result is no UTF-8, a null or a list of another length
+                where the type has none, or no slot of its union.
             OverflowError: If a result does not fit its type.
+            LimitExceededError: If results do not fit the offsets of their type.
             InvalidArrowError: If a column's offsets or views point outside its memory.
             CompileError: If the function does not compile for these types, or not for a device.
             UnsupportedError: If the columns are in different places, or results of that type cannot
@@ -243,9 +245,11 @@ def udf(
                     n += 1
             return n
 
-    Types come from hints (Python's types, data types, or `Annotated[int, ck.date32()]`) or from a
-    signature; a parameter without any takes what it is called with. With them, the function is
-    compiled when it is defined, else when it is first called with columns of new types.
+    Types come from hints (Python's types, also as `list[str]`, `dict[str, int]` or `tuple[int, str]`, data
+    types, or `Annotated[int, ck.date32()]`) or from a signature, whose types are named as colkern's
+    functions for them, with parts in angle brackets: `list<utf8>`, `struct<key: utf8, size: int64>`,
+    `fixed_size_list<float32, 3>`; a parameter without any takes what it is called with. With them, the
+    function is compiled when it is defined, else when it is first called with columns of new types.
 
     ==========================================  ===================================================
     columns                                     the function gets
@@ -263,10 +267,28 @@ def udf(
     dictionary, run-end encoded                 the values
     ==========================================  ===================================================
 
-    Results are numbers, times, decimals, byte strings, lists, and tuples of those (also of tuples):
+    Results are of every type but intervals of days:
 
-    - A byte string may be a slice of an argument, a literal, or a `str`, which is built twice a row,
-      once to be measured.
+    ==========================================  ===================================================
+    columns                                     the function returns
+    ==========================================  ===================================================
+    bool, numbers, date, time, timestamp,       a number
+    duration, month interval
+    decimal                                     a decimal, or an integer
+    utf8, binary; also large, view, fixed size  a byte string, `bytes` or `str`
+    struct                                      a tuple, or a row of a column
+    list; also large, view, fixed size          a list, an array, or a column (`row.items[:3]`)
+    map                                         a list of tuples of a key and its item, a `dict`, or a
+                                                slot of a column
+    union                                       a tuple with a place for each child, of which one is
+                                                not None; or a slot of a column
+    dictionary, run-end encoded                 what the values have
+    ==========================================  ===================================================
+
+    - Parts of structs, lists, maps and unions are of any of these types, and None where they are null.
+    - Without a declared type, a tuple is a struct, a list a list, and a `dict` a map. Others are declared.
+    - Of numbers, byte strings and tuples of such, a `str` is built twice a row, once to be measured. All
+      other results are made once.
     - For a declared decimal, an integer is the value times ten to the power of the scale. A decimal,
       as arguments of more than 18 digits are, is written with the declared scale, which must not be
       less than its own; if nothing is declared, its column has all digits: `decimal128(38, scale)`, or
@@ -276,9 +298,13 @@ def udf(
       row. Named tuples must have values of the same types wherever they are made; where a field is
       None in one of several places, return plain tuples. Functions made by `udf` that it calls for
       the values share one pass over the columns: `return net(price), tax(price)`.
-    - A list is a part of a column (`row.items[:3]`), an array of NumPy's or a list, of anything but
-      byte strings and lists; it is made twice a row, once to be measured. `generator` yields lists of
-      byte strings.
+    - A union has no nulls of its own: None for its tuple is a null of its first child. A tuple of which
+      none or several are not None raises ValueError.
+
+    Where the columns are on a device, it runs there, as a kernel of a thread a row, and so are its
+    results: numbers, times, decimals, byte strings that are parts of columns or of the source, and
+    tuples of those. Its source is translated as that of `ck.cuda_jit`, so it must be a `def` whose
+    constructs that knows. Exceptions are those of the first row that raises one.
 
     Arithmetic is that of 64-bit machine numbers: integers wrap around, and division by zero gives an
     infinity or NaN for floats and 0 for integers. Globals and variables of outer functions are taken
@@ -299,7 +325,7 @@ def udf(
         pure: Whether the results follow from the arguments alone. Then a function of one column that is
             dictionary or run-end encoded is called for each of its values, not for each row, where that
             is less. False for one that draws random numbers, say.
-        signature: As text, `"(float64, utf8?) -> float64"`, over all hints.
+        signature: As text, `"(float64, utf8?) -> list<utf8>"`, over all hints.
 
     Raises:
         TypeError: If a declaration cannot be understood.

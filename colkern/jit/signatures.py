@@ -2,7 +2,7 @@
 
 Hints are Python's types (`int`, `float`, `str`, …), data types of colkern, or both at once,
 `Annotated[int, ck.date32()]`, so that a type checker is content too. A signature is text:
-`"(float64, utf8?, decimal128(12, 2)) -> float64"`; a `?` marks what may be null.
+`"(float64, utf8?, decimal128(12, 2)) -> list<utf8>"`; a `?` marks what may be null.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import collections.abc
 import datetime
 import decimal
 import inspect
-import re
 import types
 import typing
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from colkern import schema as s
+from colkern.jit.type_texts import parsed_type, parsed_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,33 +80,6 @@ _NUMPY: dict[type, s.DataType] = {
     np.float32: s.float32(),
     np.float64: s.float64(),
 }
-
-_NAMED: dict[str, Callable[..., s.DataType]] = {
-    "bool": s.bool_,
-    **{str(t): (lambda t=t: t) for t in _NUMPY.values() if isinstance(t, s.Int)},
-    "float16": s.float16,
-    "float32": s.float32,
-    "float64": s.float64,
-    "decimal32": s.decimal32,
-    "decimal64": s.decimal64,
-    "decimal128": s.decimal128,
-    "decimal256": s.decimal256,
-    "date32": s.date32,
-    "date64": s.date64,
-    "time32": s.time32,
-    "time64": s.time64,
-    "timestamp": s.timestamp,
-    "duration": s.duration,
-    "utf8": s.utf8,
-    "large_utf8": s.large_utf8,
-    "utf8_view": s.utf8_view,
-    "binary": s.binary,
-    "large_binary": s.large_binary,
-    "binary_view": s.binary_view,
-    "fixed_size_binary": s.fixed_size_binary,
-}
-
-_TYPE_TEXT = r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*(\?)?\s*"
 
 
 def signature_of(
@@ -191,8 +164,10 @@ def _declared(hints: dict[str, Any], name: str) -> tuple[Any, bool | None]:
         return None, None
     hint = hints[name]
     if isinstance(hint, str):
-        types_, _ = _parse(f"({hint})")
-        return types_[0]
+        found = parsed_types(hint)
+        if len(found) != 1:
+            raise TypeError(f"{name}: expected one type, got {hint!r}")
+        return found[0]
     nullable = False
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         members = [member for member in typing.get_args(hint) if member is not type(None)]
@@ -212,6 +187,9 @@ def _declared(hints: dict[str, Any], name: str) -> tuple[Any, bool | None]:
     hint = _NUMPY.get(hint, hint) if isinstance(hint, type) else hint
     if (fields := _tuple_fields(hint)) is not None:
         hint = _struct(name, fields)
+    elif typing.get_origin(hint) in _COLLECTIONS:
+        parts = [_part(f"{name}: a part of {hint}", part) for part in typing.get_args(hint)]
+        hint = _COLLECTIONS[typing.get_origin(hint)](*parts)
     if not isinstance(hint, s.DataType) and hint not in RESULTS_OF_HINTS:
         raise TypeError(f"{name}: no Arrow type is known for the hint {hint!r}")
     return hint, nullable
@@ -233,14 +211,20 @@ def _tuple_fields(hint: Any) -> dict[str, Any] | None:
 
 
 def _struct(name: str, fields: dict[str, Any]) -> s.DataType:
-    made = []
-    for field, hint in fields.items():
-        place = f"{name}: field {field!r}"
-        declared = _result_type(_declared({place: hint} if hint else {}, place)[0])
-        if declared is None:
-            raise TypeError(f"{place}: expected a hint for its type")
-        made.append(s.field(field, declared))
-    return s.struct(made)
+    return s.struct(
+        [(field, _part(f"{name}: field {field!r}", hint)) for field, hint in fields.items()]
+    )
+
+
+_COLLECTIONS: dict[Any, Callable[..., s.DataType]] = {list: s.list_, dict: s.map_}
+
+
+def _part(place: str, hint: Any) -> s.DataType:
+    """The type of a part, by its hint."""
+    declared = _result_type(_declared({place: hint} if hint else {}, place)[0])
+    if declared is None:
+        raise TypeError(f"{place}: expected a hint for its type")
+    return declared
 
 
 def _result_type(declared: s.DataType | type | None) -> s.DataType | None:
@@ -255,31 +239,4 @@ def _parse(text: str) -> tuple[list[tuple[s.DataType, bool]], s.DataType | None]
     arguments = arguments.strip()
     if not (arguments.startswith("(") and arguments.endswith(")")):
         raise TypeError(f"signature: expected '(types) -> type', got {text!r}")
-    inner = arguments[1:-1].rstrip()
-    pattern = re.compile(_TYPE_TEXT)
-    found = []
-    position = 0
-    while position < len(inner):
-        match = pattern.match(inner, position)
-        if match is None or (match.end() < len(inner) and inner[match.end()] != ","):
-            raise TypeError(f"signature: {inner[position:].strip()!r} is no list of types")
-        found.append(_named_type(match))
-        position = match.end() + 1
-    if not arrow:
-        return found, None
-    match = pattern.fullmatch(result)
-    if match is None:
-        raise TypeError(f"signature: {result.strip()!r} is no type")
-    return found, _named_type(match)[0]
-
-
-def _named_type(match: re.Match[str]) -> tuple[s.DataType, bool]:
-    name, parameters, nullable = match.groups()
-    if name not in _NAMED:
-        raise TypeError(f"signature: unknown type {name!r}; known are {', '.join(_NAMED)}")
-    words = [word.strip(" '\"") for word in (parameters or "").split(",") if word.strip()]
-    try:
-        made = _NAMED[name](*(int(w) if w.lstrip("-").isdigit() else w for w in words))
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"signature: {match.group().strip()}: {error}") from None
-    return made, nullable is not None
+    return parsed_types(arguments[1:-1]), parsed_type(result) if arrow else None

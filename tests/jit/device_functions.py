@@ -380,7 +380,6 @@ def _same(x: Any) -> Any:
 
 TOO_MUCH = [
     (ck.int8(), 128),
-    (ck.uint16(), -1),
     (ck.uint64(), -1),
     (ck.date64(), 1),
     (ck.time32("s"), 86_400),

@@ -35,13 +35,18 @@ def run_ptx(kernel: CudaKernel, capability: tuple[int, int], out: Any, *columns:
     return [*found, int(errors[0])]
 
 
-def run_rows(plan: DevicePlan, capability: tuple[int, int], *columns: Array) -> tuple[Any, int]:
-    """What a function of rows writes, by name, with two threads; and the error that it keeps."""
+def run_rows(plan: DevicePlan, machine: Machine, *columns: Array) -> tuple[Any, int]:
+    """What a function of rows writes, by name, with two threads; and the error that it keeps.
+
+    Args:
+        plan: The function for columns of such types.
+        machine: The PTX that it compiles to.
+        columns: In host memory.
+    """
     kernel, length = plan._kernel, columns[0].length
     written = [np.zeros(length * r.per_slot, r.dtype) for r in plan._output.rooms()]
     failed = np.full(1, 2**64 - 1, np.uint64)
     given = [np.int64(length), failed, *columns, *written]
-    text = kernel.ptx(given, capability)
     made = kernel._specialised(tuple(map(type_of, given)), False)
     named = {f"a{k}": column for k, column in enumerate(columns)}
     numbers = needed(made.needs, named, None, made.program, made.literals, HOST)
@@ -49,7 +54,7 @@ def run_rows(plan: DevicePlan, capability: tuple[int, int], *columns: Array) -> 
     arrays += [array for column in columns for array in memory_of(column)]
     values = [length, *(n for array in (failed, *written) for n in parameters(array))]
     values += [int(number) % (1 << 64) for number in numbers]
-    Machine(text).launch(1, 2, values, [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays])
+    machine.launch(1, 2, values, [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays])
     names = [room.name for room in plan._output.rooms()]
     return dict(zip(names, written, strict=True)), int(failed[0])
 

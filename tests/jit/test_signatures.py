@@ -50,6 +50,11 @@ def test_hints_are_kept_and_results_become_types() -> None:
         (Annotated[int, "a note", s.date64()], s.date64()),
         (s.large_utf8(), s.large_utf8()),
         ("decimal128(12, 2)", s.decimal128(12, 2)),
+        (list[str], s.list_(s.utf8())),
+        (list[list[int | None]], s.list_(s.list_(s.int64()))),
+        (dict[str, list[float]], s.map_(s.utf8(), s.list_(s.float64()))),
+        (tuple[list[np.int8], bool], s.struct([("f0", s.list_(s.int8())), ("f1", s.bool_())])),
+        (list[Annotated[int, s.date32()]], s.list_(s.date32())),
     ],
     ids=str,
 )
@@ -83,15 +88,52 @@ def test_text_signatures() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "type_"),
+    [
+        ("list<utf8>", s.list_(s.utf8())),
+        (
+            "large_list< list_view<timestamp(us, Europe/Berlin)> >",
+            s.large_list(s.list_view(s.timestamp("us", "Europe/Berlin"))),
+        ),
+        ("fixed_size_list<float32, 3>", s.fixed_size_list(s.float32(), 3)),
+        ("map<utf8, large_list_view<int8>>", s.map_(s.utf8(), s.large_list_view(s.int8()))),
+        (
+            "struct<key: utf8, size: decimal128(12, 2)>",
+            s.struct([("key", s.utf8()), ("size", s.decimal128(12, 2))]),
+        ),
+        ("struct<>", s.struct([])),
+        (
+            "dense_union<a: int8, b: list<bool>>",
+            s.dense_union([("a", s.int8()), ("b", s.list_(s.bool_()))]),
+        ),
+        ("sparse_union<a: int8>", s.sparse_union([("a", s.int8())])),
+        ("dictionary<int8, utf8>", s.dictionary(s.int8(), s.utf8())),
+        ("run_end_encoded<int16, date32>", s.run_end_encoded(s.int16(), s.date32())),
+    ],
+)
+def test_texts_of_types_with_parts(text: str, type_: s.DataType) -> None:
+    found = of(lambda a, b: a, f"({text}, {text} ?) -> {text}")
+    assert [(p.type, p.nullable) for p in found.parameters] == [(type_, False), (type_, True)]
+    assert found.returns == type_
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("float64 -> float64", r"expected '\(types\) -> type'"),
         ("(floot64)", "unknown type 'floot64'"),
         ("(float64, float64)", "2 types for 1 parameters"),
         ("(float64 float64)", "is no list of types"),
-        ("(float64) -> a b", "is no type"),
+        ("(float64) -> float64 b", "is no type"),
         ("(decimal128(50, 2))", "decimal128"),
         ("(timestamp(weeks))", "timestamp"),
+        ("(list<int8)", "'list<int8' is no list of types"),
+        ("(list)", "is no list of types"),
+        ("(list<int8?>)", "is no list of types"),
+        ("(struct<int8>)", "is no list of types"),
+        ("(fixed_size_list<int8>)", "fixed_size_list<int8>: .*list_size"),
+        ("(run_end_encoded<int8, utf8>)", "expected int16, int32 or int64"),
+        ("(int8) -> list<int8> b", "'list<int8> b' is no type"),
     ],
 )
 def test_signatures_that_mean_nothing(text: str, message: str) -> None:
@@ -100,7 +142,9 @@ def test_signatures_that_mean_nothing(text: str, message: str) -> None:
 
 
 def test_hints_that_mean_nothing_name_the_parameter() -> None:
-    def listed(rows: list[int]): ...
+    def listed(rows: set[int]): ...
+
+    def untyped(rows: list[Any]): ...
 
     def either(x: int | str): ...
 
@@ -110,6 +154,7 @@ def test_hints_that_mean_nothing_name_the_parameter() -> None:
 
     for function, message in [
         (listed, "rows: no Arrow type"),
+        (untyped, r"rows: a part of list\[.*Any\]: expected a hint for its type"),
         (either, "x: expected one type"),
         (scaled, "price: .* scale"),
         (missing, "missing: a type hint cannot be evaluated"),
@@ -132,5 +177,5 @@ def test_what_udf_takes() -> None:
         udf(lambda x: x, nulls="drop")
     with pytest.raises(UnsupportedError, match="null as an argument"):
         udf(lambda x: x, signature=None, returns=None).result_type(s.null())
-    with pytest.raises(UnsupportedError, match="string_view as the result"):
-        udf(lambda x: x, returns=s.utf8_view())
+    with pytest.raises(UnsupportedError, match="day_time_interval as the result"):
+        udf(lambda x: x, returns=s.day_time_interval())

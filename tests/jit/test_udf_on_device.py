@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cuda.ptx_machine import Kernel as Machine
 from hypothesis import given
 from hypothesis import strategies as st
 from jit.device_functions import CASES, ON_A_DEVICE
@@ -60,13 +61,21 @@ WORDS = [["ab", None, "c"], ["x"], [], ["def"], None]
 NUMBERS = [2**64 - 1, 7, 2**63, 10, 0]
 
 
-def compiled(ratios: list[float]) -> tuple[Any, int]:
-    columns = ck.array(WORDS), ck.array(NUMBERS, ck.uint64()), ck.array(ratios)
-    plan = mixed._device_plan(tuple(column.type for column in columns))
-    return run_rows(plan, (9, 0), *columns)
+@pytest.fixture(scope="module")
+def compiled() -> Callable[[list[float]], tuple[Any, int]]:
+    """What the compiled function writes for some ratios, and the error that it keeps."""
+    types = ck.list_(ck.utf8()), ck.uint64(), ck.float64()
+    plan = mixed._device_plan(types)
+    machine = Machine(plan.ptx(types, (9, 0)))
+
+    def run(ratios: list[float]) -> tuple[Any, int]:
+        columns = map(ck.array, (WORDS, NUMBERS, ratios), types)
+        return run_rows(plan, machine, *columns)
+
+    return run
 
 
-def test_compiled_functions_write_what_they_return() -> None:
+def test_compiled_functions_write_what_they_return(compiled: Any) -> None:
     found, error = compiled([0.5, 1.0, 1.5, 2.0, 2.5])
     assert error == 2**64 - 1
     assert found["r_valid"].tolist() == [1, 0, 1, 1, 0]
@@ -75,7 +84,7 @@ def test_compiled_functions_write_what_they_return() -> None:
     assert found["r2_out"].tolist() == [0.25, 0.0, 0.75, 1.0, 0.0]
 
 
-def test_compiled_functions_keep_the_error_of_the_first_row() -> None:
+def test_compiled_functions_keep_the_error_of_the_first_row(compiled: Any) -> None:
     # In row 1 it returns before it looks.
     _, error = compiled([0.5, -1.0, -1.5, -2.0, -2.5])
     assert error >> PLACE_BITS == 2

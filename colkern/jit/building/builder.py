@@ -64,11 +64,15 @@ class Builder:
     decimal128, decimal256                       `append(value)` of an integer of 64 bits, or of a
                                                  tuple of two or four, the lowest word first
     utf8, binary, large, fixed-size binary       `append(value)` of a byte string, `bytes` or `str`
-    list, large and fixed-size list              appends to `out.values`, then `out.end_list()`
+    list, large and fixed-size list              appends to `out.values`, then `out.end_list()`;
+                                                 or `append(list)`, also of an array or a column
     map                                          appends to `out.keys` and `out.items`, then
-                                                 `out.end_map()`
+                                                 `out.end_map()`; or `append(pairs)`, also of a `dict`
     struct                                       an append to each field, as `out.name` or
-                                                 `out.field("name")`, then `out.end_row()`
+                                                 `out.field("name")`, then `out.end_row()`; or
+                                                 `append(tuple)`, also of a row
+    union                                        `append(tuple)` with a place for each child, of which
+                                                 one is not None, or of a slot of a union
     ===========================================  ====================================================
 
     `append(None)`, or of a value that may be None, appends a null. Integers out of the range of the
@@ -85,8 +89,8 @@ class Builder:
         type: The data type of the array.
 
     Raises:
-        UnsupportedError: If it is, or holds, a type that builders do not have: views, unions,
-            dictionaries, runs, and intervals other than of months.
+        UnsupportedError: If it is, or holds, a type that builders do not have: views, dictionaries,
+            runs, and intervals other than of months.
     """
 
     __slots__ = (
@@ -307,7 +311,7 @@ class Builder:
     # What compiled code does, in plain Python
 
     def append(self, value: Any) -> None:
-        """Append a value, or a null for None; not for lists, maps and structs."""
+        """Append a value, or a null for None."""
         self._call("append", value)
 
     def append_null(self) -> None:

@@ -97,4 +97,4 @@ def _loop(source: str, dispatcher: Any, builder: BuilderType) -> Any:
         "numbers": sum(1 for _ in subtree(builder.data_type)) * ROW,
     }
     exec(compile(source, f"<colkern rows of {dispatcher.__name__}>", "exec"), namespace)
-    return jit(namespace[builder.mode], library_key())
+    return jit(namespace[builder.mode], library_key(), outermost=True)

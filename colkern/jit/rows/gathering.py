@@ -30,4 +30,4 @@ def gather(start, stop, addresses, offsets, out):
 @cache
 def gather_loop() -> Any:
     """`gather`, compiled."""
-    return jit(gather, library_key())
+    return jit(gather, library_key(), outermost=True)

@@ -109,7 +109,7 @@ def compile_loop(
             loop._cache.disable()
 
     key = text_hash("loop", source, names.key, function.content)
-    loop = jit(namespace[_loop_name(function.name)], key=key, prepare=prepare)
+    loop = jit(namespace[_loop_name(function.name)], key=key, prepare=prepare, outermost=True)
     return loop
 
 

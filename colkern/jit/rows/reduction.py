@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from numpy.typing import NDArray
@@ -51,22 +52,32 @@ class Reduction:
         self._inputs = inputs
         self._functions = functions
         self._state = state
+        self._returns = returns
         starting = compile_loop(functions.init, [], [], _begun(state))
         self._init = RowLoop(name, starting, returns, "init of group")
-        self._whole = self._update_loop(_whole(state), returns)
-        self._grouped = self._update_loop(_grouped(state), returns)
-        reader = state.reader()
-        self._merge = None
-        if functions.merge is not None:
-            loop = compile_loop(functions.merge, [reader] * 2, [False] * 2, _merged(state))
-            self._merge = RowLoop(name, loop, returns, "merge of group")
-        finishing = Inputs([], [reader], [False])
+        finishing = Inputs([], [state.reader()], [False])
         self._finish = Plan(name, finishing, functions.finish, returns, "finish of group")
 
-    def _update_loop(self, body: Body, returns: s.DataType) -> RowLoop:
+    @cached_property
+    def _whole(self) -> RowLoop:
+        return self._update_loop(_whole(self._state))
+
+    @cached_property
+    def _grouped(self) -> RowLoop:
+        return self._update_loop(_grouped(self._state))
+
+    def _update_loop(self, body: Body) -> RowLoop:
         inputs = self._inputs
         loop = compile_loop(self._functions.update, inputs.readers, inputs.nullable, body)
-        return RowLoop(self._name, loop, returns)
+        return RowLoop(self._name, loop, self._returns)
+
+    @cached_property
+    def _merge(self) -> RowLoop | None:
+        merge, reader = self._functions.merge, self._state.reader()
+        if merge is None:
+            return None
+        loop = compile_loop(merge, [reader] * 2, [False] * 2, _merged(self._state))
+        return RowLoop(self._name, loop, self._returns, "merge of group")
 
     def run(self, arrays: Sequence[Array], length: int) -> Array:
         """One result for all rows of arrays of one length: an array of one value."""

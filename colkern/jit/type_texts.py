@@ -1,0 +1,180 @@
+"""Data types as text: `"decimal128(12, 2)"`, `"list<utf8>"`, `"struct<key: utf8, size: int64>"`.
+
+A type is a name of `colkern.schema`, with its parameters in brackets, and with the types of its parts in
+angle brackets. Parts of structs and unions have names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from colkern import schema as s
+
+_INTS = [s.Int(bits, signed) for signed in (True, False) for bits in (8, 16, 32, 64)]
+
+_PLAIN: dict[str, Callable[..., s.DataType]] = {
+    "bool": s.bool_,
+    **{str(t): (lambda t=t: t) for t in _INTS},
+    "float16": s.float16,
+    "float32": s.float32,
+    "float64": s.float64,
+    "decimal32": s.decimal32,
+    "decimal64": s.decimal64,
+    "decimal128": s.decimal128,
+    "decimal256": s.decimal256,
+    "date32": s.date32,
+    "date64": s.date64,
+    "time32": s.time32,
+    "time64": s.time64,
+    "timestamp": s.timestamp,
+    "duration": s.duration,
+    "utf8": s.utf8,
+    "large_utf8": s.large_utf8,
+    "utf8_view": s.utf8_view,
+    "binary": s.binary,
+    "large_binary": s.large_binary,
+    "binary_view": s.binary_view,
+    "fixed_size_binary": s.fixed_size_binary,
+}
+"""Types by the parameters in brackets."""
+
+_OF_TYPES: dict[str, Callable[..., s.DataType]] = {
+    "list": s.list_,
+    "large_list": s.large_list,
+    "list_view": s.list_view,
+    "large_list_view": s.large_list_view,
+    "fixed_size_list": s.fixed_size_list,
+    "map": s.map_,
+    "dictionary": s.dictionary,
+    "run_end_encoded": s.run_end_encoded,
+}
+"""Types by the parts in angle brackets: types, and the size of a list."""
+
+_OF_FIELDS: dict[str, Callable[..., s.DataType]] = {
+    "struct": s.struct,
+    "dense_union": s.dense_union,
+    "sparse_union": s.sparse_union,
+}
+"""Types by the named parts in angle brackets."""
+
+_TOKEN = r"\s*(?:(?P<word>\w+)|\((?P<brackets>[^()]*)\)|(?P<sign>[<>,:?]))\s*"
+
+
+def parsed_type(text: str) -> s.DataType:
+    """The data type that a text stands for.
+
+    Raises:
+        TypeError: If it stands for none.
+    """
+    reader = _Reader(text, f"{text.strip()!r} is no type")
+    found = reader.type()
+    reader.require_end()
+    return found
+
+
+def parsed_types(text: str) -> list[tuple[s.DataType, bool]]:
+    """The data types of a list such as `"float64, utf8?"`, and whether a `?` follows each.
+
+    Raises:
+        TypeError: If one is none.
+    """
+    reader = _Reader(text, f"{text.strip()!r} is no list of types")
+    found: list[tuple[s.DataType, bool]] = []
+    while not reader.is_at_end:
+        if found:
+            reader.require(",")
+        found.append((reader.type(), reader.takes("?")))
+    return found
+
+
+@dataclass(slots=True)
+class _Reader:
+    """A place in a text.
+
+    Args:
+        text: The text.
+        mistake: What is said where it makes no sense.
+    """
+
+    text: str
+    mistake: str
+    at: int = 0
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether nothing is left but space."""
+        return not self.text[self.at :].strip()
+
+    def type(self) -> s.DataType:
+        """The type that comes next."""
+        start = self.at
+        name = self._word()
+        known = _PLAIN | _OF_TYPES | _OF_FIELDS
+        if name not in known:
+            raise TypeError(f"signature: unknown type {name!r}; known are {', '.join(known)}")
+        parameters = self._parameters() if name in _PLAIN else self._parts(name)
+        try:
+            return known[name](*parameters)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"signature: {self.text[start : self.at].strip()}: {error}") from None
+
+    def takes(self, sign: str) -> bool:
+        """Whether a sign comes next, which is passed then."""
+        match = self._next()
+        if match is None or match["sign"] != sign:
+            return False
+        self.at = match.end()
+        return True
+
+    def require(self, sign: str) -> None:
+        """Pass a sign."""
+        if not self.takes(sign):
+            raise TypeError(f"signature: {self.mistake}")
+
+    def require_end(self) -> None:
+        """TypeError if anything is left."""
+        if not self.is_at_end:
+            raise TypeError(f"signature: {self.mistake}")
+
+    def _next(self) -> re.Match[str] | None:
+        return re.compile(_TOKEN).match(self.text, self.at)
+
+    def _word(self) -> str:
+        match = self._next()
+        if match is None or match["word"] is None:
+            raise TypeError(f"signature: {self.mistake}")
+        self.at = match.end()
+        return match["word"]
+
+    def _parameters(self) -> list[Any]:
+        """Numbers and words in brackets, if there are any."""
+        match = self._next()
+        if match is None or match["brackets"] is None:
+            return []
+        self.at = match.end()
+        words = [word.strip(" '\"") for word in match["brackets"].split(",") if word.strip()]
+        return [int(word) if word.lstrip("-").isdigit() else word for word in words]
+
+    def _parts(self, name: str) -> list[Any]:
+        """What stands in angle brackets."""
+        self.require("<")
+        parts: list[Any] = []
+        while not self.takes(">"):
+            if parts:
+                self.require(",")
+            parts.append(self._field() if name in _OF_FIELDS else self._part())
+        return [parts] if name in _OF_FIELDS else parts
+
+    def _field(self) -> s.Field:
+        name = self._word()
+        self.require(":")
+        return s.field(name, self.type())
+
+    def _part(self) -> Any:
+        match = self._next()
+        if match is not None and (match["word"] or "").isdigit():
+            return int(self._word())
+        return self.type()

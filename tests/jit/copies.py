@@ -9,7 +9,6 @@ import linecache
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from jit.checksums import Source, encoded, is_binary
 
@@ -43,15 +42,25 @@ def _is_built(storage: s.DataType) -> bool:
     return not (is_interval or isinstance(storage, s.Union))
 
 
+def _is_whole(kind: s.DataType) -> bool:
+    """Whether there is nothing below a type that builders do not have."""
+    storage = encoded(kind.storage)
+    return _is_built(storage) and all(_is_whole(field.type) for field in storage.fields)
+
+
 class _Copy(Source):
-    """Lines that append what stands below values."""
+    """Lines that append what stands below values, or the values whole."""
+
+    def __init__(self, whole: bool) -> None:
+        super().__init__()
+        self.whole = whole
 
     def copy(self, depth: int, kind: s.DataType, value: str, out: str) -> None:
         """Of a value that may be None."""
         storage = encoded(kind.storage)
         if not _is_built(storage):
             self.add(depth, f"{out}.append_null()")
-        elif is_binary(storage) or not (storage.fields or isinstance(storage, s.Decimal)):
+        elif self.whole or is_binary(storage) or not storage.fields:
             self.add(depth, f"{out}.append({value})")
         else:
             self.add(depth, f"if {value} is None:")
@@ -62,11 +71,7 @@ class _Copy(Source):
     def parts(self, depth: int, kind: s.DataType, value: str, out: str) -> None:
         """Of a value that is there."""
         item = self.name()
-        if isinstance(kind, s.Decimal):
-            wide = kind.bit_width > 64
-            words = f"{value}.words" if wide else f"np.int64({value}.words[0])"
-            self.add(depth, f"{out}.append({words})")
-        elif isinstance(kind, s.Struct):
+        if isinstance(kind, s.Struct):
             for k, field in enumerate(kind.fields):
                 self.add(depth, f"{item}_{k} = {value}[{field.name!r}]")
                 self.copy(depth, field.type, f"{item}_{k}", f"{out}.field({field.name!r})")
@@ -85,16 +90,21 @@ class _Copy(Source):
             self.add(depth, f"{out}.end_list()")
 
 
-def copying(kind: s.DataType) -> Callable[..., None]:
-    """The function of rows `copy_row(i, column, out)` that appends slot `i` of a column."""
-    source = _Copy()
+def copying(kind: s.DataType, whole: bool) -> Callable[..., None]:
+    """The function of rows `copy_row(i, column, out)` that appends slot `i` of a column.
+
+    Args:
+        kind: The column's type.
+        whole: Whether to append lists, maps and structs whole, and not part by part.
+    """
+    source = _Copy(whole and _is_whole(kind))
     source.add(0, "def copy_row(i, column, out):")
     source.add(1, "value = column[i]")
     source.copy(1, kind, "value", "out")
     text = "\n".join(source.lines) + "\n"
     name = f"<copy {hash(text)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    namespace: dict[str, Any] = {"np": np, "__name__": __name__}
+    namespace: dict[str, Any] = {"__name__": __name__}
     exec(compile(text, name, "exec"), namespace)
     made: Callable[..., None] = namespace["copy_row"]
     return made

@@ -17,6 +17,7 @@ import pytest
 from arrow_oracle import from_pyarrow
 from arrow_strategies import arrays
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from jit.copies import copied_type, copied_values, copying
 from numba import njit
 
@@ -49,10 +50,10 @@ def built(function: Callable[..., None], count: int, *arguments: Any, returns: A
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-@given(arrays(depth=3))
-def a_function_that_appends_what_it_reads_copies_a_column(array: pa.Array) -> None:
+@given(arrays(depth=3), st.booleans())
+def a_function_that_appends_what_it_reads_copies_a_column(array: pa.Array, whole: bool) -> None:
     host = from_pyarrow(array)
-    copy_row, returns = copying(host.type), copied_type(host.type)
+    copy_row, returns = copying(host.type, whole), copied_type(host.type)
     assert built(copy_row, len(array), to_device(host), returns=returns) == copied_values(array)
 
 
@@ -288,10 +289,33 @@ def a_function_may_call_others_with_parts_of_a_builder() -> None:
 
 def extend_and_scale(i, batch, values, factor, out):
     row = batch[i]
+    if row.count == 0:
+        out.append(values)
+        return
     for k in range(row.count):
         out.values.append(values[k] * factor)
     out.values.extend(values)
     out.end_list()
+
+
+def append_tuples(i, prices, out):
+    price = prices[i]
+    if price is not None:
+        out.append((price * 2, (i, None)))
+
+
+def tuples_and_decimals_are_appended() -> None:
+    prices = column([Decimal("1.5"), None, Decimal("-499.99")], ck.decimal64(9, 2))
+    inner = ck.struct([("row", ck.int8()), ("none", ck.utf8())])
+    for price in (ck.decimal32(6, 3), ck.decimal256(50, 2)):
+        returns = ck.struct([("price", price), ("inner", inner)])
+        assert built(append_tuples, 3, prices, returns=returns) == [
+            {"price": Decimal(3), "inner": {"row": 0, "none": None}},
+            {"price": Decimal("-999.98"), "inner": {"row": 2, "none": None}},
+        ]
+    returns = ck.struct([("price", ck.decimal128(5, 3)), ("inner", inner)])
+    error = raised(OverflowError, "out of the range", append_tuples, prices, returns=returns)
+    assert error.__notes__ == ["append_tuples: row 2"]
 
 
 def batches_arrays_and_numbers_are_arguments() -> None:
@@ -476,11 +500,13 @@ def what_does_not_compile_is_named() -> None:
     lists = ck.list_(ck.int8())
     for function, returns, words in (
         (append_date, ck.utf8(), "append: a number to a builder of string"),
-        (append_date, lists, "append to its `values`, then call end_list"),
+        (append_date, lists, "append a list, or append to its `values`, then call end_list"),
         (misspell, lists, r"has no 'vales' in a kernel(.|\n)*out\.vales\.append"),
         (count_calls, lists, "takes 4 arguments, and gets 3"),
     ):
         raised(ck.CompileError, words, function, numbers, returns=returns)
+    union = ck.dense_union([("n", ck.int64())])
+    raised(ck.UnsupportedError, "unions are built on the CPU", append_date, numbers, returns=union)
     raised(ck.UnsupportedError, "string_view", append_date, numbers, returns=ck.utf8_view())
     raised(
         ck.UnsupportedError,
@@ -498,6 +524,7 @@ CASES: list[Callable[[], None]] = [
     the_rows_are_those_of_the_cpu,
     computed_values_are_those_of_their_types,
     a_function_may_call_others_with_parts_of_a_builder,
+    tuples_and_decimals_are_appended,
     batches_arrays_and_numbers_are_arguments,
     numbers_out_of_range_are_refused_with_their_row,
     bytes_that_are_no_utf8_are_refused,

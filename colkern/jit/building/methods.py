@@ -46,31 +46,13 @@ def _ol_append(out, value):
         return append_optional
     made = _APPENDS.get(out.node.kind, lambda out, value: None)(out, value)
     if made is None:
-        raise TypingError(
-            f"append: {_got(value)} to a builder of {out.data_type}{_hint(out.node.kind)}"
-        )
+        hint = HINTS.get(out.node.kind, "")
+        raise TypingError(f"append: {_got(value)} to a builder of {out.data_type}{hint}")
     return made
 
 
 def _got(value):
     return str(types.unliteral(value)).replace("unicode_type", "str")
-
-
-_WHOLE = {
-    "list": "a list",
-    "fixed_size_list": "a list",
-    "map": "a list of pairs",
-    "struct": "a tuple",
-    "union": "a tuple with a place for each child",
-}
-"""What is appended as one value."""
-
-
-def _hint(kind):
-    parts = HINTS.get(kind, "")
-    if kind not in _WHOLE:
-        return parts
-    return f"; append {_WHOLE[kind]}" + parts.replace("; ", ", or ", 1)
 
 
 _APPENDS = {

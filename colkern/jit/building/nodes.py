@@ -86,10 +86,11 @@ METHODS = frozenset(
 """What a field of that name does not hide; `field` finds it."""
 
 HINTS: dict[Kind, str] = {
-    "list": "; append to its `values`, then call end_list()",
-    "fixed_size_list": "; append to its `values`, then call end_list()",
-    "map": "; append to its `keys` and `items`, then call end_map()",
-    "struct": "; append to each of its fields, then call end_row()",
+    "list": "; append a list, or append to its `values`, then call end_list()",
+    "fixed_size_list": "; append a list, or append to its `values`, then call end_list()",
+    "map": "; append a list of pairs, or append to its `keys` and `items`, then call end_map()",
+    "struct": "; append a tuple, or append to each of its fields, then call end_row()",
+    "union": "; append a tuple with a place for each child",
     "null": ", which takes None alone",
 }
 """What to do with a builder that does not take a value."""

@@ -60,7 +60,8 @@ def build_rows(
         LimitExceededError: If the values do not fit 32-bit offsets.
         UnsupportedError: If builders do not have the type, or arguments are in different memories.
 
-    What the function raises itself comes through; on a device, with the line, and the row in a note.
+    What the function raises itself comes through, with a note that says in which row it was; on a device,
+    with the line as well.
     """
     return rows_and_offsets(function, count, arguments, returns)[0]
 
@@ -93,7 +94,7 @@ def _rows_on_host(
         from colkern.jit.building.row_compiler import row_loops
 
         measure, write = row_loops(function, arguments, returns)
-        states = run_ranges(measure, count, (places, starts, arguments))
+        states = run_ranges(_noting(measure, tree.name), count, (places, starts, arguments))
         tree.require_complete(starts[:, 1:])
         np.cumsum(starts, axis=1, out=starts)
         null_counts = sum(states).reshape(-1, ROW)[:, State.NULL_COUNT]
@@ -104,6 +105,24 @@ def _rows_on_host(
     else:
         tree.allocate(starts[:, -1], null_counts, padded)
     return _array(tree.parts[0]), starts[0]
+
+
+def _noting(loop: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A loop over rows whose exceptions say in a note at which row they were raised."""
+    from colkern.jit.rows.row_loop import note_row
+
+    def run(start: int, stop: int, *arguments: Any) -> Any:
+        try:
+            return loop(start, stop, *arguments)
+        except Exception as error:
+
+            def attempt(start: int, stop: int) -> None:
+                loop(start, stop, *arguments)
+
+            note_row(error, name, attempt, start, stop)
+            raise
+
+    return run
 
 
 def _device_of(arguments: Sequence[Any]) -> Device | None:

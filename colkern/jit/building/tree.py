@@ -140,6 +140,6 @@ def _expected(part: Part, counts: Any) -> Iterator[tuple[Part, Any, str]]:
             yield child, length * part.node.per_slot, "end_list"
         elif kind == "list":
             yield child, counts[part.counter + 1], "end_list"
-        else:
+        elif kind == "map":
             for entry in child.children:
                 yield entry, counts[part.counter + 1], "end_map"

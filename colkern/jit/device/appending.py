@@ -17,6 +17,7 @@ from colkern.jit.device.kinds import (
     Kind,
     Literal,
     Number,
+    Plain,
     Record,
     is_plain,
 )
@@ -35,9 +36,24 @@ from colkern.kernels.text import is_utf8
 
 
 def append_value(e: Emitter, out: Value, value: Value) -> bool:
-    """Append a value that is not None; False if the builder does not take such a value."""
+    """Append a value of one slot that is not None; False if the builder does not take such a value."""
+    if isinstance(value.kind, Decimal):
+        return _append_decimal(e, out, value)
     made = _APPENDS.get(kind_of(out).node.kind)
     return made is not None and made(e, out, value)
+
+
+def append_items(e: Emitter, out: Value, array: Value) -> bool:
+    """Append the numbers of an array; False if the builder does not take such a value."""
+    if not isinstance(array.kind, Plain) or kind_of(out).node.kind != "number":
+        return False
+    name = e.bind(array.parts[0])
+
+    def append_item(position: str) -> None:
+        append_value(e, out, Value(array.kind, (f"{name}[{position}]",)))
+
+    e.repeated(f"len({name})", append_item)
+    return True
 
 
 # Numbers
@@ -129,15 +145,31 @@ def _append_words(e: Emitter, out: Value, value: Value) -> bool:
         words = (_word(e, value), *[sign] * (count - 1))
     else:
         return False
-    slot, room = new_slot(e, out)
-    for k, word in enumerate(words):
-        store(e, out, "items", f"{slot} * {count} + {k}", word, room)
-    end_slot(e, out, slot)
+    _put_words(e, out, words)
     return True
 
 
+def _append_decimal(e: Emitter, out: Value, value: Value) -> bool:
+    storage = kind_of(out).data_type.storage
+    assert isinstance(value.kind, Decimal)
+    if not isinstance(storage, s.Decimal) or value.kind.scale > storage.scale:
+        return False
+    words = decimals.at_scale(e, value, Decimal(max(storage.bit_width // 64, 1), storage.scale))
+    words = tuple(map(e.bind, words))
+    _check_words(e, out, words)
+    _put_words(e, out, words)
+    return True
+
+
+def _put_words(e: Emitter, out: Value, words: tuple[str, ...]) -> None:
+    slot, room = new_slot(e, out)
+    for k, word in enumerate(words):
+        store(e, out, "items", f"{slot} * {len(words)} + {k}", f"_ck_i8({word})", room)
+    end_slot(e, out, slot)
+
+
 def _check_words(e: Emitter, out: Value, words: tuple[str, ...]) -> None:
-    """Note an integer of several words that is none of the type."""
+    """Note words that are no integer of the type."""
     bounds = kind_of(out).node.bounds
     assert bounds is not None
     if not is_measured(out):

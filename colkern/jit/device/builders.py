@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from colkern.jit.building.nodes import HINTS, METHODS, way_to
-from colkern.jit.device import appending, nesting
+from colkern.jit.device import nesting
+from colkern.jit.device.appending import append_items, append_value
 from colkern.jit.device.builder_kinds import Builder
 from colkern.jit.device.emitter import Emitter, Value
 from colkern.jit.device.kinds import NOTHING, Literal, Nothing, Nullable, Unknown, is_plain
 from colkern.jit.device.nodes import child, kind_of
+from colkern.jit.device.whole_values import append_whole
 
 _NONE = Value(NOTHING, ())
 
@@ -40,7 +42,7 @@ def append(e: Emitter, out: Value, value: Value) -> None:
         with e.within([]) as otherwise:
             nesting.append_null(e, out)
         e.block.append(e.conditional(value.parts[0], then, otherwise))
-    elif not appending.append_value(e, out, value):
+    elif not (append_value(e, out, value) or append_whole(e, out, value, append)):
         kind = kind_of(out)
         hint = HINTS.get(kind.node.kind, "")
         raise e.failure(f"append: {value.kind.words} to a builder of {kind.data_type}{hint}")
@@ -78,15 +80,8 @@ def _count(e: Emitter, method: str, value: Value) -> str:
 
 
 def _extend(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
-    (values,) = arguments
-    if not is_plain(values.kind) or kind_of(out).node.kind != "number":
-        raise e.failure(f"extend: {values.kind.words} to {out.kind.words}")
-    array = e.bind(values.parts[0])
-
-    def append_item(position: str) -> None:
-        appending.append_value(e, out, Value(values.kind, (f"{array}[{position}]",)))
-
-    e.repeated(f"len({array})", append_item)
+    if not append_items(e, out, arguments[0]):
+        raise e.failure(f"extend: {arguments[0].kind.words} to {out.kind.words}")
     return _NONE
 
 

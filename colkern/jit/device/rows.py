@@ -55,6 +55,10 @@ def rows_on_device(
     if not isinstance(plain, types.FunctionType):
         raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
     tree = Tree(returns, plain.__name__)
+    if any(part.node.kind == "union" for part in tree.parts):
+        raise UnsupportedError(
+            f"{returns} as the type of rows on a device: unions are built on the CPU"
+        )
     given = tuple(map(type_of, arguments))
     checked = adapter.is_simulated() or os.environ.get("CK_CHECKED") == "1"
     kernels = row_kernels(plain, given, tree, checked)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import types
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -113,10 +114,11 @@ def row_kernels(
     if key not in made:
         names = _names_of(function, len(given))
         kinds = {name: kind_of(name, kind) for name, kind in zip(names[1:-1], given, strict=True)}
+        program = partial(Program, checked, by_row=True, error_model="python")
         made[key] = RowKernels(
             names[1:-1],
-            _row_kernel(function, names, kinds, tree, Program(checked, by_row=True), "measure"),
-            _row_kernel(function, names, kinds, tree, Program(checked, by_row=True), "write"),
+            _row_kernel(function, names, kinds, tree, program(), "measure"),
+            _row_kernel(function, names, kinds, tree, program(), "write"),
         )
     return made[key]
 

@@ -94,8 +94,7 @@ class Program:
         checked: Whether indices and nulls are checked.
         by_row: Whether each thread goes over rows, and its errors are those of a row. Then what the
             user's functions raise is noted, too, and ends them.
-        divides: Whether a division by zero has a result, as for a function of `udf`; else it is noted
-            where exceptions are.
+        error_model: Numba's: `python` if a division by zero raises, else `numpy`.
         literals: The strings of the source, one after the other.
         places: What went wrong where a check fails: the exception, with its text.
         functions: The functions that the kernel calls, by what they are made from.
@@ -103,7 +102,7 @@ class Program:
 
     checked: bool
     by_row: bool = False
-    divides: bool = False
+    error_model: str = "numpy"
     literals: bytearray = field(default_factory=bytearray)
     places: list[tuple[type[Exception], str]] = field(default_factory=list)
     functions: dict[Any, Any] = field(default_factory=dict)

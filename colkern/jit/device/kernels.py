@@ -197,7 +197,7 @@ class CudaKernel:
         from colkern.jit.device.emitter import Program
         from colkern.jit.device.functions import kernel_function
 
-        program = Program(checked, self.by_row, divides=self.by_row)
+        program = Program(checked, self.by_row)
         names = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
         given = {name: kind_of(name, kind) for name, kind in zip(names, kinds, strict=True)}
         function, needs = kernel_function(program, self.function, given)

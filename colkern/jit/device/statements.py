@@ -229,9 +229,8 @@ class Statements(Calls):
         self._return_nothing()
 
     def arithmetic(self, node: ast.BinOp, left: Value, right: Value) -> Value:
-        """`left op right`; a division by zero is noted where exceptions are, unless it has a result."""
-        notes = self.program.by_row and not self.program.divides
-        if notes and raising.divides(node, left, right):
+        """`left op right`; a division by zero is noted if it is an error."""
+        if self.program.error_model == "python" and raising.divides(node, left, right):
             number = self.bind(right.parts[0])
             self.note_unless(f"{number} != 0", ZeroDivisionError, "division by zero")
             self.stop_if_noted()

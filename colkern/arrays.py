@@ -211,13 +211,17 @@ class Array:
     @property
     def device(self) -> Device:
         """Where the bytes live: the device of the first buffer there is, here or below; else the host."""
+        return self._device_of_bytes() or HOST
+
+    def _device_of_bytes(self) -> Device | None:
         for buffer in self.buffers:
             if buffer is not None:
                 return buffer.device
         for part in (*self.children, self.dictionary):
-            if part is not None:
-                return part.device
-        return HOST
+            found = None if part is None else part._device_of_bytes()
+            if found is not None:
+                return found
+        return None
 
     def buffer(self, role: Role) -> Buffer | None:
         """The buffer of that role, or None if the array goes without it.

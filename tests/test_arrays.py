@@ -22,7 +22,7 @@ from colkern import schema as s
 from colkern.arrays import UNKNOWN, Array, RecordBatch, RecordBatchStream
 from colkern.errors import InvalidArrowError
 from colkern.layouts import Role
-from colkern.memory import HOST
+from colkern.memory import HOST, Buffer, Device
 
 BYTE = buffer([0])
 
@@ -135,6 +135,10 @@ def test_items_are_those_of_the_own_slots() -> None:
 def test_an_array_without_bytes_lives_on_the_host() -> None:
     assert Array(s.null(), 3, []).device == HOST
     assert Array(s.struct([("a", s.int8())]), 1, [None], [int8s([1])]).device == HOST
+    elsewhere = Device("cuda")
+    moved = Array(s.int8(), 1, [None, Buffer(np.ones(1, np.uint8), elsewhere)])
+    both = s.struct([("without", s.null()), ("with", s.int8())])
+    assert Array(both, 1, [None], [Array(s.null(), 1, []), moved]).device == elsewhere
 
 
 def test_arrays_are_not_hashable() -> None:

@@ -22,6 +22,8 @@ from benchmarks import data
 from benchmarks.case import Case, compared
 
 ROWS = (1_000_000, 10_000_000)
+BATCH = 10_000
+"""The rows of a batch as Spark cuts them."""
 
 
 @ck.udf
@@ -175,19 +177,35 @@ def _sums_of_column(lists: Any, out: Any) -> None:
         out[i] = total
 
 
-@compared(target=1.0, rows=ROWS, setup=("not counted", "counted"))
-def columns_of_lists(rows: int, setup: str) -> Case:
-    """The sums of lists of 0 to 8 floats, by awkward's arrays in Numba; its set-up is `from_arrow`."""
-    lengths = data.random(37).integers(0, 9, rows // 4, np.int32)
+def _lists(rows: int) -> pa.ListArray:
+    """Lists of 0 to 8 floats, one a row."""
+    lengths = data.random(37).integers(0, 9, rows, np.int32)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    child = pa.array(data.random(38).random(int(offsets[-1])))
-    peer = pa.ListArray.from_arrays(pa.array(offsets), child)
-    made, ours, out = ak.from_arrow(peer), ck.array(peer), np.empty(len(peer))
-    counted = setup == "counted"
+    return pa.ListArray.from_arrays(
+        pa.array(offsets), pa.array(data.random(38).random(offsets[-1]))
+    )
+
+
+@compared(target=1.0, rows=(1_000_000, 250_000, BATCH))
+def columns_of_lists(rows: int) -> Case:
+    """The sums of lists of floats, by awkward's arrays in Numba; both have been made before."""
+    peer = _lists(rows)
+    made, ours, out = ak.from_arrow(peer), ck.array(peer), np.empty(rows)
+    return Case(
+        peer.nbytes + out.nbytes,
+        {"colkern": lambda: _sums_of_column(ours, out), "awkward": lambda: _sums(made, out)},
+    )
+
+
+@compared(target=5.0, rows=(1_000_000, 250_000, BATCH))
+def columns_of_lists_from_arrow(rows: int) -> Case:
+    """The same with what makes the arrays of Arrow's."""
+    peer = _lists(rows)
+    out = np.empty(rows)
     return Case(
         peer.nbytes + out.nbytes,
         {
-            "colkern": lambda: _sums_of_column(ck.array(peer) if counted else ours, out),
-            "awkward": lambda: _sums(ak.from_arrow(peer) if counted else made, out),
+            "colkern": lambda: _sums_of_column(ck.array(peer), out),
+            "awkward": lambda: _sums(ak.from_arrow(peer), out),
         },
     )

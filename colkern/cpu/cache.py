@@ -166,11 +166,11 @@ class ContentCache(_Cache):  # type: ignore[misc]
         if not self._enabled or data.lifted or data.library.has_dynamic_globals:
             return
         with contextlib.suppress(OSError):
-            library, *parts, environments = data._reduce()
+            library, description, environment, *parts, environments = data._reduce()
             if self._outermost:
                 library = _without_bitcode(library, data.fndesc.llvm_cpython_wrapper_name)
-            callees = [_Callee(environment) for environment in environments]
-            payload = dumps(((library, *parts), callees))
+            parts = [library, description, _Environment(environment), *parts]
+            payload = dumps((parts, [_Environment(callee) for callee in environments]))
             if _UNRESOLVED in payload or _CLASS_BY_VALUE in payload:
                 return
             write_whole(Path(self.cache_path) / self._files[sig], payload)
@@ -191,8 +191,8 @@ def _without_bitcode(library: tuple[str, str, tuple[bytes, bytes]], wrapper: str
     return name, kind, (machine_code, parse_assembly(_DEFINES.format(wrapper)).as_bitcode())
 
 
-class _Callee:
-    """How the environment of a function is pickled whose machine code is part of another's.
+class _Environment:
+    """How the environment of a function is pickled.
 
     Numba imports the module that the function is from, for its globals. Only code that works with Python
     objects looks at them, and that has constants, too.

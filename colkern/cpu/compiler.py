@@ -32,6 +32,9 @@ _OPTIONS = {"nogil": True, "error_model": "numpy"}
 # and where it does not see that this comes to nothing, each item costs ten times what it should.
 _WITHOUT_COUNTS: dict[str, Any] = {"_nrt": False}
 
+# What other languages would call a function by: half of the work of compiling one of a few lines.
+_WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
 
 def compilations() -> dict[str, int]:
     """How many functions this process `compiled`, `loaded` from the disk cache, and `saved` there."""
@@ -86,7 +89,7 @@ def bound(function: Callable[..., Any], namespace: dict[str, Any]) -> types.Func
 def compiled(function: Callable[..., Any]) -> Any:
     """A body or a helper of the kernels', compiled into whoever calls it."""
     made = bound(function, _target_globals(function))
-    return numba.njit(forceinline=True, **_WITHOUT_COUNTS, **_OPTIONS)(made)
+    return numba.njit(forceinline=True, **_WITHOUT_COUNTS, **_WITHOUT_WRAPPERS, **_OPTIONS)(made)
 
 
 def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:

@@ -119,8 +119,9 @@ def _walk(value: Any, seen: set[int]) -> Iterator[bytes]:
 
 def _is_part_of(package: str, function: types.FunctionType) -> bool:
     """Whether a function is one of a package; not a user's that says so to be found again."""
-    module = sys.modules.get(function.__module__)
-    return function.__module__.startswith(f"{package}.") and function.__globals__ is vars(module)
+    # Code that is run in a namespace without a name makes functions without a module.
+    name = function.__module__ or ""
+    return name.startswith(f"{package}.") and function.__globals__ is vars(sys.modules.get(name))
 
 
 def _contents(function: types.FunctionType) -> Iterator[Any]:

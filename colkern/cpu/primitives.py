@@ -208,6 +208,18 @@ def load_item(typingctx: Any, like: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def store_item(typingctx: Any, like: Any, address: Any, value: Any) -> Any:
+    """A store of the array's item type that needs no alignment."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = builder.inttoptr(args[1], args[2].type.as_pointer())
+        builder.store(args[2], place, align=1)
+        return context.get_dummy_value()
+
+    return types.none(like, types.uint64, like.dtype), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def word_at(typingctx: Any, address: Any) -> Any:
     """A 64-bit load that needs no alignment."""
 

@@ -158,6 +158,18 @@ def load_item(typingctx: Any, like: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def store_item(typingctx: Any, like: Any, address: Any, value: Any) -> Any:
+    """A store of the array's item type; the address is a multiple of the item's size."""
+
+    def lower(builder: Any, target: Any, args: Values, _: Any) -> None:
+        item = convert(builder.load_var(args[2]), builder.get_storage_type(like.dtype))
+        llvm.store(item, _pointer(_word(builder, args[1])))
+        builder.store_var(target, None)
+
+    return types.none(like, types.uint64, like.dtype), lower
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def store_word(typingctx: Any, out: Any, position: Any, word: Any) -> Any:
     """A 64-bit store to eight bytes of `out`, of which the first has an aligned address."""
 

@@ -115,6 +115,18 @@ def load_item(typingctx: Any, like: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def store_item(typingctx: Any, like: Any, address: Any, value: Any) -> Any:
+    """A store of the array's item type; the address is a multiple of the item's size."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = builder.inttoptr(args[1], args[2].type.as_pointer(_GLOBAL))
+        builder.store(args[2], place)
+        return context.get_dummy_value()
+
+    return types.none(like, types.uint64, like.dtype), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def store_word(typingctx: Any, out: Any, position: Any, word: Any) -> Any:
     """A 64-bit store to eight bytes of `out`, of which the first has an aligned address."""
 

@@ -11,7 +11,7 @@ from typing import Any
 from numpy import int64, uint64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import load_item, multiply
+from colkern.kernels.primitives import load_item, multiply, store_item, word_at
 
 
 @helper
@@ -21,6 +21,25 @@ def byte_at(like: Any, address: Any, k: Any) -> Any:
     if k != ~uint64(0):
         value = int64(load_item(like, address + k))
     return value
+
+
+@helper
+def write_bytes(like: Any, word_like: Any, target: Any, address: Any, length: Any) -> None:
+    """The bytes from `target` on become a byte string, by words where `target` has whole ones.
+
+    word_like: uint64[]
+    """
+    count = uint64(length)
+    head = min((~target + uint64(1)) & uint64(7), count)
+    words = (count - head) >> uint64(3)
+    tail = head + (words << uint64(3))
+    for k in range(uint64(0), head):
+        store_item(like, target + uint64(k), load_item(like, address + uint64(k)))
+    for k in range(uint64(0), words):
+        place = head + (uint64(k) << uint64(3))
+        store_item(word_like, target + place, word_at(address + place))
+    for k in range(tail, count):
+        store_item(like, target + uint64(k), load_item(like, address + uint64(k)))
 
 
 @helper

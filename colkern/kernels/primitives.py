@@ -62,6 +62,12 @@ def load_item(like: Any, address: Any) -> Any:
     return np.frombuffer((ctypes.c_uint8 * size).from_address(int(address)), like.dtype)[0]
 
 
+def store_item(like: Any, address: Any, value: Any) -> None:
+    """The item at an address = `value`, which is of the type of the items of the array `like`."""
+    size = like.dtype.itemsize
+    np.frombuffer((ctypes.c_uint8 * size).from_address(int(address)), like.dtype)[0] = value
+
+
 def word_at(address: Any) -> Any:
     """The 8 bytes at an address, which need not be aligned, as a uint64."""
     return uint64(int.from_bytes((ctypes.c_uint8 * 8).from_address(int(address)), "little"))
@@ -167,6 +173,7 @@ PRIMITIVES = (
     compress_items,
     load_word,
     load_item,
+    store_item,
     word_at,
     add,
     multiply,

@@ -241,6 +241,13 @@ def test_function_that_calls_itself() -> None:
     assert content_hash(countdown) == content_hash(countdown)
 
 
+def test_function_of_a_namespace_without_a_name() -> None:
+    namespace: dict[str, Any] = {}
+    exec("def one(): return 1\ndef two(): return 2", namespace)
+    assert namespace["one"].__module__ is None
+    assert content_hash(namespace["one"]) != content_hash(namespace["two"])
+
+
 def test_cell_that_is_still_empty() -> None:
     from colkern.cpu.content import content_hash
 

@@ -37,6 +37,18 @@ def test_extract_bits(primitive: Any) -> None:
         assert int(compiled(uint64(word), uint64(mask))) == int(plain.extract_bits(word, mask))
 
 
+@pytest.mark.parametrize("code", ["i2", "f8"])
+def test_store_item_at_any_address(code: str) -> None:
+    store = numba.njit(lambda like, address, value: primitives.store_item(like, address, value))
+    data = np.zeros(24, np.uint8)
+    store(np.zeros(0, code), uint64(data.ctypes.data + 3), np.dtype(code).type(-5))
+    plain.store_item(np.zeros(0, code), data.ctypes.data + 12, np.dtype(code).type(7))
+    size = np.dtype(code).itemsize
+    assert data[3 : 3 + size].tobytes() == np.array([-5], code).tobytes()
+    assert data[12 : 12 + size].tobytes() == np.array([7], code).tobytes()
+    assert np.count_nonzero(data[:3]) + np.count_nonzero(data[12 + size :]) == 0
+
+
 @pytest.mark.parametrize("code", ["u1", "u2", "u4", "u8"])
 def test_compress_items(primitive: Any, code: str) -> None:
     compress = primitive("compress_items")

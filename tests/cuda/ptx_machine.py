@@ -320,6 +320,8 @@ def _expression(op: str, mods: list[str], kind: str, values: list[str], line: st
         return f"({product}) >> {_bits(kind)}" if "hi" in mods else product
     if op in ("mad", "fma"):
         return "fused({}, {}, {})".format(*typed) if floating else "{} * {} + {}".format(*typed)
+    if op == "copysign":
+        return "math.copysign({1}, {0})".format(*typed)
     if op in ("popc", "clz", "brev", "bfi", "bfe", "prmt", "sqrt", "rcp"):
         return f"{op}({', '.join(typed)}, bits={_bits(kind)})"
     if op in _ARITHMETIC:

@@ -256,13 +256,38 @@ def tuples_are_rows_of_structs() -> None:
         None,
         None,
     ]
-    words = [b"ab", b"", None, b"xyz"]
-    assert on_device(nested, ck.array(words, ck.binary()), ck.array([1, 2, 3, 4])) == [
-        {"f0": b"b", "f1": {"f0": False, "f1": 1}, "f2": True},
-        {"f0": b"", "f1": {"f0": True, "f1": None}, "f2": False},
-        None,
-        {"f0": b"yz", "f1": {"f0": True, "f1": 4}, "f2": False},
-    ]
+
+
+def as_struct(value: Any) -> Any:
+    """A tuple as the row of a struct without names."""
+    if not isinstance(value, tuple):
+        return value
+    return {f"f{k}": as_struct(part) for k, part in enumerate(value)}
+
+
+@ck.udf
+def spread(a, b, c):
+    return a, b, c, a + 1, b + 1, c + 1, a + 2, b + 2, c + 2, a + 3, b + 3, c + 3, a + 4, b + 4
+
+
+def rows_may_have_many_fields() -> None:
+    columns = ck.array([1, None]), ck.array([20, 2]), ck.array([300, 3])
+    expected = as_struct(spread.function(1, 20, 300))
+    assert on_device(spread, *columns) == [expected, None]
+
+
+ROWS = st.lists(st.tuples(st.none() | st.binary(max_size=3), st.none() | st.integers(0, 3)))
+
+
+@settings(max_examples=10, deadline=None, derandomize=True)
+@given(ROWS, st.integers(0, 9))
+def byte_strings_and_tuples_are_fields(rows: list[tuple[Any, Any]], offset: int) -> None:
+    strings, numbers = ([row[k] for row in rows] for k in (0, 1))
+    columns = (
+        ck.array([b"skipped"] * offset + strings, ck.large_binary())[offset:],
+        ck.array(numbers, ck.int16()),
+    )
+    assert on_device(nested, *columns) == list(map(as_struct, by_rows(nested, strings, numbers)))
 
 
 @ck.udf
@@ -489,6 +514,8 @@ ON_A_DEVICE: list[Callable[[], None]] = [
     nulls_are_propagated_passed_or_replaced,
     a_default_is_a_value_of_any_result_type,
     tuples_are_rows_of_structs,
+    rows_may_have_many_fields,
+    byte_strings_and_tuples_are_fields,
     functions_made_by_udf_are_called_for_values,
     strings_of_the_source_are_results,
     columns_without_rows_have_results_without_rows,

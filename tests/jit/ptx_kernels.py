@@ -11,7 +11,7 @@ from cuda.ptx_machine import Kernel as Machine
 from colkern.arrays import Array, RecordBatch
 from colkern.jit.device.columns_of_rows import DevicePlan
 from colkern.jit.device.emitter import Shared
-from colkern.jit.device.kernels import CudaKernel, _type_of
+from colkern.jit.device.kernels import CudaKernel, type_of
 from colkern.jit.device.launching import needed
 from colkern.memory import HOST
 
@@ -19,16 +19,16 @@ from colkern.memory import HOST
 def run_ptx(kernel: CudaKernel, capability: tuple[int, int], out: Any, *columns: Any) -> list[Any]:
     """What a kernel of an array and some columns writes, with one thread for each item of the array."""
     text = kernel.ptx([out, *columns], capability)
-    made = kernel._specialised(tuple(map(_type_of, (out, *columns))), bool(kernel.checked))
+    made = kernel._specialised(tuple(map(type_of, (out, *columns))), bool(kernel.checked))
     names = kernel.function.__code__.co_varnames[1:]
     named = dict(zip(names, columns, strict=False))
     errors = np.zeros(1, np.int64)
     numbers = needed(made.needs, named, errors, made.program, made.literals, HOST)
-    values = _parameters(out)
+    values = parameters(out)
     for need, number in zip(made.needs, numbers, strict=True):
-        values += _parameters(errors) if need == Shared("errors") else [int(number) % (1 << 64)]
+        values += parameters(errors) if need == Shared("errors") else [int(number) % (1 << 64)]
     arrays = [out, errors, *(table for table, _ in made.literals.values())]
-    arrays += [array for column in columns for array in _memory(column)]
+    arrays += [array for column in columns for array in memory_of(column)]
     allocations = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays if a.nbytes]
     Machine(text).launch(1, len(out), values, allocations)
     found: list[Any] = out.tolist()
@@ -47,31 +47,33 @@ def run_rows(plan: DevicePlan, machine: Machine, *columns: Array) -> tuple[Any, 
     written = [np.zeros(length * r.per_slot, r.dtype) for r in plan._output.rooms()]
     failed = np.full(1, 2**64 - 1, np.uint64)
     given = [np.int64(length), failed, *columns, *written]
-    made = kernel._specialised(tuple(map(_type_of, given)), False)
+    made = kernel._specialised(tuple(map(type_of, given)), False)
     named = {f"a{k}": column for k, column in enumerate(columns)}
     numbers = needed(made.needs, named, None, made.program, made.literals, HOST)
     arrays = [failed, *written, *(table for table, _ in made.literals.values())]
-    arrays += [array for column in columns for array in _memory(column)]
-    values = [length, *(n for array in (failed, *written) for n in _parameters(array))]
+    arrays += [array for column in columns for array in memory_of(column)]
+    values = [length, *(n for array in (failed, *written) for n in parameters(array))]
     values += [int(number) % (1 << 64) for number in numbers]
     machine.launch(1, 2, values, [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays])
     names = [room.name for room in plan._output.rooms()]
     return dict(zip(names, written, strict=True)), int(failed[0])
 
 
-def _parameters(array: Any) -> list[int]:
+def parameters(array: Any) -> list[int]:
+    """An array as a kernel's parameters."""
     address, length, size = array.ctypes.data, len(array), array.itemsize
     return [0, 0, length, size, address, length, size]
 
 
-def _memory(column: Array | RecordBatch) -> Iterator[Any]:
+def memory_of(column: Array | RecordBatch) -> Iterator[Any]:
+    """The memory that a column is read from."""
     if isinstance(column, RecordBatch):
         for part in column.columns:
-            yield from _memory(part)
+            yield from memory_of(part)
         return
     yield from (buffer.array for buffer in column.buffers if buffer is not None)
     record = getattr(column, "_device_record", None)
     yield from () if record is None else record._owners
     parts = column.children if column.dictionary is None else (column.dictionary,)
     for part in parts:
-        yield from _memory(part)
+        yield from memory_of(part)

@@ -87,6 +87,10 @@ def wrong_argument(x: str):
     return x.find(1.5)  # HERE
 
 
+def empty_list(x: int):
+    return []  # HERE
+
+
 class Thing:
     rate = 2
 
@@ -109,6 +113,7 @@ THING = Thing()
         (byte_and_letter, ["a number is compared with text", "ord('a')"]),
         (byte_in_letters, ["a number is compared with text", "ord('a')"]),
         (stepped, ["step of 1"]),
+        (empty_list, ["a list to which nothing is ever added", "[x][:0]"]),
         (wrong_argument, ["find(byte string, float)"]),
     ],
 )

@@ -184,3 +184,15 @@ def test_a_function_in_a_function_is_pickled_by_its_content() -> None:
     content = pickle.dumps(inner)
     assert pickle.loads(content)(1) == 5
     assert b"error_model" in content
+
+
+def test_generator_functions_are_not_stored() -> None:
+    # Numba knows how to go on with one only where it was compiled.
+    @ck.njit
+    def evens(n):
+        for i in range(n):
+            yield 2 * i
+
+    before = compilations()["saved"]
+    assert list(evens(3)) == [0, 2, 4]
+    assert compilations()["saved"] == before

@@ -427,8 +427,8 @@ def test_functions_that_are_missing_or_take_other_parameters() -> None:
         reducer(made_of(init=no_state, update=lambda state: state))
     with pytest.raises(TypeError, match="expected a plain function"):
         reducer(made_of(init=3, update=added))
-    with pytest.raises(UnsupportedError, match="month_interval"):
-        reducer(made_of(init=no_state, update=added), returns=s.month_interval())
+    with pytest.raises(UnsupportedError, match="day_time_interval as the result"):
+        reducer(made_of(init=no_state, update=added), returns=s.day_time_interval())
 
 
 # What else it is

@@ -148,8 +148,9 @@ def test_both_runs_must_append_the_same(function: Any) -> None:
 
 
 def test_what_the_function_raises_comes_through() -> None:
-    with pytest.raises(OverflowError, match="out of the range of int8"):
+    with pytest.raises(OverflowError, match="out of the range of int8") as caught:
         build_rows(leave_open, 200, returns=ck.list_(ck.int8()))
+    assert caught.value.__notes__ == ["leave_open: row 128"]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from numba.extending import NativeValue, box, intrinsic, models, register_model,
 from numba.np.numpy_support import from_dtype
 
 from colkern import schema as s
-from colkern.jit.building.nodes import ROW, Node, State, child_rows, node_of
+from colkern.jit.building.nodes import METHODS, ROW, Node, State, child_rows, node_of, way_to
 from colkern.jit.values.borrowing import Borrowed, keep_within_calls
 
 Mode = Literal["build", "measure", "write"]
@@ -73,14 +73,7 @@ class BuilderType(Borrowed, types.Type):  # type: ignore[misc]
 
     def part(self, name: str) -> list[int]:
         """The way down to what is called `name` in compiled code, by positions; empty if nothing is."""
-        kind, children = self.node.kind, self.node.children
-        if name == "values" and kind in ("list", "fixed_size_list"):
-            return [0]
-        if name in ("keys", "items") and kind == "map":
-            return [0, int(name == "items")]
-        if kind == "struct":
-            return [k for k, field in enumerate(children) if field.name == name][:1]
-        return []
+        return way_to(self.data_type, name)
 
     def after(self, way: list[int]) -> tuple[BuilderType, int]:
         """The type at the end of the way, and how many rows further on it stands."""
@@ -139,22 +132,6 @@ def _box(typ, value, c):
     made = c.builder.inttoptr(address, c.pyapi.pyobj)
     c.pyapi.incref(made)
     return made
-
-
-METHODS = frozenset(
-    (
-        "append",
-        "append_null",
-        "append_nulls",
-        "end_list",
-        "end_map",
-        "end_row",
-        "extend",
-        "field",
-        "reserve",
-    )
-)
-"""What a field of that name does not hide; `field` finds it."""
 
 
 @infer_getattr

@@ -24,6 +24,7 @@ import colkern.jit.building.room  # noqa: F401
 from colkern.cpu.compiler import jit
 from colkern.jit.building.builder_type import BuilderType
 from colkern.jit.building.byte_strings import bytes_append, fixed_size_append
+from colkern.jit.building.nodes import HINTS
 from colkern.jit.building.numbers import number_append, words_append
 from colkern.jit.building.whole_values import list_append, map_append, struct_append, union_append
 from colkern.jit.compiling.library import library_key
@@ -45,26 +46,13 @@ def _ol_append(out, value):
         return append_optional
     made = _APPENDS.get(out.node.kind, lambda out, value: None)(out, value)
     if made is None:
-        raise TypingError(f"append: {_got(value)} to a builder of {out.data_type}{_hint(out)}")
+        hint = HINTS.get(out.node.kind, "")
+        raise TypingError(f"append: {_got(value)} to a builder of {out.data_type}{hint}")
     return made
 
 
 def _got(value):
     return str(types.unliteral(value)).replace("unicode_type", "str")
-
-
-_HINTS = {
-    "list": "; append a list, or append to its `values`, then call end_list()",
-    "fixed_size_list": "; append a list, or append to its `values`, then call end_list()",
-    "map": "; append a list of pairs, or append to its `keys` and `items`, then call end_map()",
-    "struct": "; append a tuple, or append to each of its fields, then call end_row()",
-    "union": "; append a tuple with a place for each child",
-    "null": ", which takes None alone",
-}
-
-
-def _hint(out):
-    return _HINTS.get(out.node.kind, "")
 
 
 _APPENDS = {

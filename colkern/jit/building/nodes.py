@@ -70,6 +70,31 @@ ROW = 16
 
 UNLIMITED = 2**62
 
+METHODS = frozenset(
+    (
+        "append",
+        "append_null",
+        "append_nulls",
+        "end_list",
+        "end_map",
+        "end_row",
+        "extend",
+        "field",
+        "reserve",
+    )
+)
+"""What a field of that name does not hide; `field` finds it."""
+
+HINTS: dict[Kind, str] = {
+    "list": "; append a list, or append to its `values`, then call end_list()",
+    "fixed_size_list": "; append a list, or append to its `values`, then call end_list()",
+    "map": "; append a list of pairs, or append to its `keys` and `items`, then call end_map()",
+    "struct": "; append a tuple, or append to each of its fields, then call end_row()",
+    "union": "; append a tuple with a place for each child",
+    "null": ", which takes None alone",
+}
+"""What to do with a builder that does not take a value."""
+
 
 class Request(IntEnum):
     """What a node is to have room for."""
@@ -224,6 +249,18 @@ def subtree(data_type: s.DataType) -> Iterator[s.DataType]:
     yield data_type
     for field in node_of(data_type).children:
         yield from subtree(field.type)
+
+
+def way_to(data_type: s.DataType, name: str) -> list[int]:
+    """The way down to what is called `name` in compiled code, by positions; empty if nothing is."""
+    node = node_of(data_type)
+    if name == "values" and node.kind in ("list", "fixed_size_list"):
+        return [0]
+    if name in ("keys", "items") and node.kind == "map":
+        return [0, int(name == "items")]
+    if node.kind == "struct":
+        return [k for k, field in enumerate(node.children) if field.name == name][:1]
+    return []
 
 
 def child_rows(data_type: s.DataType) -> list[int]:

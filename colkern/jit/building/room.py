@@ -23,6 +23,7 @@ from colkern.jit.building.state import (
     set_failure,
     used_of,
 )
+from colkern.jit.building.tree import CHANGED
 
 SLOTS, BYTES, NULLS = (int(request) for request in Request)
 _NO_MEMORY, _OFFSETS, _INTERRUPT = (int(failure) for failure in list(Failure)[1:])
@@ -54,10 +55,7 @@ def _ol_make_room(row, request, count):
     else:
 
         def make_room(row, request, count):
-            raise ValueError(
-                "called twice for one row, a function appended different values; "
-                "it must depend on its arguments alone"
-            )
+            raise ValueError(CHANGED)
 
     return make_room
 

@@ -6,26 +6,25 @@ writes, and then rows do so independently of each other: the pattern *two-pass* 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colkern import schema as s
-from colkern.arrays import Array
+from colkern.arrays import Array, RecordBatch
 from colkern.cpu.threads import run_ranges
-from colkern.errors import LimitExceededError
 from colkern.jit.building.arrays import built_array, padded
-from colkern.jit.building.nodes import ROW, Node, State, child_rows, node_of, subtree
-from colkern.memory import allocate
+from colkern.jit.building.nodes import ROW, State
+from colkern.jit.building.tree import CHANGED, Part, Tree
+from colkern.memory import Device
 
 
 def build_rows(
     function: Callable[..., None], count: int, *arguments: Any, returns: s.DataType
 ) -> Array:
-    """The array of what `function(i, *arguments, out)` appends for each `i`, on all threads::
+    """The array of what `function(i, *arguments, out)` appends for each `i`, all threads at work::
 
         @numba.njit
         def squares(i, limits, out):
@@ -42,10 +41,15 @@ def build_rows(
     Nothing is grown or copied: the function is called twice for each `i`, first to measure, then to
     write, and must append the same both times.
 
+    It runs where the arguments are: on a CUDA device if columns, batches or arrays are in device
+    memory, where the array comes to be as well. There the function's source is translated, as that of
+    a `cuda_jit` kernel, a thread goes over rows of its own, and what is raised is known by its first row.
+
     Args:
         function: A function for Numba, compiled or plain.
         count: How often to call it.
-        arguments: What Numba takes: NumPy arrays, numbers …
+        arguments: What Numba takes: columns, batches, NumPy arrays, numbers … On a device: columns and
+            batches, arrays of CuPy, numbers.
         returns: The data type of the array.
 
     Raises:
@@ -54,9 +58,10 @@ def build_rows(
             values than its first.
         OverflowError: If a number is out of the range of its type.
         LimitExceededError: If the values do not fit 32-bit offsets.
-        UnsupportedError: If builders do not have the type.
+        UnsupportedError: If builders do not have the type, or arguments are in different memories.
 
-    What the function raises itself comes through.
+    What the function raises itself comes through, with a note that says in which row it was; on a device,
+    with the line as well.
     """
     return rows_and_offsets(function, count, arguments, returns)[0]
 
@@ -69,142 +74,97 @@ def rows_and_offsets(
     Raises:
         As `build_rows`.
     """
-    tree = _Tree(returns, getattr(function, "__name__", "the function"))
-    places = np.array([place for part in tree.parts for place in part.counters], np.int64)
+    device = _device_of(arguments)
+    if device is not None:
+        from colkern.jit.device.rows import rows_on_device
+
+        return rows_on_device(function, count, tuple(arguments), returns, device)
+    return _rows_on_host(function, count, tuple(arguments), returns)
+
+
+def _rows_on_host(
+    function: Callable[..., None], count: int, arguments: tuple[Any, ...], returns: s.DataType
+) -> tuple[Array, NDArray[np.int64]]:
+    tree = Tree(returns, getattr(function, "__name__", "the function"))
+    places = _places(tree)
     # What is measured for a row stands one further on: the running sums are where rows start.
     starts = np.zeros((len(places), count + 1), np.int64)
+    null_counts = np.zeros(len(tree.parts), np.int64)
     if count:
         from colkern.jit.building.row_compiler import row_loops
 
-        measure, write = row_loops(function, tuple(arguments), returns)
-        states = run_ranges(measure, count, (places, starts, tuple(arguments)))
+        measure, write = row_loops(function, arguments, returns)
+        states = run_ranges(_noting(measure, tree.name), count, (places, starts, arguments))
         tree.require_complete(starts[:, 1:])
         np.cumsum(starts, axis=1, out=starts)
-        tree.allocate(starts[:, -1], sum(states))
-        changed = run_ranges(write, count, (tree.state, places, starts, tuple(arguments)))
+        null_counts = sum(states).reshape(-1, ROW)[:, State.NULL_COUNT]
+        tree.allocate(starts[:, -1], null_counts, padded)
+        changed = run_ranges(write, count, (_pointers(tree), places, starts, arguments))
         if any(changed):
-            raise ValueError(
-                f"{tree.name}: called twice for one row, it appended different values; "
-                f"it must depend on its arguments alone"
-            )
+            raise ValueError(f"{tree.name}: {CHANGED}")
     else:
-        tree.allocate(starts[:, -1], np.zeros_like(tree.state))
-    return tree.array(), starts[0]
+        tree.allocate(starts[:, -1], null_counts, padded)
+    return _array(tree.parts[0]), starts[0]
 
 
-@dataclass
-class _Part:
-    """A node of the tree, and what is written for it."""
+def _noting(loop: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A loop over rows whose exceptions say in a note at which row they were raised."""
+    from colkern.jit.rows.row_loop import note_row
 
-    type: s.DataType
-    node: Node
-    row: int
-    first_counter: int
-    children: list[_Part] = field(default_factory=list)
-    length: int = 0
-    null_count: int = 0
-    items: NDArray[Any] | None = None
-    nulls: NDArray[np.uint8] | None = None
-    data: NDArray[np.uint8] | None = None
+    def run(start: int, stop: int, *arguments: Any) -> Any:
+        try:
+            return loop(start, stop, *arguments)
+        except Exception as error:
 
-    @property
-    def counters(self) -> list[int]:
-        """The numbers of the tree's state that say how much there is of this node."""
-        held = [State.LENGTH, State.USED] if self.node.has_offsets else [State.LENGTH]
-        return [self.row * ROW + number for number in held]
+            def attempt(start: int, stop: int) -> None:
+                loop(start, stop, *arguments)
 
-    def array(self) -> Array:
-        """What was written."""
-        children = [child.array() for child in self.children]
-        return built_array(
-            self.type, self.length, self.null_count, self.nulls, self.items, self.data, children
-        )
+            note_row(error, name, attempt, start, stop)
+            raise
+
+    return run
 
 
-class _Tree:
-    """The nodes of a data type; their rows stand in `state`."""
-
-    def __init__(self, data_type: s.DataType, name: str) -> None:
-        self.name = name
-        self.state = np.zeros(sum(1 for _ in subtree(data_type)) * ROW, np.int64)
-        self.parts: list[_Part] = []
-        self._add(data_type, 0)
-
-    def _add(self, data_type: s.DataType, row: int) -> _Part:
-        first_counter = sum(len(part.counters) for part in self.parts)
-        part = _Part(data_type, node_of(data_type), row, first_counter)
-        self.parts.append(part)
-        for child, rows in zip(part.node.children, child_rows(data_type), strict=True):
-            part.children.append(self._add(child.type, row + rows))
-        return part
-
-    def array(self) -> Array:
-        """The array of what was written."""
-        return self.parts[0].array()
-
-    def require_complete(self, counts: NDArray[np.int64]) -> None:
-        """ValueError for a row whose values are not all part of a slot.
-
-        counts: int64[counters, rows]
-        """
-        for part in self.parts:
-            for child, wanted, end in _expected(part, counts):
-                found = counts[child.first_counter]
-                wrong = np.flatnonzero(found != wanted)
-                if wrong.size:
-                    row = int(wrong[0])
-                    raise ValueError(
-                        f"{self.name}: row {row} has {int(found[row] - wanted[row])} values of "
-                        f"{child.type} after the last {end}()"
-                    )
-
-    def allocate(self, totals: NDArray[np.int64], state: NDArray[np.int64]) -> None:
-        """Make room for as much as was measured.
-
-        Args:
-            totals: int64[counters]
-            state: The state that counts the nulls of all rows.
-        """
-        for part in self.parts:
-            node, here = part.node, part.row * ROW
-            part.length = int(totals[part.first_counter])
-            part.null_count = int(state[here + State.NULL_COUNT])
-            if node.has_offsets:
-                used = int(totals[part.first_counter + 1])
-                if used > node.most_used:
-                    raise LimitExceededError(
-                        f"{self.name}: {used} bytes or values; {part.type} holds {node.most_used} in "
-                        f"one array: return the large type"
-                    )
-                if node.kind == "binary":
-                    part.data = padded(used, np.dtype(np.uint8))
-            if node.item is not None:
-                part.items = padded(part.length * node.per_slot + node.has_offsets, node.item)
-            if part.null_count:
-                part.nulls = allocate(part.length, np.uint8)
-            if node.kind == "null":
-                part.null_count = part.length
-            for number, array in (
-                (State.ITEMS, part.items),
-                (State.NULLS, part.nulls),
-                (State.BYTES, part.data),
-            ):
-                if array is not None:
-                    self.state[here + number] = array.ctypes.data
+def _device_of(arguments: Sequence[Any]) -> Device | None:
+    """The device that has the bytes of the columns and arrays, if one has."""
+    for argument in arguments:
+        parts = argument.columns if isinstance(argument, RecordBatch) else [argument]
+        for part in parts:
+            if isinstance(part, Array):
+                if part.device.kind == "cuda":
+                    return part.device
+            elif hasattr(part, "__cuda_array_interface__"):
+                return Device("cuda", int(part.device.id))
+    return None
 
 
-def _expected(
-    part: _Part, counts: NDArray[np.int64]
-) -> Iterator[tuple[_Part, NDArray[np.int64], str]]:
-    """Each node below, how many slots it should have by rows, and what ends those that it has."""
-    kind, length = part.node.kind, counts[part.first_counter]
-    for child in part.children:
-        if kind == "struct":
-            yield child, length, "end_row"
-        elif kind == "fixed_size_list":
-            yield child, length * part.node.per_slot, "end_list"
-        elif kind == "list":
-            yield child, counts[part.first_counter + 1], "end_list"
-        else:
-            for entry in child.children:
-                yield entry, counts[part.first_counter + 1], "end_map"
+def _places(tree: Tree) -> NDArray[np.int64]:
+    """Where the numbers that the tree counts stand in its state."""
+    places = []
+    for part in tree.parts:
+        places.append(part.row * ROW + State.LENGTH)
+        if part.node.has_offsets:
+            places.append(part.row * ROW + State.USED)
+    return np.array(places, np.int64)
+
+
+def _pointers(tree: Tree) -> NDArray[np.int64]:
+    """A state that says where the memory of each node is."""
+    state = np.zeros((len(tree.parts), ROW), np.int64)
+    for part in tree.parts:
+        for number, array in (
+            (State.ITEMS, part.items),
+            (State.NULLS, part.nulls),
+            (State.BYTES, part.data),
+        ):
+            if array is not None:
+                state[part.row, number] = array.ctypes.data
+    return state.reshape(-1)
+
+
+def _array(part: Part) -> Array:
+    """What was written for a node."""
+    children = [_array(child) for child in part.children]
+    return built_array(
+        part.type, part.length, part.null_count, part.nulls, part.items, part.data, children
+    )

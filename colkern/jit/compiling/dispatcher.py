@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from numba.core import sigutils
 from numba.core.compiler_lock import global_compiler_lock
 
+from colkern.cpu.cache import ContentCache
+from colkern.cpu.content import content_hash
 from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.jit.compiling.checks import CheckedCompiler
-from colkern.jit.compiling.functions import dispatcher_of
+from colkern.jit.compiling.library import library_key
 from colkern.jit.compiling.names import is_found_by_name
 from colkern.jit.environment import is_checked
 
@@ -52,12 +55,31 @@ class FunctionDispatcher(CachedDispatcher):
             if arguments in self.overloads or not self._can_compile:
                 return super().compile(sig)
             with self._compiling_counter:
-                copy = dispatcher_of(self.py_func, self.jit_options)
-                copy.compile(sig)
-                # Numba forgets compiled code with the dispatcher that it belongs to.
-                self._copies.append(copy)
-                self.add_overload(copy.overloads[arguments])
-                return self.overloads[arguments].entry_point
+                cache = ContentCache(
+                    lambda: content_hash(self, library_key()), self.py_func.__name__
+                )
+                found = cache.load_overload(sig, self.targetctx)
+                if found is None:
+                    found = self._compiled_copy(sig, cache).overloads[arguments]
+                else:
+                    self.targetctx.insert_user_function(
+                        found.entry_point, found.fndesc, [found.library]
+                    )
+                self.add_overload(found)
+                return found.entry_point
+
+    def _compiled_copy(self, sig: Any, cache: ContentCache) -> Any:
+        from colkern.jit.compiling.functions import dispatcher_of
+
+        copy = dispatcher_of(self.py_func, self.jit_options)
+        if inspect.isgeneratorfunction(self.py_func):
+            # As `dispatcher_of` says.
+            cache.disable()
+        copy._cache = cache
+        copy.compile(sig)
+        # Numba forgets compiled code with the dispatcher that it belongs to.
+        self._copies.append(copy)
+        return copy
 
     def __reduce__(self) -> Any:
         # By name where the name leads back here, as for any function; else by its parts.

@@ -34,6 +34,10 @@ _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
         ),
         "compiled code cannot use the global {0!r} of type {1}",
     ),
+    (
+        re.compile(r"imprecise type: (list|DictType)[(\[]undefined"),
+        "a {0} to which nothing is ever added; items such as x have [x][:0] as the empty list",
+    ),
     (re.compile(r"NameError: (name '\w+' is not defined)"), "{0}"),
     (
         re.compile(r"Can't unify return type from the following types: (.+)"),
@@ -108,6 +112,7 @@ _PLAIN: list[tuple[str, str]] = [
     (r"unicode_type", "str"),
     (r"readonly bytes\(.*?\)", "bytes"),
     (r"\bnone\b", "None"),
+    (r"\bDictType\b", "dict"),
     (r"\bint64\b", "int"),
     (r"\bfloat64\b", "float"),
 ]

@@ -1,7 +1,7 @@
 """User's functions made ready for Numba: the plain functions that they call are compiled with them.
 
 What is compiled is a copy of the function with globals of its own, which say that it belongs to this
-module: code from `__main__`, a notebook or a pickle names modules that another process cannot import.
+package: code from `__main__`, a notebook or a pickle names modules that another process cannot import.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from colkern.cpu.compiler import jit
 from colkern.jit.compiling.checks import RowCompiler
 from colkern.jit.compiling.library import library_key
 from colkern.jit.compiling.names import global_names, is_empty, row_function
+
+_HOME = "colkern.jit.compiling"
+"""The module that copies say they are from: Numba imports it when it loads their machine code."""
 
 
 def dispatcher_of(function: Any, options: dict[str, Any] | None = None) -> Any:
@@ -129,7 +132,7 @@ def _filled_cells(function: types.FunctionType) -> list[types.CellType]:
 
 
 def _copy(function: types.FunctionType) -> types.FunctionType:
-    namespace = {"__name__": __name__, "__builtins__": __builtins__}
+    namespace = {"__name__": _HOME, "__builtins__": __builtins__}
     cells = tuple(
         types.CellType(*([] if is_empty(cell) else [cell.cell_contents]))
         for cell in function.__closure__ or ()
@@ -138,7 +141,7 @@ def _copy(function: types.FunctionType) -> types.FunctionType:
         function.__code__, namespace, function.__name__, function.__defaults__, cells
     )
     copy.__kwdefaults__ = function.__kwdefaults__
-    copy.__module__ = __name__
+    copy.__module__ = _HOME
     return copy
 
 

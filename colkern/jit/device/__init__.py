@@ -5,4 +5,7 @@ plain functions. Importing this package imports no compiler.
 
 `kinds` says what a variable can be, `elements` how a slot is read, `columns`, `strings` and `decimals`
 what can be done with it; `expressions` and `statements` walk the source; `kernels` launches.
+
+Rows of any length (`build_rows`): `builders` has what functions do with their builder, of `nodes`,
+`appending`, `nesting` and `whole_values`; `building_kernels` what is around them, and `rows` launches.
 """

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from colkern.jit.column_function import ColumnFunction
-from colkern.jit.device import columns, decimals, strings
+from colkern.jit.device import builders, columns, decimals, strings
+from colkern.jit.device.builder_kinds import Builder
 from colkern.jit.device.conversions import truth
 from colkern.jit.device.emitter import Emitter, Value, record
 from colkern.jit.device.kinds import (
@@ -161,6 +162,7 @@ _METHODS: dict[type[Kind], Callable[[Emitter, Value, str, Sequence[Value]], Valu
     Bytes: strings.method,
     Literal: strings.method,
     Decimal: decimals.method,
+    Builder: builders.method,
 }
 
 

@@ -57,7 +57,20 @@ class Shared:
     name: str
 
 
-Need = Member | Like | Shared
+@dataclass(frozen=True)
+class Built:
+    """The address of what is written for a node of a tree that is built.
+
+    Args:
+        row: The node.
+        name: What of it: `items`, `nulls` or `data`, as in `colkern.jit.building.tree`.
+    """
+
+    row: int
+    name: str
+
+
+Need = Member | Like | Shared | Built
 
 
 @dataclass(frozen=True)
@@ -81,6 +94,7 @@ class Program:
         checked: Whether indices and nulls are checked.
         by_row: Whether each thread goes over rows, and its errors are those of a row. Then what the
             user's functions raise is noted, too, and ends them.
+        error_model: Numba's: `python` if a division by zero raises, else `numpy`.
         literals: The strings of the source, one after the other.
         places: What went wrong where a check fails: the exception, with its text.
         functions: The functions that the kernel calls, by what they are made from.
@@ -88,6 +102,7 @@ class Program:
 
     checked: bool
     by_row: bool = False
+    error_model: str = "numpy"
     literals: bytearray = field(default_factory=bytearray)
     places: list[tuple[type[Exception], str]] = field(default_factory=list)
     functions: dict[Any, Any] = field(default_factory=dict)
@@ -174,6 +189,25 @@ class Emitter:
         finally:
             self.block = outer
 
+    def conditional(self, test: str, then: list[ast.stmt], otherwise: list[ast.stmt]) -> ast.stmt:
+        """An `if` statement."""
+        (made,) = self.located(f"if {test}: pass")
+        assert isinstance(made, ast.If)
+        made.body = then or made.body
+        made.orelse = otherwise
+        return made
+
+    def repeated(self, count: str, body: Callable[[str], None]) -> None:
+        """Add a loop over `count` positions (uint64), whose body emits its statements."""
+        position, end = self.fresh(), self.fresh()
+        self.emit(f"{position}, {end} = _ck_zero, _ck_u8({count})")
+        (made,) = self.located(f"while {position} < {end}: pass")
+        assert isinstance(made, ast.While)
+        with self.within([]) as made.body:
+            body(position)
+            self.emit(f"{position} += _ck_one")
+        self.block.append(made)
+
     # Names
 
     def fresh(self) -> str:
@@ -238,8 +272,16 @@ class Emitter:
     def check(self, right: str, exception: type[Exception], message: str) -> None:
         """Have a failed condition raise, where checks are made."""
         if self.program.checks_values:
-            self.emit(self.call(slot_values.noted, right, self.place(exception, message)))
+            self.note_unless(right, exception, message)
             self.stop_if_noted()
+
+    def note_unless(self, right: str, exception: type[Exception], message: str) -> None:
+        """Note what a failed condition raises, if nothing is noted yet: `slot_values.noted` in place.
+
+        A call would be inlined, for which the compiler takes many times as long.
+        """
+        errors, place = self.place(exception, message).split(", ")
+        self.emit(f"if not ({right}) and {errors}[0] == 0: {errors}[0] = {place}")
 
     def stop_if_noted(self) -> None:
         """Return if something has been noted, where that ends a function."""
@@ -285,8 +327,8 @@ class Emitter:
 
 
 def integer(value: Value) -> int | None:
-    """The number of a constant integer."""
-    if not isinstance(value.kind, Integer):
+    """The number of a constant integer; None of what is none, or is a variable."""
+    if not isinstance(value.kind, Integer) or value.parts[0].isidentifier():
         return None
     return int(ast.literal_eval(value.parts[0]))
 
@@ -314,5 +356,7 @@ def name_of(need: Need) -> str:
         return f"_ck_like_{need.code}"
     if isinstance(need, Shared):
         return f"_ck_{need.name}"
+    if isinstance(need, Built):
+        return f"_ck_built_{need.row}_{need.name}"
     steps = "".join(f"_{step}" for step in need.path.steps)
     return f"_ck_of_{need.path.root}{steps}_{need.name}"

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from colkern.jit.device import columns, decimals, strings
+from colkern.jit.device import builders, columns, decimals, strings
 from colkern.jit.device.assignments import Assignments, variables
+from colkern.jit.device.builder_kinds import Builder
 from colkern.jit.device.emitter import Value, items, record
 from colkern.jit.device.kinds import (
     INTEGER,
@@ -121,6 +122,8 @@ class Expressions(Assignments):
             return columns.row_attribute(self, base, node.attr)
         if isinstance(kind, Decimal):
             return decimals.attribute(self, base, node.attr)
+        if isinstance(kind, Builder):
+            return builders.attribute(self, base, node.attr)
         if isinstance(kind, Record) and node.attr in kind.names:
             return items(base)[kind.names.index(node.attr)]
         if isinstance(kind, Bytes | Literal):

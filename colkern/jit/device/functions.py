@@ -41,6 +41,18 @@ class Specialised:
     needs: list[Need]
     returned: Kind
 
+    def call(self, name: str, parts: list[str], needed: list[str]) -> str:
+        """The code of a call.
+
+        Args:
+            name: What the function is called there.
+            parts: The parts of its arguments.
+            needed: What it needs.
+        """
+        given = [*parts, *needed]
+        packs = [f"({', '.join(pack)},)" for pack in _packs(given)]
+        return f"{name}({', '.join(packs or given)})"
+
 
 def call(
     caller: Statements,
@@ -59,13 +71,14 @@ def call(
     kinds = {name: _rooted(name, value.kind, origins) for name, value in given.items()}
     made = specialised(caller.program, function, kinds)
     arguments = [part for value in given.values() for part in value.parts]
+    needed = []
     for need in made.needs:
         if isinstance(need, Member):
             need = Member(_in_caller(need.path, origins), need.name)
-        arguments.append(caller.need(need))
+        needed.append(caller.need(need))
     name = f"_ck_{function.__name__}_{len(caller.namespace)}"
     caller.namespace[name] = made.function
-    text = f"{name}({', '.join(arguments)})"
+    text = made.call(name, arguments, needed)
     returned = made.returned.moved(lambda path: _in_caller(path, origins))
     count = len(returned.parts)
     if count == 0:
@@ -159,8 +172,39 @@ def specialised(
     return made
 
 
+_MOST_ARGUMENTS = 30
+"""Python calls a function with more in another way, which is not inlined."""
+
+_PACK = 16
+
+
+def _packs(given: list[str]) -> list[list[str]]:
+    """What a function is given, in tuples if that is too much otherwise; else nothing."""
+    if len(given) <= _MOST_ARGUMENTS:
+        return []
+    return [given[k : k + _PACK] for k in range(0, len(given), _PACK)]
+
+
 def _parameters(translated: Translated) -> list[str]:
-    return list(translated.needs.values())
+    """The names of what a function takes besides; if it is tuples, they are unpacked first of all."""
+    definition, needed = translated.definition, list(translated.needs.values())
+    packs = _packs([argument.arg for argument in definition.args.args] + needed)
+    if not packs:
+        return needed
+    definition.args.args = []
+    given = [f"_ck_pack{k}" for k in range(len(packs))]
+    lines = [f"{', '.join(pack)}, = {name}" for pack, name in zip(packs, given, strict=True)]
+    definition.body[:0] = _located("\n".join(lines), definition)
+    return given
+
+
+def _located(text: str, node: ast.AST) -> list[ast.stmt]:
+    """Statements with the line of a node."""
+    body = ast.parse(text).body
+    for statement in body:
+        for part in ast.walk(statement):
+            ast.copy_location(part, node)
+    return body
 
 
 def defined(
@@ -189,29 +233,44 @@ def kernel_function(
     if translated.returned != NOTHING:
         raise CompileError(f"{function.__name__}: a kernel returns nothing; write to an array")
     definition, needs = translated.definition, translated.needs
-    errors = Shared("errors") if program.by_row else None
     used = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}
+    prelude, taken = prelude_of(program, kinds, used, needs, translated.namespace)
+    definition.body[:0] = _located("\n".join(prelude), definition)
+    definition.args.args = [ast.arg(name) for name, kind in kinds.items() if kind == PLAIN]
+    return defined(function, translated, list(taken.values())), list(taken)
+
+
+def prelude_of(
+    program: Program,
+    kinds: dict[str, Kind],
+    used: set[str],
+    needs: dict[Need, str],
+    namespace: dict[str, Any],
+) -> tuple[list[str], dict[Need, str]]:
+    """Statements that a kernel begins with, and which of its needs it takes from the launch.
+
+    Args:
+        program: What its functions share.
+        kinds: What it is handed.
+        used: The names that it uses.
+        needs: What it needs; what columns need is added.
+        namespace: What its global names mean; what the statements name is added.
+    """
     prelude: list[str] = []
     for name, kind in kinds.items():
         if isinstance(kind, Column):
             prelude += _whole_column(name, kind, used, needs)
-    translated.namespace["_ck_cuda"] = adapter.compiler()
+    namespace["_ck_cuda"] = adapter.compiler()
+    taken: dict[Need, str] = {}
     for need, name in needs.items():
         if isinstance(need, Like):
-            translated.namespace[f"{name}_type"] = np.dtype(need.code).type
+            namespace[f"{name}_type"] = np.dtype(need.code).type
             prelude.append(f"{name} = _ck_cuda.local.array(1, {name}_type)")
-        elif need == errors:
+        elif need == Shared("errors") and program.by_row:
             prelude.append(f"{name} = _ck_cuda.local.array(1, _ck_i8)")
-    before = ast.parse("\n".join(prelude)).body
-    for statement in before:
-        for part in ast.walk(statement):
-            ast.copy_location(part, definition)
-    definition.body[:0] = before
-    definition.args.args = [ast.arg(name) for name, kind in kinds.items() if kind == PLAIN]
-    taken = {
-        need: name for need, name in needs.items() if not isinstance(need, Like) and need != errors
-    }
-    return defined(function, translated, list(taken.values())), list(taken)
+        else:
+            taken[need] = name
+    return prelude, taken
 
 
 def _whole_column(name: str, kind: Column, used: set[str], needs: dict[Need, str]) -> list[str]:

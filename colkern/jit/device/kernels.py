@@ -23,6 +23,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
 from colkern.errors import CompileError, UnsupportedError
+from colkern.jit.device.kinds import PLAIN, Column, Kind, Path
 from colkern.jit.environment import is_checked
 from colkern.memory import Device
 
@@ -113,11 +114,11 @@ class CudaKernel:
         from colkern.cuda import adapter
         from colkern.jit.device.emitter import Shared
 
-        made = self._specialised(tuple(map(_type_of, arguments)), self._is_checked())
+        made = self._specialised(tuple(map(type_of, arguments)), self._is_checked())
         signature = [
             (np.asarray(value).dtype.str[1:], isinstance(value, np.ndarray))
             for value in arguments
-            if _type_of(value) is None
+            if type_of(value) is None
         ]
         for need in made.needs:
             if need == Shared("errors"):
@@ -125,7 +126,7 @@ class CudaKernel:
             else:
                 counts = ("length", "null_count")
                 signature.append(("i8" if need.name in counts else "u8", False))
-        with self._explained():
+        with explained(self.name):
             return adapter.ptx(made.function, signature, capability)
 
     def noted(self, arguments: Sequence[Any], number: int) -> tuple[type[Exception], str]:
@@ -135,19 +136,9 @@ class CudaKernel:
             arguments: Those of the launch.
             number: What it noted.
         """
-        made = self._specialised(tuple(map(_type_of, arguments)), self._is_checked())
+        made = self._specialised(tuple(map(type_of, arguments)), self._is_checked())
         exception, text = made.program.places[number - 1]
         return exception, text
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Within it, code that the compiler does not take is a CompileError."""
-        from colkern.cuda import adapter
-
-        try:
-            yield
-        except adapter.compile_errors() as error:
-            raise CompileError(f"{self.name} does not compile: {error}") from error
 
     def _is_checked(self) -> bool:
         from colkern.cuda import adapter
@@ -170,7 +161,7 @@ class CudaKernel:
         if len(arguments) != len(names):
             raise TypeError(f"{self.name} takes {len(names)} arguments, got {len(arguments)}")
         adapter.require_device()
-        kinds = tuple(map(_type_of, arguments))
+        kinds = tuple(map(type_of, arguments))
         checked = self._is_checked()
         made = self._specialised(kinds, checked)
         columns = {
@@ -186,7 +177,7 @@ class CudaKernel:
             errors = errors_array(device) if Shared("errors") in made.needs else None
             numbers = needed(made.needs, columns, errors, made.program, made.literals, device)
             stream = adapter.stream(device.ordinal, memory.current_stream()) or 0
-            with self._explained():
+            with explained(self.name):
                 made.kernel[(blocks, threads, stream, *shared)](*given, *numbers)
             if errors is not None:
                 raise_noted(errors, made.program)
@@ -205,12 +196,6 @@ class CudaKernel:
         from colkern.cuda import adapter
         from colkern.jit.device.emitter import Program
         from colkern.jit.device.functions import kernel_function
-        from colkern.jit.device.kinds import PLAIN, Column, Kind, Path
-
-        def kind_of(name: str, given: s.DataType | s.Schema | None) -> Kind:
-            if isinstance(given, s.Schema):
-                return Column(Path(name), s.struct(list(given)), "batch", whole=True)
-            return PLAIN if given is None else Column(Path(name), given.storage, whole=True)
 
         program = Program(checked, self.by_row)
         names = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
@@ -224,11 +209,30 @@ class CudaKernel:
         return f"<colkern.CudaKernel {self.name}>"
 
 
+@contextmanager
+def explained(name: str) -> Iterator[None]:
+    """Within it, code of the function of that name that the compiler does not take is a CompileError."""
+    from colkern.cuda import adapter
+
+    try:
+        yield
+    except adapter.compile_errors() as error:
+        raise CompileError(f"{name} does not compile: {error}") from error
+
+
 def _are_same(some: Types, others: Types) -> bool:
     return len(some) == len(others) and all(map(operator.is_, some, others))
 
 
-def _type_of(argument: Any) -> s.DataType | s.Schema | None:
+def kind_of(name: str, given: s.DataType | s.Schema | None) -> Kind:
+    """What a parameter is, by the type of its argument."""
+    if isinstance(given, s.Schema):
+        return Column(Path(name), s.struct(list(given)), "batch", whole=True)
+    return PLAIN if given is None else Column(Path(name), given.storage, whole=True)
+
+
+def type_of(argument: Any) -> s.DataType | s.Schema | None:
+    """The data type of an argument that is a column, the schema of one that is a batch; else None."""
     if isinstance(argument, Array):
         return argument.type
     if isinstance(argument, RecordBatch):

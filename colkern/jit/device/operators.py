@@ -202,14 +202,6 @@ class Operators(Expressions):
         self.block.append(self.conditional(condition, then, otherwise))
         return Value(kind, names)
 
-    def conditional(self, test: str, then: list[ast.stmt], otherwise: list[ast.stmt]) -> ast.stmt:
-        """An `if` statement."""
-        (made,) = self.located(f"if {test}: pass")
-        assert isinstance(made, ast.If)
-        made.body = then or made.body
-        made.orelse = otherwise
-        return made
-
     def _unaryop(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
             return Value(PLAIN, (negated(self.truth(node.operand)),))

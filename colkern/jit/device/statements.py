@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from colkern import schema as s
-from colkern.jit.device import columns, elements, strings
+from colkern.jit.device import columns, elements, raising, strings
 from colkern.jit.device.assignments import variables
 from colkern.jit.device.calls import Calls
 from colkern.jit.device.conversions import converted
@@ -36,7 +36,6 @@ from colkern.jit.device.kinds import (
     zeros,
 )
 from colkern.jit.device.sources import definition_of, globals_of, local_names
-from colkern.kernels import slot_values
 
 _MOST_PASSES = 20
 
@@ -226,8 +225,17 @@ class Statements(Calls):
         exception = None if raised is None else self.meaning(raised)
         if not isinstance(exception, type) or not issubclass(exception, Exception):
             raise self.failure("an exception is raised by the name of its class in a kernel")
-        self.emit(self.call(slot_values.noted, "False", self.place(exception, ast.unparse(node))))
+        self.note_unless("False", exception, raising.text_of(node.exc))
         self._return_nothing()
+
+    def arithmetic(self, node: ast.BinOp, left: Value, right: Value) -> Value:
+        """`left op right`; a division by zero is noted if it is an error."""
+        if self.program.error_model == "python" and raising.divides(node, left, right):
+            number = self.bind(right.parts[0])
+            self.note_unless(f"{number} != 0", ZeroDivisionError, "division by zero")
+            self.stop_if_noted()
+            right = Value(right.kind, (number,))
+        return super().arithmetic(node, left, right)
 
     def stop_if_noted(self) -> None:
         """Return if something has been noted, where that ends a function."""

@@ -1,7 +1,7 @@
 """Byte strings inside jitted code, with the operations of `ByteString`."""
 
 # Imported for what they teach Numba.
-from colkern.jit.values.strings import comparisons, methods, utf8  # noqa: F401
+from colkern.jit.values.strings import comparisons, hashing, methods, utf8  # noqa: F401
 from colkern.jit.values.strings.utf8 import cuts_a_character, require_utf8, utf8_length, write_utf8
 from colkern.jit.values.strings.views import (
     ByteStringType,

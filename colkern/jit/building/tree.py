@@ -1,0 +1,145 @@
+"""What rows append to, node by node: how much was measured, and the memory for it.
+
+Shared by the targets: counts are theirs, int64 arrays of NumPy or of CuPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.errors import LimitExceededError
+from colkern.jit.building.nodes import Node, child_rows, node_of
+
+_BYTE = np.dtype(np.uint8)
+
+CHANGED = (
+    "called twice for one row, a function appended different values; "
+    "it must depend on its arguments alone"
+)
+"""What went wrong where rows that are written are not those that were measured."""
+
+
+@dataclass
+class Part:
+    """A node of the tree, and what is written for it.
+
+    Args:
+        type: Its data type.
+        node: How values of the type are built.
+        row: Its place in the tree, a node standing before its children.
+        counter: Which of the tree's counters has its slots; the next one has the bytes or values that
+            they use, if it has offsets.
+        children: The nodes below.
+        length: The slots of all rows.
+        null_count: How many of them are null.
+        items: Their items or offsets; None if there are none.
+        nulls: A byte a slot, 1 for a null; None if none is.
+        data: The bytes of byte strings.
+    """
+
+    type: s.DataType
+    node: Node
+    row: int
+    counter: int
+    children: list[Part] = field(default_factory=list)
+    length: int = 0
+    null_count: int = 0
+    items: Any = None
+    nulls: Any = None
+    data: Any = None
+
+
+class Tree:
+    """The nodes of a data type.
+
+    Args:
+        data_type: The data type.
+        name: The function's name, for messages.
+
+    Raises:
+        UnsupportedError: If builders do not have the type.
+    """
+
+    def __init__(self, data_type: s.DataType, name: str) -> None:
+        self.name = name
+        self.parts: list[Part] = []
+        self.counters = 0
+        self._add(data_type, 0)
+
+    def _add(self, data_type: s.DataType, row: int) -> Part:
+        part = Part(data_type, node_of(data_type), row, self.counters)
+        self.parts.append(part)
+        self.counters += 1 + part.node.has_offsets
+        for child, rows in zip(part.node.children, child_rows(data_type), strict=True):
+            part.children.append(self._add(child.type, row + rows))
+        return part
+
+    def require_complete(self, counts: Any) -> None:
+        """ValueError for a row whose values are not all part of a slot.
+
+        Args:
+            counts: int64[counters, rows]
+        """
+        for part in self.parts:
+            for child, wanted, end in _expected(part, counts):
+                found = counts[child.counter]
+                wrong = np.flatnonzero(found != wanted)
+                if wrong.size:
+                    row = int(wrong[0])
+                    raise ValueError(
+                        f"{self.name}: row {row} has {int(found[row] - wanted[row])} values of "
+                        f"{child.type} after the last {end}()"
+                    )
+
+    def allocate(
+        self, totals: Any, null_counts: Any, make: Callable[[int, np.dtype[Any]], Any]
+    ) -> None:
+        """Make room for as much as was measured.
+
+        Args:
+            totals: int64[counters], on the host.
+            null_counts: int64[nodes], on the host.
+            make: A zeroed array of that many items of a type.
+
+        Raises:
+            LimitExceededError: If offsets do not reach that far.
+        """
+        for part in self.parts:
+            node = part.node
+            part.length = int(totals[part.counter])
+            part.null_count = int(null_counts[part.row])
+            if node.has_offsets:
+                used = int(totals[part.counter + 1])
+                if used > node.most_used:
+                    raise LimitExceededError(
+                        f"{self.name}: {used} bytes or values; {part.type} holds {node.most_used} in "
+                        f"one array: return the large type"
+                    )
+                if node.kind == "binary":
+                    part.data = make(used, _BYTE)
+            if node.item is not None:
+                part.items = make(part.length * node.per_slot + node.has_offsets, node.item)
+            if part.null_count:
+                part.nulls = make(part.length, _BYTE)
+            if node.kind == "null":
+                part.null_count = part.length
+
+
+def _expected(part: Part, counts: Any) -> Iterator[tuple[Part, Any, str]]:
+    """Each node below, how many slots it should have by rows, and what ends those that it has."""
+    kind, length = part.node.kind, counts[part.counter]
+    for child in part.children:
+        if kind == "struct":
+            yield child, length, "end_row"
+        elif kind == "fixed_size_list":
+            yield child, length * part.node.per_slot, "end_list"
+        elif kind == "list":
+            yield child, counts[part.counter + 1], "end_list"
+        elif kind == "map":
+            for entry in child.children:
+                yield entry, counts[part.counter + 1], "end_map"

@@ -1,0 +1,165 @@
+"""Rows built on a CUDA device: the two kernels of a user's function, and the sums between them."""
+
+from __future__ import annotations
+
+import os
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.cuda import adapter, memory
+from colkern.cuda.target import schedule_of
+from colkern.errors import UnsupportedError
+from colkern.jit.building.tree import Tree
+from colkern.jit.device.building_kernels import (
+    NOTHING_RAISED,
+    PLACE_BITS,
+    RowKernel,
+    RowKernels,
+    row_kernels,
+)
+from colkern.jit.device.built_arrays import built_array
+from colkern.jit.device.emitter import Built, Need
+from colkern.jit.device.kernels import Types, explained, type_of
+from colkern.jit.device.launching import needed, require_readable
+from colkern.memory import Device
+from colkern.operations.targets import target_of
+
+
+def rows_on_device(
+    function: Callable[..., None],
+    count: int,
+    arguments: tuple[Any, ...],
+    returns: s.DataType,
+    device: Device,
+) -> tuple[Array, Any]:
+    """What `colkern.jit.building.rows.rows_and_offsets` gives, in the memory of a device.
+
+    Args:
+        function: The user's function.
+        count: How many rows there are.
+        arguments: Columns, batches, arrays in the memory of the device, numbers.
+        returns: The type of the array.
+        device: The device.
+
+    Raises:
+        As `build_rows`.
+    """
+    adapter.require_device()
+    plain = getattr(function, "py_func", function)
+    if not isinstance(plain, types.FunctionType):
+        raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
+    tree = Tree(returns, plain.__name__)
+    if any(part.node.kind == "union" for part in tree.parts):
+        raise UnsupportedError(
+            f"{returns} as the type of rows on a device: unions are built on the CPU"
+        )
+    given = tuple(map(type_of, arguments))
+    checked = adapter.is_simulated() or os.environ.get("CK_CHECKED") == "1"
+    kernels = row_kernels(plain, given, tree, checked)
+    columns, others = _parted(kernels.names, arguments, given)
+    if columns:
+        device = require_readable(columns, [*kernels.measure.needs, *kernels.write.needs])
+    schedule = schedule_of(device)
+    blocks = max(min(-(-count // schedule.threads), schedule.blocks), 1)
+
+    def start(kernel: RowKernel, arguments: tuple[Any, ...]) -> None:
+        stream = adapter.stream(device.ordinal, memory.current_stream())
+        with explained(tree.name):
+            adapter.launch(kernel.kernel, blocks, schedule.threads, stream, arguments)
+
+    call = RowsCall(tree, kernels, count, columns, others, device, blocks * schedule.threads, start)
+    with memory.current(device):
+        return call.run()
+
+
+def _parted(
+    names: tuple[str, ...], arguments: tuple[Any, ...], given: Types
+) -> tuple[dict[str, Any], list[Any]]:
+    """The columns by name, and the other arguments.
+
+    Raises:
+        UnsupportedError: If an array is in host memory.
+    """
+    columns, others = {}, []
+    for name, argument, kind in zip(names, arguments, given, strict=True):
+        if kind is not None:
+            columns[name] = argument
+            continue
+        if isinstance(argument, np.ndarray) and not adapter.is_simulated():
+            raise UnsupportedError(
+                f"{name} is an array of NumPy, in host memory, and other arguments are on a device: "
+                f"make it one of CuPy"
+            )
+        others.append(argument)
+    return columns, others
+
+
+@dataclass(frozen=True)
+class RowsCall:
+    """One call of the kernels.
+
+    Args:
+        tree: What is built.
+        kernels: The kernels.
+        count: How many rows there are.
+        columns: The arguments that are columns and batches, by name.
+        others: The other arguments.
+        device: Where the memory is.
+        threads: How many threads a launch has.
+        start: Launches a kernel with its arguments.
+    """
+
+    tree: Tree
+    kernels: RowKernels
+    count: int
+    columns: dict[str, Any]
+    others: list[Any]
+    device: Device
+    threads: int
+    start: Callable[[RowKernel, tuple[Any, ...]], None]
+
+    def run(self) -> tuple[Array, Any]:
+        """The array, and where the values of each row stand."""
+        tree, target = self.tree, target_of(self.device)
+        starts = target.allocate(tree.counters * (self.count + 1), np.int64)
+        lines = starts.reshape(tree.counters, self.count + 1)
+        null_counts = self._launch(self.kernels.measure, starts)
+        tree.require_complete(lines[:, 1:])
+        for line in lines:
+            target.accumulate(line)
+        tree.allocate(lines[:, -1].tolist(), null_counts, target.allocate)
+        self._launch(self.kernels.write, starts)
+        return built_array(tree.parts[0], target), lines[0]
+
+    def _launch(self, kernel: RowKernel, starts: Any) -> list[int]:
+        """Run a kernel, and raise what was raised; how many nulls each node has, where it measures."""
+        lines = 1 + len(self.tree.parts)
+        partials = target_of(self.device).allocate(lines * self.threads, np.int64)
+        numbers = [self._number(kernel, need) for need in kernel.needs]
+        self.start(kernel, (np.int64(self.count), *self.others, starts, partials, *numbers))
+        found = partials.reshape(lines, self.threads)
+        self._raise(kernel, int(found[0].min()))
+        null_counts: list[int] = found[1:].sum(axis=1).tolist()
+        return null_counts
+
+    def _number(self, kernel: RowKernel, need: Need) -> Any:
+        if isinstance(need, Built):
+            array = getattr(self.tree.parts[need.row], need.name)
+            return np.uint64(0 if array is None else target_of(self.device).address(array))
+        (number,) = needed([need], self.columns, None, kernel.program, kernel.literals, self.device)
+        return number
+
+    def _raise(self, kernel: RowKernel, raised: int) -> None:
+        if raised == NOTHING_RAISED:
+            return
+        row, place = raised >> PLACE_BITS, raised & (1 << PLACE_BITS) - 1
+        exception, text = kernel.program.places[place - 1]
+        error = exception(text)
+        error.add_note(f"{self.tree.name}: row {row}")
+        raise error

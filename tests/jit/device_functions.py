@@ -182,6 +182,48 @@ def encoded_columns_are_their_values() -> None:
     assert on_device(size, names) == [1, None, 2, 1]
 
 
+def _of_parts(x, x1, x_0):
+    lists, _ = x
+    parts = (len(x_0), 0), 2, 3, 4, 5, 6, 7, 8, 9, 10, 99
+    return lists[0][1] * 1000 + x[1][0] * 100 + x1[0] * 10 + x_0[0] + parts[0][1]
+
+
+@ck.udf
+def of_parts(a, b, c, d):
+    return _of_parts((a, b), c, d)
+
+
+def names_of_parameters_and_parts_are_told_apart() -> None:
+    nested = ck.array([[[0, 7]], [[0, 1]]])
+    columns = ck.array([[3], [4]]), ck.array([[5], [6]]), ck.array([[8], [9]])
+    assert on_device(of_parts, nested, *columns) == [7358, 1469]
+
+
+@ck.udf
+def places(s, start, stop):
+    return s.find("", start, stop), s.rfind("b", start, stop), s.count("", start), s.find("", 10)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(st.text("ab", max_size=4), st.integers(-6, 6), st.integers(-6, 6))
+def strings_are_searched_between_bounds(text: str, start: int, stop: int) -> None:
+    found = on_device(places, ck.array([text]), ck.array([start]), ck.array([stop]))
+    assert found == [as_struct(places.function(text, start, stop))]
+
+
+@ck.udf
+def is_between(s, t, items):
+    return 1 if s < t < items[0] <= items[1] else 0
+
+
+def a_comparison_stops_where_it_is_false() -> None:
+    lists = ck.array([[None], ["a"], ["c", "b"], ["c", "c"]])
+    texts = ck.array(["b", "a", "a", "a"]), ck.array(["a", "b", "b", "b"])
+    assert on_device(is_between, *texts, lists) == [0, 0, 0, 1]
+    missing = column(["a"]), column(["b"]), column([[None]], ck.list_(ck.utf8()))
+    raised(TypeError, "None is in no order", "is_between: row 0", lambda: is_between(*missing))
+
+
 # Nulls
 
 
@@ -354,6 +396,29 @@ def integers_without_sign_keep_all_their_bits(values: list[int | None]) -> None:
             assert row == {"f0": x // 10 + 1, "f1": x * 3 & 0xFF, "f2": x ^ 1}
 
 
+UNSIGNED = ck.struct([(name, ck.decimal128(30)) for name in ("abs", "minus", "not_", "least")])
+
+
+@ck.udf(returns=UNSIGNED)
+def without_sign(x):
+    return abs(x), -x, ~x, min(x, x)
+
+
+@ck.udf
+def least_of(x, d):
+    return d + min(x, x)
+
+
+def integers_without_sign_are_decimals_without_one() -> None:
+    numbers = ck.array([2**64 - 1, 1], ck.uint64())
+    assert on_device(without_sign, numbers) == [
+        {"abs": 2**64 - 1, "minus": 1, "not_": 0, "least": 2**64 - 1},
+        {"abs": 1, "minus": 2**64 - 1, "not_": 2**64 - 2, "least": 1},
+    ]
+    decimals = ck.array([Decimal(1), Decimal(-3)], ck.decimal128(38, 0))
+    assert on_device(least_of, numbers, decimals) == [2**64, -2]
+
+
 @ck.udf
 def quotients(x, y):
     return x // y, x % y, x / y
@@ -511,6 +576,9 @@ ON_A_DEVICE: list[Callable[[], None]] = [
     lists_structs_and_maps_are_arguments,
     unions_are_arguments,
     encoded_columns_are_their_values,
+    names_of_parameters_and_parts_are_told_apart,
+    strings_are_searched_between_bounds,
+    a_comparison_stops_where_it_is_false,
     nulls_are_propagated_passed_or_replaced,
     a_default_is_a_value_of_any_result_type,
     tuples_are_rows_of_structs,
@@ -522,6 +590,7 @@ ON_A_DEVICE: list[Callable[[], None]] = [
     floats_of_sixteen_bits_are_results,
     a_division_by_zero_gives_zero_and_for_floats_infinity_or_nan,
     integers_without_sign_keep_all_their_bits,
+    integers_without_sign_are_decimals_without_one,
     what_a_function_raises_comes_with_the_first_row,
     results_that_do_not_fit_their_type_are_named_with_their_row,
     other_errors_are_those_of_the_host,

@@ -325,6 +325,15 @@ def batches_arrays_and_numbers_are_arguments() -> None:
     assert rows == [[0.75, -1.0, 1.5, -2.0], [1.5, -2.0], [0.75, 1.5, -2.0]]
 
 
+def append_bits(i, numbers, out):
+    out.append(numbers[i] & 256)
+
+
+def an_integer_of_arithmetic_is_true_if_it_is_not_zero() -> None:
+    numbers = column([0, 256, 511])
+    assert built(append_bits, 3, numbers, returns=ck.bool_()) == [False, True, True]
+
+
 # What goes wrong
 
 
@@ -394,7 +403,11 @@ def checked(i, numbers, out):
     assert n != 13, "unlucky"
     if n == 99:
         raise KeyError
-    out.append(positive(n, 3) // (n - 5))
+    out.append(positive(n, 3))
+
+
+def divide(i, numbers, out):
+    out.append(60 // (numbers[i] - 5))
 
 
 def raise_number(i, numbers, out):
@@ -402,18 +415,27 @@ def raise_number(i, numbers, out):
 
 
 def what_the_function_raises_comes_through() -> None:
-    assert built(checked, 3, column([1, 7, 3]), returns=ck.int64()) == [-1, 3, -2]
+    assert built(checked, 3, column([1, 7, 3]), returns=ck.int64()) == [4, 7, 4]
     for wrong, kind, words in (
         (-1, ValueError, "it is negative"),
         (13, AssertionError, "unlucky"),
         (99, KeyError, "checked"),
-        (5, ZeroDivisionError, "division by zero"),
     ):
         numbers = column([*[1] * 30, wrong, 0, -2])
         error = raised(kind, words, checked, numbers, returns=ck.int64())
         assert error.__notes__ == ["checked: row 30"]
     words = r"raise ValueError\(numbers\[i\]\)"
     raised(ValueError, words, raise_number, column([1]), returns=ck.int64())
+
+
+def a_division_by_zero_is_what_it_is_on_the_cpu() -> None:
+    numbers, arguments = [7, 5, 2], {"returns": ck.int64()}
+    for array in (ck.array(numbers), column(numbers)):
+        assert to_host(build_rows(divide, 3, array, **arguments)).to_pylist() == [30, 0, -20]
+        error = raised(ZeroDivisionError, "division", njit(divide), array, **arguments)
+        assert error.__notes__ == ["divide: row 1"]
+        lenient = njit(error_model="numpy")(divide)
+        assert to_host(build_rows(lenient, 3, array, **arguments)).to_pylist() == [30, 0, -20]
 
 
 def leave_open(i, numbers, out):
@@ -526,9 +548,11 @@ CASES: list[Callable[[], None]] = [
     a_function_may_call_others_with_parts_of_a_builder,
     tuples_and_decimals_are_appended,
     batches_arrays_and_numbers_are_arguments,
+    an_integer_of_arithmetic_is_true_if_it_is_not_zero,
     numbers_out_of_range_are_refused_with_their_row,
     bytes_that_are_no_utf8_are_refused,
     what_the_function_raises_comes_through,
+    a_division_by_zero_is_what_it_is_on_the_cpu,
     slots_that_are_not_whole_are_refused,
     both_runs_must_append_the_same,
     what_does_not_compile_is_named,

@@ -68,7 +68,9 @@ def _append_number(e: Emitter, out: Value, value: Value) -> bool:
             return False
     elif not isinstance(storage, s.FloatingPoint) and not _takes_integer(out, value):
         return False
-    number = e.bind(value.parts[0])
+    # An integer of arithmetic cannot be told from a bool here: as one it is true where it is not 0.
+    is_flag = isinstance(storage, s.Bool) and value.kind != BOOL
+    number = e.bind(f"{value.parts[0]} != 0" if is_flag else value.parts[0])
     if not isinstance(storage, s.Bool | s.FloatingPoint):
         _check_integer(e, out, Value(value.kind, (number,)), integer(value))
     slot, room = new_slot(e, out)

@@ -96,7 +96,11 @@ _made: WeakKeyDictionary[types.FunctionType, dict[Any, RowKernels]] = WeakKeyDic
 
 
 def row_kernels(
-    function: types.FunctionType, given: Types, tree: Tree, checked: bool
+    function: types.FunctionType,
+    given: Types,
+    tree: Tree,
+    checked: bool,
+    error_model: str = "numpy",
 ) -> RowKernels:
     """The kernels of a function for arguments of those types; made once.
 
@@ -105,16 +109,17 @@ def row_kernels(
         given: The types of the arguments that are columns; None for others.
         tree: What is built.
         checked: Whether indices are checked.
+        error_model: Numba's, as `Program` has it.
 
     Raises:
         CompileError: If the function takes another number of arguments, or does not compile.
     """
     made = _made.setdefault(function, {})
-    key = given, tree.parts[0].type, checked
+    key = given, tree.parts[0].type, checked, error_model
     if key not in made:
         names = _names_of(function, len(given))
         kinds = {name: kind_of(name, kind) for name, kind in zip(names[1:-1], given, strict=True)}
-        program = partial(Program, checked, by_row=True, error_model="python")
+        program = partial(Program, checked, by_row=True, error_model=error_model)
         made[key] = RowKernels(
             names[1:-1],
             _row_kernel(function, names, kinds, tree, program(), "measure"),

@@ -16,6 +16,7 @@ from colkern.jit.device.conversions import truth
 from colkern.jit.device.emitter import Emitter, Value, record
 from colkern.jit.device.kinds import (
     PLAIN,
+    UNSIGNED,
     Bytes,
     Column,
     Decimal,
@@ -145,6 +146,8 @@ def _bool(e: Emitter, value: Value) -> Value | None:
 
 
 def _abs(e: Emitter, value: Value) -> Value | None:
+    if value.kind == UNSIGNED:
+        return value
     return decimals.absolute(e, value) if isinstance(value.kind, Decimal) else None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from colkern.jit.device.emitter import Emitter, Value, integer
-from colkern.jit.device.kinds import INTEGER, PLAIN, Decimal, Number, Record, is_plain
+from colkern.jit.device.kinds import INTEGER, PLAIN, UNSIGNED, Decimal, Number, Record, is_plain
 from colkern.kernels import decimal_words, decimals
 
 _WORD = 64
@@ -30,9 +30,18 @@ def _number(e: Emitter, value: Value) -> tuple[list[str], int]:
         raise e.failure(f"a decimal meets {value.kind.words}")
     if value.kind == Number("f4") or value.kind == Number("f8"):
         raise e.failure("a decimal meets a float; float(d) makes one of it")
-    if value.kind == Number("u8"):
-        return [value.parts[0], "_ck_zero"], 0
-    return [e.bind(f"_ck_u8(_ck_i8({value.parts[0]}))")], 0
+    return words_of_integer(e, value), 0
+
+
+def words_of_integer(e: Emitter, value: Value) -> list[str]:
+    """The words of an integer: two of one that has no sign, or may have none."""
+    if value.kind == UNSIGNED:
+        return [value.parts[0], "_ck_zero"]
+    number = e.bind(value.parts[0]) if value.kind == PLAIN else value.parts[0]
+    word = e.bind(f"_ck_u8(_ck_i8({number}))")
+    if value.kind != PLAIN:
+        return [word]
+    return [word, e.bind(f"~_ck_zero if {number} < 0 else _ck_zero")]
 
 
 def _widened(e: Emitter, words: Sequence[str], count: int) -> list[str]:

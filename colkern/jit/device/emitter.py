@@ -351,12 +351,15 @@ def record(values: list[Value]) -> Value:
 
 
 def name_of(need: Need) -> str:
-    """The name that a function has something by that it needs."""
+    """The name that a function has something by that it needs.
+
+    That of a member begins with a number, as no part of a variable does, whatever that is called.
+    """
     if isinstance(need, Like):
         return f"_ck_like_{need.code}"
     if isinstance(need, Shared):
         return f"_ck_{need.name}"
     if isinstance(need, Built):
         return f"_ck_built_{need.row}_{need.name}"
-    steps = "".join(f"_{step}" for step in need.path.steps)
-    return f"_ck_of_{need.path.root}{steps}_{need.name}"
+    steps = "_".join(map(str, (len(need.path.steps), *need.path.steps)))
+    return f"_ck_{steps}_{need.name}_of_{need.path.root}"

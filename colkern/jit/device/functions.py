@@ -76,7 +76,7 @@ def call(
         if isinstance(need, Member):
             need = Member(_in_caller(need.path, origins), need.name)
         needed.append(caller.need(need))
-    name = f"_ck_{function.__name__}_{len(caller.namespace)}"
+    name = f"_ck_{len(caller.namespace)}_call_of_{function.__name__}"
     caller.namespace[name] = made.function
     text = made.call(name, arguments, needed)
     returned = made.returned.moved(lambda path: _in_caller(path, origins))
@@ -133,7 +133,8 @@ def _rooted(name: str, kind: Kind, origins: dict[str, Path]) -> Kind:
 
     def moved(path: Path) -> Path:
         if path not in roots:
-            roots[path] = Path(f"{name}{len(roots) or ''}")
+            # With a number in front it is no parameter's name.
+            roots[path] = Path(f"{len(roots)}_{name}" if roots else name)
             origins[roots[path].root] = path
         return roots[path]
 

@@ -242,11 +242,9 @@ class Record(Kind):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Those of all values."""
+        """Those of all values, each with the places it has in the tuples around it, innermost first."""
         return tuple(
-            f"{part}{k}" if part else f"item{k}"
-            for k, kind in enumerate(self.kinds)
-            for part in kind.parts
+            f"{part or 'item'}_{k}" for k, kind in enumerate(self.kinds) for part in kind.parts
         )
 
     @property

@@ -64,16 +64,25 @@ class Operators(Expressions):
     # Operators
 
     def _compare(self, node: ast.Compare) -> Value:
-        values = self.operands([node.left, *node.comparators])
+        values = self.operands([node.left, node.comparators[0]])
+        if len(node.ops) > 1:
+            return Value(PLAIN, (self._chain(node, *map(self._kept, values)),))
         if all(is_plain(value.kind) for value in values):
             return self._rebuilt(node, values)
-        if len(node.ops) > 1:
-            values = [self._kept(value) for value in values]
-        found = [
-            self._compared(op, left, right)
-            for op, left, right in zip(node.ops, values, values[1:], strict=False)
-        ]
-        return Value(PLAIN, (found[0] if len(found) == 1 else f"({' and '.join(found)})",))
+        return Value(PLAIN, (self._compared(node.ops[0], *values),))
+
+    def _chain(self, node: ast.Compare, left: Value, right: Value) -> str:
+        """The code of `left < right < …`, of which an operand is computed if all before it are true."""
+        found = self._compared(node.ops[0], left, right)
+
+        def following(op: ast.cmpop, operand: ast.expr) -> str:
+            nonlocal right
+            left, right = right, self._kept(self.value(operand))
+            return self._compared(op, left, right)
+
+        for op, operand in zip(node.ops[1:], node.comparators[1:], strict=True):
+            found = self._settled_by(found, "and", partial(following, op, operand))
+        return found
 
     def _compared(self, op: ast.cmpop, left: Value, right: Value) -> str:
         if isinstance(left.kind, Unknown) or isinstance(right.kind, Unknown):
@@ -157,18 +166,21 @@ class Operators(Expressions):
         for following in node.values[1:]:
             if found == settled:
                 return found
-            with self.within([]) as block:
-                text = self.truth(following)
-            if not block:
-                found = f"({found} {word} {text})"
-                continue
-            result = self.fresh()
-            self.emit(f"{result} = {found}")
-            block += self.located(f"{result} = {text}")
-            test = result if word == "and" else f"not {result}"
-            self.block.append(self.conditional(test, block, []))
-            found = result
+            found = self._settled_by(found, word, partial(self.truth, following))
         return found
+
+    def _settled_by(self, found: str, word: str, following: Callable[[], str]) -> str:
+        """The code of `found word following`; that is computed only if `found` does not settle it."""
+        with self.within([]) as block:
+            text = following()
+        if not block:
+            return f"({found} {word} {text})"
+        result = self.fresh()
+        self.emit(f"{result} = {found}")
+        block += self.located(f"{result} = {text}")
+        test = result if word == "and" else f"not {result}"
+        self.block.append(self.conditional(test, block, []))
+        return result
 
     def _ifexp(self, node: ast.IfExp) -> Value:
         condition = self.truth(node.test)
@@ -208,8 +220,10 @@ class Operators(Expressions):
         value = self.inner(self.value(node.operand))
         if isinstance(value.kind, Decimal) and isinstance(node.op, ast.USub):
             return decimals.negated(self, value)
-        kind = Integer(negative=True) if isinstance(value.kind, Integer) else PLAIN
-        return Value(kind, self._rebuilt(node, [value]).parts)
+        found = self._rebuilt(node, [value])
+        if isinstance(value.kind, Integer):
+            return Value(Integer(negative=True), found.parts)
+        return Value(UNSIGNED, found.parts) if value.kind == UNSIGNED else found
 
     def _binop(self, node: ast.BinOp) -> Value:
         left, right = map(self.inner, self.operands([node.left, node.right]))

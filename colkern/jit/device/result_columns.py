@@ -25,7 +25,6 @@ from colkern.jit.device.kinds import (
     Literal,
     Nothing,
     Nullable,
-    Number,
     Record,
     Unknown,
     is_plain,
@@ -257,10 +256,8 @@ class _Decimals(Output):
         """A decimal as it is; an integer as the decimal whose digits it has."""
         if isinstance(value.kind, Decimal):
             return value
-        number = self.number(e, value)
-        if value.kind == Number("u8"):
-            return Value(Decimal(2, self.returns.scale), (number, "_ck_zero"))
-        return Value(Decimal(1, self.returns.scale), (e.bind(f"_ck_u8(_ck_i8({number}))"),))
+        words = decimals.words_of_integer(e, Value(value.kind, (self.number(e, value),)))
+        return Value(Decimal(len(words), self.returns.scale), tuple(words))
 
     def fill_value(self, target: Any, rooms: Rooms, default: Array) -> None:
         data = default.buffer(Role.DATA)

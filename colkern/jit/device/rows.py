@@ -61,7 +61,7 @@ def rows_on_device(
         )
     given = tuple(map(type_of, arguments))
     checked = adapter.is_simulated() or os.environ.get("CK_CHECKED") == "1"
-    kernels = row_kernels(plain, given, tree, checked)
+    kernels = row_kernels(plain, given, tree, checked, _error_model(function))
     columns, others = _parted(kernels.names, arguments, given)
     if columns:
         device = require_readable(columns, [*kernels.measure.needs, *kernels.write.needs])
@@ -76,6 +76,12 @@ def rows_on_device(
     call = RowsCall(tree, kernels, count, columns, others, device, blocks * schedule.threads, start)
     with memory.current(device):
         return call.run()
+
+
+def _error_model(function: Callable[..., None]) -> str:
+    """What a division by zero is: an error in what `njit` has made, as on the CPU."""
+    options = getattr(function, "targetoptions", None)
+    return "numpy" if options is None else str(options.get("error_model", "python"))
 
 
 def _parted(

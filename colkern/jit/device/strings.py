@@ -130,18 +130,25 @@ def _affix(function: Callable[..., Any]) -> Any:
     return affix
 
 
-def _search(function: Callable[..., Any], adds_start: bool) -> Any:
+def _search(function: Callable[..., Any], absent: str) -> Any:
+    """Of a function that gives `absent` where nothing is found; -1 says that it gives a position."""
+
     def search(e: Emitter, string: Value, arguments: Sequence[Value]) -> Value:
         _arguments(e, arguments, 1, 3)
         start, stop = _bounds(e, arguments[1:])
-        _, length = as_bytes(e, string)
-        begin = e.bind(e.call(slots.bound_of, start, length)) if start else "0"
+        address, length = as_bytes(e, string)
+        start = e.bind(start) if start else "0"
+        begin = e.bind(e.call(slots.bound_of, start, length)) if arguments[1:] else "0"
+        end = e.bind(e.call(slots.bound_of, stop, length)) if stop else length
         if arguments[1:]:
-            string = part(e, string, start, stop)
+            string = _cut(e, address, begin, e.bind(e.call(slots.span, begin, end)))
         wanted = as_bytes(e, arguments[0])
         found = e.bind(e.call(function, e.like("u1"), *as_bytes(e, string), *wanted))
-        if adds_start and begin != "0":
-            found = e.bind(f"{found} + {begin} if {found} >= 0 else {found}")
+        if arguments[1:]:
+            # Not even an empty string is found behind the end.
+            inside = f"{start} <= {length} and {begin} <= {end} and {found} != {absent}"
+            moved = f"{found} + {begin}" if absent == "-1" else found
+            found = e.bind(f"{moved} if {inside} else {absent}")
         return Value(PLAIN, (found,))
 
     return search
@@ -184,9 +191,9 @@ def _arguments(e: Emitter, arguments: Sequence[Value], least: int, most: int) ->
 _METHODS = {
     "startswith": _affix(byte_strings.starts),
     "endswith": _affix(byte_strings.ends),
-    "find": _search(byte_strings.find_bytes, True),
-    "rfind": _search(byte_strings.find_last_bytes, True),
-    "count": _search(byte_strings.count_bytes, False),
+    "find": _search(byte_strings.find_bytes, "-1"),
+    "rfind": _search(byte_strings.find_last_bytes, "-1"),
+    "count": _search(byte_strings.count_bytes, "0"),
     "isdigit": _are_digits,
     "strip": _strip(True, True),
     "lstrip": _strip(True, False),

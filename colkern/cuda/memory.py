@@ -41,6 +41,26 @@ def current(device: Device) -> AbstractContextManager[Any]:
     return chosen
 
 
+def current_device() -> Device:
+    """The device that the caller has made current."""
+    if adapter.is_simulated():
+        return Device("cuda")
+    return Device("cuda", int(array_library().cuda.runtime.getDevice()))
+
+
+def device_of(value: Any) -> Device | None:
+    """Where an array of CuPy is; None for all else, and in the simulator, whose arrays are on none."""
+    if adapter.is_simulated() or not isinstance(value, array_library().ndarray):
+        return None
+    return Device("cuda", int(value.device.id))
+
+
+def finish() -> None:
+    """Wait for what has been started on the current stream of the current device."""
+    if not adapter.is_simulated():
+        array_library().cuda.get_current_stream().synchronize()
+
+
 def current_stream() -> int:
     """The stream that the caller has made current, as an integer; 0 in the simulator."""
     if adapter.is_simulated():

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +24,9 @@ from jit.checksums import checksum, kernel_source
 from numba import njit
 
 import colkern as ck
-from colkern.cuda import adapter
+from colkern.cuda import adapter, memory
 from colkern.cuda.memory import to_device
+from colkern.jit.device import launching
 from colkern.memory import Buffer
 
 cuda = adapter.compiler()
@@ -591,6 +594,39 @@ def errors_name_the_line() -> None:
     raised(ck.InvalidArrowError, "col", lambda: run(long_enough, 1, to_device(broken)))
 
 
+@ck.cuda_jit
+def compare_words(out, words, numbers):
+    i = cuda.grid(1)
+    if i < len(words):
+        out[i] = numbers.value(i) if words[i] == "two words, one view" else 0
+
+
+def a_launch_uses_one_stream_and_waits_for_what_others_will_find() -> None:
+    words = column(["two words, one view", "b"], ck.utf8_view())
+    octets = np.frombuffer(b"?" + np.array([5, 7], np.int64).tobytes(), np.uint8)[1:]
+    unaligned = ck.Array(ck.int64(), 2, [None, Buffer(octets, ck.Device("cuda"))], null_count=0)
+    steps: list[str] = []
+
+    @contextmanager
+    def on_stream(stream: Any) -> Iterator[None]:
+        steps.append("begin")
+        yield
+        steps.append("end")
+
+    out = np.zeros(2, np.int64)
+    with (
+        patch.object(memory, "on_stream", on_stream),
+        patch.object(memory, "finish", lambda: steps.append("finish")),
+        patch.object(launching, "require_valid", lambda *_: steps.append("validate")),
+    ):
+        for _ in range(2):
+            compare_words[1, 2, 3](out, words, unaligned)
+    assert out.tolist() == [5, 0]
+    validated = ["begin", "validate", "validate"]
+    # The view's table, the strings of the source, the aligned copy: made once, and waited for.
+    assert steps == [*validated, *["finish"] * 3, "end", *validated, "end"]
+
+
 CASES: list[Callable[[], None]] = [
     each_type_at_three_levels,
     columns_are_indexed_sliced_and_counted,
@@ -613,4 +649,5 @@ CASES: list[Callable[[], None]] = [
     all_else_is_left_to_the_compiler,
     the_spelling_is_that_of_the_cpu,
     errors_name_the_line,
+    a_launch_uses_one_stream_and_waits_for_what_others_will_find,
 ]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import date, time
 from decimal import Decimal
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,7 @@ from jit.copies import copied_type, copied_values, copying
 from numba import njit
 
 import colkern as ck
+from colkern.cuda import memory
 from colkern.cuda.memory import to_device, to_host
 from colkern.jit import build_rows
 from colkern.jit.building.rows import rows_and_offsets
@@ -540,6 +542,37 @@ def what_does_not_compile_is_named() -> None:
     )
 
 
+def no_bytes(i, more, column, out):
+    out.append(len(column) + 1)
+
+
+class Tensor:
+    """An array of another library."""
+
+    __cuda_array_interface__ = None
+
+    def __len__(self) -> int:
+        return 1
+
+
+def arguments_are_on_one_device() -> None:
+    other = to_device(ck.array([1, 2]), 1)
+    assert build_rows(no_bytes, 2, 0, other, returns=ck.int8()).device == ck.Device("cuda", 1)
+    words = "more is on cuda:0, and others are on cuda:1"
+    numbers = np.array([1, 2])
+    with patch.object(memory, "device_of", lambda v: ck.Device("cuda") if v is numbers else None):
+        raised(ck.UnsupportedError, words, add, other, numbers, returns=ck.int8())
+    raised(
+        ck.UnsupportedError,
+        "Tensor is no array of CuPy",
+        add,
+        Tensor(),
+        other,
+        count=1,
+        returns=ck.int8(),
+    )
+
+
 CASES: list[Callable[[], None]] = [
     a_function_that_appends_what_it_reads_copies_a_column,
     rows_have_any_number_of_values,
@@ -556,4 +589,5 @@ CASES: list[Callable[[], None]] = [
     slots_that_are_not_whole_are_refused,
     both_runs_must_append_the_same,
     what_does_not_compile_is_named,
+    arguments_are_on_one_device,
 ]

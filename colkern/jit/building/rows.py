@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.cpu.threads import run_ranges
+from colkern.errors import UnsupportedError
 from colkern.jit.building.arrays import built_array, padded
 from colkern.jit.building.nodes import ROW, State
 from colkern.jit.building.tree import CHANGED, Part, Tree
@@ -134,8 +135,20 @@ def _device_of(arguments: Sequence[Any]) -> Device | None:
                 if part.device.kind == "cuda":
                     return part.device
             elif hasattr(part, "__cuda_array_interface__"):
-                return Device("cuda", int(part.device.id))
+                return _device_of_array(part)
     return None
+
+
+def _device_of_array(array: Any) -> Device:
+    from colkern.cuda import memory
+
+    device = memory.device_of(array)
+    if device is None:
+        name = f"{type(array).__module__}.{type(array).__qualname__}"
+        raise UnsupportedError(
+            f"{name} is no array of CuPy: pass `cupy.asarray(array)`, which copies nothing"
+        )
+    return device
 
 
 def _places(tree: Tree) -> NDArray[np.int64]:

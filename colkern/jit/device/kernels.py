@@ -151,9 +151,11 @@ class CudaKernel:
         from colkern.cuda import adapter, memory
         from colkern.jit.device.emitter import Shared
         from colkern.jit.device.launching import (
+            common_device,
             errors_array,
             needed,
             raise_noted,
+            read_arrays,
             require_readable,
         )
 
@@ -169,16 +171,22 @@ class CudaKernel:
             for name, value, kind in zip(names, arguments, kinds, strict=True)
             if kind is not None
         }
-        device = require_readable(columns, made.needs)
-        given = [v for v, kind in zip(arguments, kinds, strict=True) if kind is None]
+        read = read_arrays(columns, made.needs)
+        given = {
+            name: value
+            for name, value, kind in zip(names, arguments, kinds, strict=True)
+            if kind is None
+        }
+        device = common_device(read, given, memory.current_device())
         blocks, threads, *others = configuration
         chosen, *shared = others or [None]
         with memory.current(device), memory.on_stream(chosen):
+            require_readable(read)
             errors = errors_array(device) if Shared("errors") in made.needs else None
             numbers = needed(made.needs, columns, errors, made.program, made.literals, device)
             stream = adapter.stream(device.ordinal, memory.current_stream()) or 0
             with explained(self.name):
-                made.kernel[(blocks, threads, stream, *shared)](*given, *numbers)
+                made.kernel[(blocks, threads, stream, *shared)](*given.values(), *numbers)
             if errors is not None:
                 raise_noted(errors, made.program)
 

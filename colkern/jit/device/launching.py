@@ -16,13 +16,8 @@ from colkern.operations import require_valid
 from colkern.operations.targets import target_of
 
 
-def require_readable(columns: dict[str, Array | RecordBatch], needs: list[Need]) -> Device:
-    """The device of all columns that a kernel reads, which have been made sure to be valid.
-
-    Raises:
-        UnsupportedError: If one is in host memory, or two are on different devices.
-        InvalidArrowError: If a position in one leads outside its memory.
-    """
+def read_arrays(columns: dict[str, Array | RecordBatch], needs: list[Need]) -> dict[str, Array]:
+    """The columns that a kernel reads, and the columns that it reads of batches, by name."""
     read: dict[str, Array] = {}
     for need in needs:
         if not isinstance(need, Member):
@@ -33,21 +28,44 @@ def require_readable(columns: dict[str, Array | RecordBatch], needs: list[Need])
         elif need.path.steps:
             k = need.path.steps[0]
             read[f"{name}[{column.schema.names[k]!r}]"] = column.column(k)
-    device = None
-    for name, array in read.items():
-        if not any(_buffers(array)):
-            continue
-        if array.device == HOST:
+    return read
+
+
+def common_device(read: dict[str, Array], others: dict[str, Any], otherwise: Device) -> Device:
+    """The device of all columns that a kernel reads, and of all arrays.
+
+    Args:
+        read: The columns.
+        others: The other arguments by name, arrays of CuPy among them.
+        otherwise: What it is if neither has bytes.
+
+    Raises:
+        UnsupportedError: If a column is in host memory, or two arguments are on different devices.
+    """
+    devices = {name: array.device for name, array in read.items() if any(_buffers(array))}
+    for name, device in devices.items():
+        if device == HOST:
             raise UnsupportedError(
                 f"{name} is in host memory, and a CUDA kernel reads device memory: copy it with "
                 f"colkern.cuda.memory.to_device"
             )
-        if device not in (None, array.device):
-            raise UnsupportedError(f"{name} is on {array.device}, and others are on {device}")
-        device = array.device
+    arrays = {name: memory.device_of(value) for name, value in others.items()}
+    devices |= {name: device for name, device in arrays.items() if device is not None}
+    found = next(iter(devices.values()), otherwise)
+    for name, device in devices.items():
+        if device != found:
+            raise UnsupportedError(f"{name} is on {device}, and others are on {found}")
+    return found
+
+
+def require_readable(read: dict[str, Array]) -> None:
+    """Make sure that columns are valid, on the current device and stream.
+
+    Raises:
+        InvalidArrowError: If a position in one leads outside its memory.
+    """
     for name, array in read.items():
         require_valid(array, name)
-    return device or Device("cuda")
 
 
 def _buffers(array: Array) -> list[Any]:
@@ -83,6 +101,8 @@ def _literals_address(
         target = target_of(device)
         # With one byte more, so that there is one.
         array = target.table([*program.literals, 0], np.uint8)
+        # Other launches find it, on whichever stream they are.
+        memory.finish()
         literals[device] = array, np.uint64(target.address(array))
     return literals[device][1]
 

@@ -36,7 +36,10 @@ def array_at(column: Array | RecordBatch, steps: tuple[int, ...]) -> Array | Rec
 
 
 class Record:
-    """Numbers of one array that have been asked for, and what keeps the memory behind them alive."""
+    """Numbers of one array that have been asked for, and what keeps the memory behind them alive.
+
+    Launches on other streams find them, so that what is copied for one is waited for, once.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, Any] = {}
@@ -66,12 +69,14 @@ class Record:
         if buffer.address % min(size, _WORD):
             with memory.current(buffer.device):
                 buffer = Buffer(buffer.array.copy(), buffer.device)
+                memory.finish()
             self._owners.append(buffer)
         return np.uint64(buffer.address)
 
     def _table(self, array: Array) -> np.uint64:
         target = target_of(array.device)
         table = target.table(buffer_addresses(array) or [0], np.uint64)
+        memory.finish()
         self._owners.append(table)
         return np.uint64(target.address(table))
 

@@ -26,7 +26,7 @@ from colkern.jit.device.building_kernels import (
 from colkern.jit.device.built_arrays import built_array
 from colkern.jit.device.emitter import Built, Need
 from colkern.jit.device.kernels import Types, explained, type_of
-from colkern.jit.device.launching import needed, require_readable
+from colkern.jit.device.launching import common_device, needed, read_arrays, require_readable
 from colkern.memory import Device
 from colkern.operations.targets import target_of
 
@@ -63,8 +63,8 @@ def rows_on_device(
     checked = adapter.is_simulated() or os.environ.get("CK_CHECKED") == "1"
     kernels = row_kernels(plain, given, tree, checked, _error_model(function))
     columns, others = _parted(kernels.names, arguments, given)
-    if columns:
-        device = require_readable(columns, [*kernels.measure.needs, *kernels.write.needs])
+    read = read_arrays(columns, [*kernels.measure.needs, *kernels.write.needs])
+    device = common_device(read, others, device)
     schedule = schedule_of(device)
     blocks = max(min(-(-count // schedule.threads), schedule.blocks), 1)
 
@@ -73,8 +73,11 @@ def rows_on_device(
         with explained(tree.name):
             adapter.launch(kernel.kernel, blocks, schedule.threads, stream, arguments)
 
-    call = RowsCall(tree, kernels, count, columns, others, device, blocks * schedule.threads, start)
+    call = RowsCall(
+        tree, kernels, count, columns, [*others.values()], device, blocks * schedule.threads, start
+    )
     with memory.current(device):
+        require_readable(read)
         return call.run()
 
 
@@ -86,13 +89,13 @@ def _error_model(function: Callable[..., None]) -> str:
 
 def _parted(
     names: tuple[str, ...], arguments: tuple[Any, ...], given: Types
-) -> tuple[dict[str, Any], list[Any]]:
-    """The columns by name, and the other arguments.
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The columns and the other arguments, by name.
 
     Raises:
         UnsupportedError: If an array is in host memory.
     """
-    columns, others = {}, []
+    columns, others = {}, {}
     for name, argument, kind in zip(names, arguments, given, strict=True):
         if kind is not None:
             columns[name] = argument
@@ -102,7 +105,7 @@ def _parted(
                 f"{name} is an array of NumPy, in host memory, and other arguments are on a device: "
                 f"make it one of CuPy"
             )
-        others.append(argument)
+        others[name] = argument
     return columns, others
 
 
@@ -135,24 +138,27 @@ class RowsCall:
         tree, target = self.tree, target_of(self.device)
         starts = target.allocate(tree.counters * (self.count + 1), np.int64)
         lines = starts.reshape(tree.counters, self.count + 1)
-        null_counts = self._launch(self.kernels.measure, starts)
+        null_counts = self._launch(self.kernels.measure, starts, len(tree.parts))
         tree.require_complete(lines[:, 1:])
         for line in lines:
             target.accumulate(line)
         tree.allocate(lines[:, -1].tolist(), null_counts, target.allocate)
-        self._launch(self.kernels.write, starts)
+        self._launch(self.kernels.write, starts, 0)
         return built_array(tree.parts[0], target), lines[0]
 
-    def _launch(self, kernel: RowKernel, starts: Any) -> list[int]:
-        """Run a kernel, and raise what was raised; how many nulls each node has, where it measures."""
-        lines = 1 + len(self.tree.parts)
-        partials = target_of(self.device).allocate(lines * self.threads, np.int64)
+    def _launch(self, kernel: RowKernel, starts: Any, counts: int) -> list[int]:
+        """Run a kernel, and raise what was raised; the sums of what it counts."""
+        target = target_of(self.device)
+        partials = target.allocate((1 + counts) * self.threads, np.int64)
         numbers = [self._number(kernel, need) for need in kernel.needs]
         self.start(kernel, (np.int64(self.count), *self.others, starts, partials, *numbers))
-        found = partials.reshape(lines, self.threads)
-        self._raise(kernel, int(found[0].min()))
-        null_counts: list[int] = found[1:].sum(axis=1).tolist()
-        return null_counts
+        lines = partials.reshape(1 + counts, self.threads)
+        # Together, as each transfer is waited for.
+        found = target.allocate(1 + counts, np.int64)
+        found[0], found[1:] = lines[0].min(), lines[1:].sum(axis=1)
+        raised, *sums = found.tolist()
+        self._raise(kernel, raised)
+        return sums
 
     def _number(self, kernel: RowKernel, need: Need) -> Any:
         if isinstance(need, Built):

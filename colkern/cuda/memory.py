@@ -55,10 +55,11 @@ def device_of(value: Any) -> Device | None:
     return Device("cuda", int(value.device.id))
 
 
-def finish() -> None:
-    """Wait for what has been started on the current stream of the current device."""
-    if not adapter.is_simulated():
-        array_library().cuda.get_current_stream().synchronize()
+def finish(device: Device) -> None:
+    """Wait for what has been started on the current stream; in host memory there is nothing to."""
+    if device != HOST and not adapter.is_simulated():
+        with current(device):
+            array_library().cuda.get_current_stream().synchronize()
 
 
 def current_stream() -> int:

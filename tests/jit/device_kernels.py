@@ -616,7 +616,7 @@ def a_launch_uses_one_stream_and_waits_for_what_others_will_find() -> None:
     out = np.zeros(2, np.int64)
     with (
         patch.object(memory, "on_stream", on_stream),
-        patch.object(memory, "finish", lambda: steps.append("finish")),
+        patch.object(memory, "finish", lambda _: steps.append("finish")),
         patch.object(launching, "require_valid", lambda *_: steps.append("validate")),
     ):
         for _ in range(2):

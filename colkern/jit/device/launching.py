@@ -102,7 +102,7 @@ def _literals_address(
         # With one byte more, so that there is one.
         array = target.table([*program.literals, 0], np.uint8)
         # Other launches find it, on whichever stream they are.
-        memory.finish()
+        memory.finish(device)
         literals[device] = array, np.uint64(target.address(array))
     return literals[device][1]
 

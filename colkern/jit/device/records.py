@@ -69,14 +69,14 @@ class Record:
         if buffer.address % min(size, _WORD):
             with memory.current(buffer.device):
                 buffer = Buffer(buffer.array.copy(), buffer.device)
-                memory.finish()
+            memory.finish(buffer.device)
             self._owners.append(buffer)
         return np.uint64(buffer.address)
 
     def _table(self, array: Array) -> np.uint64:
         target = target_of(array.device)
         table = target.table(buffer_addresses(array) or [0], np.uint64)
-        memory.finish()
+        memory.finish(array.device)
         self._owners.append(table)
         return np.uint64(target.address(table))
 

@@ -156,9 +156,9 @@ class RowsCall:
         # Together, as each transfer is waited for.
         found = target.allocate(1 + counts, np.int64)
         found[0], found[1:] = lines[0].min(), lines[1:].sum(axis=1)
-        numbers: list[int] = found.tolist()
-        self._raise(kernel, numbers[0])
-        return numbers[1:]
+        totals: list[int] = found.tolist()
+        self._raise(kernel, totals[0])
+        return totals[1:]
 
     def _number(self, kernel: RowKernel, need: Need) -> Any:
         if isinstance(need, Built):

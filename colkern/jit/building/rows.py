@@ -19,6 +19,7 @@ from colkern.cpu.threads import run_ranges
 from colkern.errors import LimitExceededError
 from colkern.jit.building.arrays import built_array, padded
 from colkern.jit.building.nodes import ROW, Node, State, child_rows, node_of, subtree
+from colkern.jit.rows.row_loop import run_noted
 from colkern.memory import allocate
 
 
@@ -56,7 +57,7 @@ def build_rows(
         LimitExceededError: If the values do not fit 32-bit offsets.
         UnsupportedError: If builders do not have the type.
 
-    What the function raises itself comes through.
+    What the function raises itself comes through, with a note that says in which row: for which `i`.
     """
     return rows_and_offsets(function, count, arguments, returns)[0]
 
@@ -77,12 +78,14 @@ def rows_and_offsets(
         from colkern.jit.building.row_compiler import row_loops
 
         measure, write = row_loops(function, tuple(arguments), returns)
-        states = run_ranges(measure, count, (places, starts, tuple(arguments)))
+        measured = sum(tree.run(measure, count, (places, starts, tuple(arguments))))
         tree.require_complete(starts[:, 1:])
         np.cumsum(starts, axis=1, out=starts)
-        tree.allocate(starts[:, -1], sum(states))
-        changed = run_ranges(write, count, (tree.state, places, starts, tuple(arguments)))
-        if any(changed):
+        tree.allocate(starts[:, -1], measured)
+        written = tree.run(write, count, (tree.state, places, starts, tuple(arguments)))
+        changed, states = zip(*written, strict=True)
+        nulls_differ = _null_counts(sum(states)) != _null_counts(measured)
+        if any(changed) or nulls_differ.any():
             raise ValueError(
                 f"{tree.name}: called twice for one row, it appended different values; "
                 f"it must depend on its arguments alone"
@@ -138,6 +141,17 @@ class _Tree:
             part.children.append(self._add(child.type, row + rows))
         return part
 
+    def run(self, loop: Callable[..., Any], count: int, arguments: tuple[Any, ...]) -> list[Any]:
+        """What a loop of `row_loops` returns for ranges of rows; what it raises has a note."""
+
+        def run_range(start: int, stop: int) -> Any:
+            return loop(start, stop, *arguments)
+
+        def run_range_noted(start: int, stop: int) -> Any:
+            return run_noted(run_range, self.name, start, stop, "row")
+
+        return run_ranges(run_range_noted, count, ())
+
     def array(self) -> Array:
         """The array of what was written."""
         return self.parts[0].array()
@@ -191,6 +205,11 @@ class _Tree:
             ):
                 if array is not None:
                     self.state[here + number] = array.ctypes.data
+
+
+def _null_counts(state: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many nulls each node has."""
+    return state[State.NULL_COUNT :: ROW]
 
 
 def _expected(

@@ -18,6 +18,7 @@ from colkern.jit.rows.arguments import (
     accepted_reader,
     decoded_type,
     reader_of,
+    require_one_form_of_decimals,
     value_of,
 )
 from colkern.jit.signatures import Signature
@@ -100,6 +101,7 @@ class ColumnFunction:
 
     def _readers(self, columns: Sequence[s.DataType]) -> list[Reader]:
         columns = [decoded_type(column) for column in columns]
+        require_one_form_of_decimals(self.signature.parameters, columns)
         pairs = zip(self.signature.parameters, columns, strict=True)
         return [accepted_reader(parameter, data_type) for parameter, data_type in pairs]
 

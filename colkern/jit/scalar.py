@@ -67,7 +67,7 @@ class Udf(ColumnFunction):
             TypeError: If a column is no array, or not of the parameter's type; names it.
             ValueError: If the lengths differ, or a result is no UTF-8, a null or a list of another length
                 where the type has none, or no slot of its union.
-            OverflowError: If a result does not fit its type.
+            OverflowError: If a result does not fit its type, or a decimal what was declared for it.
             LimitExceededError: If results do not fit the offsets of their type.
             InvalidArrowError: If a column's offsets or views point outside its memory.
             CompileError: If the function does not compile for these types, or not for a device.
@@ -266,6 +266,10 @@ def udf(
     map, struct, union                          compiled code" in the documentation
     dictionary, run-end encoded                 the values
     ==========================================  ===================================================
+
+    A decimal is what its declared type says, whatever digits the column has: declared with up to 18, an
+    integer (OverflowError for a value that has more), declared with more, a decimal. Where none is
+    declared, columns of both kinds at once are refused.
 
     Results are of every type but intervals of days:
 

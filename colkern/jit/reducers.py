@@ -253,7 +253,8 @@ def reducer(
         weighted_mean(values, weights, by=names)  # a batch with the columns key, weighted_mean
 
     The functions have no `self`. A state is a number, a bool, or a tuple of them, and keeps its type;
-    only an integer of `init` becomes a float where `update` makes it one.
+    only an integer of `init` becomes a float where `update` makes it one, and a literal a uint64 where
+    it meets one.
 
     - `init()` gives the state before any row;
     - `update(state, *values)` that after one more row;

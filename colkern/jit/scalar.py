@@ -311,8 +311,9 @@ def udf(
     constructs that knows. Exceptions are those of the first row that raises one.
 
     Arithmetic is that of 64-bit machine numbers: integers wrap around, and division by zero gives an
-    infinity or NaN for floats and 0 for integers. Globals and variables of outer functions are taken
-    as they are when it is compiled.
+    infinity or NaN for floats and 0 for integers. A literal beside a uint64 is one, too; any other signed
+    integer beside one does not compile, until `np.int64(x)` or `np.uint64(i)` says what is meant. Globals
+    and variables of outer functions are taken as they are when it is compiled.
 
     Args:
         function: A Python function with positional parameters; the plain functions that it calls are

@@ -31,6 +31,9 @@ from numba.extending import (
     register_model,
 )
 
+from colkern.cpu.compiler import compiled
+from colkern.kernels import decimal_floats
+
 _WORD = 64
 _DIVISOR_DIGITS = 9
 """The digits of the largest power of ten below 2**32."""
@@ -380,27 +383,37 @@ def _ol_words(a):
 
 
 @intrinsic
-def _float(typingctx, a):
-    """The words of the absolute value from the highest on, then the sign and the scale."""
+def _magnitude(typingctx, a):
+    """The four words of the absolute value."""
+    found = types.UniTuple(types.uint64, 4)
 
     def codegen(context, builder, signature, args):
-        word, real = ir.IntType(_WORD), ir.DoubleType()
+        word, wide = ir.IntType(_WORD), ir.IntType(4 * _WORD)
         value = _absolute(builder, args[0])
-        total = real(0.0)
-        for k in range(a.words - 1, -1, -1):
-            part = builder.trunc(builder.lshr(value, value.type(k * _WORD)), word)
-            total = builder.fadd(builder.fmul(total, real(2.0**_WORD)), builder.uitofp(part, real))
-        operation = builder.fdiv if a.scale >= 0 else builder.fmul
-        total = operation(total, real(float(10 ** abs(a.scale))))
-        negative = builder.icmp_signed("<", args[0], args[0].type(0))
-        return builder.select(negative, builder.fneg(total), total)
+        value = builder.zext(value, wide) if value.type.width < wide.width else value
+        parts = [builder.trunc(builder.lshr(value, wide(k * _WORD)), word) for k in range(4)]
+        made = context.make_tuple(builder, found, parts)
+        return impl_ret_untracked(context, builder, found, made)
 
-    return types.float64(a), codegen
+    return found(a), codegen
+
+
+_nearest_float = compiled(decimal_floats.nearest_float)
 
 
 @overload(float)
 def _ol_float(a):
-    return (lambda a: _float(a)) if isinstance(a, DecimalType) else None
+    if not isinstance(a, DecimalType):
+        return None
+    up, down = max(-a.scale, 0), max(a.scale, 0)
+    factor, divisor = float(10**up), float(10**down)
+
+    def as_float(a):
+        a0, a1, a2, a3 = _magnitude(a)
+        value = _nearest_float(a0, a1, a2, a3, down, divisor) * factor
+        return -value if a < 0 else value
+
+    return as_float
 
 
 @intrinsic

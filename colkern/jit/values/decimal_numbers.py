@@ -94,6 +94,11 @@ def decimal_at(typingctx, data, slot, words, scale):
 # Building blocks of LLVM code
 
 
+def whole_words(bits: int) -> int:
+    """The bits of as many words as hold so many."""
+    return -(-bits // _WORD) * _WORD
+
+
 def widened(builder: Any, value: Any, width: int, power: int) -> Any:
     """A number times ten to a power, in so many bits that it cannot overflow."""
     wide = ir.IntType(width)
@@ -125,7 +130,7 @@ def _aligned(
         number.type.width + (10**power).bit_length()
         for number, power in zip(numbers, powers, strict=True)
     ]
-    width = -(-(max(needed) + spare) // _WORD) * _WORD
+    width = whole_words(max(needed) + spare)
     left, right = (
         widened(builder, number, width, power)
         for number, power in zip(numbers, powers, strict=True)
@@ -181,7 +186,7 @@ def _divided_by(builder: Any, value: Any, divisor: int) -> tuple[Any, Any]:
 def _cast(context, builder, fromty, toty, value):
     number = as_integer(builder, fromty, value)
     power = toty.scale - _scale_of(fromty)
-    width = -(-(number.type.width + (10**power).bit_length()) // _WORD) * _WORD
+    width = whole_words(number.type.width + (10**power).bit_length())
     return _narrowed(context, builder, widened(builder, number, width, power), toty)
 
 
@@ -338,7 +343,7 @@ def _rescaled(typingctx, a, scale):
 
     def codegen(context, builder, signature, args):
         if power >= 0:
-            width = -(-(args[0].type.width + (10**power).bit_length()) // _WORD) * _WORD
+            width = whole_words(args[0].type.width + (10**power).bit_length())
             wide = widened(builder, args[0], width, power)
             return _narrowed(context, builder, wide, found)
         quotient, inexact = _divided(builder, args[0], -power)
@@ -423,7 +428,7 @@ def _truncated(typingctx, a):
         if a.scale > 0:
             value, _ = _divided(builder, value, a.scale)
         elif a.scale < 0:
-            width = -(-(value.type.width + (10**-a.scale).bit_length()) // _WORD) * _WORD
+            width = whole_words(value.type.width + (10**-a.scale).bit_length())
             value = widened(builder, value, width, -a.scale)
         return _narrowed(context, builder, value, DecimalType(1, 0))
 

@@ -51,7 +51,6 @@ class Udf(ColumnFunction):
         functools.update_wrapper(self, function)
         self.function = function
         self.pure = pure
-        self._results: dict[tuple[Value, ...], s.DataType] = {}
         self._device_plans: dict[tuple[s.DataType, ...], DevicePlan] = {}
 
     def __call__(self, *columns: Any) -> Array:
@@ -127,7 +126,8 @@ class Udf(ColumnFunction):
             TypeError, CompileError: As a call with such columns would.
         """
         self._check_count(len(columns))
-        return self._infer(tuple(reader.value for reader in self._readers(columns)))
+        returns: s.DataType = self._infer(tuple(r.value for r in self._readers(columns)))
+        return returns
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Plan:
         from colkern.jit.rows.execution import Plan
@@ -150,7 +150,7 @@ class Udf(ColumnFunction):
 
     def _require_known_default(self) -> None:
         """Refuse a misspelt word: text is a default where results are known to be text."""
-        known = self.signature.returns is not None or self._results
+        known = self.signature.returns is not None or self._inferred
         if isinstance(self.nulls, str) and self._has_default() and not known:
             raise ValueError(
                 f"nulls: expected 'propagate' or 'pass', got {self.nulls!r}; "
@@ -165,37 +165,14 @@ class Udf(ColumnFunction):
     def _functions(self) -> tuple[Callable[..., Any], ...]:
         return (self.function,)
 
-    def _infer(self, values: tuple[Value, ...]) -> s.DataType:
-        if values not in self._results:
-            kinds = self._kinds(self._row_function(self.function), values, self._nullable())
-            returns = result_type(self.name, kinds, self.signature.returns)
-            self._default(returns)
-            self._results[values] = returns
-        return self._results[values]
+    def _compiled_types(self, values: tuple[Value, ...]) -> s.DataType:
+        kinds = self._kinds(self._row_function(self.function), values, self._nullable())
+        returns = result_type(self.name, kinds, self.signature.returns)
+        self._default(returns)
+        return returns
 
-    def _forget(self) -> None:
-        self._results.clear()
-
-    def __repr__(self) -> str:
-        results = set(self._results.values())
-        inferred = results.pop() if len(results) == 1 else None
-        return self._described(self.signature.returns or inferred)
-
-    def _parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _rebuilt, (self.function, self.signature, self.nulls, self.pure, self._results)
-
-
-def _rebuilt(
-    function: Callable[..., Any],
-    signature: Signature,
-    nulls: Any,
-    pure: bool,
-    results: dict[tuple[Value, ...], s.DataType],
-) -> Udf:
-    """A `Udf` out of a pickle: what was found out about its results need not be found again."""
-    made = Udf(function, signature, nulls, pure)
-    made._results = dict(results)
-    return made
+    def _parts(self) -> tuple[Any, ...]:
+        return self.function, self.signature, self.nulls, self.pure
 
 
 @overload

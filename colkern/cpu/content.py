@@ -62,11 +62,11 @@ def _hash(texts: tuple[str, ...], parts: Iterable[bytes]) -> str:
 
 def parts_of(value: Any) -> Iterator[bytes]:
     """The parts of the content of a function, or of whatever a function may name."""
-    return _walk(value, set())
+    return _walk(value, {})
 
 
-def _walk(value: Any, seen: set[int]) -> Iterator[bytes]:
-    """The parts of a value's content; `seen` breaks cycles, in the order of the walk."""
+def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
+    """The parts of a value's content; `seen` numbers the functions on the way, and breaks cycles."""
     yield from _options(value)
     value = _unwrapped(value)
     if isinstance(value, types.FunctionType):
@@ -78,14 +78,13 @@ def _walk(value: Any, seen: set[int]) -> Iterator[bytes]:
             return
         if _is_part_of(_LIBRARY, value):
             yield f"{value.__module__}.{value.__qualname__} {source_key(_LIBRARY)}".encode()
-            if id(value) not in seen:
-                seen.add(id(value))
-                # Its code is known by then, but not what it was made with.
-                yield from _walk(tuple(_contents(value)), seen)
-            return
-        yield b"function"
-        if id(value) not in seen:
-            seen.add(id(value))
+        is_new = id(value) not in seen
+        # Which of those that were met it is, if it was.
+        yield f"function {seen.setdefault(id(value), len(seen))}".encode()
+        if is_new and _is_part_of(_LIBRARY, value):
+            # Its code is known by then, but not what it was made with.
+            yield from _walk(tuple(_contents(value)), seen)
+        elif is_new:
             yield from _function(value, seen)
     elif isinstance(value, types.BuiltinFunctionType):
         yield f"{value.__module__}.{value.__qualname__}".encode()
@@ -156,7 +155,7 @@ def _options(value: Any) -> Iterator[bytes]:
         yield _stable_repr(pipeline).encode()
 
 
-def _jitclass(kind: Any, seen: set[int]) -> Iterator[bytes]:
+def _jitclass(kind: Any, seen: dict[int, int]) -> Iterator[bytes]:
     yield repr(list(kind.struct.items())).encode()
     for name, method in (*kind.jit_methods.items(), *kind.jit_static_methods.items()):
         yield name.encode()
@@ -171,7 +170,7 @@ def _stable_repr(value: Any) -> str:
     return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 
 
-def _code(code: types.CodeType, seen: set[int]) -> Iterator[bytes]:
+def _code(code: types.CodeType, seen: dict[int, int]) -> Iterator[bytes]:
     yield code.co_code
     # What a `try` covers is said here alone.
     yield getattr(code, "co_exceptiontable", b"")
@@ -181,7 +180,7 @@ def _code(code: types.CodeType, seen: set[int]) -> Iterator[bytes]:
     yield from _walk(code.co_consts, seen)
 
 
-def _function(function: types.FunctionType, seen: set[int]) -> Iterator[bytes]:
+def _function(function: types.FunctionType, seen: dict[int, int]) -> Iterator[bytes]:
     for template in _TEMPLATES.of(function):
         # Taught to Numba by `overload`: what runs is another function.
         yield from _walk(getattr(template, "_overload_func", None), seen)
@@ -217,7 +216,7 @@ class _Templates:
 _TEMPLATES = _Templates()
 
 
-def _named(value: Any, names: list[str], seen: set[int]) -> Iterator[bytes]:
+def _named(value: Any, names: list[str], seen: dict[int, int]) -> Iterator[bytes]:
     """What a function that uses those names has as a global or in a cell."""
     yield from _walk(value, seen)
     if isinstance(value, types.ModuleType):
@@ -233,7 +232,7 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 
 def _module_parts(
-    module: types.ModuleType, names: list[str], seen: set[int], modules: set[int]
+    module: types.ModuleType, names: list[str], seen: dict[int, int], modules: set[int]
 ) -> Iterator[bytes]:
     """What a function may reach as `module.name`: a superset of what it does, so never too little.
 

@@ -12,7 +12,7 @@ import pytest
 
 import colkern as ck
 from colkern.cpu.content import content_hash
-from colkern.jit.building.builder_type import BuilderType
+from colkern.jit.building.builder_type import BuilderType, child_of
 from colkern.jit.building.state import builder_at
 
 BEFORE = {
@@ -232,13 +232,40 @@ def test_same_meaning_same_hash(what: str, hashes: dict[str, str]) -> None:
     assert hashes[what] == hashes["before"]
 
 
-def test_function_that_calls_itself() -> None:
-    from colkern.cpu.content import content_hash
-
+def counting_down(step: int) -> Any:
     def countdown(n: int) -> int:
-        return 0 if n == 0 else countdown(n - 1)
+        return 0 if n <= 0 else countdown(n - step)
 
-    assert content_hash(countdown) == content_hash(countdown)
+    return countdown
+
+
+def test_function_that_calls_itself() -> None:
+    assert content_hash(counting_down(1)) == content_hash(counting_down(1))
+    assert content_hash(counting_down(1)) != content_hash(counting_down(2))
+
+
+def calling(first: Any, second: Any, third: Any) -> Any:
+    def caller(x):
+        return first(x) + 2 * second(x) + 3 * third(x)
+
+    return caller
+
+
+def increased(x):
+    return x + 1
+
+
+def doubled(x):
+    return 2 * x
+
+
+@pytest.mark.parametrize("functions", [(increased, doubled), (child_of(0), child_of(1))])
+def test_which_function_is_called_again(functions: tuple[Any, Any]) -> None:
+    # The second pair is the library's, known by what they were made with.
+    first, second = functions
+    key = content_hash(calling(first, second, first))
+    assert key == content_hash(calling(first, second, first))
+    assert key != content_hash(calling(first, second, second))
 
 
 def test_cell_that_is_still_empty() -> None:

@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import re
 import sys
+import threading
 import types
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -202,14 +203,16 @@ class _Templates:
     def __init__(self) -> None:
         self._read = 0
         self._found: dict[int, list[Any]] = defaultdict(list)
+        self._reading = threading.Lock()
 
     def of(self, function: types.FunctionType) -> list[Any]:
         """The templates registered for a function up to now."""
-        known = builtin_registry.globals
-        for value, kind in known[self._read :]:
-            if isinstance(value, types.FunctionType):
-                self._found[id(value)] += kind.templates
-        self._read = len(known)
+        with self._reading:
+            known = list(builtin_registry.globals)
+            for value, kind in known[self._read :]:
+                if isinstance(value, types.FunctionType):
+                    self._found[id(value)] += kind.templates
+            self._read = len(known)
         return self._found.get(id(function), [])
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import colkern as ck
+from colkern.cpu import content
 from colkern.cpu.content import content_hash
 from colkern.jit.building.builder_type import BuilderType, child_of
 from colkern.jit.building.state import builder_at
@@ -266,6 +271,23 @@ def test_which_function_is_called_again(functions: tuple[Any, Any]) -> None:
     key = content_hash(calling(first, second, first))
     assert key == content_hash(calling(first, second, first))
     assert key != content_hash(calling(first, second, second))
+
+
+def test_threads_find_a_compiled_form_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    both_read = threading.Barrier(2)
+
+    class Kind:
+        @property
+        def templates(self) -> list[str]:
+            with contextlib.suppress(threading.BrokenBarrierError):
+                both_read.wait(timeout=0.2)
+            return ["template"]
+
+    registry = SimpleNamespace(globals=[(increased, Kind())])
+    monkeypatch.setattr(content, "builtin_registry", registry)
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map((templates := content._Templates()).of, [increased, increased]))
+    assert templates.of(increased) == ["template"]
 
 
 def test_cell_that_is_still_empty() -> None:

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import random
+import statistics
 import subprocess
 import sys
 import textwrap
 import threading
+import types
+from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numba
+import numpy as np
 import pytest
 
 import colkern as ck
 from colkern.cpu import content
-from colkern.cpu.content import content_hash
+from colkern.cpu.content import content_hash, is_shared, text_hash
 from colkern.jit.building.builder_type import BuilderType, child_of
 from colkern.jit.building.state import builder_at
+from colkern.jit.views.columns import column_type
+from colkern.schema import Map
 
 BEFORE = {
     "helpers.py": """
@@ -306,6 +316,96 @@ def test_options_are_part_of_it() -> None:
     from colkern.cpu.content import content_hash
 
     assert content_hash(write) != content_hash(write, "fastmath")
+
+
+P = namedtuple("P", "a b")
+SWAPPED = namedtuple("P", "b a")
+
+
+def map_of(nullable: bool) -> Any:
+    entries = ck.struct(
+        [ck.field("key", ck.utf8(), nullable=False), ck.field("value", ck.int64(), nullable)]
+    )
+    return column_type(Map(ck.field("entries", entries, nullable=False)))
+
+
+ONE_NAME = {
+    "fields of a named tuple": (
+        numba.types.NamedUniTuple(numba.int64, 2, P),
+        numba.types.NamedUniTuple(numba.int64, 2, SWAPPED),
+    ),
+    "whether values of a map may be null": (map_of(True), map_of(False)),
+    "names of fields": (
+        column_type(ck.struct([ck.field("a", ck.int64()), ck.field("b", ck.int64())])),
+        column_type(ck.struct([ck.field("a: int64, b", ck.int64())])),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ONE_NAME)
+def test_types_of_one_name(what: str) -> None:
+    first, second = ONE_NAME[what]
+    assert str(first) == str(second)
+    assert first != second
+    assert content_hash((first,)) != content_hash((second,))
+
+
+def test_objects_without_known_content_are_of_this_process() -> None:
+    function = numba.njit(increased)
+    unknown = calling(increased, doubled, object())
+    for value in ((numba.typeof(function),), unknown):
+        assert not is_shared(content_hash(value))
+        assert not is_shared(text_hash("loop", content_hash(value)))
+    assert is_shared(content_hash((numba.int64, numba.int64[::1], ck.int64())))
+
+
+def module_of(**parts: Any) -> Any:
+    module = types.ModuleType("settings")
+    vars(module).update(parts)
+    return module
+
+
+class Color(Enum):
+    RED = 1
+    BLUE = 2
+
+
+def stencil_of(number: int) -> Any:
+    @numba.stencil
+    def shifted(a):
+        return a[-1] * number
+
+    return shifted
+
+
+PARTS = {
+    "an enum's member": (Color.RED, Color.BLUE),
+    "a dtype": (np.dtype("f4"), np.dtype("f8")),
+    "a Numba type": (numba.int32, numba.int64),
+    "a stencil": (stencil_of(2), stencil_of(3)),
+    "None": (None, 1),
+}
+
+
+@pytest.mark.parametrize("what", PARTS)
+def test_parts_of_modules(what: str) -> None:
+    def caller() -> Any:
+        return settings.part
+
+    keys = []
+    for settings in (module_of(part=part) for part in PARTS[what]):  # noqa: B007
+        assert is_shared(content_hash(caller))
+        keys.append(content_hash(caller))
+    assert keys[0] != keys[1]
+
+
+def test_a_stencil_keeps_the_globals_that_it_was_defined_with() -> None:
+    assert content_hash(stencil_of(2)) == content_hash(stencil_of(2))
+    assert content_hash(stencil_of(2)) != content_hash(stencil_of(3))
+
+
+def test_methods_of_pythons_own_are_known_by_its_version() -> None:
+    assert is_shared(content_hash(calling(random.randint, math.erf, statistics.mean)))
 
 
 def test_functions_of_the_library_differ_by_what_they_were_made_with() -> None:

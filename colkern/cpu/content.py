@@ -20,8 +20,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from enum import Enum, EnumType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from numba.core import ir
+from numba.core.dispatcher import Dispatcher
+from numba.core.registry import CPUDispatcher
 from numba.core.types import Literal, Type
 from numba.core.types.functions import WeakType
 from numba.core.types.misc import ClassInstanceType, ClassType, DeferredType, Omitted
@@ -29,6 +32,7 @@ from numba.core.typing.templates import builtin_registry
 from numba.stencils.stencil import StencilFunc
 
 from colkern import schema as s
+from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.cpu.sources import source_key
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
@@ -40,6 +44,18 @@ _LIBRARY = "colkern.jit"
 
 # Stands for what only this process can tell apart: an object that is known by its address alone.
 _OF_THIS_PROCESS = b"of this process"
+
+
+class _Linked(bytes):
+    """Stands for a dispatcher whose compiled code becomes part of what is made from the content."""
+
+    dispatcher: Any
+
+    def __new__(cls, dispatcher: Dispatcher) -> _Linked:
+        made = super().__new__(cls, b"linked")
+        made.dispatcher = dispatcher
+        return made
+
 
 # At the end of the hash of what such an object is part of, and what sets it apart from others'.
 _SUFFIX, _PROCESS = "-unshared", os.urandom(16)
@@ -66,13 +82,58 @@ def is_shared(key: str) -> bool:
     return not key.endswith(_SUFFIX)
 
 
+def is_copied(value: Any) -> bool:
+    """Whether a user's function that names a dispatcher is compiled with a copy of it.
+
+    Not if it was declared for argument types: it converts its arguments to them, and a copy does not.
+    """
+    return (
+        isinstance(value, CPUDispatcher)
+        and _is_users(value)
+        and value._can_compile
+        and bool(value.targetoptions.get("nopython"))
+    )
+
+
+def note_content(dispatcher: Dispatcher) -> None:
+    """Note what a dispatcher's function reads now, as it may be compiled next."""
+    content = _plain_hash(dispatcher)
+    if dispatcher.overloads and _AS_COMPILED.get(dispatcher) != content:
+        # Its code for some types is of one content, and for others of another.
+        content = b""
+    _AS_COMPILED[dispatcher] = content
+
+
+_AS_COMPILED: WeakKeyDictionary[Dispatcher, bytes] = WeakKeyDictionary()
+
+
+def _is_out_of_date(part: bytes) -> bool:
+    """Whether a part is a dispatcher with code that may not be of what its function reads now.
+
+    Numba compiles it once for the same types, whatever becomes of the globals. What they were then is
+    known if it was looked at before.
+    """
+    if not isinstance(part, _Linked):
+        return False
+    if not part.dispatcher.overloads:
+        note_content(part.dispatcher)
+    return _AS_COMPILED.get(part.dispatcher) != _plain_hash(part.dispatcher)
+
+
+def _plain_hash(value: Any) -> bytes:
+    digest = hashlib.sha256()
+    for part in parts_of(value):
+        digest.update(part)
+    return digest.digest()
+
+
 def _hash(texts: tuple[str, ...], parts: Iterable[bytes]) -> str:
     digest = hashlib.sha256(repr((sys.version_info[:2], texts)).encode())
     suffix = "" if all(map(is_shared, texts)) else _SUFFIX
     for part in parts:
         # Where a part ends is not to be mistaken.
         digest.update(b"%d " % len(part) + part)
-        if part is _OF_THIS_PROCESS:
+        if part is _OF_THIS_PROCESS or _is_out_of_date(part):
             suffix = _SUFFIX
             digest.update(_PROCESS)
     return digest.hexdigest()[:32] + suffix
@@ -86,6 +147,7 @@ def parts_of(value: Any) -> Iterator[bytes]:
 def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
     """The parts of a value's content; `seen` numbers the functions on the way, and breaks cycles."""
     yield from _options(value, seen)
+    yield from _linked(value)
     value = _unwrapped(value)
     if isinstance(value, types.FunctionType):
         if _is_known_by_version(value.__module__):
@@ -128,6 +190,7 @@ def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
             yield from _walk(tuple((name, m.value) for name, m in members.items()), seen)
         elif issubclass(value, tuple):
             yield from _walk(getattr(value, "_fields", ()), seen)
+            yield from _walk(tuple(getattr(value, "_field_defaults", {}).items()), seen)
         elif hasattr(value, "class_type"):
             yield from _jitclass(value.class_type, seen)
     elif isinstance(value, types.ModuleType):
@@ -231,6 +294,22 @@ def _dispatcher(value: Any) -> Any:
     return getattr(value, "_dispatcher", None) or value
 
 
+def _linked(value: Any) -> Iterator[_Linked]:
+    """A dispatcher of somebody else's, which may have been compiled at any time."""
+    dispatcher = _dispatcher(value)
+    if _is_users(dispatcher):
+        yield _Linked(dispatcher)
+
+
+def _is_users(dispatcher: Any) -> bool:
+    """Whether it is a dispatcher, and none of colkern's or Numba's own, whose globals stay as they are."""
+    return (
+        isinstance(dispatcher, Dispatcher)
+        and type(dispatcher) is not CachedDispatcher
+        and not _is_known_by_version(dispatcher.py_func.__module__)
+    )
+
+
 def _options(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
     """What a dispatcher compiles its function with: the same code means something else then."""
     dispatcher = _dispatcher(value)
@@ -302,6 +381,9 @@ _TEMPLATES = _Templates()
 
 def _named(value: Any, names: list[str], seen: dict[int, int]) -> Iterator[bytes]:
     """What a function that uses those names has as a global or in a cell."""
+    if is_copied(value):
+        yield from _options(value, seen)
+        value = value.py_func
     yield from _walk(value, seen)
     if isinstance(value, types.ModuleType):
         yield from _module_parts(value, names, seen, set())

@@ -404,6 +404,33 @@ def test_a_stencil_keeps_the_globals_that_it_was_defined_with() -> None:
     assert content_hash(stencil_of(2)) != content_hash(stencil_of(3))
 
 
+def with_cell(value: int) -> tuple[Any, Any]:
+    @numba.njit
+    def scaled(x):
+        return x * value
+
+    (cell,) = scaled.py_func.__closure__
+    return scaled, cell
+
+
+def test_code_of_another_content_is_of_this_process() -> None:
+    # What stands in a tuple is linked to as it is; a global is compiled anew.
+    seen, of_seen = with_cell(1)
+    key = content_hash((seen,))
+    seen.compile((numba.int64,))
+    assert is_shared(key)
+    assert content_hash((seen,)) == key
+    of_seen.cell_contents = 2
+    assert not is_shared(content_hash((seen,)))
+    assert is_shared(content_hash(calling(seen, seen, seen)))
+
+
+def test_code_that_was_there_before_anybody_looked_is_of_this_process() -> None:
+    compiled, _ = with_cell(1)
+    compiled.compile((numba.int64,))
+    assert not is_shared(content_hash((compiled,)))
+
+
 def test_methods_of_pythons_own_are_known_by_its_version() -> None:
     assert is_shared(content_hash(calling(random.randint, math.erf, statistics.mean)))
 

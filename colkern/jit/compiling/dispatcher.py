@@ -7,9 +7,10 @@ from typing import Any
 from numba.core import sigutils
 from numba.core.compiler_lock import global_compiler_lock
 
+from colkern.cpu.content import note_content
 from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.jit.compiling.checks import CheckedCompiler
-from colkern.jit.compiling.functions import dispatcher_of
+from colkern.jit.compiling.functions import dispatcher_of, jit_options
 from colkern.jit.compiling.library import is_checked
 from colkern.jit.compiling.names import is_found_by_name
 
@@ -34,25 +35,15 @@ class FunctionDispatcher(CachedDispatcher):
         super().__init__(py_func, locals, options, pipeline_class=pipeline_class)
         self._copies: list[Any] = []
 
-    @property
-    def jit_options(self) -> dict[str, Any]:
-        """What its copies are compiled with."""
-        return {
-            "nogil": False,
-            "error_model": "python",
-            **self.targetoptions,
-            "locals": self.locals,
-            "pipeline_class": self._compiler.pipeline_class,
-        }
-
     def compile(self, sig: Any) -> Any:
         """Compile for argument types, with globals and callees as they are now."""
         arguments = tuple(sigutils.normalize_signature(sig)[0])
         with global_compiler_lock:
             if arguments in self.overloads or not self._can_compile:
                 return super().compile(sig)
+            note_content(self)
             with self._compiling_counter:
-                copy = dispatcher_of(self.py_func, self.jit_options)
+                copy = dispatcher_of(self.py_func, jit_options(self))
                 copy.compile(sig)
                 # Numba forgets compiled code with the dispatcher that it belongs to.
                 self._copies.append(copy)

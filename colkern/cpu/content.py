@@ -19,6 +19,7 @@ import types
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from enum import Enum, EnumType
+from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -175,7 +176,7 @@ def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
     elif isinstance(value, Type):
         yield from _type(value, seen)
     elif isinstance(value, s.DataType | s.Field):
-        yield from _described(value, seen)
+        yield from _text(_described(value))
     elif isinstance(value, StencilFunc):
         yield from _stencil(value, seen)
     elif isinstance(value, Enum):
@@ -246,12 +247,21 @@ def _type(kind: Type, seen: dict[int, int]) -> Iterator[bytes]:
             yield from _walk(kind.key, seen)
 
 
-def _described(value: s.DataType | s.Field, seen: dict[int, int]) -> Iterator[bytes]:
-    """What one data type or field differs from others in."""
-    yield type(value).__qualname__.encode()
-    for part in dataclasses.fields(value):
-        if part.compare:
-            yield from _walk(getattr(value, part.name), seen)
+def _described(value: Any) -> str:
+    """All that a data type or a field differs from others in; a batch may have thousands of columns."""
+    if isinstance(value, tuple):
+        return f"({','.join(map(_described, value))})"
+    if not isinstance(value, s.DataType | s.Field):
+        return repr(value)
+    kind: Any = type(value)
+    parts = [_described(getattr(value, name)) for name in _compared(kind)]
+    return f"{kind.__qualname__}({','.join(parts)})"
+
+
+@cache
+def _compared(kind: Any) -> tuple[str, ...]:
+    """The names of what two data types of a class, or two fields, are compared by."""
+    return tuple(part.name for part in dataclasses.fields(kind) if part.compare)
 
 
 def _stencil(value: StencilFunc, seen: dict[int, int]) -> Iterator[bytes]:

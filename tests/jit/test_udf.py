@@ -325,7 +325,7 @@ def middle(x: str, start: int, end: int) -> str:
 
 
 ascii_text = st.text(st.characters(max_codepoint=127), max_size=20)
-# Numba's tables of capital letters are of an older Unicode than Python's: letters of all of them.
+# Numba's tables of capital letters are of an older Unicode than Python's: letters that both know.
 _CHARACTERS = st.one_of(
     st.characters(min_codepoint=first, max_codepoint=last)
     for first, last in ((0, 0x17F), (0x391, 0x44F), (0x1F300, 0x1F5FF))

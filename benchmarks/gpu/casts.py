@@ -89,7 +89,7 @@ def scale_down(d: Data, widths: tuple[int, int]) -> tuple[Any, ...]:
 
 
 def decimals_to_floats(d: Data, width: int) -> tuple[Any, ...]:
-    return d.n, numbers(d, width)[0], width, 0, 1.0, 100.0, d.out("f8")
+    return d.n, numbers(d, width)[0], width, 0, 1.0, 2, 100.0, d.out("f8")
 
 
 streaming(kernels.resize_integers, resize, each=pairs("u1u4", "u4u8", "u8u4"))

@@ -12,7 +12,7 @@ import hashlib
 import importlib
 import pickle
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from colkern.cache import cache_dir
+from colkern.cpu.content import content_hash, is_shared
 from colkern.cpu.extensions import extensions_key
 from colkern.cpu.whole_files import read_whole, write_whole
 
@@ -103,7 +104,7 @@ class ContentCache(_Cache):  # type: ignore[misc]
         self._prepare = prepare
         self._outermost = outermost
         self._name = "".join(c if c.isalnum() or c == "_" else "-" for c in name)
-        self._files: dict[Any, str] = {}
+        self._files: dict[Any, str | None] = {}
         self._enabled = True
 
     @property
@@ -145,9 +146,9 @@ class ContentCache(_Cache):  # type: ignore[misc]
         return found
 
     def _load(self, sig: Any, target_context: Any) -> Any:
-        self._files[sig] = self._file(sig, target_context.codegen())
+        file = self._files[sig] = self._file(sig, target_context.codegen())
         try:
-            content = read_whole(Path(self.cache_path) / self._files[sig])
+            content = None if file is None else read_whole(Path(self.cache_path) / file)
             if content is None:
                 return None
             if _HASH_SECRET in content:
@@ -157,13 +158,20 @@ class ContentCache(_Cache):  # type: ignore[misc]
             # No file, or one that names what this process cannot import or make, costs a
             # compilation, no more; as does the lack of a directory to keep files in.
             return None
+        arguments, _ = sigutils.normalize_signature(sig)
+        if tuple(_signature(parts).args) != tuple(arguments):
+            # Of types that are pickled by value, and are other ones in each process.
+            return None
         COUNTS["loaded"] += 1
         return CompileResult._rebuild(target_context, *parts, environments)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store what was compiled; a full or read-only disk is no error."""
         COUNTS["compiled"] += 1
-        if not self._enabled or data.lifted or data.library.has_dynamic_globals:
+        file = self._files.get(sig)
+        if not self._enabled or file is None:
+            return
+        if data.lifted or data.library.has_dynamic_globals:
             return
         with contextlib.suppress(OSError):
             library, description, environment, *parts, environments = data._reduce()
@@ -173,16 +181,30 @@ class ContentCache(_Cache):  # type: ignore[misc]
             payload = dumps((parts, [_Environment(callee) for callee in environments]))
             if _UNRESOLVED in payload or _CLASS_BY_VALUE in payload:
                 return
-            write_whole(Path(self.cache_path) / self._files[sig], payload)
+            write_whole(Path(self.cache_path) / file, payload)
             COUNTS["saved"] += 1
 
-    def _file(self, sig: Any, codegen: Any) -> str:
-        arguments, _ = sigutils.normalize_signature(sig)
-        # Kernels take numbers and arrays alone, which nobody teaches Numba anew.
-        extensions = "" if self._only is not None else extensions_key(arguments)
-        target = (str(sig), codegen.magic_tuple(), compiler_key(), extensions)
+    def _file(self, sig: Any, codegen: Any) -> str | None:
+        """The name of the file; None where no other process would find it."""
+        if self._only is not None:
+            # Kernels take numbers and arrays alone, which their names tell apart, and which nobody
+            # teaches Numba anew.
+            types, extensions = str(sig), ""
+        else:
+            arguments, returned = sigutils.normalize_signature(sig)
+            types, extensions = content_hash((*arguments, returned)), extensions_key(arguments)
+        key = self._key()
+        if not (is_shared(key) and is_shared(types)):
+            return None
+        target = (types, codegen.magic_tuple(), compiler_key(), extensions)
         suffix = hashlib.sha256(repr(target).encode()).hexdigest()[:16]
-        return f"{self._name}-{self._key()}-{suffix}.kernel"
+        return f"{self._name}-{key}-{suffix}.kernel"
+
+
+def _signature(parts: Sequence[Any]) -> Any:
+    """The signature among what Numba stores of a compiled function."""
+    _library, _description, _environment, signature, *_ = parts
+    return signature
 
 
 def _without_bitcode(library: tuple[str, str, tuple[bytes, bytes]], wrapper: str) -> Any:

@@ -9,38 +9,60 @@ again by another process, and an edit anywhere below it is noticed.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
+import os
 import re
 import sys
+import threading
 import types
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from enum import EnumType
+from enum import Enum, EnumType
+from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
-import numpy as np
+from numba.core import ir
+from numba.core.dispatcher import Dispatcher
+from numba.core.registry import CPUDispatcher
+from numba.core.types import Literal, Type
+from numba.core.types.functions import WeakType
+from numba.core.types.misc import ClassInstanceType, ClassType, DeferredType, Omitted
 from numba.core.typing.templates import builtin_registry
+from numba.stencils.stencil import StencilFunc
 
+from colkern import schema as s
+from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.cpu.sources import source_key
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
 
+_PYTHON = os.path.dirname(os.__file__)
+
 # Its functions call each other in many ways; to hash their files is quicker than to walk them.
 _LIBRARY = "colkern.jit"
 
-_READ_FROM_MODULES = (
-    types.FunctionType,
-    types.ModuleType,
-    type,
-    np.ndarray,
-    np.generic,
-    int,
-    float,
-    complex,
-    str,
-    bytes,
-    tuple,
-)
+# Stands for what only this process can tell apart: an object that is known by its address alone.
+_OF_THIS_PROCESS = b"of this process"
+
+
+class _Linked(bytes):
+    """Stands for a dispatcher whose compiled code becomes part of what is made from the content."""
+
+    dispatcher: Any
+
+    def __new__(cls, dispatcher: Dispatcher) -> _Linked:
+        made = super().__new__(cls, b"linked")
+        made.dispatcher = dispatcher
+        return made
+
+
+# At the end of the hash of what such an object is part of, and what sets it apart from others'.
+_SUFFIX, _PROCESS = "-unshared", os.urandom(16)
+
+# Types that stand for one object of this process: functions as arguments, and instances of jitclasses.
+_TYPES_OF_OBJECTS = WeakType | ClassType | ClassInstanceType | DeferredType
 
 
 def content_hash(function: Any, *extra: str) -> str:
@@ -53,42 +75,113 @@ def text_hash(*parts: str) -> str:
     return _hash(parts, ())
 
 
+def is_shared(key: str) -> bool:
+    """Whether other processes have the same hash for the same content.
+
+    They have not where it is that of an object of no known content, or of texts with such a hash.
+    """
+    return not key.endswith(_SUFFIX)
+
+
+def is_copied(value: Any) -> bool:
+    """Whether a user's function that names a dispatcher is compiled with a copy of it.
+
+    Not if it was declared for argument types: it converts its arguments to them, and a copy does not.
+    """
+    return (
+        isinstance(value, CPUDispatcher)
+        and _is_users(value)
+        and value._can_compile
+        and bool(value.targetoptions.get("nopython"))
+    )
+
+
+def note_content(dispatcher: Dispatcher) -> None:
+    """Note what a dispatcher's function reads now, as it may be compiled next."""
+    content = _plain_hash(dispatcher)
+    if dispatcher.overloads and _AS_COMPILED.get(dispatcher) != content:
+        # Its code for some types is of one content, and for others of another.
+        content = b""
+    _AS_COMPILED[dispatcher] = content
+
+
+_AS_COMPILED: WeakKeyDictionary[Dispatcher, bytes] = WeakKeyDictionary()
+
+
+def _is_out_of_date(part: bytes) -> bool:
+    """Whether a part is a dispatcher with code that may not be of what its function reads now.
+
+    Numba compiles it once for the same types, whatever becomes of the globals. What they were then is
+    known if it was looked at before.
+    """
+    if not isinstance(part, _Linked):
+        return False
+    if not part.dispatcher.overloads:
+        note_content(part.dispatcher)
+    return _AS_COMPILED.get(part.dispatcher) != _plain_hash(part.dispatcher)
+
+
+def _plain_hash(value: Any) -> bytes:
+    digest = hashlib.sha256()
+    for part in parts_of(value):
+        digest.update(part)
+    return digest.digest()
+
+
 def _hash(texts: tuple[str, ...], parts: Iterable[bytes]) -> str:
     digest = hashlib.sha256(repr((sys.version_info[:2], texts)).encode())
+    suffix = "" if all(map(is_shared, texts)) else _SUFFIX
     for part in parts:
-        digest.update(part)
-    return digest.hexdigest()[:32]
+        # Where a part ends is not to be mistaken.
+        digest.update(b"%d " % len(part) + part)
+        if part is _OF_THIS_PROCESS or _is_out_of_date(part):
+            suffix = _SUFFIX
+            digest.update(_PROCESS)
+    return digest.hexdigest()[:32] + suffix
 
 
 def parts_of(value: Any) -> Iterator[bytes]:
     """The parts of the content of a function, or of whatever a function may name."""
-    return _walk(value, set())
+    return _walk(value, {})
 
 
-def _walk(value: Any, seen: set[int]) -> Iterator[bytes]:
-    """The parts of a value's content; `seen` breaks cycles, in the order of the walk."""
-    yield from _options(value)
+def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
+    """The parts of a value's content; `seen` numbers the functions on the way, and breaks cycles."""
+    yield from _options(value, seen)
+    yield from _linked(value)
     value = _unwrapped(value)
     if isinstance(value, types.FunctionType):
-        package = (value.__module__ or "").partition(".")[0]
-        if package in _COMPILERS:
+        if _is_known_by_version(value.__module__):
             # Their functions hold caches that fill up as the process runs; their version says all.
+            package = value.__module__.partition(".")[0]
             version = getattr(sys.modules.get(package), "__version__", "")
             yield f"{value.__module__}.{value.__qualname__} {version}".encode()
             return
         if _is_part_of(_LIBRARY, value):
             yield f"{value.__module__}.{value.__qualname__} {source_key(_LIBRARY)}".encode()
-            if id(value) not in seen:
-                seen.add(id(value))
-                # Its code is known by then, but not what it was made with.
-                yield from _walk(tuple(_contents(value)), seen)
-            return
-        yield b"function"
-        if id(value) not in seen:
-            seen.add(id(value))
+        is_new = id(value) not in seen
+        # Which of those that were met it is, if it was.
+        yield f"function {seen.setdefault(id(value), len(seen))}".encode()
+        if is_new and _is_part_of(_LIBRARY, value):
+            # Its code is known by then, but not what it was made with.
+            yield from _walk(tuple(_contents(value)), seen)
+        elif is_new:
             yield from _function(value, seen)
     elif isinstance(value, types.BuiltinFunctionType):
         yield f"{value.__module__}.{value.__qualname__}".encode()
+    elif isinstance(value, types.MethodType):
+        yield from _walk(value.__func__, seen)
+        if not _is_known_by_version(value.__func__.__module__):
+            yield from _walk(value.__self__, seen)
+    elif isinstance(value, Type):
+        yield from _type(value, seen)
+    elif isinstance(value, s.DataType | s.Field):
+        yield from _text(_described(value))
+    elif isinstance(value, StencilFunc):
+        yield from _stencil(value, seen)
+    elif isinstance(value, Enum):
+        yield value.name.encode()
+        yield from _walk(type(value), seen)
     elif isinstance(value, type):
         yield f"{value.__module__}.{value.__qualname__}".encode()
         # What a compiled function sees of a class: the members of an enum, a named tuple's fields,
@@ -98,14 +191,17 @@ def _walk(value: Any, seen: set[int]) -> Iterator[bytes]:
             yield from _walk(tuple((name, m.value) for name, m in members.items()), seen)
         elif issubclass(value, tuple):
             yield from _walk(getattr(value, "_fields", ()), seen)
+            yield from _walk(tuple(getattr(value, "_field_defaults", {}).items()), seen)
         elif hasattr(value, "class_type"):
             yield from _jitclass(value.class_type, seen)
     elif isinstance(value, types.ModuleType):
         yield f"module {value.__name__} {getattr(value, '__version__', '')}".encode()
-    elif isinstance(value, tuple | list | frozenset):
+    elif isinstance(value, tuple | list | frozenset | set):
         # The order of a set differs from process to process.
-        parts = sorted(value, key=repr) if isinstance(value, frozenset) else value
+        parts = sorted(value, key=repr) if isinstance(value, frozenset | set) else value
         yield f"{type(value).__name__} {len(parts)}".encode()
+        if hasattr(value, "_fields"):
+            yield from _walk(type(value), seen)
         for part in parts:
             yield from _walk(part, seen)
     elif isinstance(value, types.CodeType):
@@ -114,7 +210,70 @@ def _walk(value: Any, seen: set[int]) -> Iterator[bytes]:
         yield f"{value.dtype} {value.shape}".encode()
         yield value.tobytes()
     else:
-        yield f"{type(value).__qualname__} {_stable_repr(value)}".encode()
+        yield type(value).__qualname__.encode()
+        yield from _text(repr(value))
+
+
+def _text(text: str) -> Iterator[bytes]:
+    """A text without the addresses that the default repr contains."""
+    stable = re.sub(r" at 0x[0-9a-f]+", "", text)
+    yield stable.encode()
+    if stable != text:
+        yield _OF_THIS_PROCESS
+
+
+def _is_known_by_version(module: str | None) -> bool:
+    """Whether a module is of a compiler package or of Python itself."""
+    package = (module or "").partition(".")[0]
+    if package not in sys.stdlib_module_names:
+        return package in _COMPILERS
+    # Users' own files may have names of modules of Python.
+    file = getattr(sys.modules.get(package), "__file__", None)
+    return package != "__main__" and (file is None or file.startswith(_PYTHON))
+
+
+def _type(kind: Type, seen: dict[int, int]) -> Iterator[bytes]:
+    """What makes a Numba type: names leave out what tells two types with one name apart."""
+    yield f"{type(kind).__module__}.{type(kind).__qualname__}".encode()
+    if isinstance(kind, _TYPES_OF_OBJECTS):
+        yield _OF_THIS_PROCESS
+    elif isinstance(kind, Literal):
+        yield from _walk(kind.literal_value, seen)
+    elif isinstance(kind, Omitted):
+        yield from _walk(kind.value, seen)
+    else:
+        yield from _text(kind.name)
+        if kind.key != kind.name:
+            yield from _walk(kind.key, seen)
+
+
+def _described(value: Any) -> str:
+    """All that a data type or a field differs from others in; a batch may have thousands of columns."""
+    if isinstance(value, tuple):
+        return f"({','.join(map(_described, value))})"
+    if not isinstance(value, s.DataType | s.Field):
+        return repr(value)
+    kind: Any = type(value)
+    parts = [_described(getattr(value, name)) for name in _compared(kind)]
+    return f"{kind.__qualname__}({','.join(parts)})"
+
+
+@cache
+def _compared(kind: Any) -> tuple[str, ...]:
+    """The names of what two data types of a class, or two fields, are compared by."""
+    return tuple(part.name for part in dataclasses.fields(kind) if part.compare)
+
+
+def _stencil(value: StencilFunc, seen: dict[int, int]) -> Iterator[bytes]:
+    """A stencil: its function, with globals as they were when it was defined."""
+    yield from _walk((value.mode, tuple(sorted(value.options.items()))), seen)
+    yield from _code(value.kernel_ir.func_id.func.__code__, seen)
+    for block in value.kernel_ir.blocks.values():
+        for statement in block.body:
+            read = getattr(statement, "value", None)
+            if isinstance(read, ir.Global | ir.FreeVar):
+                yield read.name.encode()
+                yield from _walk(read.value, seen)
 
 
 def _is_part_of(package: str, function: types.FunctionType) -> bool:
@@ -146,19 +305,35 @@ def _dispatcher(value: Any) -> Any:
     return getattr(value, "_dispatcher", None) or value
 
 
-def _options(value: Any) -> Iterator[bytes]:
+def _linked(value: Any) -> Iterator[_Linked]:
+    """A dispatcher of somebody else's, which may have been compiled at any time."""
+    dispatcher = _dispatcher(value)
+    if _is_users(dispatcher):
+        yield _Linked(dispatcher)
+
+
+def _is_users(dispatcher: Any) -> bool:
+    """Whether it is a dispatcher, and none of colkern's or Numba's own, whose globals stay as they are."""
+    return (
+        isinstance(dispatcher, Dispatcher)
+        and type(dispatcher) is not CachedDispatcher
+        and not _is_known_by_version(dispatcher.py_func.__module__)
+    )
+
+
+def _options(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
     """What a dispatcher compiles its function with: the same code means something else then."""
     dispatcher = _dispatcher(value)
     options = getattr(dispatcher, "targetoptions", None)
     if isinstance(options, dict):
-        yield _stable_repr(sorted(options.items())).encode()
-        yield _stable_repr(sorted(getattr(dispatcher, "locals", {}).items())).encode()
+        local_types = getattr(dispatcher, "locals", {})
         pipeline = getattr(getattr(dispatcher, "_compiler", None), "pipeline_class", None)
-        yield _stable_repr(pipeline).encode()
+        for part in (*sorted(options.items()), *sorted(local_types.items()), pipeline):
+            yield from _walk(part, seen)
 
 
-def _jitclass(kind: Any, seen: set[int]) -> Iterator[bytes]:
-    yield repr(list(kind.struct.items())).encode()
+def _jitclass(kind: Any, seen: dict[int, int]) -> Iterator[bytes]:
+    yield from _walk(tuple(kind.struct.items()), seen)
     for name, method in (*kind.jit_methods.items(), *kind.jit_static_methods.items()):
         yield name.encode()
         yield from _walk(method, seen)
@@ -167,12 +342,7 @@ def _jitclass(kind: Any, seen: set[int]) -> Iterator[bytes]:
         yield from _walk(tuple(accessors.items()), seen)
 
 
-def _stable_repr(value: Any) -> str:
-    """The repr, without the addresses that the default one contains."""
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
-
-
-def _code(code: types.CodeType, seen: set[int]) -> Iterator[bytes]:
+def _code(code: types.CodeType, seen: dict[int, int]) -> Iterator[bytes]:
     yield code.co_code
     # What a `try` covers is said here alone.
     yield getattr(code, "co_exceptiontable", b"")
@@ -182,7 +352,7 @@ def _code(code: types.CodeType, seen: set[int]) -> Iterator[bytes]:
     yield from _walk(code.co_consts, seen)
 
 
-def _function(function: types.FunctionType, seen: set[int]) -> Iterator[bytes]:
+def _function(function: types.FunctionType, seen: dict[int, int]) -> Iterator[bytes]:
     for template in _TEMPLATES.of(function):
         # Taught to Numba by `overload`: what runs is another function.
         yield from _walk(getattr(template, "_overload_func", None), seen)
@@ -204,22 +374,27 @@ class _Templates:
     def __init__(self) -> None:
         self._read = 0
         self._found: dict[int, list[Any]] = defaultdict(list)
+        self._reading = threading.Lock()
 
     def of(self, function: types.FunctionType) -> list[Any]:
         """The templates registered for a function up to now."""
-        known = builtin_registry.globals
-        for value, kind in known[self._read :]:
-            if isinstance(value, types.FunctionType):
-                self._found[id(value)] += kind.templates
-        self._read = len(known)
+        with self._reading:
+            known = list(builtin_registry.globals)
+            for value, kind in known[self._read :]:
+                if isinstance(value, types.FunctionType):
+                    self._found[id(value)] += kind.templates
+            self._read = len(known)
         return self._found.get(id(function), [])
 
 
 _TEMPLATES = _Templates()
 
 
-def _named(value: Any, names: list[str], seen: set[int]) -> Iterator[bytes]:
+def _named(value: Any, names: list[str], seen: dict[int, int]) -> Iterator[bytes]:
     """What a function that uses those names has as a global or in a cell."""
+    if is_copied(value):
+        yield from _options(value, seen)
+        value = value.py_func
     yield from _walk(value, seen)
     if isinstance(value, types.ModuleType):
         yield from _module_parts(value, names, seen, set())
@@ -234,18 +409,18 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 
 def _module_parts(
-    module: types.ModuleType, names: list[str], seen: set[int], modules: set[int]
+    module: types.ModuleType, names: list[str], seen: dict[int, int], modules: set[int]
 ) -> Iterator[bytes]:
     """What a function may reach as `module.name`: a superset of what it does, so never too little.
 
     `modules` are those that were looked at for this function; the next one uses other names.
     """
-    if module.__name__.partition(".")[0] in _COMPILERS or id(module) in modules:
+    if _is_known_by_version(module.__name__) or id(module) in modules:
         return
     modules.add(id(module))
     for name in names:
         part = getattr(module, name, None)
-        if isinstance(_unwrapped(part), _READ_FROM_MODULES):
+        if part is not None:
             yield name.encode()
             yield from _walk(part, seen)
         if isinstance(part, types.ModuleType):

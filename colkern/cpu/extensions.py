@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import threading
 import types
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -63,6 +64,7 @@ def extensions_key(arguments: Iterable[Any]) -> str:
     return repr(sorted(parts.items())) if parts else ""
 
 
+_looking = threading.Lock()
 _seen: list[int] = [0] * len(_SOURCES)
 _registered: dict[str, list[Any]] = defaultdict(list)
 _contents: dict[tuple[str, int], str] = {}
@@ -70,13 +72,18 @@ _contents: dict[tuple[str, int], str] = {}
 
 def _look_at_new_ones() -> None:
     """Note what was registered by which package."""
-    for number, source in enumerate(_SOURCES):
-        entries = list(source())
-        for entry in entries[_seen[number] :]:
-            if not _is_known(entry):
-                for package in {_package(f.__module__) for f in _functions(entry)} - _KNOWN:
-                    _registered[package].append(entry)
-        _seen[number] = len(entries)
+    with _looking:
+        for number, source in enumerate(_SOURCES):
+            entries = list(source())
+            for entry in entries[_seen[number] :]:
+                _note(entry)
+            _seen[number] = len(entries)
+
+
+def _note(entry: Any) -> None:
+    if not _is_known(entry):
+        for package in {_package(f.__module__) for f in _functions(entry)} - _KNOWN:
+            _registered[package].append(entry)
 
 
 def _content(package: str) -> str:

@@ -1,4 +1,4 @@
-"""A hash of the files of a package, remembered for as long as nobody touches them."""
+"""Hashes of the files of packages, remembered for as long as nobody touches them."""
 
 from __future__ import annotations
 
@@ -41,6 +41,14 @@ def source_key(package: str) -> str:
     with contextlib.suppress(OSError):
         write_whole(cache_dir("kernels") / f"{listing}.sources", key.encode())
     return key
+
+
+@cache
+def module_key(module: str) -> str:
+    """A hash of the one file of a module that is no package."""
+    package, _, name = module.rpartition(".")
+    source = resources.files(package) / f"{name}.py"
+    return hashlib.sha256(source.read_bytes()).hexdigest()
 
 
 def _statuses(folder: str) -> Iterator[tuple[str, int, int, int, int]]:

@@ -18,6 +18,7 @@ from colkern.jit.rows.arguments import (
     accepted_reader,
     decoded_type,
     reader_of,
+    require_one_form_of_decimals,
     value_of,
 )
 from colkern.jit.signatures import Signature
@@ -53,6 +54,7 @@ class ColumnFunction:
         self.signature = signature
         self.nulls = nulls
         self._names = [parameter.name for parameter in signature.parameters]
+        self._inferred: dict[tuple[Value, ...], Any] = {}
         self._plans: dict[tuple[s.DataType, ...], Any] = {}
         self._made: dict[tuple[Callable[..., Any], str], RowFunction] = {}
 
@@ -100,6 +102,7 @@ class ColumnFunction:
 
     def _readers(self, columns: Sequence[s.DataType]) -> list[Reader]:
         columns = [decoded_type(column) for column in columns]
+        require_one_form_of_decimals(self.signature.parameters, columns)
         pairs = zip(self.signature.parameters, columns, strict=True)
         return [accepted_reader(parameter, data_type) for parameter, data_type in pairs]
 
@@ -151,12 +154,22 @@ class ColumnFunction:
         raise NotImplementedError
 
     def _infer(self, values: tuple[Value, ...]) -> Any:
+        """What the functions return for arguments of those kinds; found out once."""
+        if values not in self._inferred:
+            self._inferred[values] = self._compiled_types(values)
+        return self._inferred[values]
+
+    def _compiled_types(self, values: tuple[Value, ...]) -> Any:
         """Find out, by compiling, what the functions return for arguments of those kinds."""
         raise NotImplementedError
 
+    def _result_types(self) -> Iterable[s.DataType]:
+        """The types of results that were found out."""
+        return self._inferred.values()
+
     def _forget(self) -> None:
         """Forget what was found out about the functions: what they read was changed."""
-        raise NotImplementedError
+        self._inferred.clear()
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Any:
         """How it runs over columns of those types."""
@@ -203,7 +216,10 @@ class ColumnFunction:
 
     # What it looks like, here and in a pickle
 
-    def _described(self, returns: s.DataType | None) -> str:
+    def __repr__(self) -> str:
+        results = set(self._result_types())
+        inferred = results.pop() if len(results) == 1 else None
+        returns = self.signature.returns or inferred
         parameters = ", ".join(
             parameter.name
             if parameter.type is None
@@ -213,16 +229,29 @@ class ColumnFunction:
         arrow = f" -> {returns}" if returns else ""
         return f"<colkern {self.KIND} {self.name}({parameters}){arrow}>"
 
-    def _parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """What makes it anew, for a pickle."""
+    def _parts(self) -> tuple[Any, ...]:
+        """What it is made of anew, for a pickle: the arguments of its class."""
         raise NotImplementedError
+
+    def _pickled_types(self) -> dict[tuple[Value, ...], Any]:
+        """What was found out, for a pickle: it need not be found again."""
+        return self._inferred
 
     def __reduce__(self) -> Any:
         # By name where the name leads back here, as for any function; else by its parts, for
         # cloudpickle, which takes functions of scripts and notebooks by value.
         if self.__module__ != "__main__" and is_found_by_name(self):
             return self.__qualname__
-        return self._parts()
+        return _rebuilt, (type(self), self._parts(), self._pickled_types())
+
+
+def _rebuilt(
+    kind: type[ColumnFunction], parts: tuple[Any, ...], inferred: dict[tuple[Value, ...], Any]
+) -> ColumnFunction:
+    """A function out of a pickle."""
+    made = kind(*parts)
+    made._inferred = dict(inferred)
+    return made
 
 
 def imported(name: str, column: Any) -> Array:

@@ -46,7 +46,6 @@ class Generator(ColumnFunction):
         functools.update_wrapper(self, function)
         self.function = function
         self._large = large
-        self._items: dict[tuple[Value, ...], s.DataType] = {}
 
     def __call__(self, *columns: Any) -> Array:
         """What the function yields for each row of the columns: a list a row.
@@ -114,37 +113,14 @@ class Generator(ColumnFunction):
     def _functions(self) -> tuple[Callable[..., Any], ...]:
         return (self.function,)
 
-    def _infer(self, values: tuple[Value, ...]) -> s.DataType:
-        if values not in self._items:
-            function = self._row_function(self.function, "kinds_dispatcher_of")
-            arguments, nullable = (*values, "boolean"), [*self._nullable(), False]
-            kinds = self._kinds(function, arguments, nullable, "yields")
-            self._items[values] = result_type(self.name, kinds, self.signature.returns, "yields")
-        return self._items[values]
+    def _compiled_types(self, values: tuple[Value, ...]) -> s.DataType:
+        function = self._row_function(self.function, "kinds_dispatcher_of")
+        arguments, nullable = (*values, "boolean"), [*self._nullable(), False]
+        kinds = self._kinds(function, arguments, nullable, "yields")
+        return result_type(self.name, kinds, self.signature.returns, "yields")
 
-    def _forget(self) -> None:
-        self._items.clear()
-
-    def __repr__(self) -> str:
-        found = set(self._items.values())
-        inferred = found.pop() if len(found) == 1 else None
-        return self._described(self.signature.returns or inferred)
-
-    def _parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _rebuilt, (self.function, self.signature, self.nulls, self._large, self._items)
-
-
-def _rebuilt(
-    function: Callable[..., Any],
-    signature: Signature,
-    nulls: NullPolicy,
-    large: bool,
-    items: dict[tuple[Value, ...], s.DataType],
-) -> Generator:
-    """A `Generator` out of a pickle: what was found out about its items need not be found again."""
-    made = Generator(function, signature, nulls, large)
-    made._items = dict(items)
-    return made
+    def _parts(self) -> tuple[Any, ...]:
+        return self.function, self.signature, self.nulls, self._large
 
 
 @overload

@@ -60,7 +60,6 @@ class Reducer(ColumnFunction):
         super().__init__(signature, nulls)
         self.__name__, self.__qualname__, self.__module__, self.__doc__ = astuple(source)
         self.functions = functions
-        self._inferred: dict[tuple[Value, ...], tuple[State, s.DataType]] = {}
 
     def __call__(self, *columns: Any, by: Any = None) -> Any:
         """One value for all rows of the columns; with `by`, a batch with one row a group.
@@ -112,7 +111,9 @@ class Reducer(ColumnFunction):
             TypeError, CompileError: As a call with such columns would.
         """
         self._check_count(len(columns))
-        return self._infer(tuple(reader.value for reader in self._readers(columns)))[1]
+        returns: s.DataType
+        _, returns = self._infer(tuple(reader.value for reader in self._readers(columns)))
+        return returns
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Reduction:
         from colkern.jit.rows.inputs import Inputs
@@ -139,11 +140,6 @@ class Reducer(ColumnFunction):
         plain = self.functions
         return filter(None, (plain.init, plain.update, plain.merge, plain.finish))
 
-    def _infer(self, values: tuple[Value, ...]) -> tuple[State, s.DataType]:
-        if values not in self._inferred:
-            self._inferred[values] = self._compiled_types(values)
-        return self._inferred[values]
-
     def _compiled_types(self, values: tuple[Value, ...]) -> tuple[State, s.DataType]:
         from colkern.cpu.findings import found
 
@@ -162,17 +158,16 @@ class Reducer(ColumnFunction):
             raise CompileError(f"{self.name}: a state that is a tuple needs a finish function")
         return state, result_type(self.name, {kind}, self.signature.returns)
 
-    def _forget(self) -> None:
-        self._inferred.clear()
+    def _result_types(self) -> Iterable[s.DataType]:
+        return (returns for _, returns in self._inferred.values())
 
-    def __repr__(self) -> str:
-        results = {returns for _, returns in self._inferred.values()}
-        inferred = results.pop() if len(results) == 1 else None
-        return self._described(self.signature.returns or inferred)
-
-    def _parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    def _parts(self) -> tuple[Any, ...]:
         source = _Names(self.__name__, self.__qualname__, self.__module__, self.__doc__)
-        return Reducer, (source, self.functions, self.signature, self.nulls)
+        return source, self.functions, self.signature, self.nulls
+
+    def _pickled_types(self) -> dict[tuple[Value, ...], Any]:
+        # A state has types of Numba's, which a process that unpickles it may not need.
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +248,8 @@ def reducer(
         weighted_mean(values, weights, by=names)  # a batch with the columns key, weighted_mean
 
     The functions have no `self`. A state is a number, a bool, or a tuple of them, and keeps its type;
-    only an integer of `init` becomes a float where `update` makes it one.
+    only an integer of `init` becomes a float where `update` makes it one, and a literal a uint64 where
+    it meets one.
 
     - `init()` gives the state before any row;
     - `update(state, *values)` that after one more row;

@@ -51,7 +51,6 @@ class Udf(ColumnFunction):
         functools.update_wrapper(self, function)
         self.function = function
         self.pure = pure
-        self._results: dict[tuple[Value, ...], s.DataType] = {}
         self._device_plans: dict[tuple[s.DataType, ...], DevicePlan] = {}
 
     def __call__(self, *columns: Any) -> Array:
@@ -67,7 +66,7 @@ class Udf(ColumnFunction):
             TypeError: If a column is no array, or not of the parameter's type; names it.
             ValueError: If the lengths differ, or a result is no UTF-8, a null or a list of another length
                 where the type has none, or no slot of its union.
-            OverflowError: If a result does not fit its type.
+            OverflowError: If a result does not fit its type, or a decimal what was declared for it.
             LimitExceededError: If results do not fit the offsets of their type.
             InvalidArrowError: If a column's offsets or views point outside its memory.
             CompileError: If the function does not compile for these types, or not for a device.
@@ -127,7 +126,8 @@ class Udf(ColumnFunction):
             TypeError, CompileError: As a call with such columns would.
         """
         self._check_count(len(columns))
-        return self._infer(tuple(reader.value for reader in self._readers(columns)))
+        returns: s.DataType = self._infer(tuple(r.value for r in self._readers(columns)))
+        return returns
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Plan:
         from colkern.jit.rows.execution import Plan
@@ -150,7 +150,7 @@ class Udf(ColumnFunction):
 
     def _require_known_default(self) -> None:
         """Refuse a misspelt word: text is a default where results are known to be text."""
-        known = self.signature.returns is not None or self._results
+        known = self.signature.returns is not None or self._inferred
         if isinstance(self.nulls, str) and self._has_default() and not known:
             raise ValueError(
                 f"nulls: expected 'propagate' or 'pass', got {self.nulls!r}; "
@@ -165,37 +165,14 @@ class Udf(ColumnFunction):
     def _functions(self) -> tuple[Callable[..., Any], ...]:
         return (self.function,)
 
-    def _infer(self, values: tuple[Value, ...]) -> s.DataType:
-        if values not in self._results:
-            kinds = self._kinds(self._row_function(self.function), values, self._nullable())
-            returns = result_type(self.name, kinds, self.signature.returns)
-            self._default(returns)
-            self._results[values] = returns
-        return self._results[values]
+    def _compiled_types(self, values: tuple[Value, ...]) -> s.DataType:
+        kinds = self._kinds(self._row_function(self.function), values, self._nullable())
+        returns = result_type(self.name, kinds, self.signature.returns)
+        self._default(returns)
+        return returns
 
-    def _forget(self) -> None:
-        self._results.clear()
-
-    def __repr__(self) -> str:
-        results = set(self._results.values())
-        inferred = results.pop() if len(results) == 1 else None
-        return self._described(self.signature.returns or inferred)
-
-    def _parts(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _rebuilt, (self.function, self.signature, self.nulls, self.pure, self._results)
-
-
-def _rebuilt(
-    function: Callable[..., Any],
-    signature: Signature,
-    nulls: Any,
-    pure: bool,
-    results: dict[tuple[Value, ...], s.DataType],
-) -> Udf:
-    """A `Udf` out of a pickle: what was found out about its results need not be found again."""
-    made = Udf(function, signature, nulls, pure)
-    made._results = dict(results)
-    return made
+    def _parts(self) -> tuple[Any, ...]:
+        return self.function, self.signature, self.nulls, self.pure
 
 
 @overload
@@ -267,6 +244,10 @@ def udf(
     dictionary, run-end encoded                 the values
     ==========================================  ===================================================
 
+    A decimal is what its declared type says, whatever digits the column has: declared with up to 18, an
+    integer (OverflowError for a value that has more), declared with more, a decimal. Where none is
+    declared, columns of both kinds at once are refused.
+
     Results are of every type but intervals of days:
 
     ==========================================  ===================================================
@@ -307,8 +288,9 @@ def udf(
     constructs that knows. Exceptions are those of the first row that raises one.
 
     Arithmetic is that of 64-bit machine numbers: integers wrap around, and division by zero gives an
-    infinity or NaN for floats and 0 for integers. Globals and variables of outer functions are taken
-    as they are when it is compiled.
+    infinity or NaN for floats and 0 for integers. A literal beside a uint64 is one, too; any other signed
+    integer beside one does not compile, until `np.int64(x)` or `np.uint64(i)` says what is meant. Globals
+    and variables of outer functions are taken as they are when it is compiled.
 
     Args:
         function: A Python function with positional parameters; the plain functions that it calls are

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import float64, uint64
+from numpy import uint64
 
 from colkern.kernels.casts import subtract
 from colkern.kernels.kernel import helper
@@ -50,9 +50,3 @@ def divided(rest: Any, word: Any, divisor: Any) -> Any:
     low = ((high - upper * divisor) << uint64(32)) | (word & uint64(0xFFFFFFFF))
     lower = low // divisor
     return (upper << uint64(32)) | lower, low - lower * divisor
-
-
-@helper
-def float_of(total: Any, word: Any) -> Any:
-    """A number as a float: that of the words above this one, and this one."""
-    return total * 18446744073709551616.0 + float64(word)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import float64, uint64
+from numpy import uint64
 
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.casts import quotient, subtract
+from colkern.kernels.decimal_floats import nearest_float
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add, high_product, multiply
 
@@ -289,23 +290,24 @@ def scale_down(
 
 
 @kernel(
-    "words: S[], width: u8, sign: u8, factor: f8, divisor: f8, out: T[w]",
+    "words: S[], width: u8, sign: u8, factor: f8, scale: u8, divisor: f8, out: T[w]",
     S="u4 u8",
     T="f4 f8",
 )
-def decimals_to_floats(start, stop, step, words, width, sign, factor, divisor, out):
-    """out[i] = number i, times `factor` and divided by `divisor`.
+def decimals_to_floats(start, stop, step, words, width, sign, factor, scale, divisor, out):
+    """out[i] = number i, divided by `divisor`, rounded, and times `factor`.
 
     words: uint32[n] or uint64[n width]
     width: how many words make a number, 1 unless they have 64 bits
     sign: the sign's bit, if a word has fewer than 64; else 0
     factor: a power of ten, or 1
+    scale: the exponent of `divisor`, or 0
     divisor: a power of ten, or 1
     out: float32/float64[n]
     """
     kind = out.dtype.type
-    word = 18446744073709551616.0
     signed = ~uint64(0)
+    a2 = a3 = uint64(0)
     for i in range(start, stop, step):
         place = uint64(i) * width
         filling = filling_of(words, place, width, sign, signed)
@@ -315,10 +317,7 @@ def decimals_to_floats(start, stop, step, words, width, sign, factor, divisor, o
             a2 = later_word(words, place, width, uint64(2), filling)
             a3 = later_word(words, place, width, uint64(3), filling)
             a0, a1, a2, a3 = turned(a0, a1, a2, a3, filling)
-            value = (float64(a3) * word + float64(a2)) * word * word
-            value += float64(a1) * word + float64(a0)
         else:
             a0, a1 = turned_pair(a0, a1, filling)
-            value = float64(a1) * word + float64(a0)
-        value = value * factor / divisor
+        value = nearest_float(a0, a1, a2, a3, scale, divisor) * factor
         out[i] = kind(-value if filling != 0 else value)

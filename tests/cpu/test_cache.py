@@ -126,6 +126,28 @@ def test_damaged_file_is_compiled_anew(here: Path, damage: Any) -> None:
     assert call() == LOADED
 
 
+def test_code_for_other_types_is_compiled_anew(here: Path) -> None:
+    assert call() == COMPILED
+    (whole,) = stored(here)
+    jit(add_one)(1.5)
+    (other,) = set(stored(here)) - {whole}
+    whole.write_bytes(other.read_bytes())
+    assert call() == COMPILED
+
+
+real = object()
+
+
+def real_part(x: int) -> int:
+    return x.real
+
+
+def test_what_names_an_object_of_this_process_is_not_stored(here: Path) -> None:
+    # It is an attribute here, but the name of a global, too, which another process has otherwise.
+    assert jit(real_part)(7) == 7
+    assert stored(here) == []
+
+
 def test_each_signature_has_a_file(here: Path) -> None:
     jit(add_one)(1)
     jit(add_one)(1.5)

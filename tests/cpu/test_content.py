@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
+import random
+import statistics
 import subprocess
 import sys
 import textwrap
+import threading
+import types
+from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
+from enum import Enum
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numba
+import numpy as np
 import pytest
 
 import colkern as ck
-from colkern.cpu.content import content_hash
-from colkern.jit.building.builder_type import BuilderType
+from colkern.cpu import content
+from colkern.cpu.content import content_hash, is_shared, text_hash
+from colkern.jit.building.builder_type import BuilderType, child_of
 from colkern.jit.building.state import builder_at
+from colkern.jit.views.columns import column_type
+from colkern.schema import Map
 
 BEFORE = {
     "helpers.py": """
@@ -232,13 +247,57 @@ def test_same_meaning_same_hash(what: str, hashes: dict[str, str]) -> None:
     assert hashes[what] == hashes["before"]
 
 
-def test_function_that_calls_itself() -> None:
-    from colkern.cpu.content import content_hash
-
+def counting_down(step: int) -> Any:
     def countdown(n: int) -> int:
-        return 0 if n == 0 else countdown(n - 1)
+        return 0 if n <= 0 else countdown(n - step)
 
-    assert content_hash(countdown) == content_hash(countdown)
+    return countdown
+
+
+def test_function_that_calls_itself() -> None:
+    assert content_hash(counting_down(1)) == content_hash(counting_down(1))
+    assert content_hash(counting_down(1)) != content_hash(counting_down(2))
+
+
+def calling(first: Any, second: Any, third: Any) -> Any:
+    def caller(x):
+        return first(x) + 2 * second(x) + 3 * third(x)
+
+    return caller
+
+
+def increased(x):
+    return x + 1
+
+
+def doubled(x):
+    return 2 * x
+
+
+@pytest.mark.parametrize("functions", [(increased, doubled), (child_of(0), child_of(1))])
+def test_which_function_is_called_again(functions: tuple[Any, Any]) -> None:
+    # The second pair is the library's, known by what they were made with.
+    first, second = functions
+    key = content_hash(calling(first, second, first))
+    assert key == content_hash(calling(first, second, first))
+    assert key != content_hash(calling(first, second, second))
+
+
+def test_threads_find_a_compiled_form_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    both_read = threading.Barrier(2)
+
+    class Kind:
+        @property
+        def templates(self) -> list[str]:
+            with contextlib.suppress(threading.BrokenBarrierError):
+                both_read.wait(timeout=0.2)
+            return ["template"]
+
+    registry = SimpleNamespace(globals=[(increased, Kind())])
+    monkeypatch.setattr(content, "builtin_registry", registry)
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map((templates := content._Templates()).of, [increased, increased]))
+    assert templates.of(increased) == ["template"]
 
 
 def test_function_of_a_namespace_without_a_name() -> None:
@@ -264,6 +323,123 @@ def test_options_are_part_of_it() -> None:
     from colkern.cpu.content import content_hash
 
     assert content_hash(write) != content_hash(write, "fastmath")
+
+
+P = namedtuple("P", "a b")
+SWAPPED = namedtuple("P", "b a")
+
+
+def map_of(nullable: bool) -> Any:
+    entries = ck.struct(
+        [ck.field("key", ck.utf8(), nullable=False), ck.field("value", ck.int64(), nullable)]
+    )
+    return column_type(Map(ck.field("entries", entries, nullable=False)))
+
+
+ONE_NAME = {
+    "fields of a named tuple": (
+        numba.types.NamedUniTuple(numba.int64, 2, P),
+        numba.types.NamedUniTuple(numba.int64, 2, SWAPPED),
+    ),
+    "whether values of a map may be null": (map_of(True), map_of(False)),
+    "names of fields": (
+        column_type(ck.struct([ck.field("a", ck.int64()), ck.field("b", ck.int64())])),
+        column_type(ck.struct([ck.field("a: int64, b", ck.int64())])),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ONE_NAME)
+def test_types_of_one_name(what: str) -> None:
+    first, second = ONE_NAME[what]
+    assert str(first) == str(second)
+    assert first != second
+    assert content_hash((first,)) != content_hash((second,))
+
+
+def test_objects_without_known_content_are_of_this_process() -> None:
+    function = numba.njit(increased)
+    unknown = calling(increased, doubled, object())
+    for value in ((numba.typeof(function),), unknown):
+        assert not is_shared(content_hash(value))
+        assert not is_shared(text_hash("loop", content_hash(value)))
+    assert is_shared(content_hash((numba.int64, numba.int64[::1], ck.int64())))
+
+
+def module_of(**parts: Any) -> Any:
+    module = types.ModuleType("settings")
+    vars(module).update(parts)
+    return module
+
+
+class Color(Enum):
+    RED = 1
+    BLUE = 2
+
+
+def stencil_of(number: int) -> Any:
+    @numba.stencil
+    def shifted(a):
+        return a[-1] * number
+
+    return shifted
+
+
+PARTS = {
+    "an enum's member": (Color.RED, Color.BLUE),
+    "a dtype": (np.dtype("f4"), np.dtype("f8")),
+    "a Numba type": (numba.int32, numba.int64),
+    "a stencil": (stencil_of(2), stencil_of(3)),
+    "None": (None, 1),
+}
+
+
+@pytest.mark.parametrize("what", PARTS)
+def test_parts_of_modules(what: str) -> None:
+    def caller() -> Any:
+        return settings.part
+
+    keys = []
+    for settings in (module_of(part=part) for part in PARTS[what]):  # noqa: B007
+        assert is_shared(content_hash(caller))
+        keys.append(content_hash(caller))
+    assert keys[0] != keys[1]
+
+
+def test_a_stencil_keeps_the_globals_that_it_was_defined_with() -> None:
+    assert content_hash(stencil_of(2)) == content_hash(stencil_of(2))
+    assert content_hash(stencil_of(2)) != content_hash(stencil_of(3))
+
+
+def with_cell(value: int) -> tuple[Any, Any]:
+    @numba.njit
+    def scaled(x):
+        return x * value
+
+    (cell,) = scaled.py_func.__closure__
+    return scaled, cell
+
+
+def test_code_of_another_content_is_of_this_process() -> None:
+    # What stands in a tuple is linked to as it is; a global is compiled anew.
+    seen, of_seen = with_cell(1)
+    key = content_hash((seen,))
+    seen.compile((numba.int64,))
+    assert is_shared(key)
+    assert content_hash((seen,)) == key
+    of_seen.cell_contents = 2
+    assert not is_shared(content_hash((seen,)))
+    assert is_shared(content_hash(calling(seen, seen, seen)))
+
+
+def test_code_that_was_there_before_anybody_looked_is_of_this_process() -> None:
+    compiled, _ = with_cell(1)
+    compiled.compile((numba.int64,))
+    assert not is_shared(content_hash((compiled,)))
+
+
+def test_methods_of_pythons_own_are_known_by_its_version() -> None:
+    assert is_shared(content_hash(calling(random.randint, math.erf, statistics.mean)))
 
 
 def test_functions_of_the_library_differ_by_what_they_were_made_with() -> None:

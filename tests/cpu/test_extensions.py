@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -60,6 +63,24 @@ def test_content_and_number_count_and_order_does_not(registered: list[Any]) -> N
     extensions._registered.clear()
     extensions._contents.clear()
     assert extensions_key([]) == both
+
+
+def test_threads_count_nothing_twice(
+    registered: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both_look = threading.Barrier(2)
+
+    def waiting(entry: Any) -> bool:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both_look.wait(timeout=0.2)
+        return False
+
+    monkeypatch.setattr(extensions, "_is_known", waiting)
+    registered.append(plus(1))
+    with ThreadPoolExecutor(2) as threads:
+        first, second = threads.map(extensions_key, [(), ()])
+    assert first == second == extensions_key([])
+    assert [len(entries) for entries in extensions._registered.values()] == [1]
 
 
 def test_implementations_in_wrappers_of_numbas_count(registered: list[Any]) -> None:

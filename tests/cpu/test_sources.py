@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from colkern.cpu import sources
-from colkern.cpu.sources import source_key
+from colkern.cpu.sources import module_key, source_key
+from colkern.jit.compiling import library
+from colkern.jit.compiling.library import library_key
 
 
 @pytest.fixture
@@ -48,6 +50,25 @@ def test_an_edit_of_the_same_size_and_time_is_noticed(package: Path, name: str) 
     (package / name).write_text("C = 2\n")
     os.utime(package / name, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert key_of(package) != key
+
+
+def test_the_file_of_a_module_alone_counts(package: Path) -> None:
+    (package / "alone.py").write_text("C = 1\n")
+    key = module_key("edited_package.alone")
+    module_key.cache_clear()
+    (package / "__init__.py").write_text("A = 2\n")
+    assert module_key("edited_package.alone") == key
+    module_key.cache_clear()
+    (package / "alone.py").write_text("C = 2\n")
+    assert module_key("edited_package.alone") != key
+
+
+@pytest.mark.parametrize("name", ["colkern.layouts", "colkern.schema", "colkern.values"])
+def test_what_columns_are_described_by_counts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = library_key()
+    keys = {name: "of other content"}
+    monkeypatch.setattr(library, "module_key", lambda module: keys.get(module, module_key(module)))
+    assert library_key() != key
 
 
 def test_a_new_file_is_noticed_and_other_files_are_not(package: Path) -> None:

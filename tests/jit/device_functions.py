@@ -512,6 +512,9 @@ def other_errors_are_those_of_the_host() -> None:
     raised(ValueError, "no integer", "spelled: row 2", lambda: spelled(numbers))
     decimals = column([Decimal(1), Decimal(10**37)], ck.decimal128(38, 0))
     raised(OverflowError, "", "squared: row 1", lambda: squared(decimals))
+    narrowed = ck.udf("(decimal128(9, 0)) -> int64")(same.function)
+    assert to_host(narrowed(decimals.slice(0, 1))).to_pylist() == [1]
+    raised(OverflowError, "digits that were declared", "row 1", lambda: narrowed(decimals))
     wide = pa.array([1, 2**64], pa.decimal128(38, 0)).view(pa.binary(16)).view(pa.decimal128(9, 0))
     raised(ck.InvalidArrowError, "digits", "row 1", lambda: same(to_device(from_pyarrow(wide))))
     assert on_device(not_nullable, ck.array([1, None])) == [{"x": 1}, None]

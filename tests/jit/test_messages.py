@@ -71,6 +71,10 @@ def byte_and_letter(x: str):
     return x[0] == "a"  # HERE
 
 
+def perhaps_null_and_letter(x: list[int]):
+    return x[0] == "a"  # HERE
+
+
 def byte_in_letters(x: str):
     count = 0
     for byte in x:
@@ -111,6 +115,7 @@ THING = Thing()
         (context_manager, ["with (context manager)"]),
         (mixed_variable, ["int in one place and str in another"]),
         (byte_and_letter, ["a number is compared with text", "ord('a')"]),
+        (perhaps_null_and_letter, ["a number is compared with text"]),
         (byte_in_letters, ["a number is compared with text", "ord('a')"]),
         (stepped, ["step of 1"]),
         (empty_list, ["a list to which nothing is ever added", "[x][:0]"]),

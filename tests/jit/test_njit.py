@@ -106,6 +106,23 @@ def test_signatures_compile_at_once_and_alone() -> None:
         half("text")
 
 
+RATE = 1
+
+
+@numba.njit
+def rated(x):
+    return x * RATE
+
+
+def test_functions_of_numbas_are_compiled_with_globals_as_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Else what Numba compiled before is stored as the code of what there is now.
+    assert rated(10) == 10
+    monkeypatch.setattr(sys.modules[__name__], "RATE", 2)
+    assert njit(lambda x: rated(x) + 1)(10) == 21
+
+
 def test_options_mean_what_they_mean_to_numba() -> None:
     def quotient(a, b):
         return a / b

@@ -80,7 +80,9 @@ COMPILING = (
     "colkern.jit.values.decimal_numbers",
     "colkern.jit.values.parsing",
     "colkern.jit.values.strings",
-    "colkern.jit.views",
+    "colkern.jit.views.columns",
+    "colkern.jit.views.elements",
+    "colkern.jit.views.slots",
     "numba.cpython.unicode",
     "numba.np.arrayobj",
 )

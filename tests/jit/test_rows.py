@@ -147,10 +147,30 @@ def test_both_runs_must_append_the_same(function: Any) -> None:
         build_rows(function, 3, np.zeros(3, np.int64), returns=ck.list_(ck.int64()))
 
 
-def test_what_the_function_raises_comes_through() -> None:
+@numba.njit
+def null_unless_called(i, null_calls, calls, out):
+    calls[i] += 1
+    if calls[i] == null_calls:
+        out.append_null()
+    else:
+        out.append(7)
+
+
+@pytest.mark.parametrize("null_calls", [1, 2])
+def test_both_runs_must_append_the_same_nulls(null_calls: int) -> None:
+    with pytest.raises(ValueError, match="called twice for one row"):
+        build_rows(null_unless_called, 2, null_calls, np.zeros(2, np.int64), returns=ck.int64())
+
+
+def test_what_the_function_raises_comes_through_with_its_row() -> None:
     with pytest.raises(OverflowError, match="out of the range of int8") as caught:
         build_rows(leave_open, 200, returns=ck.list_(ck.int8()))
     assert caught.value.__notes__ == ["leave_open: row 128"]
+
+
+def test_a_number_of_nulls_is_not_negative() -> None:
+    with pytest.raises(ValueError, match="the number of slots is negative"):
+        build_rows(lambda i, out: out.append_nulls(-3), 1, returns=ck.int64())
 
 
 @pytest.mark.parametrize(

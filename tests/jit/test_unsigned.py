@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,7 +48,11 @@ def chosen(x: Any) -> Any:
     return 0 if small == 7 else small
 
 
-FUNCTIONS = (arithmetic, digits, ones, chosen)
+def clipped(x: Any) -> Any:
+    return min(max(x, 3), 2**63 + 1)
+
+
+FUNCTIONS = (arithmetic, digits, ones, chosen, clipped)
 COMPILED = {function: udf(function) for function in FUNCTIONS}
 
 
@@ -66,7 +71,48 @@ def test_a_literal_that_is_negative_or_elsewhere_keeps_its_sign() -> None:
     @udf
     def mixed(x):
         step = 1
-        return step - 5 if x + step > 1 else x + -1
+        return step - 5 if x + step > 1 else np.int64(x) + -1
 
     assert mixed(ck.array([1, 0], ck.uint64())).to_pylist() == [-4, -1]
     assert mixed.result_type(ck.uint64()) == ck.int64()
+
+
+def added_in_a_loop(x: Any) -> Any:
+    for i in range(3):
+        x = x + i
+    return x
+
+
+def negative_for_zero(x: Any) -> Any:
+    return x if x else -1
+
+
+@pytest.mark.parametrize("function", [added_in_a_loop, negative_for_zero])
+def test_a_signed_number_beside_a_uint64_is_refused_with_its_line(
+    function: Callable[..., Any],
+) -> None:
+    with pytest.raises(ck.CompileError, match="a uint64 meets a signed integer") as caught:
+        udf(function)(ck.array(EDGES, ck.uint64()))
+    line = "x = x + i" if function is added_in_a_loop else "return x if x else -1"
+    assert line in str(caught.value)
+
+
+def test_with_floats_both_are_floats() -> None:
+    mean = udf(lambda x, i: (x * 0.5 + i) / 2)
+    assert mean(ck.array([10], ck.uint64()), ck.array([-1])).to_pylist() == [2.0]
+
+
+def test_a_state_that_begins_with_a_literal_is_a_uint64_where_it_meets_one() -> None:
+    @ck.reducer
+    class total_and_most:
+        def init():
+            return 0, 0, -1
+
+        def update(state, x):
+            return state[0] + x, max(state[1], x), state[2]
+
+        def finish(state):
+            return state[0] // 2, state[1]
+
+    found = total_and_most(ck.array([2**63, 2**62, 1], ck.uint64()))
+    assert found == {"f0": 2**62 + 2**61, "f1": 2**63}

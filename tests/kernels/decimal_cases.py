@@ -148,18 +148,28 @@ def decimals_to_floats(types: dict[str, str]) -> Iterator[Case]:
             max(-(2**31), range_of(bits, True)[0]),
             min(2**31 - 1, range_of(bits, True)[1]),
         )
-        for factor, divisor in ((1.0, 1.0), (1.0, 100.0), (1000.0, 1.0)):
+        for factor, scale in ((1.0, 0), (1.0, 2), (1000.0, 0)):
+            divisor = 10.0**scale
             for count in COUNTS:
                 values = [
                     rng.choice((0, least, most, rng.randint(least, most))) for _ in range(count)
                 ]
                 start = head(values, types, width, True, bits)[:3]
                 expected = np.array([v * factor / divisor for v in values], types["out"]).tolist()
-                args = (*start, factor, divisor)
+                args = (*start, factor, scale, divisor)
                 yield Case(f"{count} of {bits} bits", count, args, expected)
         if width > 1:
             large = [2 ** (bits - 2), -(2 ** (bits - 2))]
             start = head(large, types, width, True, bits)[:3]
             expected = [float(v) for v in large]
             if bits < 256 or types["out"] == "f8":
-                yield Case(f"large, {bits} bits", 2, (*start, 1.0, 1.0), expected)
+                yield Case(f"large, {bits} bits", 2, (*start, 1.0, 0, 1.0), expected)
+            large = [
+                rng.choice((1, -1)) * rng.getrandbits(rng.randrange(2, bits)) for _ in range(50)
+            ]
+            start = head(large, types, width, True, bits)[:3]
+            for scale in (1, 13, 25, 76):
+                expected = [n / 10**scale for n in large]
+                if types["out"] == "f8":
+                    args = (*start, 1.0, scale, float(10**scale))
+                    yield Case(f"{bits} bits, scale {scale}", len(large), args, expected)

@@ -10,6 +10,7 @@ from kernels.ptx_reading import Ptx, opcode
 from colkern.kernels import KERNELS, Argument, Kernel
 
 DIVIDES = {
+    "decimals_to_floats": "a number by powers of five, where floats are not exact",
     "divide_long_words": "a word by another, for each value",
     "repeat_bits": "which bit is repeated there, for each bit",
     "repeat_values": "which item of a value comes first, for each list",

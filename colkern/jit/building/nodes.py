@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.errors import UnsupportedError
-from colkern.jit.results.writers import writer_of
+from colkern.jit.results.writers import DAY, writer_of
 from colkern.layouts import Role, layout
 
 Kind = Literal[
@@ -173,13 +173,13 @@ def _decimal(data_type: s.Decimal) -> Node:
 
 def _date(data_type: s.Date) -> Node:
     item = layout(data_type).spec(Role.DATA).dtype
-    day = 1 if data_type.unit == "day" else 86_400_000
+    day = 1 if data_type.unit == "day" else DAY["ms"]
     return Node("number", item, bounds=_range(item), multiple_of=day)
 
 
 def _time(data_type: s.Time) -> Node:
-    day = 86_400 * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[data_type.unit]
-    return Node("number", layout(data_type).spec(Role.DATA).dtype, bounds=(0, day - 1))
+    bounds = 0, DAY[data_type.unit] - 1
+    return Node("number", layout(data_type).spec(Role.DATA).dtype, bounds=bounds)
 
 
 def _instants(data_type: s.DataType) -> Node:

@@ -87,14 +87,14 @@ def _ol_reserve(out, n):
     if not isinstance(n, types.Integer):
         raise TypingError(f"reserve: expected a number of slots, got {n}")
 
-    if out.mode != "build":
-        return lambda out, n: None
+    has_room = out.mode != "build"
 
     def reserve(out, n):
         count = np.int64(n)
         if count < 0:
             raise ValueError("reserve: the number of slots is negative")
-        ensure_slots(row_of(out), count)
+        if not has_room:
+            ensure_slots(row_of(out), count)
 
     return reserve
 

@@ -53,7 +53,7 @@ def write(start, stop, pointers, places, starts, arguments):
         function(i, *arguments, out)
         for k in range(len(places)):
             changed |= state[places[k]] != starts[k, i + 1]
-    return changed
+    return changed, state
 """
 
 

@@ -19,6 +19,7 @@ from colkern.errors import UnsupportedError
 from colkern.jit.building.arrays import built_array, padded
 from colkern.jit.building.nodes import ROW, State
 from colkern.jit.building.tree import CHANGED, Part, Tree
+from colkern.jit.rows.row_loop import run_noted
 from colkern.memory import Device
 
 
@@ -61,8 +62,8 @@ def build_rows(
         LimitExceededError: If the values do not fit 32-bit offsets.
         UnsupportedError: If builders do not have the type, or arguments are in different memories.
 
-    What the function raises itself comes through, with a note that says in which row it was; on a device,
-    with the line as well.
+    What the function raises itself comes through, with a note that says in which row: for which `i`; on a
+    device, with the line as well.
     """
     return rows_and_offsets(function, count, arguments, returns)[0]
 
@@ -95,35 +96,33 @@ def _rows_on_host(
         from colkern.jit.building.row_compiler import row_loops
 
         measure, write = row_loops(function, arguments, returns)
-        states = run_ranges(_noting(measure, tree.name), count, (places, starts, arguments))
+        measured = _run(measure, tree.name, count, (places, starts, arguments))
+        null_counts = _null_counts(measured)
         tree.require_complete(starts[:, 1:])
         np.cumsum(starts, axis=1, out=starts)
-        null_counts = sum(states).reshape(-1, ROW)[:, State.NULL_COUNT]
         tree.allocate(starts[:, -1], null_counts, padded)
-        changed = run_ranges(write, count, (_pointers(tree), places, starts, arguments))
-        if any(changed):
+        written = _run(write, tree.name, count, (_pointers(tree), places, starts, arguments))
+        changed, states = zip(*written, strict=True)
+        if any(changed) or (_null_counts(states) != null_counts).any():
             raise ValueError(f"{tree.name}: {CHANGED}")
     else:
         tree.allocate(starts[:, -1], null_counts, padded)
     return _array(tree.parts[0]), starts[0]
 
 
-def _noting(loop: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A loop over rows whose exceptions say in a note at which row they were raised."""
-    from colkern.jit.rows.row_loop import note_row
+def _run(loop: Callable[..., Any], name: str, count: int, arguments: tuple[Any, ...]) -> list[Any]:
+    """What a loop of `row_loops` returns for ranges of rows; what it raises has a note."""
 
-    def run(start: int, stop: int, *arguments: Any) -> Any:
-        try:
-            return loop(start, stop, *arguments)
-        except Exception as error:
+    def run_range(start: int, stop: int) -> Any:
+        return loop(start, stop, *arguments)
 
-            def attempt(start: int, stop: int) -> None:
-                loop(start, stop, *arguments)
+    return run_ranges(lambda start, stop: run_noted(run_range, name, start, stop, "row"), count, ())
 
-            note_row(error, name, attempt, start, stop)
-            raise
 
-    return run
+def _null_counts(states: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """How many nulls each node has, by the states of all ranges."""
+    counts: NDArray[np.int64] = sum(states).reshape(-1, ROW)[:, State.NULL_COUNT]  # type: ignore[union-attr]
+    return counts
 
 
 def _device_of(arguments: Sequence[Any]) -> Device | None:

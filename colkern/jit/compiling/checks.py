@@ -71,10 +71,15 @@ def _text_types() -> tuple[type, ...]:
 
 
 def _differ_in_kind(left: Any, right: Any) -> bool:
+    left, right = _without_none(left), _without_none(right)
     return any(
         isinstance(a, types.Number | types.Boolean) and isinstance(b, _text_types())
         for a, b in ((left, right), (right, left))
     )
+
+
+def _without_none(kind: Any) -> Any:
+    return kind.type if isinstance(kind, types.Optional) else kind
 
 
 class CheckedCompiler(CompilerBase):  # type: ignore[misc]

@@ -9,7 +9,7 @@ from numba.core import sigutils
 from numba.core.compiler_lock import global_compiler_lock
 
 from colkern.cpu.cache import ContentCache
-from colkern.cpu.content import content_hash
+from colkern.cpu.content import content_hash, note_content
 from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.jit.compiling.checks import CheckedCompiler
 from colkern.jit.compiling.library import library_key
@@ -37,23 +37,13 @@ class FunctionDispatcher(CachedDispatcher):
         super().__init__(py_func, locals, options, pipeline_class=pipeline_class)
         self._copies: list[Any] = []
 
-    @property
-    def jit_options(self) -> dict[str, Any]:
-        """What its copies are compiled with."""
-        return {
-            "nogil": False,
-            "error_model": "python",
-            **self.targetoptions,
-            "locals": self.locals,
-            "pipeline_class": self._compiler.pipeline_class,
-        }
-
     def compile(self, sig: Any) -> Any:
         """Compile for argument types, with globals and callees as they are now."""
         arguments = tuple(sigutils.normalize_signature(sig)[0])
         with global_compiler_lock:
             if arguments in self.overloads or not self._can_compile:
                 return super().compile(sig)
+            note_content(self)
             with self._compiling_counter:
                 cache = ContentCache(
                     lambda: content_hash(self, library_key()), self.py_func.__name__
@@ -69,9 +59,9 @@ class FunctionDispatcher(CachedDispatcher):
                 return found.entry_point
 
     def _compiled_copy(self, sig: Any, cache: ContentCache) -> Any:
-        from colkern.jit.compiling.functions import dispatcher_of
+        from colkern.jit.compiling.functions import dispatcher_of, jit_options
 
-        copy = dispatcher_of(self.py_func, self.jit_options)
+        copy = dispatcher_of(self.py_func, jit_options(self))
         if inspect.isgeneratorfunction(self.py_func):
             # As `dispatcher_of` says.
             cache.disable()

@@ -15,6 +15,7 @@ from numba.core.registry import cpu_target
 from numba.core.typing.templates import builtin_registry
 
 from colkern.cpu.compiler import jit
+from colkern.cpu.content import is_copied
 from colkern.jit.compiling.checks import RowCompiler
 from colkern.jit.compiling.library import library_key
 from colkern.jit.compiling.names import global_names, is_empty, row_function
@@ -34,6 +35,17 @@ def dispatcher_of(function: Any, options: dict[str, Any] | None = None) -> Any:
     dispatcher = copies.dispatcher_of(function, options or _ROW_OPTIONS)
     copies.close_cycles()
     return dispatcher
+
+
+def jit_options(dispatcher: Any) -> dict[str, Any]:
+    """What copies of a dispatcher's function are compiled with: the same, for `colkern.cpu.compiler`."""
+    return {
+        "nogil": False,
+        "error_model": "python",
+        **dispatcher.targetoptions,
+        "locals": dispatcher.locals,
+        "pipeline_class": dispatcher._compiler.pipeline_class,
+    }
 
 
 _ROW_OPTIONS: dict[str, Any] = {"boundscheck": True, "pipeline_class": RowCompiler}
@@ -116,8 +128,9 @@ class _Copies:
         """What stands for a global or a variable of an outer function in the copy."""
         from colkern.jit.compiling.dispatcher import FunctionDispatcher
 
-        if isinstance(value, FunctionDispatcher):
-            return self.dispatcher_of(value.py_func, value.jit_options)
+        # Code that Numba has compiled before may be of other globals than there are now.
+        if isinstance(value, FunctionDispatcher) or is_copied(value):
+            return self.dispatcher_of(value.py_func, jit_options(value))
         plain = row_function(value)
         if plain is not value:
             return self.dispatcher_of(plain, _ROW_OPTIONS)

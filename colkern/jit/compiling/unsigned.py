@@ -2,13 +2,17 @@
 
 To Numba a literal such as `1` is an int64, and an int64 with a uint64 gives an int64: `x + 1` would be
 negative from 2**63 on, and `x // 10` wrong. A variable that is 0 or a uint64 would be a float.
+Signed integers that are no such literals would do the same, and are refused.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import IntEnum
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -19,7 +23,21 @@ from numba.core.errors import TypingError
 from numba.core.ir_utils import mk_unique_var
 from numba.core.typed_passes import NopythonTypeInference, PartialTypeInference
 
-_Meeting = tuple[str | None, list[tuple[Any, Any]]]
+
+@dataclass(frozen=True, slots=True)
+class _Meeting:
+    """Variables that are given one type.
+
+    Args:
+        name: That of the variable that they make, if any.
+        variables: Each with what puts another one in its place.
+        loc: Where it is.
+    """
+
+    name: str | None
+    variables: list[tuple[Any, Any]]
+    loc: Any
+
 
 _ARITHMETIC = {
     getattr(operator, name)
@@ -48,9 +66,12 @@ class UnsignedTypeInference(FunctionPass):  # type: ignore[misc]
                 # A float that should be a uint64, perhaps.
                 wrong = error
                 PartialTypeInference().run_pass(state)
-            if not _replace_literals(state.func_ir, state.typemap):
+            meetings = list(_meetings(state.func_ir, state.typemap))
+            kinds = _kinds(state.typemap, meetings)
+            if not _replace_literals(state.func_ir, state.typemap, meetings, kinds):
                 break
             state.return_type = declared
+        _refuse_mixed(meetings, kinds)
         if wrong is not None:
             raise wrong
         return True
@@ -62,19 +83,21 @@ class _Kind(IntEnum):
     NONE = 0
     LITERAL = 1
     UNKNOWN = 2
-    UNSIGNED = 3
-    OTHER = 4
+    UNSIGNED = 4
+    SIGNED = 8
+    MIXED = UNSIGNED | SIGNED
+    OTHER = 16
 
 
-def _replace_literals(func_ir: Any, typemap: dict[str, Any]) -> bool:
+def _replace_literals(
+    func_ir: Any, typemap: dict[str, Any], meetings: list[_Meeting], kinds: dict[str, _Kind]
+) -> bool:
     """Put uint64 constants in place of literals; whether there were any."""
-    meetings = list(_meetings(func_ir))
-    kinds = _kinds(func_ir, typemap, meetings)
     found = [
         (replace, variable)
-        for _, meeting in meetings
+        for meeting in meetings
         if _met(kinds, meeting) is _Kind.UNSIGNED
-        for replace, variable in meeting
+        for replace, variable in meeting.variables
         if kinds.get(variable.name) is _Kind.LITERAL
     ]
     for replace, variable in found:
@@ -82,11 +105,28 @@ def _replace_literals(func_ir: Any, typemap: dict[str, Any]) -> bool:
     return bool(found)
 
 
-def _kinds(func_ir: Any, typemap: dict[str, Any], meetings: list[_Meeting]) -> dict[str, _Kind]:
+def _refuse_mixed(meetings: list[_Meeting], kinds: dict[str, _Kind]) -> None:
+    """TypingError where a uint64 meets a signed integer, at the first line that has one of them."""
+    mixed = [meeting for meeting in meetings if _met(kinds, meeting) is _Kind.MIXED]
+    begun = [
+        meeting
+        for meeting in mixed
+        if any(kinds.get(variable.name) is _Kind.SIGNED for _, variable in meeting.variables)
+    ]
+    if mixed:
+        raise TypingError(
+            "a uint64 meets a signed integer, and no integer holds both; "
+            "write np.uint64(i) of the one, np.int64(x) of the other, or float(x)",
+            loc=min((meeting.loc for meeting in begun or mixed), key=lambda loc: loc.line),
+        )
+
+
+def _kinds(typemap: dict[str, Any], meetings: list[_Meeting]) -> dict[str, _Kind]:
     """The kind of each variable. What Numba inferred says nothing of a variable that is the result of
     a meeting: a literal in a loop has made all of it signed, or floats."""
     kinds = {name: _kind(inferred) for name, inferred in typemap.items()}
-    results = {name for name, _ in meetings if name and kinds.get(name) is not _Kind.LITERAL}
+    names = [meeting.name for meeting in meetings]
+    results = {name for name in names if name and kinds.get(name) is not _Kind.LITERAL}
     kinds |= dict.fromkeys(results, _Kind.UNKNOWN)
     _settle(kinds, meetings)
     for name in results:
@@ -101,7 +141,8 @@ def _settle(kinds: dict[str, _Kind], meetings: list[_Meeting]) -> None:
     changed = True
     while changed:
         changed = False
-        for name, meeting in meetings:
+        for meeting in meetings:
+            name = meeting.name
             if name is None or kinds[name] is _Kind.LITERAL:
                 continue
             if _met(kinds, meeting) > kinds[name]:
@@ -114,20 +155,22 @@ def _kind(inferred: Any) -> _Kind:
         return _Kind.LITERAL
     if isinstance(inferred, types.NoneType):
         return _Kind.NONE
+    if isinstance(inferred, types.Integer) and inferred.signed:
+        return _Kind.SIGNED
     return _Kind.UNSIGNED if inferred == types.uint64 else _Kind.OTHER
 
 
-def _met(kinds: dict[str, _Kind], meeting: list[tuple[Any, Any]]) -> _Kind:
+def _met(kinds: dict[str, _Kind], meeting: _Meeting) -> _Kind:
     """The kind of what is made of variables: the largest; of literals alone, a signed number."""
-    largest = max((kinds.get(v.name, _Kind.OTHER) for _, v in meeting), default=_Kind.OTHER)
-    return largest if largest > _Kind.LITERAL else _Kind.OTHER
+    found = {kinds.get(variable.name, _Kind.OTHER) for _, variable in meeting.variables}
+    if _Kind.OTHER not in found and found & {_Kind.MIXED, _Kind.UNSIGNED, _Kind.SIGNED}:
+        return _Kind(reduce(or_, (kind & _Kind.MIXED for kind in found)))
+    largest = max(found, default=_Kind.OTHER)
+    return largest if largest > _Kind.LITERAL else _Kind.SIGNED
 
 
-def _meetings(func_ir: Any) -> Iterator[_Meeting]:
-    """Variables that are given one type, and the name of the one that they make, if any.
-
-    Each of them is with what puts another one in its place.
-    """
+def _meetings(func_ir: Any, typemap: dict[str, Any]) -> Iterator[_Meeting]:
+    """The meetings of a function: assignments, operations, calls of `max` and `min`, results."""
     returned = {
         statement.value.name
         for block in func_ir.blocks.values()
@@ -136,27 +179,38 @@ def _meetings(func_ir: Any) -> Iterator[_Meeting]:
     results = []
     for block in func_ir.blocks.values():
         for assignment in block.find_insts(ir.Assign):
-            name, value = assignment.target.name, assignment.value
+            name, value, loc = assignment.target.name, assignment.value, assignment.loc
             if isinstance(value, ir.Var):
-                yield name, [(_part(assignment, "value"), value)]
+                yield _Meeting(name, [(_part(assignment, "value"), value)], loc)
             elif not isinstance(value, ir.Expr):
                 continue
             elif value.op in ("binop", "inplace_binop"):
                 if (value.fn if value.op == "binop" else value.immutable_fn) in _ARITHMETIC:
-                    yield name, [(_part(value, n), getattr(value, n)) for n in ("lhs", "rhs")]
+                    sides = [(_part(value, n), getattr(value, n)) for n in ("lhs", "rhs")]
+                    yield _Meeting(name, sides, loc)
+            elif value.op == "call" and _calls(typemap, value, (max, min)):
+                value.args = list(value.args)
+                yield _Meeting(
+                    name, [(_item(value.args, n), v) for n, v in enumerate(value.args)], loc
+                )
             elif value.op == "phi":
                 incoming = value.incoming_values
-                yield (
-                    name,
-                    [
-                        (_item(incoming, place), variable)
-                        for place, variable in enumerate(incoming)
-                        if variable is not ir.UNDEFINED
-                    ],
-                )
+                defined = [
+                    (_item(incoming, place), variable)
+                    for place, variable in enumerate(incoming)
+                    if variable is not ir.UNDEFINED
+                ]
+                yield _Meeting(name, defined, loc)
             elif value.op == "cast" and name in returned:
                 results.append((_part(value, "value"), value.value))
-    yield None, results
+                last = loc
+    if results:
+        yield _Meeting(None, results, last)
+
+
+def _calls(typemap: dict[str, Any], call: Any, functions: tuple[Any, ...]) -> bool:
+    called = typemap.get(call.func.name)
+    return isinstance(called, types.Function) and called.typing_key in functions
 
 
 def _part(expression: Any, name: str) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from colkern.jit.device.emitter import Emitter, Value, integer
 from colkern.jit.device.kinds import INTEGER, PLAIN, UNSIGNED, Decimal, Number, Record, is_plain
-from colkern.kernels import decimal_words, decimals
+from colkern.kernels import decimal_floats, decimal_words, decimals
 
 _WORD = 64
 _FACTOR_DIGITS = 18
@@ -214,11 +214,10 @@ def as_float(e: Emitter, value: Value) -> Value:
     """`float(value)`."""
     words, scale = _number(e, value)
     magnitude, filling = _magnitude(e, words)
-    total = "0.0"
-    for word in reversed(magnitude):
-        total = e.bind(e.call(decimal_words.float_of, total, word))
-    sign, power = "/" if scale >= 0 else "*", repr(float(10 ** abs(scale)))
-    total = e.bind(f"{total} {sign} {power}")
+    four = [*magnitude, *["_ck_zero"] * (4 - len(magnitude))]
+    up, down = max(-scale, 0), max(scale, 0)
+    nearest = e.call(decimal_floats.nearest_float, *four, str(down), repr(float(10**down)))
+    total = e.bind(f"{nearest} * {float(10**up)!r}")
     return Value(Number("f8"), (e.bind(f"-{total} if {filling} != _ck_zero else {total}"),))
 
 

@@ -23,6 +23,7 @@ from colkern.jit.device.kinds import NOTHING, PLAIN, Decimal
 from colkern.jit.device.result_columns import Output
 from colkern.jit.device.statements import Statements
 from colkern.jit.rows.arguments import Reader, decoded_type
+from colkern.jit.rows.flags import NARROWED_MESSAGE
 from colkern.kernels import decimal_words
 
 PLACE_BITS = 16
@@ -76,9 +77,15 @@ class Argument:
     def _present(self, name: str) -> str:
         found = f"{name}.value(i)"
         if self.reader.value == "int64":
-            is_decimal = isinstance(decoded_type(self.type).storage, s.Decimal)
-            return f"{'unscaled' if is_decimal else 'int64'}({found})"
+            return f"{self._integer()}({found})"
         return f"float64({found})" if self.reader.value == "float64" else found
+
+    def _integer(self) -> str:
+        """What makes a value that integer of 64 bits which the function gets."""
+        storage = decoded_type(self.type).storage
+        if not isinstance(storage, s.Decimal):
+            return "int64"
+        return "narrowed" if storage.precision > s.MAX_DECIMAL_PRECISION[64] else "unscaled"
 
 
 def row_kernel(
@@ -96,7 +103,8 @@ def row_kernel(
         "__name__": __name__,
         "function": function,
         "put": Emitted(lambda e, values: _put(e, output, *values)),
-        "unscaled": Emitted(lambda e, values: _unscaled(e, *values)),
+        "unscaled": Emitted(lambda e, values: _unscaled(e, values, *_MORE_THAN_ITS_TYPE)),
+        "narrowed": Emitted(lambda e, values: _unscaled(e, values, *_MORE_THAN_DECLARED)),
         "notes": Emitted(lambda e, _: Value(PLAIN, (e.need(Shared("errors")),))),
         "cuda": adapter.compiler(),
         "int64": np.int64,
@@ -129,12 +137,19 @@ def _put(e: Statements, output: Output, row: Value, value: Value) -> Value:
     return Value(NOTHING, ())
 
 
-def _unscaled(e: Statements, value: Value) -> Value:
-    """A decimal of up to 18 digits as the integer that they are."""
+_MORE_THAN_ITS_TYPE = InvalidArrowError, "a decimal has more digits than its type says"
+_MORE_THAN_DECLARED = OverflowError, NARROWED_MESSAGE
+
+
+def _unscaled(
+    e: Statements, values: Sequence[Value], error: type[Exception], message: str
+) -> Value:
+    """A decimal of up to 18 digits as the integer that they are; an error if it has more."""
+    (value,) = values
     assert isinstance(value.kind, Decimal)
     lowest, *higher = value.parts
     if higher:
         filling = e.bind(e.call(decimal_words.filling, lowest))
         fits = " and ".join(f"{word} == {filling}" for word in higher)
-        e.check(f"({fits})", InvalidArrowError, "a decimal has more digits than its type says")
+        e.check(f"({fits})", error, message)
     return Value(PLAIN, (e.bind(f"_ck_i8({lowest})"),))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from colkern.jit.device.built_arrays import built_array
 from colkern.jit.device.emitter import Built, Need
 from colkern.jit.device.kernels import Types, explained, type_of
 from colkern.jit.device.launching import common_device, needed, read_arrays, require_readable
+from colkern.jit.environment import is_checked
 from colkern.memory import Device
 from colkern.operations.targets import target_of
 
@@ -60,7 +60,7 @@ def rows_on_device(
             f"{returns} as the type of rows on a device: unions are built on the CPU"
         )
     given = tuple(map(type_of, arguments))
-    checked = adapter.is_simulated() or os.environ.get("CK_CHECKED") == "1"
+    checked = adapter.is_simulated() or is_checked()
     kernels = row_kernels(plain, given, tree, checked, _error_model(function))
     columns, others = _parted(kernels.names, arguments, given)
     read = read_arrays(columns, [*kernels.measure.needs, *kernels.write.needs])

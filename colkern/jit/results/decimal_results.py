@@ -15,7 +15,7 @@ from numpy import int64, uint8
 
 from colkern import schema as s
 from colkern.jit.rows.flags import OUT_OF_RANGE
-from colkern.jit.values.decimal_numbers import DecimalType, as_integer, widened
+from colkern.jit.values.decimal_numbers import DecimalType, as_integer, whole_words, widened
 from colkern.jit.values.optionals import unwrapped
 
 _WORD = 64
@@ -78,7 +78,7 @@ def emit_stored(builder: Any, kind: Any, value: Any, returns: s.Decimal) -> tupl
     stored = ir.IntType(returns.bit_width)
     number = as_integer(builder, kind, value)
     needed = number.type.width + (10**power).bit_length(), limit.bit_length() + 1
-    wide = widened(builder, number, -(-max(*needed, stored.width) // _WORD) * _WORD, power)
+    wide = widened(builder, number, whole_words(max(*needed, stored.width)), power)
     too_great = builder.icmp_signed(">=", wide, wide.type(limit))
     too_small = builder.icmp_signed("<=", wide, wide.type(-limit))
     narrow = wide if wide.type == stored else builder.trunc(wide, stored)

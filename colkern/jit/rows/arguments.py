@@ -7,7 +7,7 @@ unsigned integer. This module imports no compiler.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
+from colkern.jit.rows.flags import NARROWED, TOO_WIDE
 from colkern.jit.signatures import Parameter
 from colkern.jit.views.records import record_of
 from colkern.layouts import VIEW_BYTES, Role
@@ -89,9 +90,16 @@ def _element(type_: s.DataType) -> Reader:
     return Reader(type_, ("{n}",), "value_at({n}, i)", prepare)
 
 
+def _is_integer(type_: s.Decimal) -> bool:
+    """Whether functions get the values of a decimal type times ten to the power of the scale."""
+    return type_.precision <= s.MAX_DECIMAL_PRECISION[64]
+
+
 def _decimal(type_: s.Decimal) -> Reader:
-    if type_.precision > s.MAX_DECIMAL_PRECISION[64]:
-        return _element(type_)
+    return _scaled(type_) if _is_integer(type_) else _element(type_)
+
+
+def _scaled(type_: s.Decimal) -> Reader:
     words = type_.bit_width // 64
     if words <= 1:
         return _numbers("int64")
@@ -106,7 +114,7 @@ def _decimal(type_: s.Decimal) -> Reader:
         ("{n}_words",),
         f"{{n}}_words[i * u8({words})]",
         prepare,
-        f"wide({{n}}_words, i, u8({words}))",
+        f"wide({{n}}_words, i, u8({words}), {TOO_WIDE if _is_integer(type_) else NARROWED})",
     )
 
 
@@ -278,6 +286,45 @@ def value_of(declared: s.DataType | type | None) -> Value | None:
     return _HINTS[declared].value
 
 
+def _declared_reader(declared: s.DataType, data_type: s.DataType) -> Reader:
+    """How columns of a type are read where one that reads alike is declared."""
+    meant, storage = decoded_type(declared).storage, decoded_type(data_type).storage
+    if isinstance(meant, s.Decimal) and isinstance(storage, s.Decimal):
+        # Arithmetic with the one form means something else than with the other.
+        return _scaled(storage) if _is_integer(meant) else _element(storage)
+    return reader_of(data_type)
+
+
+def require_one_form_of_decimals(
+    parameters: Sequence[Parameter], columns: Sequence[s.DataType]
+) -> None:
+    """Refuse decimals of which some are integers to a function and some are not, unless declared so.
+
+    Args:
+        parameters: Those of the function.
+        columns: The types of the columns, decoded.
+
+    Raises:
+        TypeError: Names two such parameters.
+    """
+    forms: dict[bool, tuple[Parameter, s.DataType]] = {}
+    undeclared = False
+    for parameter, column in zip(parameters, columns, strict=True):
+        if isinstance(column.storage, s.Decimal):
+            declared = parameter.type
+            undeclared |= declared is None
+            meant = decoded_type(declared if isinstance(declared, s.DataType) else column).storage
+            assert isinstance(meant, s.Decimal)
+            forms[_is_integer(meant)] = parameter, column
+    if undeclared and len(forms) > 1:
+        (scaled, narrow), (plain, wide) = forms[True], forms[False]
+        raise TypeError(
+            f"{scaled.name}: a value of {narrow} is an integer to the function, times ten to the "
+            f"power of the scale, and {plain.name}, of {wide}, a decimal: declare both types, with "
+            f"more than {s.MAX_DECIMAL_PRECISION[64]} digits for decimals"
+        )
+
+
 def accepted_reader(parameter: Parameter, data_type: s.DataType) -> Reader:
     """How an array of `data_type` is read for a parameter.
 
@@ -292,7 +339,7 @@ def accepted_reader(parameter: Parameter, data_type: s.DataType) -> Reader:
     if isinstance(declared, s.DataType):
         if not reads_alike(declared, storage):
             raise TypeError(f"{parameter.name}: expected {declared}, got {data_type}")
-        return reader
+        return _declared_reader(declared, data_type)
     hint = _HINTS[declared]
     if not hint.accepts(storage):
         raise TypeError(f"{parameter.name}: expected {hint.words}, got {data_type}")

@@ -14,9 +14,16 @@ from colkern import schema as s
 from colkern.cpu.threads import run_ranges
 from colkern.errors import InvalidArrowError
 from colkern.jit.compiling.attempt import compile_or_explain
-from colkern.jit.rows.flags import CHANGED, CUT_CHARACTER, OUT_OF_RANGE, TOO_WIDE
+from colkern.jit.rows.flags import (
+    CHANGED,
+    CUT_CHARACTER,
+    NARROWED,
+    NARROWED_MESSAGE,
+    OUT_OF_RANGE,
+    TOO_WIDE,
+)
 
-_ERRORS = TOO_WIDE | OUT_OF_RANGE | CUT_CHARACTER | CHANGED
+_ERRORS = TOO_WIDE | NARROWED | OUT_OF_RANGE | CUT_CHARACTER | CHANGED
 
 
 @dataclass
@@ -81,6 +88,8 @@ class RowLoop:
     def _raise(self, flags: int) -> None:
         if flags & TOO_WIDE:
             raise InvalidArrowError(f"{self.name}: a decimal has more digits than its type says")
+        if flags & NARROWED:
+            raise OverflowError(f"{self.name}: {NARROWED_MESSAGE}")
         if flags & OUT_OF_RANGE:
             raise OverflowError(f"{self.name}: a result does not fit {self.returns}")
         if flags & CUT_CHARACTER:

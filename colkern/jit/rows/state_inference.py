@@ -41,7 +41,8 @@ def state_and_result(
 def state_of(name: str, init: Any, update: Any, values: Sequence[Value], nullable: Any) -> State:
     """The state that `init` begins with and `update` goes on with.
 
-    An integer becomes a float where `update` makes it one: `init` may return 0 for a sum of floats.
+    An integer becomes a float where `update` makes it one: `init` may return 0 for a sum of floats. A
+    literal that is not negative becomes a uint64 where `update` does not compile with signed ones.
 
     Args:
         name: The reducer's name.
@@ -60,7 +61,30 @@ def state_of(name: str, init: Any, update: Any, values: Sequence[Value], nullabl
             f"{name}: init returns {plain_types(str(begun))}; a state is a number, a bool "
             f"or a tuple of them{_line(init)}"
         )
-    # Each time round, a number may become wider; there is nothing above a float of 64 bits.
+    try:
+        return _settled(name, update, values, nullable, state)
+    except CompileError:
+        unsigned = _with_unsigned_literals(returned_type(init, ()), state)
+        if unsigned == state:
+            raise
+    return _settled(name, update, values, nullable, unsigned)
+
+
+def _with_unsigned_literals(begun: Any, state: State) -> State:
+    """The state with a uint64 for each literal that `init` returns and that is not negative."""
+    parts = tuple(begun) if state.packed else (begun,)
+    is_unsigned = [
+        isinstance(part, types.IntegerLiteral) and part.literal_value >= 0 for part in parts
+    ]
+    pairs = zip(state.fields, is_unsigned, strict=True)
+    return State(tuple(types.uint64 if u else field for field, u in pairs), state.packed)
+
+
+def _settled(name: str, update: Any, values: Sequence[Value], nullable: Any, state: State) -> State:
+    """The state that `update` goes on with, beginning with `state`.
+
+    Each time round, a number may become wider; there is nothing above a float of 64 bits.
+    """
     while True:
         widened = state
         for signature in signatures(values, nullable):

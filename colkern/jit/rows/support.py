@@ -21,7 +21,6 @@ from colkern.jit.rows.flags import (
     CUT_CHARACTER,
     NEEDS_WRITING,
     OUT_OF_RANGE,
-    TOO_WIDE,
 )
 from colkern.jit.values.optionals import unwrapped
 from colkern.jit.values.strings import (
@@ -88,14 +87,14 @@ def valid_bits(bitmap, start, stop):
 
 
 @register_jitable
-def wide(words, i, count):
-    """A flag where the integer of `count` 64-bit words in slot `i` does not fit one of them."""
+def wide(words, i, count, flag):
+    """`flag` where the integer of `count` 64-bit words in slot `i` does not fit one of them."""
     first = i * count
     sign = words[first] >> 63
     differs = int64(0)
     for k in range(uint64(1), count):
         differs |= words[first + k] ^ sign
-    return TOO_WIDE if differs != 0 else 0
+    return flag if differs != 0 else 0
 
 
 @register_jitable

@@ -31,6 +31,9 @@ from numba.extending import (
     register_model,
 )
 
+from colkern.cpu.compiler import compiled
+from colkern.kernels import decimal_floats
+
 _WORD = 64
 _DIVISOR_DIGITS = 9
 """The digits of the largest power of ten below 2**32."""
@@ -91,6 +94,11 @@ def decimal_at(typingctx, data, slot, words, scale):
 # Building blocks of LLVM code
 
 
+def whole_words(bits: int) -> int:
+    """The bits of as many words as hold so many."""
+    return -(-bits // _WORD) * _WORD
+
+
 def widened(builder: Any, value: Any, width: int, power: int) -> Any:
     """A number times ten to a power, in so many bits that it cannot overflow."""
     wide = ir.IntType(width)
@@ -122,7 +130,7 @@ def _aligned(
         number.type.width + (10**power).bit_length()
         for number, power in zip(numbers, powers, strict=True)
     ]
-    width = -(-(max(needed) + spare) // _WORD) * _WORD
+    width = whole_words(max(needed) + spare)
     left, right = (
         widened(builder, number, width, power)
         for number, power in zip(numbers, powers, strict=True)
@@ -178,7 +186,7 @@ def _divided_by(builder: Any, value: Any, divisor: int) -> tuple[Any, Any]:
 def _cast(context, builder, fromty, toty, value):
     number = as_integer(builder, fromty, value)
     power = toty.scale - _scale_of(fromty)
-    width = -(-(number.type.width + (10**power).bit_length()) // _WORD) * _WORD
+    width = whole_words(number.type.width + (10**power).bit_length())
     return _narrowed(context, builder, widened(builder, number, width, power), toty)
 
 
@@ -335,7 +343,7 @@ def _rescaled(typingctx, a, scale):
 
     def codegen(context, builder, signature, args):
         if power >= 0:
-            width = -(-(args[0].type.width + (10**power).bit_length()) // _WORD) * _WORD
+            width = whole_words(args[0].type.width + (10**power).bit_length())
             wide = widened(builder, args[0], width, power)
             return _narrowed(context, builder, wide, found)
         quotient, inexact = _divided(builder, args[0], -power)
@@ -380,27 +388,37 @@ def _ol_words(a):
 
 
 @intrinsic
-def _float(typingctx, a):
-    """The words of the absolute value from the highest on, then the sign and the scale."""
+def _magnitude(typingctx, a):
+    """The four words of the absolute value."""
+    found = types.UniTuple(types.uint64, 4)
 
     def codegen(context, builder, signature, args):
-        word, real = ir.IntType(_WORD), ir.DoubleType()
+        word, wide = ir.IntType(_WORD), ir.IntType(4 * _WORD)
         value = _absolute(builder, args[0])
-        total = real(0.0)
-        for k in range(a.words - 1, -1, -1):
-            part = builder.trunc(builder.lshr(value, value.type(k * _WORD)), word)
-            total = builder.fadd(builder.fmul(total, real(2.0**_WORD)), builder.uitofp(part, real))
-        operation = builder.fdiv if a.scale >= 0 else builder.fmul
-        total = operation(total, real(float(10 ** abs(a.scale))))
-        negative = builder.icmp_signed("<", args[0], args[0].type(0))
-        return builder.select(negative, builder.fneg(total), total)
+        value = builder.zext(value, wide) if value.type.width < wide.width else value
+        parts = [builder.trunc(builder.lshr(value, wide(k * _WORD)), word) for k in range(4)]
+        made = context.make_tuple(builder, found, parts)
+        return impl_ret_untracked(context, builder, found, made)
 
-    return types.float64(a), codegen
+    return found(a), codegen
+
+
+_nearest_float = compiled(decimal_floats.nearest_float)
 
 
 @overload(float)
 def _ol_float(a):
-    return (lambda a: _float(a)) if isinstance(a, DecimalType) else None
+    if not isinstance(a, DecimalType):
+        return None
+    up, down = max(-a.scale, 0), max(a.scale, 0)
+    factor, divisor = float(10**up), float(10**down)
+
+    def as_float(a):
+        a0, a1, a2, a3 = _magnitude(a)
+        value = _nearest_float(a0, a1, a2, a3, down, divisor) * factor
+        return -value if a < 0 else value
+
+    return as_float
 
 
 @intrinsic
@@ -410,7 +428,7 @@ def _truncated(typingctx, a):
         if a.scale > 0:
             value, _ = _divided(builder, value, a.scale)
         elif a.scale < 0:
-            width = -(-(value.type.width + (10**-a.scale).bit_length()) // _WORD) * _WORD
+            width = whole_words(value.type.width + (10**-a.scale).bit_length())
             value = widened(builder, value, width, -a.scale)
         return _narrowed(context, builder, value, DecimalType(1, 0))
 

@@ -60,7 +60,10 @@ def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 def to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Decimals as the nearest floats, or those next to them."""
+    """Decimals as the nearest float64, rounded again for float32.
+
+    Of a negative scale, large numbers may become a float next to that.
+    """
     source = array.type.storage
     assert isinstance(source, s.Decimal)
     assert isinstance(type, s.FloatingPoint)
@@ -70,8 +73,9 @@ def to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     words, width = words_of(array)
     out = target.output(array.length, layout(type).spec(Role.DATA).dtype)
     sign = 1 << source.bit_width - 1 if source.bit_width < 64 else 0
-    powers = (10.0 ** max(-source.scale, 0), 10.0 ** max(source.scale, 0))
-    target.map(decimals.decimals_to_floats, array.length, words, width, sign, *powers, out)
+    up, down = max(-source.scale, 0), max(source.scale, 0)
+    args = (words, width, sign, float(10**up), down, float(10**down), out)
+    target.map(decimals.decimals_to_floats, array.length, *args)
     return fixed_result(array, type, out)
 
 

@@ -105,6 +105,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
                     return group
             return nodeid
 
+    # The order is that of the phases; xdist's would be that of the groups' sizes.
+    config.option.loadscopereorder = False
     return Scheduling(config, log)
 
 

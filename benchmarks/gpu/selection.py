@@ -38,6 +38,12 @@ def take_ranges(d: Data) -> tuple[Any, ...]:
     return d.n, indices, offsets, starts, d.out("u8", d.last(starts))
 
 
+def gather_bytes(d: Data) -> tuple[Any, ...]:
+    addresses = d.numbers("u8", MEAN * (d.n - 1))
+    addresses += d.address(d.text(MEAN * d.n))
+    return d.n, addresses, d.range("i4", MEAN, count=d.n + 1), d.out("u1", MEAN * d.n)
+
+
 def take_values(d: Data, width: int) -> tuple[Any, ...]:
     return d.n, picks(d), d.address(d.words("u1", width * d.n)), width, d.out("u1", width * d.n)
 
@@ -66,6 +72,7 @@ other(
 )
 other(kernels.take_lengths, take_lengths)
 gather(kernels.take_bytes, take_bytes, label=f"{MEAN} bytes")
+gather(kernels.gather_bytes, gather_bytes, label=f"{MEAN} bytes")
 other(kernels.take_ranges, take_ranges, label=f"{MEAN} elements")
 streaming(
     kernels.take_fixed_ranges,

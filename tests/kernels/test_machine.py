@@ -1,10 +1,13 @@
-"""Every kernel's PTX, run by a machine in Python: what a GPU would compute, against the oracle."""
+"""Every kernel's PTX, looked at, and run by a machine in Python: what a GPU would compute."""
 
 from __future__ import annotations
 
 import pytest
 from cuda.ptx_machine import Kernel as Machine
-from cuda.ptx_running import compiled, one_of_each, ptx_failures
+from cuda.ptx_running import LANES, THREADS, compiled, one_of_each, ptx_failures
+from kernels.architectures import capabilities, ptx_of_each
+from kernels.cases import variants
+from kernels.ptx_rules import check_each
 
 CAPABILITY = (8, 0)
 
@@ -12,8 +15,11 @@ MOST_CASES = 2
 
 
 @pytest.mark.parametrize("name", one_of_each())
-def test_ptx_computes_what_is_expected(name: str) -> None:
-    assert list(ptx_failures(name, compiled(name, CAPABILITY), MOST_CASES)) == []
+def test_ptx_keeps_the_rules_and_computes_what_is_expected(name: str) -> None:
+    kernel, variant = variants()[name]
+    texts = ptx_of_each(kernel, variant, capabilities(), THREADS, LANES)
+    check_each(kernel, variant, texts)
+    assert list(ptx_failures(name, texts[CAPABILITY], MOST_CASES)) == []
 
 
 def test_wrong_ptx_is_found() -> None:

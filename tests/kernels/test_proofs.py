@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import simulator
-from kernels import test_machine, test_plain, test_ptx, test_simulator, test_target
+from kernels import test_machine, test_plain, test_simulator, test_target
 from kernels.cases import kernels_with_cases, variants
 
 import colkern
@@ -20,8 +20,7 @@ FOLDER = Path(colkern.__file__).parent / "kernels"
 PROOFS: dict[str, Callable[..., Any]] = {
     "plain Python against an oracle": test_plain.test_plain_python,
     "compiled": test_target.test_compiled,
-    "PTX": test_ptx.test_ptx,
-    "PTX run by a machine": test_machine.test_ptx_computes_what_is_expected,
+    "PTX, run by a machine": test_machine.test_ptx_keeps_the_rules_and_computes_what_is_expected,
     "simulator": test_simulator.test_simulated,
 }
 

@@ -1,132 +1,20 @@
-"""Every kernel as real PTX, which needs the CUDA compiler but no GPU: for each GPU, and what is in it."""
+"""Kernels as real PTX, which needs the CUDA compiler but no GPU: for each GPU, and what is in it."""
 
 from __future__ import annotations
 
 import pytest
 from kernels.architectures import capabilities_for, compiled_variants, ptx_of_each
 from kernels.cases import variants
-from kernels.ptx_reading import Ptx, opcode
+from kernels.ptx_rules import DIVIDES, DIVIDES_FLOATS, MAY_BE_NARROW, check_each
 
-from colkern.kernels import KERNELS, Argument, Kernel
-
-DIVIDES = {
-    "decimals_to_floats": "a number by powers of five, where floats are not exact",
-    "divide_long_words": "a word by another, for each value",
-    "repeat_bits": "which bit is repeated there, for each bit",
-    "repeat_values": "which item of a value comes first, for each list",
-    "take_fixed_ranges": "which list an element belongs to, for each element",
-}
-"""Kernels that divide by a number of their arguments again and again, and what for."""
-
-NARROW = {
-    "the bytes of a wide value of no whole words": {
-        "decode_items",
-        "equal_wide",
-        "first_hidden_value",
-        "blank_hidden_values",
-        "take_items",
-    },
-    "the last bytes of a bitmap, beyond which nothing may be read": {
-        "and_bits",
-        "combine_bits",
-        "copy_bits",
-        "count_common_bits",
-        "count_kept",
-        "count_word_bits",
-        "decode_bits",
-        "decoded_block_bytes",
-        "decoded_offsets",
-        "expand_bits",
-        "filter_bits",
-        "filter_bytes",
-        "filter_items",
-        "filter_offsets",
-        "filter_pairs",
-        "filter_values",
-        "first_hidden_length",
-        "hash_floats",
-        "hash_integers",
-        "kept_before",
-        "kept_positions",
-        "kleene_bits",
-        "mark_bit_changes",
-        "merge_validity_changes",
-        "place_bits",
-        "sum_kept_lengths",
-        "sum_words",
-        "take_bits",
-    },
-    "items of one byte, eight for each byte of bits": {
-        "equal_item",
-        "equal_items",
-        "mark_changes",
-        "mark_slots",
-        "pack_bits",
-    },
-    "items of one byte, several at a time": {
-        "count_few_keys",
-        "decode_items",
-        "extremes",
-        "scatter_positions",
-        "transpose_indices",
-    },
-    "the bytes of a value around its whole words": {
-        "hash_fixed_bytes",
-        "hash_strings",
-        "hash_views",
-        "place_evenly",
-    },
-    "the first bytes of a value": {
-        "encode_views",
-        "first_view_unlike_its_value",
-        "show_views",
-    },
-    "the bytes of two values that are compared": {
-        "count_unlike_strings",
-        "mark_binary_changes",
-        "mark_view_changes",
-        "number_strings",
-    },
-    "a copy past the caches of a CPU, which is not for a GPU": {"copy_lines"},
-    "the three bytes before each, which other threads load as well": {"encoding_of"},
-}
-"""Which neighbouring bytes a thread loads one by one, and in which kernels."""
-
-DIVIDES_FLOATS = {"divide_words"}
-"""Which kernels of integers divide them as floating-point numbers."""
-
-MAY_BE_NARROW = {name for names in NARROW.values() for name in names}
+from colkern.kernels import KERNELS
 
 
 @pytest.mark.parametrize("name", compiled_variants())
 def test_ptx(name: str) -> None:
     kernel, variant = variants()[name]
-    texts = ptx_of_each(kernel, variant)
-    assert list(texts) == capabilities_for(kernel, variant)
-    for capability, text in texts.items():
-        assert ".target sm_{}{}".format(*capability) in text
-        check(kernel, variant, text)
-
-
-def check(kernel: Kernel, variant: tuple[Argument, ...], text: str) -> None:
-    assert ".entry" in text
-    ptx = Ptx(text)
-    # Where registers are spilled to.
-    assert not ptx.has_local_memory
-    # What is not inlined is called through memory, and is compiled for a driver that is not there.
-    assert not [line for line in ptx.lines if opcode(line).startswith("call")]
-    # 64-bit floats come from a signed index that met an unsigned one.
-    declared = [kernel.returns, *(argument.item for argument in variant)]
-    may_be_float = kernel.name in DIVIDES_FLOATS or any(i.startswith("f") for i in declared)
-    assert ".f64" not in text or may_be_float
-    # A load that does not know in which memory asks for it each time.
-    assert ptx.generic() == []
-    # Dozens of instructions each: let the body divide before its loops, or say in `DIVIDES` what for.
-    assert ptx.divisions() == [] or kernel.name in DIVIDES
-    # A word is as fast as a byte: let the body load words, or say in `NARROW` what these are.
-    assert ptx.neighbours() == [] or kernel.name in MAY_BE_NARROW
-    if kernel.name == "count_set_bits":
-        assert "popc.b64" in text
+    texts = ptx_of_each(kernel, variant, capabilities_for(kernel, variant))
+    check_each(kernel, variant, texts)
 
 
 def test_exceptions_are_of_kernels() -> None:

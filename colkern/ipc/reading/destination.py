@@ -18,14 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.cpu.threads import map_items
-from colkern.cuda import memory
+from colkern.cuda import direct_storage, memory
+from colkern.cuda.direct_storage import DirectFile
 from colkern.cuda.placement import placed
 from colkern.cuda.staging import Piece, Upload
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError
 from colkern.ipc.compression import PREFIX_BYTES, Budget, Codec
 from colkern.ipc.reading.assembly import Wanted
 from colkern.ipc.reading.byteorder import little_endian
-from colkern.ipc.reading.sources import Body
+from colkern.ipc.reading.sources import Body, OpenFile
 from colkern.memory import ALIGNMENT, EMPTY, Buffer, Device, device_named
 
 
@@ -98,6 +99,7 @@ class Destination:
         if self.device.kind != "cuda":
             raise ValueError(f"device: expected a CUDA device, got {self.device}")
         memory.require_device()
+        self._direct: DirectFile | None = None
 
     def bring(
         self, body: Body, wanted: Sequence[Wanted], codec: Codec | None, budget: Budget
@@ -137,8 +139,7 @@ class Destination:
         placement = placed([part.size for part in parts])
         upload = Upload(self.device, placement.size)
         try:
-            in_order = body.passing is not None
-            upload.send_pieces(_runs(body, parts, placement.starts), in_order=in_order)
+            self._send_plain(upload, body, _runs(parts, placement.starts))
             _send_made(upload, parts, placement.starts, found)
         except BaseException:
             upload.abandon()
@@ -147,6 +148,20 @@ class Destination:
         for part, at in zip(parts, placement.starts, strict=True):
             found.setdefault(part.wanted, Buffer(upload.block[at : at + part.size], self.device))
         return upload
+
+    def _send_plain(self, upload: Upload, body: Body, runs: list[_Run]) -> None:
+        """Send what stands in the body as it is to be: the best way that there is."""
+        source = body.source
+        if isinstance(source, OpenFile) and direct_storage.is_available():
+            if self._direct is None:
+                # Not by its path, which another file may have by now.
+                self._direct = DirectFile(source.descriptor_path)
+            upload.receive(
+                self._direct, [(run.at, run.size, body.start + run.start) for run in runs]
+            )
+            return
+        pieces = [Piece(run.at, run.size, _reader(body, run.start)) for run in runs]
+        upload.send_pieces(pieces, in_order=body.passing is not None)
 
 
 def _read_in_order(wanted: Sequence[Wanted], codec: Codec | None) -> bool:
@@ -212,22 +227,33 @@ class _Bytes:
         """There are as many as were asked for."""
 
 
-def _runs(body: Body, parts: Sequence[_Part], starts: Sequence[int]) -> list[Piece]:
-    """What stands in the body as it is to be, in the order of the body.
+class _Run(NamedTuple):
+    """Bytes that are sent as they stand in the body: where to, how many, from where."""
+
+    at: int
+    size: int
+    start: int
+
+
+def _runs(parts: Sequence[_Part], starts: Sequence[int]) -> list[_Run]:
+    """What is sent as it is, in the order of the body.
 
     Neighbours that are as far from each other in the body as in the block are read as one.
     """
-    runs: list[tuple[int, int, int]] = []
+    runs: list[_Run] = []
     for part, at in zip(parts, starts, strict=True):
         if part.make is not None:
             continue
-        if runs and runs[-1][1] - runs[-1][0] == part.start - at:
-            run_at, run_start, _ = runs[-1]
-            if at - run_at - runs[-1][2] < ALIGNMENT:
-                runs[-1] = (run_at, run_start, at + part.size - run_at)
-                continue
-        runs.append((at, part.start, part.size))
-    return [Piece(at, size, _reader(body, start)) for at, start, size in runs]
+        last = runs[-1] if runs else None
+        if (
+            last is not None
+            and last.start - last.at == part.start - at
+            and at - last.at - last.size < ALIGNMENT
+        ):
+            runs[-1] = last._replace(size=at + part.size - last.at)
+        else:
+            runs.append(_Run(at, part.size, part.start))
+    return runs
 
 
 def _reader(body: Body, start: int) -> Callable[[int, NDArray[np.uint8]], None]:

@@ -78,14 +78,17 @@ class OpenFile:
 
     Args:
         file: The file, which the caller closes. Here it stays open for as long as it is used.
-        path: Its name.
     """
 
-    def __init__(self, file: io.FileIO, path: str) -> None:
+    def __init__(self, file: io.FileIO) -> None:
         self._descriptor = os.dup(file.fileno())
         weakref.finalize(self, os.close, self._descriptor)
-        self.path = path
         self.size = os.fstat(self._descriptor).st_size
+
+    @property
+    def descriptor_path(self) -> str:
+        """A name of the file that stays its own, whatever becomes of its path."""
+        return f"/proc/self/fd/{self._descriptor}"
 
     def read(self, offset: int, length: int) -> Buffer:
         """The bytes of a range, in new memory."""
@@ -420,7 +423,7 @@ def _opened_path(path: str | os.PathLike[str], mapped: bool) -> Memory | OpenFil
         return file
     with file:
         if not mapped:
-            return OpenFile(file, os.fsdecode(path))
+            return OpenFile(file)
         if status.st_size == 0:
             return Memory(EMPTY)
         return Memory(Buffer.from_object(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))

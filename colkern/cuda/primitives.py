@@ -225,6 +225,23 @@ def copy_bytes_loosely(out: Any, position: Any, address: Any, count: Any, room: 
     this_copy_bytes(out, position, address, count)
 
 
+def repeat_bytes(out: Any, position: Any, distance: Any, count: Any, room: Any) -> None:
+    """Rounds of twice as many bytes each, as far as they have been written by the rounds before.
+
+    A group's lanes wait for each other before each round; other groups of the warp go their own way.
+    """
+    warp = uint64(cuda.threadIdx.x) & uint64(31)
+    lanes = ((uint64(1) << LANES) - uint64(1)) << (warp & ~(LANES - uint64(1)))
+    source = address_of(out, position - distance)
+    done = uint64(0)
+    while done < count:
+        if LANES > 1:
+            cuda.syncwarp(lanes)
+        some = min(distance + done, count - done)
+        this_copy_bytes(out, position + done, source, some)
+        done += some
+
+
 def fill_eight(out: Any, position: Any, value: Any, stride: Any) -> None:
     """A loop: bodies whose step is not 1 do not come here."""
     for j in range(uint64(0), uint64(8)):

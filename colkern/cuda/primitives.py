@@ -229,17 +229,19 @@ def repeat_bytes(out: Any, position: Any, distance: Any, count: Any, room: Any) 
     """Rounds of twice as many bytes each, as far as they have been written by the rounds before.
 
     A group's lanes wait for each other before each round; other groups of the warp go their own way.
+    A lane has a byte at a time: most matches are no longer than a warp.
     """
-    warp = uint64(cuda.threadIdx.x) & uint64(31)
-    lanes = ((uint64(1) << LANES) - uint64(1)) << (warp & ~(LANES - uint64(1)))
-    source = address_of(out, position - distance)
+    thread = uint64(cuda.threadIdx.x)
+    lane = thread % LANES
+    lanes = ((uint64(1) << LANES) - uint64(1)) << (thread % uint64(32) - lane)
     done = uint64(0)
     while done < count:
         if LANES > 1:
             cuda.syncwarp(lanes)
-        some = min(distance + done, count - done)
-        this_copy_bytes(out, position + done, source, some)
-        done += some
+        written = distance + done
+        for k in range(lane, min(written, count - done), LANES):
+            out[position + done + uint64(k)] = out[position - distance + uint64(k)]
+        done += written
 
 
 def fill_eight(out: Any, position: Any, value: Any, stride: Any) -> None:

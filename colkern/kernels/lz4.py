@@ -13,7 +13,7 @@ from typing import Any
 from numpy import uint64
 
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes, copy_bytes_loosely, repeat_bytes
+from colkern.kernels.primitives import copy_bytes_loosely, repeat_bytes
 
 BLOCK_WORDS = 4
 """The words of a block in the table that `decode_lz4_blocks` takes."""
@@ -46,7 +46,7 @@ def read_length(data: Any, at: Any, end: Any, length: Any) -> Any:
 
 @helper
 def decode_lz4_block(
-    data: Any, base: Any, begin: Any, end: Any, out: Any, place: Any, stop: Any
+    data: Any, base: Any, begin: Any, end: Any, plain: Any, out: Any, place: Any, stop: Any
 ) -> Any:
     """The bytes of `out` from `place` on, before `stop`, become those of a block of `data`.
 
@@ -54,10 +54,13 @@ def decode_lz4_block(
     """
     at, to = begin, place
     while at < end:
-        token = uint64(data[at])
-        at += uint64(1)
-        taken, count = read_length(data, at, end, token >> uint64(4))
-        at += taken
+        token = uint64(0)
+        count = end - at
+        if not plain:
+            token = uint64(data[at])
+            at += uint64(1)
+            taken, count = read_length(data, at, end, token >> uint64(4))
+            at += taken
         if at > end or count > end - at or count > stop - to:
             return ~uint64(0)
         copy_bytes_loosely(out, to, base + at, count, min(end - at, stop - to))
@@ -106,12 +109,8 @@ def decode_lz4_blocks(start, stop, step, blocks, data, base, out):
         stored = blocks[row + uint64(1)]
         place = blocks[row + uint64(2)]
         size = blocks[row + uint64(3)]
-        if stored & uint64(PLAIN) != 0:
-            made = stored & ~uint64(PLAIN)
-            if made == size:
-                copy_bytes(out, place, base + begin, size)
-        else:
-            made = decode_lz4_block(data, base, begin, begin + stored, out, place, place + size)
-        if made != size:
+        plain = stored & uint64(PLAIN) != 0
+        end = begin + (stored & ~uint64(PLAIN))
+        if decode_lz4_block(data, base, begin, end, plain, out, place, place + size) != size:
             damaged = min(damaged, uint64(i))
     return damaged

@@ -102,7 +102,7 @@ def _blocks(frame: memoryview, header: _Header, size: int) -> Iterator[tuple[int
         at += _WORD.size
         stored = word & ~_IS_PLAIN
         if stored == 0:
-            raise InvalidArrowError(f"LZ4 frame of {place} bytes or less where {size} are stated")
+            raise InvalidArrowError(f"LZ4 frame ends {size - place} bytes before the stated {size}")
         if stored > header.block_bytes:
             raise InvalidArrowError(f"damaged LZ4 frame: block of {stored} bytes")
         if word & _IS_PLAIN and stored != expected:

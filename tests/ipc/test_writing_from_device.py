@@ -38,7 +38,7 @@ from colkern.cpu.threads import set_num_threads
 from colkern.cuda import count_transfers, stand_in
 from colkern.integration.documents import document_of
 from colkern.ipc.writing import fetching
-from colkern.memory import HOST
+from colkern.memory import EMPTY, HOST
 
 FORMATS = ("stream", "file")
 CODECS = (None, "lz4", "zstd")
@@ -136,6 +136,31 @@ def test_a_compressed_batch_of_several_threads(device: stand_in.StandIn) -> None
     finally:
         set_num_threads(0)
     assert found == written("stream", batch, compression="lz4")
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_from_a_device_to_a_file_and_back(
+    fmt: str, codec: Any, device: stand_in.StandIn, tmp_path: Path
+) -> None:
+    columns = [sample(name) for name in samples()]
+    batches = [RecordBatch.from_arrays(columns, list(samples())).slice(i, 5) for i in (0, 3, 7)]
+    path = tmp_path / "a.arrow"
+    path.write_bytes(written(fmt, map(ck.to_device, batches), compression=codec))
+    with ck.ipc.open(path, device="cuda") as reader:
+        found = reader.read_all()
+        assert [ck.to_host(batch) for batch in found] == batches
+        # And once more, of what the reader has put into device memory.
+        assert written(fmt, found, compression=codec) == path.read_bytes()
+
+
+def test_parts_without_bytes_are_nowhere(device: stand_in.StandIn) -> None:
+    whole = sample("struct")
+    empty = Array(s.fixed_size_binary(0), 12, [None, EMPTY])
+    type_ = s.struct([s.field("e", empty.type), s.field("x", s.int64())])
+    column = Array(type_, 12, [whole.buffers[0]], [empty, numbers(12)])
+    moved = Array(type_, 12, ck.to_device(whole).buffers, [empty, ck.to_device(numbers(12))])
+    assert written("stream", one_column(moved)) == written("stream", one_column(column))
 
 
 # What is copied
@@ -333,7 +358,7 @@ def test_one_column_in_two_memories(as_dictionary: bool, device: stand_in.StandI
     if as_dictionary:
         type_ = s.dictionary(s.int8(), column.type)
         column = Array(type_, 1, [None, buffer([0], "i1")], dictionary=column)
-    what = "its bytes live on cpu and on cuda:0; copy them to one place with colkern.to_host"
+    what = "its bytes live on cpu and cuda:0; copy them to one place with colkern.to_host"
     with pytest.raises(ValueError, match=f"^column 'x': {what}"):
         written("stream", one_column(column))
     expected = written("stream", ck.to_host(one_column(column)))

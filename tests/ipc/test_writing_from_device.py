@@ -1,4 +1,4 @@
-"""Writers of columns in device memory: the bytes that they would write of the same columns in host memory.
+"""Columns in device memory are written as the same columns in host memory are, byte for byte.
 
 Over a stand-in for a device, whose fresh memory has no zeros, whose copies are late, and whose slots
 are few and soon used again.
@@ -59,6 +59,19 @@ def written(fmt: str, data: Any, **options: Any) -> bytes:
 
 def one_column(array: Array) -> RecordBatch:
     return RecordBatch(Schema([("x", array.type)]), [array])
+
+
+def slots_of(device: stand_in.StandIn) -> list[np.ndarray]:
+    """The slots that are made from here on."""
+    made: list[np.ndarray] = []
+    make = device.page_locked
+
+    def noted(size: int) -> np.ndarray:
+        made.append(make(size))
+        return made[-1]
+
+    device.page_locked = noted
+    return made
 
 
 def numbers(count: int) -> Array:
@@ -210,24 +223,19 @@ class Large(io.RawIOBase):
         return memoryview(data).nbytes
 
 
-def test_large_parts_go_from_the_slot_to_the_sink(monkeypatch: pytest.MonkeyPatch) -> None:
-    with stand_in.installed() as device:
-        device.slot_bytes = 1 << 18
-        slots: list[np.ndarray] = []
-        make = device.page_locked
-        monkeypatch.setattr(
-            device, "page_locked", lambda size: slots.append(make(size)) or slots[-1]
-        )
-        batch = ck.to_device(one_column(numbers(1 << 20)))
-        sink = Large()
-        with ck.ipc.new_stream(sink, batch.schema) as writer:
-            tracemalloc.start()
-            writer.write(batch)
-            _, most = tracemalloc.get_traced_memory()
-            tracemalloc.stop()
+def test_large_parts_go_from_the_slot_to_the_sink(device: stand_in.StandIn) -> None:
+    device.slot_bytes = 1 << 18
+    slots = slots_of(device)
+    batch = ck.to_device(one_column(numbers(1 << 20)))
+    sink = Large()
+    with ck.ipc.new_stream(sink, batch.schema) as writer:
+        tracemalloc.start()
+        writer.write(batch)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
     assert len(sink.places) == 32
     assert set(sink.places) <= {slot.ctypes.data for slot in slots}
-    # Of 8 MiB. A slot may be made in between.
+    # Of 8 MiB; slots may be made meanwhile.
     assert most < 1 << 20
 
 
@@ -314,12 +322,8 @@ class Full(io.BytesIO):
         return super().write(data)
 
 
-def test_a_sink_that_fails_amid_a_body_takes_no_slots_with_it(
-    device: stand_in.StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[int] = []
-    make = device.page_locked
-    monkeypatch.setattr(device, "page_locked", lambda size: made.append(size) or make(size))
+def test_a_sink_that_fails_amid_a_body_takes_no_slots_with_it(device: stand_in.StandIn) -> None:
+    slots = slots_of(device)
     batch = ck.to_device(one_column(numbers(50_000)))
     # Whoever keeps an error keeps the frames that it went through.
     kept = []
@@ -330,7 +334,7 @@ def test_a_sink_that_fails_amid_a_body_takes_no_slots_with_it(
         kept.append(caught)
         with pytest.raises(ValueError, match="the writer is closed"):
             writer.write(batch)
-    assert len(made) <= device.most_slots
+    assert len(slots) <= device.most_slots
     assert written("stream", batch) == written("stream", ck.to_host(batch))
 
 

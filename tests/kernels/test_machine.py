@@ -49,27 +49,28 @@ NEIGHBOURS = """
     xor.b64 %rd4, %rd2, 4;
     add.s64 %rd5, %rd1, %rd4;
     ld.global.u32 %r2, [%rd5];
-    st.global.u32 [%rd3+16], %r2;
+    st.global.u32 [%rd3+BEHIND], %r2;
     ret;
 }
 """
-"""Each of four threads writes its number, and reads that of the other one of its pair."""
+"""Each thread writes its number, and reads that of the other one of its pair."""
 
 PAIRS = "and.b32 %r3, %r1, 2; shl.b32 %r4, 3, %r3; bar.warp.sync %r4;"
 
 
-def neighbours(barrier: str) -> list[int]:
+def neighbours(barrier: str, threads: int = 4) -> list[int]:
     """The numbers that threads have read."""
-    out = np.full(8, 9, np.uint32)
+    out = np.full(2 * threads, 9, np.uint32)
     begin = out.ctypes.data
-    machine = Machine(NEIGHBOURS.replace("BARRIER", barrier))
-    machine.launch(1, 4, [begin], [(begin, begin + out.nbytes)])
-    return out[4:].tolist()
+    text = NEIGHBOURS.replace("BARRIER", barrier).replace("BEHIND", str(4 * threads))
+    Machine(text).launch(1, threads, [begin], [(begin, begin + out.nbytes)])
+    return out[threads:].tolist()
 
 
 def test_threads_of_a_warp_wait_for_those_that_they_name() -> None:
     assert neighbours(PAIRS) == neighbours("bar.sync 0;") == [1, 0, 3, 2]
     assert neighbours("") == [9, 0, 9, 2]
+    assert neighbours("bar.warp.sync -1;", 64) == [number ^ 1 for number in range(64)]
     # One pair waits more often than the other, and only then for the whole block.
     more = "setp.lt.u32 %p1, %r1, 2; @%p1 " + PAIRS.split("; ")[-1]
     assert neighbours(f"{PAIRS} {more} bar.sync 0;") == [1, 0, 3, 2]

@@ -35,7 +35,7 @@ def find_libraries() -> list[CudaLibrary]:
     Raises:
         ImportError: If the package cuda-pathfinder, which looks for them, is not installed.
     """
-    from cuda.pathfinder import load_nvidia_dynamic_lib
+    from cuda.pathfinder import load_nvidia_dynamic_lib  # type: ignore[import-untyped]
 
     return [_found(name, load_nvidia_dynamic_lib) for name in _VERSIONS]
 

@@ -42,7 +42,9 @@ def codecs() -> Iterator[Finding]:
 
 def _python() -> Iterator[Finding]:
     found = f"{platform.python_version()}, {sys.executable}"
-    wanted = importlib.metadata.metadata("colkern")["Requires-Python"] if release("colkern") else ""
+    wanted = ""
+    if release("colkern") is not None:
+        (wanted,) = importlib.metadata.metadata("colkern").get_all("Requires-Python") or ("",)
     if meets(platform.python_version(), wanted):
         yield ok("Python", found)
     else:

@@ -13,10 +13,9 @@ def print_machine(*, as_json: bool) -> None:
             `system`, `cuda` (why it is unavailable, or null), `cache` (a path).
     """
     from colkern.cache import cache_dir
-    from colkern.cuda import why_unavailable
     from colkern.machine import machine, versions
 
-    here, releases, without_cuda = machine(), versions(), why_unavailable()
+    here, releases, without_cuda = machine(), versions(), _why_no_cuda()
     if as_json:
         print_json({"versions": releases, **here, "cuda": without_cuda, "cache": str(cache_dir())})
         return
@@ -30,3 +29,14 @@ def print_machine(*, as_json: bool) -> None:
             "cache": str(cache_dir()),
         }
     )
+
+
+def _why_no_cuda() -> str | None:
+    from colkern.cuda.memory import require_device
+    from colkern.errors import DeviceUnavailableError
+
+    try:
+        require_device()
+    except DeviceUnavailableError as error:
+        return " ".join(str(error).split())
+    return None

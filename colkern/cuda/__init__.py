@@ -1,29 +1,12 @@
 """The CUDA target: the same kernels on a GPU. Importing this package needs no GPU and no CUDA.
 
-`adapter` and the primitives of each compiler are the only modules that meet a CUDA compiler, `memory` is
-the only one that imports CuPy. COLKERN_CUDA_COMPILER chooses the compiler; see `adapter`.
+`adapter` and the primitives of each compiler are the only modules that meet a CUDA compiler, `cupy_library`
+is the only one that imports CuPy. COLKERN_CUDA_COMPILER chooses the compiler; see `adapter`. What device
+memory is asked for stands in `device_library`; CuPy gives it, and where there is no GPU a `stand_in`.
 """
 
-from __future__ import annotations
+from colkern.cuda.counting import Transfers, count_transfers
+from colkern.cuda.memory import is_available
+from colkern.cuda.moving import to_device, to_host
 
-
-def is_available() -> bool:
-    """Whether `device="cuda"` works here: a compiler, CuPy, a driver and a device are there.
-
-    Imports the compiler and CuPy, if they are installed; `why_unavailable` says what is missing.
-    """
-    return why_unavailable() is None
-
-
-def why_unavailable() -> str | None:
-    """What is missing for `device="cuda"`, in a line; None if it works."""
-    from colkern.cuda.adapter import require_device
-    from colkern.cuda.memory import array_library
-    from colkern.errors import DeviceUnavailableError
-
-    try:
-        require_device()
-        array_library()
-    except DeviceUnavailableError as error:
-        return " ".join(str(error).split())
-    return None
+__all__ = ["Transfers", "count_transfers", "is_available", "to_device", "to_host"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import resource
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,11 +13,14 @@ from colkern.commands.checks.packages import installed
 from colkern.commands.checks.requirements import meets, unmet
 from colkern.commands.output import size_text
 from colkern.cuda.adapter import HINTS, NUMBA_CUDA, chosen_compiler, is_simulated
+from colkern.cuda.direct_storage import is_available
 from colkern.cuda.driver import PINNED
 from colkern.machine import release
 
 _MAJORS = (13, 12)
 """The CUDA releases that packages are made for."""
+
+_CUPY = [*(f"cupy-cuda{number}x" for number in _MAJORS), "cupy"]
 
 _COMPILER = "kernels and users' functions on the GPU"
 _PINNED = "copies to the device that overlap with reading and decompression"
@@ -31,12 +33,17 @@ _LIBRARIES = {
 }
 
 _OPTIONS = {
-    "kvikio": ("kvikio", "parallel reads into device memory"),
-    "nvidia-nvcomp": ("nvidia.nvcomp", "decompression on the device by NVIDIA's library"),
-    "rmm": ("rmm", "device memory out of RMM's pools, beside cuDF's"),
-    "cudf": ("cudf", "columns to and from cuDF, without a copy"),
-    "pylibcudf": ("pylibcudf", "columns to and from libcudf, without a copy"),
+    "kvikio": ("kvikio", "kvikio-cu{}", "GPUDirect Storage"),
+    "nvidia-nvcomp": (
+        "nvidia.nvcomp",
+        "'colkern[nvcomp{}]'",
+        "Zstandard bodies of writers that are trusted, decompressed on the device",
+    ),
+    "rmm": ("rmm", "rmm-cu{}", "device memory out of RMM's pools, beside cuDF's"),
+    "cudf": ("cudf", "cudf-cu{}", "columns to and from cuDF, without a copy"),
+    "pylibcudf": ("pylibcudf", "pylibcudf-cu{}", "columns to and from libcudf, without a copy"),
 }
+"""What is imported of each, what to install for a CUDA release, and what it is good for."""
 
 Answer = Mapping[str, Any]
 """What the driver says, as JSON has it: the fields of `colkern.cuda.driver.Driver`."""
@@ -51,12 +58,13 @@ def gpu() -> Iterator[Finding]:
     else:
         yield from checked("driver", _driver, driver)
         major = driver["cuda"][0]
+        yield from checked('device="cuda"', _device, major)
     yield from checked("pinned memory", _pinned_memory, driver)
     yield from checked("compiler", _compiler, driver)
     yield from checked("CUDA libraries", _libraries, major)
     yield from checked("CuPy", _cupy, major)
-    for name, (module, enables) in _OPTIONS.items():
-        yield from checked(name, _option, name, module, enables, major)
+    for name, (module, package, enables) in _OPTIONS.items():
+        yield from checked(name, _option, name, module, package, enables, major)
     yield from checked("GPUDirect Storage", _direct_storage, driver)
 
 
@@ -87,6 +95,21 @@ def _driver(driver: Answer) -> Iterator[Finding]:
             )
         else:
             yield ok(name, found, f'device="cuda:{device["ordinal"]}"')
+
+
+def _device(major: int) -> Iterator[Finding]:
+    """Whether all that colkern needs of a device goes together."""
+    name, enables = 'device="cuda"', "columns, operations and users' functions on the GPU"
+    if release(chosen_compiler()) is None or not any(map(release, _CUPY)):
+        found = "without the compiler and CuPy there is only the CPU"
+        yield missing(name, found, enables, _to_install(major))
+        return
+    try:
+        ask("colkern.cuda.memory:require_device")
+    except NoAnswerError as error:
+        yield problem(name, str(error), enables, "see what is missing in the lines below")
+    else:
+        yield ok(name, "works", enables)
 
 
 def _memory_of(device: Answer) -> str:
@@ -180,14 +203,15 @@ def _libraries(major: int | None) -> Iterator[Finding]:
 
 def _cupy(major: int | None) -> Iterator[Finding]:
     enables = "device memory, and scans and sorts in it"
-    names = [*(f"cupy-cuda{number}x" for number in _MAJORS), "cupy"]
     trial = "import cupy" if major is None else "import cupy; cupy.empty(1)"
-    yield from _variant("CuPy", names, trial, enables, _to_install(major), major)
+    yield from _variant("CuPy", _CUPY, trial, enables, _to_install(major), major)
 
 
-def _option(name: str, module: str, enables: str, major: int | None) -> Iterator[Finding]:
+def _option(
+    name: str, module: str, package: str, enables: str, major: int | None
+) -> Iterator[Finding]:
     names = [*(f"{name}-cu{number}" for number in _MAJORS), name]
-    wanted = [f"{name}-cu{number}" for number in _MAJORS if major in (None, number)]
+    wanted = [package.format(number) for number in _MAJORS if major in (None, number)]
     remedy = f"pip install {' or '.join(wanted) or names[0]}"
     # RAPIDS asks for a device as soon as it is imported.
     trial = "" if major is None else f"import {module}"
@@ -235,11 +259,15 @@ def _direct_storage(driver: Answer | None) -> Iterator[Finding]:
     if driver is None or not any(release(f"kvikio{suffix}") for suffix in ("-cu13", "-cu12", "")):
         yield missing(name, "not looked for without a driver and kvikio", _STORAGE)
         return
-    available, is_avoided = ask("colkern.commands.checks.gpu:direct_storage")
-    if available and not is_avoided:
+    if os.environ.get("COLKERN_DIRECT_STORAGE") == "0":
+        found = "turned off by COLKERN_DIRECT_STORAGE=0"
+        yield missing(name, found, _STORAGE, "unset it")
+        return
+    is_used, has_module = ask("colkern.commands.checks.gpu:direct_storage")
+    if is_used and has_module:
         yield ok(name, "available", _STORAGE)
         return
-    found = "kvikio is in its compatibility mode" if is_avoided else "its driver is not loaded"
+    found = "kvikio is in its compatibility mode" if not is_used else "nvidia-fs is not loaded"
     remedy = (
         "load the kernel module nvidia-fs; in a container, run it with "
         "`--volume /run/udev:/run/udev:ro`; KVIKIO_COMPAT_MODE must not be ON"
@@ -248,10 +276,10 @@ def _direct_storage(driver: Answer | None) -> Iterator[Finding]:
 
 
 def direct_storage() -> tuple[bool, bool]:
-    """What kvikio says of GPUDirect Storage: whether it is there, and whether it is avoided."""
-    driver = importlib.import_module("kvikio.cufile_driver")
-    defaults = importlib.import_module("kvikio.defaults")
-    return bool(driver.get("is_gds_available")), bool(defaults.is_compat_mode_preferred())
+    """Whether colkern uses kvikio, and whether the driver for GPUDirect Storage is there."""
+    from kvikio import cufile_driver
+
+    return is_available(), bool(cufile_driver.get("is_gds_available"))
 
 
 def _to_install(major: int | None) -> str:

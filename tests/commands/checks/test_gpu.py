@@ -31,7 +31,7 @@ INSTALLED = {"numba-cuda": "0.30.4", "numpy": "2.4.6", "cuda-pathfinder": "1.4.2
 @pytest.fixture
 def look(monkeypatch: pytest.MonkeyPatch, named: Callable[..., dict[str, Finding]]) -> Look:
     """The findings of a machine with that driver, those packages, and those answers."""
-    for name in ("NUMBA_ENABLE_CUDASIM", "COLKERN_CUDA_COMPILER"):
+    for name in ("NUMBA_ENABLE_CUDASIM", "COLKERN_CUDA_COMPILER", "COLKERN_DIRECT_STORAGE"):
         monkeypatch.delenv(name, raising=False)
 
     def look_at(
@@ -39,8 +39,9 @@ def look(monkeypatch: pytest.MonkeyPatch, named: Callable[..., dict[str, Finding
         *,
         without: tuple[str, ...] = (),
         runs: Callable[[str], Any] = lambda code: "",
-        storage: tuple[bool, bool] = (False, True),
+        storage: tuple[bool, bool] = (False, False),
         libraries: list[CudaLibrary] = LIBRARIES,
+        missing_for_device: str = "",
         **also: str,
     ) -> dict[str, Finding]:
         there = INSTALLED | {name.replace("_", "-"): version for name, version in also.items()}
@@ -59,6 +60,10 @@ def look(monkeypatch: pytest.MonkeyPatch, named: Callable[..., dict[str, Finding
                     found = [(7, 5), (9, 0), (12, 1)]
                 case "colkern.cuda.libraries:find_libraries":
                     found = [asdict(library) for library in libraries]
+                case "colkern.cuda.memory:require_device":
+                    if missing_for_device:
+                        raise NoAnswerError(missing_for_device)
+                    found = None
                 case "colkern.commands.checks.gpu:direct_storage":
                     found = storage
             return json.loads(json.dumps(found))
@@ -77,7 +82,7 @@ def look(monkeypatch: pytest.MonkeyPatch, named: Callable[..., dict[str, Finding
 def test_a_machine_with_everything(look: Look) -> None:
     found = look(
         FakeDriver(FakeDevice(), FakeDevice("NVIDIA T4", (7, 5))),
-        storage=(True, False),
+        storage=(True, True),
         cupy_cuda13x="13.6.0",
         kvikio_cu13="26.10",
         nvidia_nvcomp_cu13="6.0",
@@ -207,8 +212,8 @@ def test_libraries_that_are_not_found(look: Look) -> None:
 @pytest.mark.parametrize(
     ("storage", "said"),
     [
-        ((True, True), "kvikio is in its compatibility mode"),
-        ((False, False), "its driver is not loaded"),
+        ((False, True), "kvikio is in its compatibility mode"),
+        ((True, False), "nvidia-fs is not loaded"),
     ],
 )
 def test_kvikio_without_direct_storage(storage: tuple[bool, bool], said: str, look: Look) -> None:
@@ -216,6 +221,25 @@ def test_kvikio_without_direct_storage(storage: tuple[bool, bool], said: str, lo
     assert found["kvikio-cu13"].mark is Mark.OK
     assert found["GPUDirect Storage"].mark is Mark.MISSING
     assert found["GPUDirect Storage"].found.startswith(said)
+
+
+def test_direct_storage_that_is_turned_off(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLKERN_DIRECT_STORAGE", "0")
+    found = look(FakeDriver(FakeDevice()), storage=(True, True), kvikio_cu13="26.10")
+    assert found["GPUDirect Storage"].mark is Mark.MISSING
+    assert found["GPUDirect Storage"].remedy == "unset it"
+
+
+def test_a_gpu_that_colkern_cannot_use(look: Look) -> None:
+    said = "DeviceUnavailableError: no device memory: No module named 'cupy'"
+    found = look(FakeDriver(FakeDevice()), missing_for_device=said, cupy_cuda13x="13.6.0")
+    assert found['device="cuda"'].mark is Mark.PROBLEM
+    assert found['device="cuda"'].found == said
+
+
+def test_a_gpu_that_nobody_asked_colkern_to_use(look: Look) -> None:
+    device = look(FakeDriver(FakeDevice()), without=("numba-cuda",))['device="cuda"']
+    assert (device.mark, device.remedy) == (Mark.MISSING, 'pip install "colkern[cuda13]"')
 
 
 def test_the_simulator(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:

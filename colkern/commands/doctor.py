@@ -68,21 +68,16 @@ def _run(options: argparse.Namespace) -> int:
 
 def _sections() -> dict[str, _Section]:
     """What is looked at, by title, in the order of the report."""
-    from colkern.commands.checks.gpu import gpu
-    from colkern.commands.checks.kernel_cache import kernel_cache
-    from colkern.commands.checks.packages import codecs, core
-    from colkern.commands.checks.processor import processor
-    from colkern.commands.checks.settings import settings
-    from colkern.commands.checks.spark import spark
+    from colkern.commands.checks import gpu, kernel_cache, packages, processor, settings, spark
 
     return {
-        "Python and packages": core,
-        "CPU": processor,
-        "Cache of kernels": kernel_cache,
-        "Compressed IPC": codecs,
-        "GPU": gpu,
-        "Spark": spark,
-        "Environment": settings,
+        "Python and packages": packages.core,
+        "CPU": processor.findings,
+        "Cache of kernels": kernel_cache.findings,
+        "Compressed IPC": packages.codecs,
+        "GPU": gpu.findings,
+        "Spark": spark.findings,
+        "Environment": settings.findings,
     }
 
 

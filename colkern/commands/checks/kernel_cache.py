@@ -17,7 +17,7 @@ _LEAST_FREE = 1 << 28
 """All kernels and some users' functions fit into so many bytes."""
 
 
-def kernel_cache() -> Iterator[Finding]:
+def findings() -> Iterator[Finding]:
     """The section about the cache."""
     try:
         directory = cache_dir("kernels")

@@ -21,7 +21,7 @@ _FEATURES = {
 _OF_ARM = {"neon"}
 
 
-def processor() -> Iterator[Finding]:
+def findings() -> Iterator[Finding]:
     """The sections about the CPU."""
     here = machine()
     yield ok("processor", f"{here['processor']}, {here['system']}")

@@ -27,10 +27,10 @@ _VARIABLES = {
 }
 
 
-def settings() -> Iterator[Finding]:
+def findings() -> Iterator[Finding]:
     """The section about the environment: those that are set."""
     chosen = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     for name, value in chosen.items():
-        yield ok(name, value, _VARIABLES[name])
+        yield ok(name, f"{value} ({_VARIABLES[name]})")
     if not chosen:
         yield ok("variables", "none of colkern's is set")

@@ -23,7 +23,7 @@ _PACKAGES = {
 _PYTHONS = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
 
 
-def spark() -> Iterator[Finding]:
+def findings() -> Iterator[Finding]:
     """The section about Spark."""
     yield from checked("Java", _java)
     for name, (module, enables) in _PACKAGES.items():

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cuda.fake_driver import NO_DEVICE, OUT_OF_MEMORY, UNKNOWN, FakeDevice, FakeDriver
 
-from colkern.commands.checks import gpu, packages
+from colkern.commands.checks import cuda_compiler, cuda_packages, gpu, packages
 from colkern.commands.checks.children import NoAnswerError
 from colkern.commands.checks.finding import Finding, Mark
 from colkern.cuda.driver import DriverError, examine
@@ -64,17 +64,18 @@ def look(monkeypatch: pytest.MonkeyPatch, named: Callable[..., dict[str, Finding
                     if missing_for_device:
                         raise NoAnswerError(missing_for_device)
                     found = None
-                case "colkern.commands.checks.gpu:direct_storage":
+                case "colkern.commands.checks.cuda_packages:direct_storage":
                     found = storage
             return json.loads(json.dumps(found))
 
-        monkeypatch.setattr(gpu, "ask", answer)
-        monkeypatch.setattr(packages, "run_python", runs)
-        for module in (gpu, packages):
+        for module in (gpu, cuda_compiler, cuda_packages):
+            monkeypatch.setattr(module, "ask", answer)
+        for module in (gpu, cuda_compiler, cuda_packages, packages):
             monkeypatch.setattr(module, "release", there.get)
-        monkeypatch.setattr(gpu, "unmet", lambda name: [])
-        monkeypatch.setattr(packages, "unmet", lambda name: [])
-        return named(gpu.gpu())
+        for module in (cuda_compiler, packages):
+            monkeypatch.setattr(module, "unmet", lambda name: [])
+        monkeypatch.setattr(packages, "run_python", runs)
+        return named(gpu.findings())
 
     return look_at
 

@@ -11,7 +11,7 @@ import pytest
 
 from colkern.commands import doctor
 from colkern.commands.checks.finding import Finding, Mark
-from colkern.commands.checks.kernel_cache import kernel_cache
+from colkern.commands.checks.kernel_cache import findings
 
 Named = Callable[..., dict[str, Finding]]
 
@@ -28,7 +28,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_an_empty_cache(places: Path, named: Named) -> None:
-    found = named(kernel_cache())
+    found = named(findings())
     assert found["directory"].mark is Mark.OK
     assert str(places / "chosen" / "kernels") in found["directory"].found
     assert "drwx------" in found["directory"].found
@@ -43,7 +43,7 @@ def test_what_is_compiled(places: Path, named: Named) -> None:
     (places / "chosen").chmod(0o700)
     for name in ("a-1.kernel", "b-2.kernel", "b-2.part"):
         (kernels / name).write_bytes(bytes(1024))
-    found = named(kernel_cache())
+    found = named(findings())
     assert found["kernels"].mark is Mark.OK
     assert found["kernels"].found.startswith("2 compiled functions, 2.0 KiB; ")
 
@@ -51,7 +51,7 @@ def test_what_is_compiled(places: Path, named: Named) -> None:
 def test_a_directory_that_others_may_write_to(places: Path, named: Named) -> None:
     (places / "chosen").mkdir()
     (places / "chosen").chmod(0o777)
-    directory = named(kernel_cache())["directory"]
+    directory = named(findings())["directory"]
     assert directory.mark is Mark.PROBLEM
     assert directory.found == (
         f"{places}/xdg/colkern/kernels, as others cannot be used: "
@@ -66,7 +66,7 @@ def test_no_directory_that_can_be_written_to(
 
     # By what the system says, as root may write to read-only directories.
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    monkeypatch.setattr(doctor, "_sections", lambda: {"Cache of kernels": kernel_cache})
+    monkeypatch.setattr(doctor, "_sections", lambda: {"Cache of kernels": findings})
     assert main(["doctor"]) == 1
     out = capsys.readouterr().out
     assert "  problem  directory  no private directory for cached files" in out
@@ -76,5 +76,5 @@ def test_no_directory_that_can_be_written_to(
 def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, named: Named) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage(1 << 40, 1 << 40, 4096))
-    space = named(kernel_cache())["free space"]
+    space = named(findings())["free space"]
     assert (space.mark, space.found) == (Mark.PROBLEM, "4.0 KiB only")

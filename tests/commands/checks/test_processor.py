@@ -81,7 +81,7 @@ def look(
     def look_at(features: tuple[str, ...] = (), quota: float | None = None) -> dict[str, Finding]:
         monkeypatch.setattr(processor, "ask", lambda question: sorted(features))
         monkeypatch.setattr(processor, "cpu_quota", lambda: quota)
-        return named(processor.processor())
+        return named(processor.findings())
 
     return look_at
 

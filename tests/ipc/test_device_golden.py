@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from golden import golden_files
+from ipc.on_device import complaint, written
 
 import colkern as ck
-from colkern import Array, InvalidArrowError, RecordBatch
+from colkern import Array
 from colkern.cuda import stand_in
 from colkern.memory import Buffer
 
@@ -36,21 +36,6 @@ def buffers(array: Array) -> Iterator[Buffer]:
         yield from buffers(child)
     if array.dictionary is not None:
         yield from buffers(array.dictionary)
-
-
-def complaint(batch: RecordBatch) -> str | None:
-    """What full validation says; the writers of old files filled columns with random numbers."""
-    try:
-        batch.validate(full=True)
-    except InvalidArrowError as error:
-        return str(error)
-    return None
-
-
-def written(batches: list[RecordBatch]) -> bytes:
-    sink = io.BytesIO()
-    ck.ipc.write_stream(sink, batches)
-    return sink.getvalue()
 
 
 @pytest.mark.parametrize("path", GOLDEN)

@@ -70,6 +70,9 @@ class _CupyLibrary:
     def finish(self) -> None:
         self.arrays.cuda.get_current_stream().synchronize()
 
+    def devices(self) -> int:
+        return int(self.arrays.cuda.runtime.getDeviceCount())
+
     def multiprocessors(self, ordinal: int) -> int:
         return int(self.arrays.cuda.Device(ordinal).attributes["MultiProcessorCount"])
 

@@ -97,6 +97,10 @@ class DeviceLibrary(Protocol):
         """Wait for what has been started on the current stream."""
         ...
 
+    def devices(self) -> int:
+        """How many devices there are."""
+        ...
+
     def multiprocessors(self, ordinal: int) -> int:
         """How many multiprocessors a device has."""
         ...

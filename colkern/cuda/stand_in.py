@@ -99,6 +99,10 @@ class StandIn:
     def finish(self) -> None:
         """What is started on the current stream has ended when its call returns."""
 
+    def devices(self) -> int:
+        """One."""
+        return 1
+
     def multiprocessors(self, ordinal: int) -> int:
         """One."""
         return 1

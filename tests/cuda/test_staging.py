@@ -123,9 +123,7 @@ def test_parts_of_one_block_from_several_threads(device: stand_in.StandIn) -> No
 
 
 @pytest.mark.parametrize("in_order", [False, True])
-def test_slots_are_filled_while_others_are_copied(
-    in_order: bool, device: stand_in.StandIn
-) -> None:
+def test_slots_are_filled_while_others_are_copied(in_order: bool, device: stand_in.StandIn) -> None:
     size = device.most_slots * device.slot_bytes
     upload = Upload(CUDA, size)
     upload.send_pieces([piece(0, bytes(size))], in_order=in_order)

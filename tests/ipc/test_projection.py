@@ -189,9 +189,7 @@ def batches(draw: st.DrawFn) -> list[pa.RecordBatch]:
     return draw(st.sampled_from([[whole], [whole.slice(0, cut), whole.slice(cut)]]))
 
 
-def by_pyarrow(
-    batches: list[pa.RecordBatch], fmt: str, codec: str | None, alignment: int
-) -> bytes:
+def by_pyarrow(batches: list[pa.RecordBatch], fmt: str, codec: str | None, alignment: int) -> bytes:
     sink = io.BytesIO()
     make = pa.ipc.new_file if fmt == "file" else pa.ipc.new_stream
     options = pa.ipc.IpcWriteOptions(compression=codec, unify_dictionaries=fmt == "file")
@@ -201,9 +199,7 @@ def by_pyarrow(
     return sink.getvalue()
 
 
-def by_colkern(
-    batches: list[pa.RecordBatch], fmt: str, codec: str | None, alignment: int
-) -> bytes:
+def by_colkern(batches: list[pa.RecordBatch], fmt: str, codec: str | None, alignment: int) -> bytes:
     whole = [batch_from_pyarrow(batch) for batch in batches]
     return written(whole, fmt, compression=codec, alignment=alignment)
 

@@ -19,25 +19,25 @@ LITERALS = bytes(range(1, 17))
 # A token for 16 literals and a match of 16 bytes, and where that is.
 APART = bytes([15 << 4 | 16 - 4, 16 - 15]) + LITERALS + (16).to_bytes(2, "little")
 REPEATED = bytes([15 << 4 | 16 - 4, 16 - 15]) + LITERALS + (1).to_bytes(2, "little")
-END = b"\0"
-"""A sequence of nothing, which has no match."""
+LAST = bytes([15 << 4, SEQUENCE - 15]) + 2 * LITERALS
+"""A sequence of literals, which has no match."""
 
 
 def blocks(d: Data, sequence: bytes) -> tuple[Any, ...]:
     count = min(d.n, MOST_SEQUENCES)
-    block = sequence * count + END
+    block = sequence * (count - 1) + LAST
     return launched(d, block, len(block), SEQUENCE * count)
 
 
-def zeros(d: Data, _: str) -> tuple[Any, ...]:
+def zeros(d: Data) -> tuple[Any, ...]:
     """Blocks of a literal and a match that repeats it."""
     size = SEQUENCE * min(d.n, MOST_SEQUENCES)
-    more = size - 1 - 4 - 15
-    block = b"\x1f\x07\x01\x00" + b"\xff" * (more // 255) + bytes([more % 255]) + END
+    more = size - 1 - 4 - 15 - SEQUENCE
+    block = b"\x1f\x07\x01\x00" + b"\xff" * (more // 255) + bytes([more % 255]) + LAST
     return launched(d, block, len(block), size)
 
 
-def plain(d: Data, _: str) -> tuple[Any, ...]:
+def plain(d: Data) -> tuple[Any, ...]:
     size = SEQUENCE * min(d.n, MOST_SEQUENCES)
     return launched(d, LITERALS, size | kernels.PLAIN, size)
 
@@ -55,5 +55,5 @@ def launched(d: Data, block: bytes, stored: int, size: int) -> tuple[Any, ...]:
 KINDS = {"matches of other bytes": APART, "matches of one byte": REPEATED}
 
 other(kernels.decode_lz4_blocks, blocks, each=KINDS)
-other(kernels.decode_lz4_blocks, zeros, each=["zeros"])
-other(kernels.decode_lz4_blocks, plain, each=["not compressed"])
+other(kernels.decode_lz4_blocks, zeros, label="zeros")
+other(kernels.decode_lz4_blocks, plain, label="not compressed")

@@ -95,6 +95,9 @@ class _Event:
             self._event = cuda.Event(block=True, disable_timing=True)
             self._event.record(stream)
 
+    def is_over(self) -> bool:
+        return bool(self._event.done)
+
     def wait(self) -> None:
         self._event.synchronize()
 

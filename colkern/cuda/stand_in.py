@@ -199,6 +199,9 @@ class _LateEvent:
         self._stream = stream
         self._number = number
 
+    def is_over(self) -> bool:
+        return self._stream.done >= self._number
+
     def wait(self) -> None:
         self._stream.run_until(self._number)
 

@@ -26,6 +26,10 @@ _LONG = 15
 
 _LEAST_MATCH = 4
 
+# How a block ends: its last bytes are literals, and its last match begins some bytes before its end.
+_LAST_LITERALS = 5
+_LAST_MATCH = 12
+
 
 @helper
 def read_length(data: Any, at: Any, end: Any, length: Any) -> Any:
@@ -69,14 +73,16 @@ def decode_lz4_block(
         if at == end:
             # The last sequence has no match.
             return to - place
-        if end - at < 2:
+        if end - at < 3 + _LAST_LITERALS or stop - to < _LAST_MATCH:
             return ~uint64(0)
         distance = uint64(data[at]) | uint64(data[at + uint64(1)]) << uint64(8)
         at += uint64(2)
         taken, count = read_length(data, at, end, token & uint64(15))
         at += taken
         count += uint64(_LEAST_MATCH)
-        if at > end or distance == 0 or distance > to - place or count > stop - to:
+        if at > end or distance == 0 or distance > to - place:
+            return ~uint64(0)
+        if count > stop - to - uint64(_LAST_LITERALS):
             return ~uint64(0)
         repeat_bytes(out, to, distance, count, stop - to)
         to += count
@@ -92,8 +98,8 @@ def decode_lz4_block(
 def decode_lz4_blocks(start, stop, step, blocks, data, base, out):
     """Decompress blocks; the first of the range without the stated bytes, the largest uint64 if none.
 
-    The end of a block may be nearer to its last match than the format lets compressors put it, for the
-    sake of decoders that write past what they have: this one does not.
+    What is right here is right for the LZ4 library, and the same there. It takes some blocks that end in
+    another way, and a match of bytes from 0 before.
 
     blocks: uint64[4 n]: for each where it begins in `data`, how many bytes it has there (and `PLAIN`,
         if they are not compressed), where it begins in `out`, and how many bytes it has there. All of

@@ -216,7 +216,8 @@ class _Source:
             return [f"go = @{operands[0]}@", "continue"]
         if op in ("bar", "barrier"):
             # `bar.warp.sync` is followed by a mask of threads.
-            return [f"yield {self._value(operands[0])}" if "warp" in mods else "yield None"]
+            lanes = f"({self._value(operands[0])}) & 0xFFFFFFFF" if "warp" in mods else None
+            return [f"yield {lanes}"]
         if op == "ld" and "param" in mods:
             return [f"{operands[0][1:]} = P[{self._parameters[operands[1][1:-1]]}]"]
         if op == "ld":

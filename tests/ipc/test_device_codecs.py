@@ -8,11 +8,14 @@ import lz4.frame
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from colkern import InvalidArrowError
+from colkern.cuda import memory, stand_in
 from colkern.ipc.compression import Budget, Codec, codec_named
 from colkern.ipc.device_codecs import DeviceCodec, ExaminedFrame, PlacedFrame, device_codec_of
-from colkern.memory import HOST, Buffer
+from colkern.memory import HOST, Buffer, Device
 
 RNG = np.random.default_rng(0)
 CONTENTS = [
@@ -101,6 +104,36 @@ def test_blocks_that_are_not_full_are_left_to_the_host() -> None:
     frame = compressor.begin() + b"".join(parts) + compressor.flush()
     assert decompressed([frame], [len(content)])[0] == 0
     assert on_host(frame, len(content)) == content
+
+
+@given(st.data())
+def test_what_a_device_takes_is_what_the_host_makes_of_it(data: st.DataObject) -> None:
+    content = CONTENTS[4][:70_000]
+    frame = bytearray(
+        lz4.frame.compress(content, block_linked=False, block_size=lz4.frame.BLOCKSIZE_MAX64KB)
+    )
+    for _ in range(data.draw(st.integers(1, 2))):
+        frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))
+    if examined(bytes(frame), len(content)) is not None:
+        done, made = decompressed([bytes(frame)], [len(content)])
+        if done:
+            assert on_host(bytes(frame), len(content)) == made[0]
+
+
+def test_in_the_memory_of_a_device() -> None:
+    codec = codec_named("lz4", None)
+    assert codec is not None
+    content = CONTENTS[1]
+    frame = np.frombuffer(written(content), np.uint8)
+    device = Device("cuda")
+    with stand_in.installed():
+        device_codec = device_codec_of(codec, device)
+        assert device_codec is not None
+        found = device_codec.examined(frame.data, len(content))
+        assert found is not None
+        out = memory.allocate_for_overwrite(len(content), np.uint8)
+        assert device_codec.decompress([PlacedFrame(found, 0, 0)], frame, out) == 1
+        assert memory.on_host(out).tobytes() == content
 
 
 def test_a_frame_must_have_its_place() -> None:

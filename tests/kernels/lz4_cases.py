@@ -15,6 +15,9 @@ GAP = 5
 """Bytes before, between and behind blocks, where nothing is to be written."""
 
 
+LAST = b"123456789abc"
+"""Literals behind the last match: it begins 12 bytes before the end, at least."""
+
 FEW = ("literals", "plain", "100 bytes from 3 before", "one after the other")
 
 
@@ -58,7 +61,7 @@ def of_library(label: str, content: bytes) -> Block:
 def good_blocks() -> Iterator[Block]:
     rng = numbers("lz4")
     some = rng.randbytes(40)
-    last = sequence(b"12345")
+    last = sequence(LAST)
     yield Block("of nothing", sequence(b""), b"")
     yield Block("literals", sequence(b"abc"), b"abc")
     yield Block("plain", some, some, plain=True)
@@ -78,15 +81,16 @@ def good_blocks() -> Iterator[Block]:
         # A match of bytes that it writes itself repeats them.
         match = (some[40 - distance :] * count)[:count]
         stored = sequence(some, distance, count) + last
-        yield Block(f"{count} bytes from {distance} before", stored, some + match + b"12345")
+        yield Block(f"{count} bytes from {distance} before", stored, some + match + LAST)
     for count in (18, 19, 20, 4 + 15 + 254, 4 + 15 + 255):
         stored = sequence(b"x", 1, count) + last
-        yield Block(f"match of {count} bytes", stored, b"x" * (count + 1) + b"12345")
+        yield Block(f"match of {count} bytes", stored, b"x" * (count + 1) + LAST)
     # Matches of matches, and none but the first literals.
     stored = sequence(b"ab", 2, 6) + sequence(b"", 8, 8) + sequence(b"c", 5, 10) + last
-    yield Block("one after the other", stored, b"ab" * 8 + b"c" + b"ababc" * 2 + b"12345")
-    # Nearer to the end than compressors may put a match.
-    yield Block("match at the end", sequence(b"a", 1, 30) + sequence(b""), b"a" * 31)
+    yield Block("one after the other", stored, b"ab" * 8 + b"c" + b"ababc" * 2 + LAST)
+    yield Block(
+        "the least behind a match", sequence(b"a", 1, 7) + sequence(b"12345"), b"a" * 8 + b"12345"
+    )
     yield of_library("text", b"the quick brown fox jumps over the lazy dog " * 9)
     yield of_library("numbers", np.arange(100, dtype="i4").tobytes())
     yield of_library("zeros", bytes(600))
@@ -94,23 +98,25 @@ def good_blocks() -> Iterator[Block]:
 
 def damaged_blocks() -> Iterator[Block]:
     """What is wrong is found before anything is written, or behind what is written for certain."""
-    last = sequence(b"12345")
+    last = sequence(LAST)
     yield Block("no bytes", b"", b"", 3)
-    yield Block("match from 0 before", sequence(b"", 0, 4) + last, b"", 9)
-    yield Block("match from before the start", sequence(b"ab", 3, 4) + last, b"ab", 11)
-    yield Block("match in front of everything", sequence(b"", 1, 4) + last, b"", 9)
+    yield Block("match from 0 before", sequence(b"", 0, 4) + last, b"", 16)
+    yield Block("match from before the start", sequence(b"ab", 3, 4) + last, b"ab", 18)
+    yield Block("match in front of everything", sequence(b"", 1, 4) + last, b"", 16)
     yield Block("literals past the end", sequence(b"abc")[:-1], b"", 3)
     yield Block("no literals", b"\x30", b"", 3)
     yield Block("literals past the output", sequence(b"abc"), b"", 2)
-    yield Block("match past the output", sequence(b"a", 1, 4) + last, b"a", 4)
-    yield Block("last literals past the output", sequence(b"a", 1, 4) + last, b"a" * 5, 9)
+    yield Block("match past the output", sequence(b"a", 1, 13) + last, b"a", 13)
+    yield Block("last literals past the output", sequence(b"a", 1, 4) + last, b"a" * 5, 16)
+    yield Block("match up to the end", sequence(b"a", 1, 30) + sequence(b""), b"a", 31)
+    yield Block("too few literals last", sequence(b"a", 1, 9) + sequence(b"1234"), b"a", 14)
+    yield Block("too late a match", sequence(b"ab", 1, 4) + last[:-5], b"ab", 13)
     yield Block("fewer bytes than expected", sequence(b"abc"), b"abc", 4)
     yield Block("ends in a length of literals", b"\xf0\xff\xff", b"", 9)
     yield Block("ends before a length of literals", b"\xf0", b"", 9)
-    yield Block("ends in a distance", b"\x10a\x01", b"a", 9)
-    yield Block("ends in a length of a match", b"\x1fa\x01\x00\xff", b"a", 9)
-    yield Block("ends before a length of a match", b"\x1fa\x01\x00", b"a", 9)
-    yield Block("ends with a match", sequence(b"a", 1, 4), b"a" * 5, 5)
+    yield Block("ends in a distance", b"\x10a\x01", b"a", 19)
+    yield Block("ends in a length of a match", b"\x1fa\x01\x00" + b"\xff" * 9, b"a", 99)
+    yield Block("ends with a match", b"\x14a\x01\x00" + sequence(b"", 1, 4) * 3, b"a" * 13, 30)
     yield Block("a length of much more", b"\xf0" + b"\xff" * 257 + b"\0", b"", 9)
     yield Block("plain, of another size", b"abcd", b"", 3, plain=True)
 

@@ -118,7 +118,7 @@ class Destination:
         found: dict[Wanted, Buffer | ColkernError],
     ) -> Upload:
         # What stands in the body as it is to be comes first, and is sent in one go.
-        parts.sort(key=lambda part: (part.make is not None, part.wanted[:2]))
+        parts.sort(key=lambda part: (part.make is not None, part.start))
         placement = placed([part.size for part in parts])
         upload = Upload(self.device, placement.size)
         all_placed = list(map(Placed, parts, placement.starts))
@@ -184,19 +184,22 @@ def _runs(placed_parts: Sequence[Placed]) -> list[_Run]:
     has a length in front of it.
     """
     runs: list[_Run] = []
-    for part, at in placed_parts:
+    at = start = end = 0
+    for part, begin in placed_parts:
         if part.make is not None:
             continue
-        last = runs[-1] if runs else None
-        if (
-            last is not None
-            and part.start == part.wanted.offset
-            and last.start - last.at == part.start - at
-            and at - last.at - last.size < ALIGNMENT
-        ):
-            runs[-1] = last._replace(size=at + part.size - last.at)
-        else:
-            runs.append(_Run(at, part.size, part.start))
+        joins = (
+            part.start == part.wanted.offset
+            and part.start - start == begin - at
+            and begin - end < ALIGNMENT
+        )
+        if end and not joins:
+            runs.append(_Run(at, end - at, start))
+        if not (end and joins):
+            at, start = begin, part.start
+        end = begin + part.size
+    if end:
+        runs.append(_Run(at, end - at, start))
     return runs
 
 

@@ -1,4 +1,4 @@
-"""Writers of columns in device memory: the bytes that they would write of the same columns in host memory.
+"""Columns in device memory are written as the same columns in host memory are, byte for byte.
 
 Over a stand-in for a device, whose fresh memory has no zeros, whose copies are late, and whose slots
 are few and soon used again.
@@ -38,7 +38,7 @@ from colkern.cpu.threads import set_num_threads
 from colkern.cuda import count_transfers, stand_in
 from colkern.integration.documents import document_of
 from colkern.ipc.writing import fetching
-from colkern.memory import HOST
+from colkern.memory import EMPTY, HOST
 
 FORMATS = ("stream", "file")
 CODECS = (None, "lz4", "zstd")
@@ -59,6 +59,19 @@ def written(fmt: str, data: Any, **options: Any) -> bytes:
 
 def one_column(array: Array) -> RecordBatch:
     return RecordBatch(Schema([("x", array.type)]), [array])
+
+
+def slots_of(device: stand_in.StandIn) -> list[np.ndarray]:
+    """The slots that are made from here on."""
+    made: list[np.ndarray] = []
+    make = device.page_locked
+
+    def noted(size: int) -> np.ndarray:
+        made.append(make(size))
+        return made[-1]
+
+    device.page_locked = noted
+    return made
 
 
 def numbers(count: int) -> Array:
@@ -138,6 +151,31 @@ def test_a_compressed_batch_of_several_threads(device: stand_in.StandIn) -> None
     assert found == written("stream", batch, compression="lz4")
 
 
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_from_a_device_to_a_file_and_back(
+    fmt: str, codec: Any, device: stand_in.StandIn, tmp_path: Path
+) -> None:
+    columns = [sample(name) for name in samples()]
+    batches = [RecordBatch.from_arrays(columns, list(samples())).slice(i, 5) for i in (0, 3, 7)]
+    path = tmp_path / "a.arrow"
+    path.write_bytes(written(fmt, map(ck.to_device, batches), compression=codec))
+    with ck.ipc.open(path, device="cuda") as reader:
+        found = reader.read_all()
+        assert [ck.to_host(batch) for batch in found] == batches
+        # And once more, of what the reader has put into device memory.
+        assert written(fmt, found, compression=codec) == path.read_bytes()
+
+
+def test_parts_without_bytes_are_nowhere(device: stand_in.StandIn) -> None:
+    whole = sample("struct")
+    empty = Array(s.fixed_size_binary(0), 12, [None, EMPTY])
+    type_ = s.struct([s.field("e", empty.type), s.field("x", s.int64())])
+    column = Array(type_, 12, [whole.buffers[0]], [empty, numbers(12)])
+    moved = Array(type_, 12, ck.to_device(whole).buffers, [empty, ck.to_device(numbers(12))])
+    assert written("stream", one_column(moved)) == written("stream", one_column(column))
+
+
 # What is copied
 
 
@@ -185,24 +223,19 @@ class Large(io.RawIOBase):
         return memoryview(data).nbytes
 
 
-def test_large_parts_go_from_the_slot_to_the_sink(monkeypatch: pytest.MonkeyPatch) -> None:
-    with stand_in.installed() as device:
-        device.slot_bytes = 1 << 18
-        slots: list[np.ndarray] = []
-        make = device.page_locked
-        monkeypatch.setattr(
-            device, "page_locked", lambda size: slots.append(make(size)) or slots[-1]
-        )
-        batch = ck.to_device(one_column(numbers(1 << 20)))
-        sink = Large()
-        with ck.ipc.new_stream(sink, batch.schema) as writer:
-            tracemalloc.start()
-            writer.write(batch)
-            _, most = tracemalloc.get_traced_memory()
-            tracemalloc.stop()
+def test_large_parts_go_from_the_slot_to_the_sink(device: stand_in.StandIn) -> None:
+    device.slot_bytes = 1 << 18
+    slots = slots_of(device)
+    batch = ck.to_device(one_column(numbers(1 << 20)))
+    sink = Large()
+    with ck.ipc.new_stream(sink, batch.schema) as writer:
+        tracemalloc.start()
+        writer.write(batch)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
     assert len(sink.places) == 32
     assert set(sink.places) <= {slot.ctypes.data for slot in slots}
-    # Of 8 MiB. A slot may be made in between.
+    # Of 8 MiB; slots may be made meanwhile.
     assert most < 1 << 20
 
 
@@ -289,12 +322,8 @@ class Full(io.BytesIO):
         return super().write(data)
 
 
-def test_a_sink_that_fails_amid_a_body_takes_no_slots_with_it(
-    device: stand_in.StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[int] = []
-    make = device.page_locked
-    monkeypatch.setattr(device, "page_locked", lambda size: made.append(size) or make(size))
+def test_a_sink_that_fails_amid_a_body_takes_no_slots_with_it(device: stand_in.StandIn) -> None:
+    slots = slots_of(device)
     batch = ck.to_device(one_column(numbers(50_000)))
     # Whoever keeps an error keeps the frames that it went through.
     kept = []
@@ -305,7 +334,7 @@ def test_a_sink_that_fails_amid_a_body_takes_no_slots_with_it(
         kept.append(caught)
         with pytest.raises(ValueError, match="the writer is closed"):
             writer.write(batch)
-    assert len(made) <= device.most_slots
+    assert len(slots) <= device.most_slots
     assert written("stream", batch) == written("stream", ck.to_host(batch))
 
 
@@ -333,7 +362,7 @@ def test_one_column_in_two_memories(as_dictionary: bool, device: stand_in.StandI
     if as_dictionary:
         type_ = s.dictionary(s.int8(), column.type)
         column = Array(type_, 1, [None, buffer([0], "i1")], dictionary=column)
-    what = "its bytes live on cpu and on cuda:0; copy them to one place with colkern.to_host"
+    what = "its bytes live on cpu and cuda:0; copy them to one place with colkern.to_host"
     with pytest.raises(ValueError, match=f"^column 'x': {what}"):
         written("stream", one_column(column))
     expected = written("stream", ck.to_host(one_column(column)))

@@ -13,7 +13,7 @@ import numpy as np
 
 from colkern.arrays import Array
 from colkern.ipc.fields import WireField
-from colkern.ipc.writing.residence import current, trimmed
+from colkern.ipc.writing.residence import current, devices_of, trimmed
 from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations import take, views_to_offsets
 from colkern.operations.targets import target_of
@@ -127,11 +127,12 @@ def _same(a: Array, b: Array) -> bool:
     if a.length != b.length:
         return False
     a, b = trimmed(a, "dictionary"), trimmed(b, "dictionary")
-    if a.device != b.device:
+    devices = devices_of(a) | devices_of(b)
+    if len(devices) > 1:
         from colkern.cuda import to_host
 
-        a, b = to_host(a), to_host(b)
-    with current(a.device):
+        a, b, devices = to_host(a), to_host(b), {HOST}
+    with current(devices):
         return _same_bytes(a, b)
 
 

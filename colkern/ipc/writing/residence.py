@@ -12,18 +12,36 @@ from colkern.arrays import Array
 from colkern.memory import HOST, Buffer, Device
 from colkern.operations import trim
 
+_HOST_ONLY = {HOST}
+
 
 def is_on_device(buffer: Buffer) -> bool:
     """Whether a buffer has bytes, and has them in device memory."""
     return buffer.device != HOST and buffer.size > 0
 
 
-def current(device: Device) -> AbstractContextManager[Any]:
-    """Within it, what is allocated and launched is on that device; there may be none."""
-    if device == HOST:
+def devices_of(array: Array) -> set[Device]:
+    """Where an array has bytes, but for those of dictionaries."""
+    found: set[Device] = set()
+    _find_devices(array, found)
+    return found
+
+
+def _find_devices(array: Array, found: set[Device]) -> None:
+    for buffer in array.buffers:
+        if buffer is not None and buffer.size:
+            found.add(buffer.device)
+    for child in array.children:
+        _find_devices(child, found)
+
+
+def current(devices: set[Device]) -> AbstractContextManager[Any]:
+    """Within it, what is allocated and launched is on the one device; of host memory there is none."""
+    if not devices or devices == _HOST_ONLY:
         return nullcontext()
     from colkern.cuda import memory
 
+    (device,) = devices
     return memory.current(device)
 
 
@@ -39,18 +57,12 @@ def trimmed(array: Array, what: str) -> Array:
         LimitExceededError: If its device is out of memory.
         ValueError: If its bytes, but for a dictionary's, live in several memories.
     """
-    device = array.device
-    _require_on(device, array, what)
-    with current(device):
+    devices = devices_of(array)
+    if len(devices) > 1:
+        places = " and ".join(sorted(map(str, devices)))
+        raise ValueError(
+            f"{what}: its bytes live on {places}; copy them to one place with colkern.to_host or "
+            f"colkern.to_device"
+        )
+    with current(devices):
         return trim(array)
-
-
-def _require_on(device: Device, array: Array, what: str) -> None:
-    for buffer in array.buffers:
-        if buffer is not None and buffer.device != device and buffer.size:
-            raise ValueError(
-                f"{what}: its bytes live on {device} and on {buffer.device}; copy them to one place "
-                f"with colkern.to_host or colkern.to_device"
-            )
-    for child in array.children:
-        _require_on(device, child, what)

@@ -18,12 +18,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.cpu.threads import map_items
+from colkern.cpu.threads import map_items, num_threads
 from colkern.cuda import memory
 from colkern.cuda.counting import count_to_device, count_to_host
 from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event
 from colkern.cuda.direct_storage import DirectFile
 from colkern.memory import ALIGNMENT, Device
+
+_LEAST_PART = 2 << 20
+"""How much of what is sent a thread fills at least: to copy less takes Python longer than the bus."""
 
 _IN_FLIGHT = 2
 """How many slots a download keeps under way: one is emptied while the device fills the other."""
@@ -190,6 +193,8 @@ class Upload:
         starts = [piece.at for piece in pieces]
         begin, end = starts[0], _padded(pieces[-1].at + pieces[-1].size)
         room = self._library.slot_bytes
+        if not in_order:
+            room = min(room, _share(end - begin))
 
         def send(start: int) -> None:
             with self._staging.slot(at_once=in_order) as slot:
@@ -245,6 +250,11 @@ class Upload:
         # Where nothing else waits for it, others would get the block while it is written.
         if getattr(self, "_is_under_way", False):
             self.abandon()
+
+
+def _share(size: int) -> int:
+    """How much of so many bytes a thread fills at once: all threads do, also where a slot would hold it."""
+    return max(_padded(-(-size // num_threads())), _LEAST_PART)
 
 
 def _fill(

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from colkern.cpu.threads import set_num_threads
 from colkern.cuda import count_transfers, stand_in
 from colkern.cuda.staging import Piece, Upload, downloaded
 from colkern.errors import LimitExceededError
@@ -140,6 +141,27 @@ def test_downloads_that_are_not_read_on_leave_slots_for_uploads(device: stand_in
     for each in held:
         next(each)
     assert sent([piece(0, b"abc")], 64)[:3] == b"abc"
+
+
+@pytest.fixture
+def four_threads() -> Iterator[None]:
+    set_num_threads(4)
+    yield
+    set_num_threads(0)
+
+
+@pytest.mark.parametrize(("in_order", "sizes"), [(False, [2 << 20] * 4), (True, [8 << 20])])
+def test_all_threads_fill_what_one_slot_would_hold(
+    in_order: bool, sizes: list[int], device: stand_in.StandIn, four_threads: None
+) -> None:
+    device.slot_bytes = 8 << 20
+    data = np.arange(8 << 20, dtype=np.uint64).astype(np.uint8).tobytes()
+    upload = Upload(CUDA, len(data))
+    upload.send_pieces([piece(0, data)], in_order=in_order)
+    upload.end()
+    upload.hold_current()
+    assert bytes(upload.block) == data
+    assert [copy.size for copy in device.copies] == sizes
 
 
 def test_a_source_that_fails_gives_its_slot_back(device: stand_in.StandIn) -> None:

@@ -22,6 +22,10 @@ class Kvikio:
         self.compatible = compatible
         self.reads: list[tuple[int, int]] = []
         self.short = 0
+        # Which of the reads fail, by their numbers, when they begin or when they end.
+        self.refused: set[int] = set()
+        self.failing: set[int] = set()
+        self.begun = 0
 
     def module(self) -> ModuleType:
         module, defaults = ModuleType("kvikio"), ModuleType("kvikio.defaults")
@@ -37,15 +41,21 @@ class CuFile:
         self.bytes = np.fromfile(path, np.uint8)
 
     def pread(self, target: Any, size: int, offset: int) -> Any:
+        self.kvikio.begun += 1
+        if self.kvikio.begun in self.kvikio.refused:
+            raise RuntimeError("cuFile error: 5001")
         return Read(self, target, size, offset)
 
 
 class Read:
     def __init__(self, file: CuFile, target: Any, size: int, offset: int) -> None:
         self.file, self.target, self.size, self.offset = file, target, size, offset
+        self.number = file.kvikio.begun
 
     def get(self) -> int:
         self.file.kvikio.reads.append((self.offset, self.size))
+        if self.number in self.file.kvikio.failing:
+            raise RuntimeError("cuFile error: 5030")
         found = self.file.bytes[self.offset : self.offset + self.size]
         self.target[: found.size] = found
         return int(found.size) - self.file.kvikio.short
@@ -95,6 +105,24 @@ def test_a_file_that_shrank(kvikio: Kvikio, path: Path) -> None:
     kvikio.short = 1
     with pytest.raises(ck.InvalidArrowError, match="the file ended 1 bytes early: it shrank"):
         ck.ipc.open(path, device="cuda")[0]
+
+
+@pytest.mark.parametrize(
+    ("refused", "failing", "ended"), [({3}, set(), 2), (set(), {1}, 3), (set(), {1, 2, 3}, 3)]
+)
+def test_a_read_that_fails_waits_for_the_others(
+    refused: set[int], failing: set[int], ended: int, kvikio: Kvikio, tmp_path: Path
+) -> None:
+    path = tmp_path / "apart.arrow"
+    batch = ck.record_batch({name: ck.array([1, 2, 3]) for name in "abcde"})
+    ck.ipc.write_file(path, [batch], alignment=64)
+    reader = ck.ipc.open(path, device="cuda", columns=["a", "c", "e"])
+    kvikio.refused, kvikio.failing = refused, failing
+    with pytest.raises(OSError, match=r"GPUDirect Storage: cuFile error.*COLKERN_DIRECT_STORAGE=0"):
+        reader[0]
+    # Their memory is free now.
+    assert len(kvikio.reads) == ended
+    assert ck.to_host(reader[0]).to_pydict() == {name: [1, 2, 3] for name in "ace"}
 
 
 @pytest.mark.parametrize("kvikio", [True], indirect=True)

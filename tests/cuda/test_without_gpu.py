@@ -151,7 +151,7 @@ def test_reading_to_a_device_without_one(missing: tuple[str, ...], said: str) ->
 
 
 @pytest.mark.parametrize(
-    "device", ["gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:١", "CUDA", "", "cpu:0"]
+    "device", ["gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:\u0661", "CUDA", "", "cpu:0"]
 )
 def test_names_of_no_device(device: str) -> None:
     source = io.BytesIO(b"not looked at")

@@ -235,6 +235,11 @@ class BatchColumns:
         self._budget = budget
         return self.load(0, resolve)
 
+    def finish(self) -> None:
+        """Wait until what was loaded is there, for whichever stream is current when it is used."""
+        if self._destination is not None:
+            self._destination.finish()
+
     @property
     def body_bytes(self) -> int:
         """The size of the body."""

@@ -32,6 +32,9 @@ from colkern.ipc.reading.parts import Part, Placed, part_of
 from colkern.ipc.reading.sources import Body, OpenFile
 from colkern.memory import ALIGNMENT, Buffer, Device, device_named
 
+_MOST_CLAIMED = 1 << 28
+"""What is allocated before it has come, if only who sends it says that it will."""
+
 _Found = dict[Wanted, slice | ColkernError]
 """Where each buffer is in the block of its message, or what is wrong with it."""
 
@@ -99,7 +102,7 @@ class Destination:
             InvalidArrowError: If the source ends within the body.
             LimitExceededError: If the device is out of memory; nothing is kept of the message then.
         """
-        if body.passing is not None and not _read_in_order(wanted, codec):
+        if body.passing is not None and not self._is_read_as_it_comes(wanted, codec):
             body.passing.settle()
         found: _Found = {}
         parts = []
@@ -113,6 +116,16 @@ class Destination:
             parts.append(part)
         upload = self._send(body, parts, codec, found) if parts else None
         return Arrival(found, upload, self.device)
+
+    def _is_read_as_it_comes(self, wanted: Sequence[Wanted], codec: Codec | None) -> bool:
+        """Whether a body that has not come yet goes straight to the block that is allocated for it."""
+        if not self._trusted and _claimed(wanted) > _MOST_CLAIMED:
+            return False
+        return _read_in_order(wanted, codec)
+
+    def finish(self) -> None:
+        """Wait for what the current stream has to do, the arrival of what it was held for included."""
+        memory.finish(self.device)
 
     def _send(
         self,
@@ -164,6 +177,11 @@ class Destination:
         if device_codec is None or total < memory.library().least_decompressed:
             return made
         return decompress_there(upload, self.device, body, device_codec, made)
+
+
+def _claimed(wanted: Sequence[Wanted]) -> int:
+    """How many bytes a body is to have for some buffers, which lie within it."""
+    return sum(each.length for each in wanted if each.length > 0)
 
 
 def _read_in_order(wanted: Sequence[Wanted], codec: Codec | None) -> bool:

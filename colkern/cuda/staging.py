@@ -22,6 +22,7 @@ from colkern.cpu.threads import map_items
 from colkern.cuda import memory
 from colkern.cuda.counting import count_to_device, count_to_host
 from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event
+from colkern.cuda.direct_storage import DirectFile
 from colkern.memory import ALIGNMENT, Device
 
 _IN_FLIGHT = 2
@@ -141,9 +142,11 @@ class Upload:
     """
 
     def __init__(self, device: Device, size: int) -> None:
+        self._device = device
         self._library = memory.library()
         self._staging = _staging_of(self._library)
         self._stream = self._staging.stream(device.ordinal)
+        self._is_under_way = False
         self._sent: Event | None = None
         with memory.current(device):
             self.block: Any = memory.allocate_for_overwrite(size, np.uint8)
@@ -191,6 +194,25 @@ class Upload:
         parts = range(begin, end, room)
         map_items(send, parts, 0 if in_order else end - begin)
 
+    def receive(self, file: DirectFile, ranges: Sequence[tuple[int, int, int]]) -> None:
+        """Fill parts of the block from a file, past the host's memory; waits until they are there.
+
+        Args:
+            file: The file.
+            ranges: Where each part begins in the block, its size, and where it begins in the file.
+        """
+        with memory.current(self._device):
+            # The reads know no streams.
+            self._library.finish()
+            reads = []
+            for at, size, offset in ranges:
+                count_to_device(size)
+                reads.append(file.begin(offset, self.block[at : at + size]))
+            # All of them, before an error frees the block.
+            counts = [read.get() for read in reads]
+        for count, (_, size, offset) in zip(counts, ranges, strict=True):
+            file.require(count, size, offset)
+
     @contextmanager
     def _slot(self) -> Iterator[_Slot]:
         slot = self._staging.take()
@@ -201,6 +223,7 @@ class Upload:
 
     def _copy(self, slot: _Slot, part: NDArray[np.uint8], at: int) -> None:
         count_to_device(part.size)
+        self._is_under_way = True
         self._stream.to_device(part, self.block[at : at + part.size])
         slot.copied = self._stream.record()
 
@@ -213,15 +236,16 @@ class Upload:
         sent, self._sent = self._sent, None
         if sent is not None:
             sent.hold_current()
+            self._is_under_way = False
 
     def abandon(self) -> None:
         """Wait for what was sent: the block may be freed after that."""
         self._stream.record().wait()
-        self._sent = None
+        self._is_under_way = False
 
     def __del__(self) -> None:
-        # Nobody has waited for it: others would get the block while it is written.
-        if getattr(self, "_sent", None) is not None:
+        # Where nothing else waits for it, others would get the block while it is written.
+        if getattr(self, "_is_under_way", False):
             self.abandon()
 
 

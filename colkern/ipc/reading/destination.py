@@ -1,0 +1,222 @@
+"""Bodies of messages into device memory: one block a message, and in it the buffers that are wanted.
+
+Each wanted buffer goes from the source through page-locked memory into its place, at a multiple of 64;
+compressed ones are decompressed on their way. Neighbours that keep their distance are read as one.
+Nothing but their bytes is copied: metadata, and the lengths in front of compressed buffers, stay on
+the host.
+
+Columnar format 1.5: "Encapsulated message format", "Compression".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.cpu.threads import map_items
+from colkern.cuda import direct_storage, memory
+from colkern.cuda.direct_storage import DirectFile
+from colkern.cuda.placement import placed
+from colkern.cuda.staging import Piece, Upload
+from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError
+from colkern.ipc.compression import Budget, Codec
+from colkern.ipc.device_codecs import device_codec_of
+from colkern.ipc.reading.assembly import Wanted
+from colkern.ipc.reading.device_frames import decompress_there
+from colkern.ipc.reading.parts import Part, Placed, part_of
+from colkern.ipc.reading.sources import Body, OpenFile
+from colkern.memory import ALIGNMENT, EMPTY, Buffer, Device, device_named
+
+
+class Arrival:
+    """The buffers of one message on the device.
+
+    Args:
+        found: Each of them, or what is wrong with it.
+        upload: What brings them, if there are any bytes.
+    """
+
+    def __init__(self, found: dict[Wanted, Buffer | ColkernError], upload: Upload | None) -> None:
+        self._found = found
+        self._upload = upload
+
+    def buffer(self, wanted: Wanted) -> Buffer:
+        """One of the buffers; raises what is wrong with it."""
+        found = self._found[wanted]
+        if isinstance(found, ColkernError):
+            raise found
+        return found
+
+    def hold_current(self) -> None:
+        """What the current stream gets from here on waits for them."""
+        if self._upload is not None:
+            self._upload.hold_current()
+
+
+class Destination:
+    """The memory of one CUDA device, for the bodies of messages.
+
+    Args:
+        device: "cuda", "cuda:1", or a `Device`.
+        trusted: Whether whoever wrote the bodies is trusted: see `colkern.ipc.device_codecs`.
+
+    Raises:
+        DeviceUnavailableError: If there is no such device, saying what is missing.
+        ValueError: If it is no CUDA device.
+    """
+
+    def __init__(self, device: str | Device, *, trusted: bool = False) -> None:
+        self.device = device_named(device)
+        if self.device.kind != "cuda":
+            raise ValueError(f"device: expected a CUDA device, got {self.device}")
+        memory.require_device()
+        self._trusted = trusted
+        self._direct: DirectFile | None = None
+
+    def bring(
+        self, body: Body, wanted: Sequence[Wanted], codec: Codec | None, budget: Budget
+    ) -> Arrival:
+        """Start to bring buffers of a body here.
+
+        Args:
+            body: The body.
+            wanted: The buffers, each once.
+            codec: How they are compressed.
+            budget: What they may be decompressed to together.
+
+        Raises:
+            InvalidArrowError: If the source ends within the body.
+            LimitExceededError: If the device is out of memory; nothing is kept of the message then.
+        """
+        if body.passing is not None and not _read_in_order(wanted, codec):
+            body.passing.settle()
+        found: dict[Wanted, Buffer | ColkernError] = {}
+        parts = []
+        for each in wanted:
+            try:
+                part = part_of(body, each, codec, budget)
+            except (InvalidArrowError, LimitExceededError) as error:
+                found[each] = error
+                continue
+            if part.size:
+                parts.append(part)
+            else:
+                found[each] = EMPTY
+        return Arrival(found, self._send(body, parts, codec, found) if parts else None)
+
+    def _send(
+        self,
+        body: Body,
+        parts: list[Part],
+        codec: Codec | None,
+        found: dict[Wanted, Buffer | ColkernError],
+    ) -> Upload:
+        parts.sort(key=lambda part: part.wanted[:2])
+        placement = placed([part.size for part in parts])
+        upload = Upload(self.device, placement.size)
+        all_placed = list(map(Placed, parts, placement.starts))
+        made = [each for each in all_placed if each[0].make is not None]
+        try:
+            self._send_plain(upload, body, _runs(all_placed))
+            if codec is not None:
+                made = self._decompressed_there(upload, body, codec, made)
+            _send_made(upload, made, found)
+        except BaseException:
+            upload.abandon()
+            raise
+        upload.end()
+        for part, at in all_placed:
+            found.setdefault(part.wanted, Buffer(upload.block[at : at + part.size], self.device))
+        return upload
+
+    def _send_plain(self, upload: Upload, body: Body, runs: list[_Run]) -> None:
+        """Send what stands in the body as it is to be: the best way that there is."""
+        source = body.source
+        if isinstance(source, OpenFile) and direct_storage.is_available():
+            if self._direct is None:
+                # Not by its path, which another file may have by now.
+                self._direct = DirectFile(source.descriptor_path)
+            upload.receive(
+                self._direct, [(run.at, run.size, body.start + run.start) for run in runs]
+            )
+            return
+        pieces = [Piece(run.at, run.size, _reader(body, run.start)) for run in runs]
+        upload.send_pieces(pieces, in_order=body.passing is not None)
+
+    def _decompressed_there(
+        self, upload: Upload, body: Body, codec: Codec, made: list[Placed]
+    ) -> list[Placed]:
+        """Decompress on the device what it can; what is left for the host."""
+        total = sum(part.size for part, _ in made)
+        device_codec = device_codec_of(codec, self.device, trusted=self._trusted)
+        if device_codec is None or total < memory.library().least_decompressed:
+            return made
+        return decompress_there(upload, self.device, body, device_codec, made)
+
+
+def _read_in_order(wanted: Sequence[Wanted], codec: Codec | None) -> bool:
+    """Whether buffers can be read one after the other, each byte once, as they stand in the body."""
+    if codec is not None or any(each.swapped is not None for each in wanted):
+        return False
+    ordered = sorted(wanted)
+    return all(a.offset + a.length <= b.offset for a, b in pairwise(ordered))
+
+
+class _Run(NamedTuple):
+    """Bytes that are sent as they stand in the body: where to, how many, from where."""
+
+    at: int
+    size: int
+    start: int
+
+
+def _runs(placed_parts: Sequence[Placed]) -> list[_Run]:
+    """What is sent as it is, in the order of the body.
+
+    Neighbours that are as far from each other in the body as in the block are read as one.
+    """
+    runs: list[_Run] = []
+    for part, at in placed_parts:
+        if part.make is not None:
+            continue
+        last = runs[-1] if runs else None
+        if (
+            last is not None
+            and last.start - last.at == part.start - at
+            and at - last.at - last.size < ALIGNMENT
+        ):
+            runs[-1] = last._replace(size=at + part.size - last.at)
+        else:
+            runs.append(_Run(at, part.size, part.start))
+    return runs
+
+
+def _reader(body: Body, start: int) -> Callable[[int, NDArray[np.uint8]], None]:
+    def read_into(offset: int, view: NDArray[np.uint8]) -> None:
+        body.read_into(start + offset, view)
+
+    return read_into
+
+
+def _send_made(
+    upload: Upload, made: Sequence[Placed], found: dict[Wanted, Buffer | ColkernError]
+) -> None:
+    """Send what has to be decompressed or swapped, side by side; what fails is noted in `found`."""
+
+    def send(each: Placed) -> None:
+        part, at = each
+        assert part.make is not None
+        try:
+            source = part.make()
+            upload.send(at, part.size, source.fill)
+            source.end()
+        except (InvalidArrowError, LimitExceededError) as error:
+            found[part.wanted] = error
+        except MemoryError:
+            found[part.wanted] = LimitExceededError(f"no memory for a buffer of {part.size} bytes")
+
+    map_items(send, made, sum(part.size for part, _ in made))

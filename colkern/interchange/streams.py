@@ -169,7 +169,10 @@ def import_only_structure(obj: Any) -> tuple[Field, Imported | None]:
     field = consumer.field()
     found = list(consumer.structures())
     if len(found) > 1:
-        raise ValueError(f"obj: a stream of {len(found)} arrays where one is expected")
+        raise ValueError(
+            f"obj: a stream of {len(found)} arrays where one is expected; join them first, by "
+            f"`combine_chunks()` of pyarrow or `rechunk()` of polars"
+        )
     return field, found[0] if found else None
 
 

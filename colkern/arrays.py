@@ -370,6 +370,14 @@ class Array:
 
         return export_array(self, requested_schema)
 
+    def __arrow_c_device_array__(
+        self, requested_schema: Any = None, **kwargs: Any
+    ) -> tuple[Any, Any]:
+        """The array as `arrow_schema` and `arrow_device_array` capsules; nothing is copied."""
+        from colkern.interchange import export_device_array
+
+        return export_device_array(self, requested_schema, **kwargs)
+
 
 class RecordBatch:
     """Columns of one length under a schema. Columns may be decoded as late as when asked for.
@@ -586,6 +594,14 @@ class RecordBatch:
 
         return export_batch(self, requested_schema)
 
+    def __arrow_c_device_array__(
+        self, requested_schema: Any = None, **kwargs: Any
+    ) -> tuple[Any, Any]:
+        """The batch as the capsules of a struct array on its device; nothing is copied."""
+        from colkern.interchange import export_device_batch
+
+        return export_device_batch(self, requested_schema, **kwargs)
+
 
 def _check_column(field: Field, column: Array, length: int) -> None:
     if not same_type(column.type, field.type):
@@ -636,3 +652,12 @@ class RecordBatchStream:
         from colkern.interchange import export_stream
 
         return export_stream(self, requested_schema)
+
+    def __arrow_c_device_stream__(self, requested_schema: Any = None, **kwargs: Any) -> Any:
+        """The batches as an `arrow_device_array_stream` capsule; nothing is copied.
+
+        The first batch is made now: the capsule says on which kind of device all are.
+        """
+        from colkern.interchange import export_device_stream
+
+        return export_device_stream(self, requested_schema, **kwargs)

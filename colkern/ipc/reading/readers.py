@@ -368,6 +368,11 @@ class FileReader(Sequence[RecordBatch]):
         """The batches as an `arrow_array_stream` capsule; nothing is copied."""
         return RecordBatchStream(self.schema, self).__arrow_c_stream__(requested_schema)
 
+    def __arrow_c_device_stream__(self, requested_schema: Any = None, **kwargs: Any) -> Any:
+        """The batches as an `arrow_device_array_stream` capsule; nothing is copied."""
+        stream = RecordBatchStream(self.schema, self)
+        return stream.__arrow_c_device_stream__(requested_schema, **kwargs)
+
 
 def _unexpected(message: Message, expected: str) -> InvalidArrowError:
     found = HEADER_NAMES[message.kind]

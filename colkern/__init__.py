@@ -96,8 +96,9 @@ from colkern.schema import (
 )
 
 if TYPE_CHECKING:
-    from colkern import interchange, ipc, jit, spark
+    from colkern import cuda, interchange, ipc, jit, spark
     from colkern.builders import array, record_batch
+    from colkern.cuda import to_device, to_host
     from colkern.jit import (
         Builder,
         ByteString,
@@ -226,6 +227,7 @@ __all__ = [
     "compact_views",
     "concat",
     "count",
+    "cuda",
     "cuda_jit",
     "date32",
     "date64",
@@ -324,6 +326,8 @@ __all__ = [
     "timestamp",
     "timestamp_with_offset",
     "to_dense_union",
+    "to_device",
+    "to_host",
     "to_sparse_union",
     "trim",
     "udf",
@@ -347,6 +351,8 @@ __all__ = [
 _LATE = {
     "array": "colkern.builders",
     "record_batch": "colkern.builders",
+    "to_device": "colkern.cuda",
+    "to_host": "colkern.cuda",
     **dict.fromkeys(
         (
             "Builder",

@@ -31,6 +31,22 @@ class Device(NamedTuple):
 HOST = Device("cpu")
 
 
+def device_named(device: str | Device) -> Device:
+    """A device by its name: "cpu", "cuda" (the first one), "cuda:1".
+
+    Raises:
+        ValueError: If it is no such name.
+    """
+    if isinstance(device, Device):
+        return device
+    kind, separator, ordinal = device.partition(":")
+    if device == "cpu":
+        return HOST
+    if kind != "cuda" or (separator and not (ordinal.isascii() and ordinal.isdigit())):
+        raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:N', got {device!r}")
+    return Device("cuda", int(ordinal or 0))
+
+
 class Buffer:
     """An immutable run of bytes.
 

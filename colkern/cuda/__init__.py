@@ -1,5 +1,12 @@
 """The CUDA target: the same kernels on a GPU. Importing this package needs no GPU and no CUDA.
 
-`adapter` and the primitives of each compiler are the only modules that meet a CUDA compiler, `memory` is
-the only one that imports CuPy. COLKERN_CUDA_COMPILER chooses the compiler; see `adapter`.
+`adapter` and the primitives of each compiler are the only modules that meet a CUDA compiler, `cupy_library`
+is the only one that imports CuPy. COLKERN_CUDA_COMPILER chooses the compiler; see `adapter`. What device
+memory is asked for stands in `device_library`; CuPy gives it, and where there is no GPU a `stand_in`.
 """
+
+from colkern.cuda.counting import Transfers, count_transfers
+from colkern.cuda.memory import is_available
+from colkern.cuda.moving import to_device, to_host
+
+__all__ = ["Transfers", "count_transfers", "is_available", "to_device", "to_host"]

@@ -84,7 +84,7 @@ class CudaTarget:
     """
 
     def __init__(self, device: Device) -> None:
-        adapter.require_device()
+        memory.require_device()
         self.device = device
         self._schedule = schedule_of(device)
 

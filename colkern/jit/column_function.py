@@ -286,7 +286,7 @@ def common_length(names: Sequence[str], arrays: Sequence[Array], kind: str) -> i
         if array.device != HOST:
             raise UnsupportedError(
                 f"{name} is on {array.device}, and a {kind} runs over columns in host memory: copy it "
-                f"with colkern.cuda.memory.to_host"
+                f"with colkern.to_host"
             )
     return arrays[0].length
 
@@ -314,7 +314,7 @@ def common_device(names: Sequence[str], arrays: Sequence[Array]) -> Device:
         if array.device != device:
             raise UnsupportedError(
                 f"{name} is on {array.device}, and {names[0]} on {device}: copy one of them with "
-                f"colkern.cuda.memory.to_device or to_host"
+                f"colkern.to_device or to_host"
             )
     return device
 

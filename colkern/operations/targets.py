@@ -8,28 +8,46 @@ from typing import Any
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.layouts import Role
-from colkern.memory import HOST, Device
+from colkern.memory import Device
 
 NOWHERE = (1 << 64) - 1
 """What a kernel that looks for the first slot of a kind returns if there is none."""
 
 
-@cache
 def target_of(device: Device) -> Any:
     """The target for a device; compilers are imported when it is first asked for.
 
     Raises:
         DeviceUnavailableError: If this process cannot use that device.
     """
-    if device == HOST:
-        from colkern.cpu.target import CpuTarget
-
-        return CpuTarget()
+    if device.kind == "cpu":
+        return _cpu_target()
     if device.kind == "cuda":
-        from colkern.cuda.target import CudaTarget
+        from colkern.cuda.stand_in import installed_library
 
-        return CudaTarget(device)
+        # For as long as one is installed.
+        return _cuda_target(device) if installed_library() is None else _stand_in_target(device)
     raise UnsupportedError(f"no kernels for memory on {device}")
+
+
+@cache
+def _cpu_target() -> Any:
+    from colkern.cpu.target import CpuTarget
+
+    return CpuTarget()
+
+
+@cache
+def _cuda_target(device: Device) -> Any:
+    from colkern.cuda.target import CudaTarget
+
+    return CudaTarget(device)
+
+
+def _stand_in_target(device: Device) -> Any:
+    from colkern.cuda.stand_in_target import StandInTarget
+
+    return StandInTarget(device)
 
 
 def validity_of(array: Array, target: Any) -> tuple[Any, int]:

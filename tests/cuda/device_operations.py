@@ -9,7 +9,7 @@ from cuda.on_device import OPERATIONS
 from operations.samples import ints, sample
 
 from colkern.arrays import Array
-from colkern.cuda.memory import to_device, to_host
+from colkern.cuda.moving import to_device, to_host
 from colkern.errors import InvalidArrowError
 from colkern.operations import gather_union, validate
 

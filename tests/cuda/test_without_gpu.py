@@ -106,7 +106,7 @@ except DeviceUnavailableError as error:
 def test_to_device_without_a_device() -> None:
     code = """
 from colkern.arrays import Array
-from colkern.cuda.memory import to_device
+from colkern.cuda.moving import to_device
 from colkern.errors import DeviceUnavailableError
 from colkern.schema import null
 try:

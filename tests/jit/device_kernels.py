@@ -25,7 +25,7 @@ from numba import njit
 
 import colkern as ck
 from colkern.cuda import adapter, memory
-from colkern.cuda.memory import to_device
+from colkern.cuda.moving import to_device
 from colkern.jit.device import launching
 from colkern.memory import Buffer
 

@@ -24,7 +24,7 @@ from numba import njit
 
 import colkern as ck
 from colkern.cuda import memory
-from colkern.cuda.memory import to_device, to_host
+from colkern.cuda.moving import to_device, to_host
 from colkern.jit import build_rows
 from colkern.jit.building.rows import rows_and_offsets
 

@@ -10,7 +10,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array
-from colkern.cuda.memory import to_device, to_host
+from colkern.cuda.moving import to_device, to_host
 from colkern.cuda.target import schedule_of
 from colkern.errors import CompileError
 from colkern.jit.device.result_columns import allocated, output_of
@@ -88,7 +88,7 @@ class DevicePlan:
         except CompileError as error:
             error.add_note(
                 f"{self._name}: columns in device memory are read by a CUDA kernel; for columns in host "
-                f"memory it may compile: copy them with colkern.cuda.memory.to_host"
+                f"memory it may compile: copy them with colkern.to_host"
             )
             raise
 
@@ -108,7 +108,7 @@ class DevicePlan:
         self, columns: Sequence[Array], row: int, device: Device
     ) -> Exception | None:
         """What the function raises of that row in host memory, where it makes exceptions of any kind."""
-        position = to_device(array([row], s.int64()), device.ordinal)
+        position = to_device(array([row], s.int64()), device)
         rows = [to_host(take(column, position)) for column in columns]
         try:
             self._on_host(rows)

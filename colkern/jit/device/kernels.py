@@ -292,7 +292,7 @@ def cuda_jit(
 
         filled[blocks, threads](out, prices)
 
-    Columns have to be in device memory (`colkern.cuda.memory.to_device`); nothing is copied. They are
+    Columns have to be in device memory (`colkern.to_device`); nothing is copied. They are
     validated before their first launch.
 
     Args:

@@ -47,7 +47,7 @@ def common_device(read: dict[str, Array], others: dict[str, Any], otherwise: Dev
         if device == HOST:
             raise UnsupportedError(
                 f"{name} is in host memory, and a CUDA kernel reads device memory: copy it with "
-                f"colkern.cuda.memory.to_device"
+                f"colkern.to_device"
             )
     arrays = {name: memory.device_of(value) for name, value in others.items()}
     devices |= {name: device for name, device in arrays.items() if device is not None}

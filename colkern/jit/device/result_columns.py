@@ -364,7 +364,7 @@ def output_of(name: str, field: s.Field, prefix: str = "r", is_part: bool = Fals
     if made is None:
         raise UnsupportedError(
             f"{name}: {field.type} as the result of a udf on a device; copy the columns with "
-            f"colkern.cuda.memory.to_host first"
+            f"colkern.to_host first"
         )
     return made(name, field, prefix, is_part)
 

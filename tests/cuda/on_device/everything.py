@@ -11,7 +11,7 @@ from operations.samples import ints, samples
 
 from colkern import operations as ops
 from colkern.arrays import Array
-from colkern.cuda.memory import to_host
+from colkern.cuda.moving import to_host
 from colkern.operations.targets import target_of
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from operations.samples import ints
 
 from colkern.arrays import Array
-from colkern.cuda.memory import to_device
+from colkern.cuda.moving import to_device
 
 Operation = Callable[..., Any]
 

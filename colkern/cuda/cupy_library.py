@@ -1,0 +1,133 @@
+"""Device memory through CuPy, from the pool that the user has set for it (CuPy's own, or RMM's).
+
+This is the only module that imports CuPy.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.cuda import adapter
+from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event
+from colkern.errors import DeviceUnavailableError
+
+
+def cupy_library() -> DeviceLibrary:
+    """CuPy as who manages device memory; it is imported when it is first needed."""
+    return _CupyLibrary()
+
+
+class _CupyLibrary:
+    # A copy takes longer than Python needs to ask for it.
+    slot_bytes = 8 << 20
+    # What is locked of the host's memory is lost to all else.
+    most_slots = 16
+
+    def __init__(self) -> None:
+        self.staging: Any = None
+
+    @cached_property
+    def arrays(self) -> Any:
+        """CuPy.
+
+        Raises:
+            DeviceUnavailableError: If it is not installed or does not load.
+        """
+        try:
+            import cupy
+        except ImportError as error:
+            raise DeviceUnavailableError(f"no device memory: {error}; {adapter.hint()}") from error
+        return cupy
+
+    def require_device(self) -> None:
+        """Raise `DeviceUnavailableError` unless kernels can be launched, saying what is missing."""
+        adapter.require_device()
+
+    def current(self, ordinal: int) -> AbstractContextManager[Any]:
+        chosen: AbstractContextManager[Any] = self.arrays.cuda.Device(ordinal)
+        return chosen
+
+    def current_ordinal(self) -> int:
+        return int(self.arrays.cuda.runtime.getDevice())
+
+    def ordinal_of(self, value: object) -> int | None:
+        return int(value.device.id) if isinstance(value, self.arrays.ndarray) else None
+
+    def current_stream(self) -> int:
+        return int(self.arrays.cuda.get_current_stream().ptr)
+
+    def on_stream(self, pointer: int) -> AbstractContextManager[Any]:
+        chosen: AbstractContextManager[Any] = self.arrays.cuda.ExternalStream(pointer)
+        return chosen
+
+    def finish(self) -> None:
+        self.arrays.cuda.get_current_stream().synchronize()
+
+    def multiprocessors(self, ordinal: int) -> int:
+        return int(self.arrays.cuda.Device(ordinal).attributes["MultiProcessorCount"])
+
+    def on_host(self, array: Any) -> NDArray[Any]:
+        found: NDArray[Any] = self.arrays.asnumpy(array)
+        return found
+
+    def page_locked(self, size: int) -> NDArray[np.uint8]:
+        # The array keeps the block, which returns to CuPy's pool of such memory.
+        return np.frombuffer(self.arrays.cuda.alloc_pinned_memory(size), np.uint8, size)
+
+    def copy_stream(self, ordinal: int) -> CopyStream:
+        with self.current(ordinal):
+            return _Stream(self.arrays.cuda, ordinal)
+
+
+class _Event:
+    def __init__(self, cuda: Any, ordinal: int, stream: Any) -> None:
+        self._cuda = cuda
+        self._ordinal = ordinal
+        with cuda.Device(ordinal):
+            # A thread that waits sleeps, and leaves its core to those that fill the next slots.
+            self._event = cuda.Event(block=True, disable_timing=True)
+            self._event.record(stream)
+
+    def wait(self) -> None:
+        self._event.synchronize()
+
+    def hold_current(self) -> None:
+        with self._cuda.Device(self._ordinal):
+            self.hold(self._cuda.get_current_stream())
+
+    def hold(self, stream: Any) -> None:
+        """What that stream gets from here on waits for that point."""
+        stream.wait_event(self._event)
+
+
+class _Stream:
+    """A CUDA stream that does not wait for the default one by itself."""
+
+    def __init__(self, cuda: Any, ordinal: int) -> None:
+        self._cuda = cuda
+        self._ordinal = ordinal
+        self._stream = cuda.Stream(non_blocking=True)
+
+    def to_device(self, source: NDArray[np.uint8], target: Any) -> None:
+        self._copy(target.data.ptr, source.ctypes.data, source.nbytes, "memcpyHostToDevice")
+
+    def to_host(self, source: Any, target: NDArray[np.uint8]) -> None:
+        self._copy(target.ctypes.data, source.data.ptr, target.nbytes, "memcpyDeviceToHost")
+
+    def _copy(self, to: int, start: int, size: int, kind: str) -> None:
+        runtime = self._cuda.runtime
+        with self._cuda.Device(self._ordinal):
+            runtime.memcpyAsync(to, start, size, getattr(runtime, kind), self._stream.ptr)
+
+    def record(self) -> Event:
+        return _Event(self._cuda, self._ordinal, self._stream)
+
+    def wait_for_current(self) -> None:
+        with self._cuda.Device(self._ordinal):
+            current = self._cuda.get_current_stream()
+            _Event(self._cuda, self._ordinal, current).hold(self._stream)

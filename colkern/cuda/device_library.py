@@ -1,0 +1,107 @@
+"""What colkern asks of whoever manages device memory: CuPy, or the stand-in over host memory."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Event(Protocol):
+    """A point in the work of a stream."""
+
+    def wait(self) -> None:
+        """Wait, on the host, until the stream has come there."""
+        ...
+
+    def hold_current(self) -> None:
+        """What the caller's current stream gets from here on waits for that point."""
+        ...
+
+
+class CopyStream(Protocol):
+    """Copies between host and device, in the order in which they were asked for.
+
+    Both ends are contiguous uint8 arrays of one size. A copy has not ended, perhaps not begun, when
+    its call returns: both ends stay as they are until an event behind it was waited for.
+    """
+
+    def to_device(self, source: NDArray[np.uint8], target: Any) -> None:
+        """Start to copy host memory to the device."""
+        ...
+
+    def to_host(self, source: Any, target: NDArray[np.uint8]) -> None:
+        """Start to copy device memory to the host."""
+        ...
+
+    def record(self) -> Event:
+        """The point behind all copies so far."""
+        ...
+
+    def wait_for_current(self) -> None:
+        """What is asked for from here on waits for what the caller's current stream has to do now."""
+        ...
+
+
+class DeviceLibrary(Protocol):
+    """Arrays in device memory, streams, and copies. Errors for lack of memory are `MemoryError`."""
+
+    slot_bytes: int
+    """How many bytes are copied at once: see `colkern.cuda.staging`."""
+
+    most_slots: int
+    """How many of as many bytes are locked in the host's memory at most."""
+
+    staging: Any
+    """What `colkern.cuda.staging` keeps of it; None at first."""
+
+    @property
+    def arrays(self) -> Any:
+        """The module of its arrays, with NumPy's functions."""
+        ...
+
+    def require_device(self) -> None:
+        """Raise `DeviceUnavailableError` unless there is a device, saying what is missing."""
+        ...
+
+    def current(self, ordinal: int) -> AbstractContextManager[Any]:
+        """Within it, what is allocated and launched is on that device."""
+        ...
+
+    def current_ordinal(self) -> int:
+        """The device that the caller has made current."""
+        ...
+
+    def ordinal_of(self, value: object) -> int | None:
+        """The device of one of its arrays; None for all else."""
+        ...
+
+    def current_stream(self) -> int:
+        """The stream that the caller has made current, as a `cudaStream_t`."""
+        ...
+
+    def on_stream(self, pointer: int) -> AbstractContextManager[Any]:
+        """Within it, that stream of the current device is the current one."""
+        ...
+
+    def finish(self) -> None:
+        """Wait for what has been started on the current stream."""
+        ...
+
+    def multiprocessors(self, ordinal: int) -> int:
+        """How many multiprocessors a device has."""
+        ...
+
+    def on_host(self, array: Any) -> NDArray[Any]:
+        """A copy of an array in host memory; waits for what has been started on the current stream."""
+        ...
+
+    def page_locked(self, size: int) -> NDArray[np.uint8]:
+        """Host memory that the device copies from and to by itself; not zeroed."""
+        ...
+
+    def copy_stream(self, ordinal: int) -> CopyStream:
+        """A stream for copies alone, beside those that kernels run on."""
+        ...

@@ -1,0 +1,313 @@
+"""Bytes between host and device, through page-locked slots of host memory.
+
+A device copies by itself from and to memory that is page-locked, while the host goes on. Locking pages
+is slow, so a few slots are locked once and used in turn: while one is copied, the next ones are filled
+or emptied. A slot is used again when the copy from it has ended.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import cycle
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.cpu.threads import map_items
+from colkern.cuda import memory
+from colkern.cuda.counting import count_to_device, count_to_host
+from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event
+from colkern.memory import ALIGNMENT, Device
+
+_IN_FLIGHT = 2
+"""How many slots a download keeps under way: one is emptied while the device fills the other."""
+
+
+class Piece(NamedTuple):
+    """Bytes that belong into a block of device memory.
+
+    Args:
+        at: Where they begin in the block.
+        size: How many there are.
+        read_into: `(offset, view)`: puts those from `offset` on, counted in the piece, into all of a
+            uint8 array; from any thread.
+    """
+
+    at: int
+    size: int
+    read_into: Callable[[int, NDArray[np.uint8]], None]
+
+
+_Load = list[tuple[int, int, int]]
+"""What is in a slot: which array, from where, to where."""
+
+
+class _Slot:
+    __slots__ = ("bytes", "copied")
+
+    def __init__(self, bytes_: NDArray[np.uint8]) -> None:
+        self.bytes = bytes_
+        self.copied: Event | None = None
+
+
+class _Staging:
+    """The slots of a library, which take turns, and its streams for copies.
+
+    A slot belongs to one thread at a time. All copies of a device share a stream: the bus has one lane
+    each way.
+    """
+
+    def __init__(self, library: DeviceLibrary) -> None:
+        self._library = library
+        self._free: deque[_Slot] = deque()
+        self._made = 0
+        self._returned = threading.Condition()
+        self._streams: dict[int, CopyStream] = {}
+
+    def stream(self, ordinal: int) -> CopyStream:
+        """The stream for the copies of a device."""
+        with self._returned:
+            if ordinal not in self._streams:
+                self._streams[ordinal] = self._library.copy_stream(ordinal)
+            return self._streams[ordinal]
+
+    def take(self) -> _Slot:
+        """A slot whose last copy has ended; waits until there is one."""
+        with self._returned:
+            while (slot := self._next()) is None:
+                self._returned.wait()
+        return _ready(slot)
+
+    def take_now(self) -> _Slot:
+        """As `take`; one more where all are in other hands, which may be those of the one who asks."""
+        with self._returned:
+            slot = self._next() or self._new()
+        return _ready(slot)
+
+    def _next(self) -> _Slot | None:
+        if self._free:
+            # The one that was given back first has had most time for its copy.
+            return self._free.popleft()
+        if self._made == self._library.most_slots:
+            return None
+        self._made += 1
+        return self._new()
+
+    def _new(self) -> _Slot:
+        return _Slot(self._library.page_locked(self._library.slot_bytes))
+
+    def give_back(self, slot: _Slot) -> None:
+        """The slot is for others now, once its last copy has ended."""
+        with self._returned:
+            self._free.append(slot)
+            self._returned.notify()
+
+
+def _ready(slot: _Slot) -> _Slot:
+    if slot.copied is not None:
+        slot.copied.wait()
+        slot.copied = None
+    return slot
+
+
+_lock = threading.Lock()
+
+
+def _staging_of(library: DeviceLibrary) -> _Staging:
+    with _lock:
+        if library.staging is None:
+            library.staging = _Staging(library)
+        staging: _Staging = library.staging
+        return staging
+
+
+class Upload:
+    """A block of device memory, and what is on its way there.
+
+    The block is allocated for the caller's current stream. Copies run beside that stream; what has
+    been sent may be used, on any stream that is current then, after `hold_current`.
+
+    Args:
+        device: The device.
+        size: The bytes of the block.
+
+    Raises:
+        LimitExceededError: If the device is out of memory.
+    """
+
+    def __init__(self, device: Device, size: int) -> None:
+        self._library = memory.library()
+        self._staging = _staging_of(self._library)
+        self._stream = self._staging.stream(device.ordinal)
+        self._sent: Event | None = None
+        with memory.current(device):
+            self.block: Any = memory.allocate_for_overwrite(size, np.uint8)
+            # The memory may have belonged to an array that the current stream still works on.
+            self._stream.wait_for_current()
+
+    def send(self, at: int, size: int, fill: Callable[[NDArray[np.uint8]], None]) -> None:
+        """Send bytes that come one after the other, and zeros up to the next multiple of 64.
+
+        From any thread, several at a time for different parts of the block.
+
+        Args:
+            at: Where they begin in the block, a multiple of 64.
+            size: How many there are.
+            fill: Puts the next ones into all of a uint8 array.
+        """
+        room = self._library.slot_bytes
+        for begin in range(0, size, room):
+            end = min(begin + room, size)
+            with self._slot() as slot:
+                part = slot.bytes[: _padded(end - begin)]
+                fill(part[: end - begin])
+                part[end - begin :] = 0
+                self._copy(slot, part, at + begin)
+
+    def send_pieces(self, pieces: Sequence[Piece], *, in_order: bool = False) -> None:
+        """Send pieces that follow each other in the block, with zeros between them and behind the last.
+
+        Args:
+            pieces: They do not overlap, and begin at multiples of 64.
+            in_order: Whether to read them one after the other, in this thread.
+        """
+        if not pieces:
+            return
+        starts = [piece.at for piece in pieces]
+        begin, end = starts[0], _padded(pieces[-1].at + pieces[-1].size)
+        room = self._library.slot_bytes
+
+        def send(start: int) -> None:
+            with self._slot() as slot:
+                part = slot.bytes[: min(room, end - start)]
+                _fill(part, start, pieces, starts)
+                self._copy(slot, part, start)
+
+        parts = range(begin, end, room)
+        map_items(send, parts, 0 if in_order else end - begin)
+
+    @contextmanager
+    def _slot(self) -> Iterator[_Slot]:
+        slot = self._staging.take()
+        try:
+            yield slot
+        finally:
+            self._staging.give_back(slot)
+
+    def _copy(self, slot: _Slot, part: NDArray[np.uint8], at: int) -> None:
+        count_to_device(part.size)
+        self._stream.to_device(part, self.block[at : at + part.size])
+        slot.copied = self._stream.record()
+
+    def end(self) -> None:
+        """All has been sent."""
+        self._sent = self._stream.record()
+
+    def hold_current(self) -> None:
+        """What the current stream gets from here on waits for what was sent; call `end` first."""
+        sent, self._sent = self._sent, None
+        if sent is not None:
+            sent.hold_current()
+
+    def abandon(self) -> None:
+        """Wait for what was sent: the block may be freed after that."""
+        self._stream.record().wait()
+        self._sent = None
+
+    def __del__(self) -> None:
+        # Nobody has waited for it: others would get the block while it is written.
+        if getattr(self, "_sent", None) is not None:
+            self.abandon()
+
+
+def _fill(
+    part: NDArray[np.uint8], start: int, pieces: Sequence[Piece], starts: Sequence[int]
+) -> None:
+    """Put what lies in a part of the block, which begins at `start` there, into `part`."""
+    filled = 0
+    number = max(bisect_right(starts, start) - 1, 0)
+    while number < len(pieces) and pieces[number].at < start + part.size:
+        at, size, read_into = pieces[number]
+        begin, end = max(at, start), min(at + size, start + part.size)
+        if begin < end:
+            part[filled : begin - start] = 0
+            read_into(begin - at, part[begin - start : end - start])
+            filled = end - start
+        number += 1
+    part[filled:] = 0
+
+
+def downloaded(sources: Sequence[Any], device: Device) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    """The bytes of device arrays, in order, in parts: which array, and its next bytes.
+
+    The device copies the next parts meanwhile.
+
+    Args:
+        sources: uint8 arrays of one device, which the current stream may still have to write.
+        device: The device.
+
+    Yields:
+        The position of the array, and bytes that stay as they are until the next part is asked for.
+    """
+    library = memory.library()
+    staging = _staging_of(library)
+    stream = staging.stream(device.ordinal)
+    with memory.current(device):
+        stream.wait_for_current()
+    slots = [staging.take_now() for _ in range(_IN_FLIGHT)]
+    under_way: deque[tuple[_Slot, _Load]] = deque()
+    try:
+        for slot, load in zip(cycle(slots), _loads(sources, library.slot_bytes), strict=False):
+            if len(under_way) == _IN_FLIGHT:
+                yield from _arrived(*under_way.popleft())
+            _start(stream, sources, slot, load)
+            under_way.append((slot, load))
+        for slot, load in under_way:
+            yield from _arrived(slot, load)
+    finally:
+        for slot in slots:
+            staging.give_back(slot)
+
+
+def _arrived(slot: _Slot, load: _Load) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    place = 0
+    bytes_ = _ready(slot).bytes
+    for number, begin, end in load:
+        yield number, bytes_[place : place + end - begin]
+        place += end - begin
+
+
+def _start(stream: CopyStream, sources: Sequence[Any], slot: _Slot, load: _Load) -> None:
+    place = 0
+    for number, begin, end in load:
+        count_to_host(end - begin)
+        stream.to_host(sources[number][begin:end], slot.bytes[place : place + end - begin])
+        place += end - begin
+    slot.copied = stream.record()
+
+
+def _loads(sources: Sequence[Any], room: int) -> Iterator[_Load]:
+    """What goes into one slot after the other."""
+    load: _Load = []
+    left = room
+    for number, source in enumerate(sources):
+        begin = 0
+        while begin < source.size:
+            end = min(begin + left, source.size)
+            load.append((number, begin, end))
+            left -= end - begin
+            begin = end
+            if not left:
+                yield load
+                load, left = [], room
+    if load:
+        yield load
+
+
+def _padded(size: int) -> int:
+    return size + -size % ALIGNMENT

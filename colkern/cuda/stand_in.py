@@ -1,0 +1,233 @@
+"""A device whose memory is the host's, for code that uses device memory where there is no GPU.
+
+Within `installed`, `Device("cuda")` is such a device, and kernels run on the CPU over its memory; in the
+simulator it is there from the start, and kernels run in the simulator. All else is the code that runs
+over CuPy, and what goes wrong on a GPU goes wrong here: fresh memory has no zeros in it, and copies are
+carried out as late as a stream may, so memory that is used before its copy has ended shows it.
+
+It is for tests. Each copy is counted, memory can be bounded, and nothing is faster.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event
+
+FRESH = 0xA5
+"""What each byte of fresh memory is."""
+
+
+class Copy(NamedTuple):
+    """A copy that was carried out.
+
+    Args:
+        to_device: Whether it went to the device, or to the host.
+        address: Where its end on the device begins.
+        size: Its bytes.
+    """
+
+    to_device: bool
+    address: int
+    size: int
+
+
+class StandIn:
+    """Host memory as a `colkern.cuda.device_library.DeviceLibrary`.
+
+    Args:
+        memory_bytes: How much memory the device has; None for as much as the host gives.
+
+    Attributes:
+        copies: The copies of its streams that were carried out, in that order.
+        used_bytes: How much of its memory is in use.
+        allocations: How many blocks were allocated.
+        waits: How often a copy stream was told to wait for the current stream.
+    """
+
+    # Few and small, for them to be used again soon.
+    slot_bytes = 4096
+    most_slots = 3
+
+    def __init__(self, memory_bytes: int | None = None) -> None:
+        self.memory_bytes = memory_bytes
+        self.copies: list[Copy] = []
+        self.used_bytes = 0
+        self.allocations = 0
+        self.waits = 0
+        self.staging: Any = None
+        self._arrays = _Arrays(self)
+
+    @property
+    def arrays(self) -> Any:
+        """NumPy, with `empty` and `zeros` of the device."""
+        return self._arrays
+
+    def require_device(self) -> None:
+        """It is there."""
+
+    def current(self, ordinal: int) -> AbstractContextManager[Any]:
+        """There is one device, and it is current."""
+        return nullcontext()
+
+    def current_ordinal(self) -> int:
+        """It is the first."""
+        return 0
+
+    def ordinal_of(self, value: object) -> int | None:
+        """None: its arrays are NumPy's, and those are in host memory."""
+        return None
+
+    def current_stream(self) -> int:
+        """The default one."""
+        return 0
+
+    def on_stream(self, pointer: int) -> AbstractContextManager[Any]:
+        """There is one stream for kernels."""
+        return nullcontext()
+
+    def finish(self) -> None:
+        """What is started on the current stream has ended when its call returns."""
+
+    def multiprocessors(self, ordinal: int) -> int:
+        """One."""
+        return 1
+
+    def on_host(self, array: Any) -> NDArray[Any]:
+        """A copy of an array."""
+        return np.array(array)
+
+    def page_locked(self, size: int) -> NDArray[np.uint8]:
+        """Fresh memory; none is locked."""
+        return np.full(size, FRESH, np.uint8)
+
+    def copy_stream(self, ordinal: int) -> CopyStream:
+        """A stream whose copies are carried out late."""
+        return _LateStream(self)
+
+    def allocated(self, size: int) -> NDArray[np.uint8]:
+        """A block of fresh memory.
+
+        Raises:
+            MemoryError: If the device has not as much left.
+        """
+        if self.memory_bytes is not None and self.used_bytes + size > self.memory_bytes:
+            raise MemoryError(f"{size} bytes asked for, {self.used_bytes} in use")
+        block = np.full(size, FRESH, np.uint8)
+        self.used_bytes += size
+        self.allocations += 1
+        weakref.finalize(block, self._freed, size)
+        return block
+
+    def _freed(self, size: int) -> None:
+        self.used_bytes -= size
+
+
+class _Arrays:
+    """NumPy, but for `empty` and `zeros`, whose memory is the device's."""
+
+    def __init__(self, device: StandIn) -> None:
+        self._device = device
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def empty(self, count: int, dtype: Any = np.float64) -> NDArray[Any]:
+        dtype = np.dtype(dtype)
+        made: NDArray[Any] = self._device.allocated(count * dtype.itemsize).view(dtype)
+        return made
+
+    def zeros(self, count: int, dtype: Any = np.float64) -> NDArray[Any]:
+        made = self.empty(count, dtype)
+        made.view(np.uint8)[:] = 0
+        return made
+
+
+class _LateStream:
+    """Carries copies out when somebody waits for them, and not before."""
+
+    def __init__(self, device: StandIn) -> None:
+        self._device = device
+        self._waiting: deque[Callable[[], None]] = deque()
+        self._lock = threading.RLock()
+        self.asked = 0
+        self.done = 0
+
+    def to_device(self, source: NDArray[np.uint8], target: NDArray[np.uint8]) -> None:
+        self._ask(partial(self._copy, source, target, Copy(True, _address(target), target.size)))
+
+    def to_host(self, source: NDArray[np.uint8], target: NDArray[np.uint8]) -> None:
+        self._ask(partial(self._copy, source, target, Copy(False, _address(source), source.size)))
+
+    def _ask(self, copy: Callable[[], None]) -> None:
+        with self._lock:
+            self._waiting.append(copy)
+            self.asked += 1
+
+    def _copy(self, source: NDArray[np.uint8], target: NDArray[np.uint8], copy: Copy) -> None:
+        if source.shape != target.shape:
+            raise ValueError(f"a copy of {source.size} bytes into {target.size}")
+        target[:] = source
+        self._device.copies.append(copy)
+
+    def run_until(self, number: int) -> None:
+        """Carry out all copies before that one."""
+        with self._lock:
+            while self.done < number:
+                self._waiting.popleft()()
+                self.done += 1
+
+    def record(self) -> Event:
+        return _LateEvent(self, self.asked)
+
+    def wait_for_current(self) -> None:
+        self._device.waits += 1
+
+
+class _LateEvent:
+    def __init__(self, stream: _LateStream, number: int) -> None:
+        self._stream = stream
+        self._number = number
+
+    def wait(self) -> None:
+        self._stream.run_until(self._number)
+
+    def hold_current(self) -> None:
+        """What is started on the current stream is done at once: so it waits here."""
+        self.wait()
+
+
+def _address(array: NDArray[np.uint8]) -> int:
+    return int(array.ctypes.data)
+
+
+_installed: StandIn | None = None
+
+
+def installed_library() -> DeviceLibrary | None:
+    """The stand-in that is installed, or None."""
+    return _installed
+
+
+@contextmanager
+def installed(memory_bytes: int | None = None) -> Iterator[StandIn]:
+    """Within it, the device of this process is a stand-in: for all threads.
+
+    Args:
+        memory_bytes: How much memory it has; None for as much as the host gives.
+    """
+    global _installed
+    before, _installed = _installed, StandIn(memory_bytes)
+    try:
+        yield _installed
+    finally:
+        _installed = before

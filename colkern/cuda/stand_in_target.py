@@ -1,0 +1,32 @@
+"""Kernels over a stand-in's memory: they run on the CPU, and what they make is on the device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from colkern.cpu.target import CpuTarget
+from colkern.cuda import memory
+from colkern.memory import Buffer, Device
+
+
+class StandInTarget(CpuTarget):
+    """`colkern.cpu.target.CpuTarget` with outputs in a stand-in's memory.
+
+    Args:
+        device: The stand-in's device.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+
+    def allocate(self, count: int, dtype: Any) -> Any:
+        """A zeroed array."""
+        return memory.allocate(count, dtype)
+
+    def output(self, count: int, dtype: Any) -> Any:
+        """An array of which a kernel writes every item; not zeroed."""
+        return memory.allocate_for_overwrite(count, dtype)
+
+    def buffer(self, array: Any) -> Buffer:
+        """The buffer of an array's bytes; not copied."""
+        return Buffer(array.view("u1"), self.device)

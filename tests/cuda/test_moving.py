@@ -1,0 +1,73 @@
+"""`to_device` and `to_host`: arrays of every layout there and back, over a stand-in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from operations.samples import sample, samples
+
+import colkern as ck
+from colkern.cuda import stand_in
+from colkern.memory import HOST, device_named
+
+
+@pytest.fixture
+def device() -> Iterator[stand_in.StandIn]:
+    with stand_in.installed() as made:
+        yield made
+
+
+@pytest.mark.parametrize("name", samples())
+def test_there_and_back(name: str, device: stand_in.StandIn) -> None:
+    array = sample(name).slice(1)
+    moved = ck.to_device(array)
+    # Without bytes an array is nowhere.
+    assert name == "null" or moved.device == ck.Device("cuda")
+    moved.validate(full=True)
+    back = ck.to_host(moved)
+    assert back.device == HOST
+    assert back.to_pylist() == array.to_pylist()
+
+
+def test_all_buffers_stand_in_one_block_at_multiples_of_64(device: stand_in.StandIn) -> None:
+    moved = ck.to_device(ck.array([["a", None], None, ["bcd"]]))
+    assert device.allocations == 1
+    base = moved.buffers[0].array.base
+    buffers = [moved.buffers[1], *moved.children[0].buffers]
+    assert all(buffer.array.base is base for buffer in buffers)
+    assert all((buffer.address - base.ctypes.data) % 64 == 0 for buffer in buffers)
+
+
+def test_memory_is_freed_with_the_last_array(device: stand_in.StandIn) -> None:
+    child = ck.to_device(ck.array([["a", None], None, ["bcd"]])).children[0]
+    assert device.used_bytes > 0
+    assert ck.to_host(child).to_pylist() == ["a", None, "bcd"]
+    del child
+    assert device.used_bytes == 0
+
+
+def test_a_batch_and_the_dictionary_that_its_columns_share(device: stand_in.StandIn) -> None:
+    column = ck.dictionary_encode(ck.array(["a", "b", "a"]))
+    batch = ck.record_batch({"x": column, "y": column.slice(0)})
+    moved = ck.to_device(batch)
+    x, y = moved.columns
+    assert x.dictionary is y.dictionary
+    assert ck.to_host(moved).to_pylist() == batch.to_pylist()
+
+
+def test_what_is_there_already_is_not_copied(device: stand_in.StandIn) -> None:
+    moved = ck.to_device(ck.array([1, 2]))
+    with ck.cuda.count_transfers() as counted:
+        assert ck.to_device(moved).buffers[1] is moved.buffers[1]
+        host = ck.array([1, 2])
+        assert ck.to_host(host) is host
+    assert counted == ck.cuda.Transfers()
+
+
+def test_a_device_that_there_is_none_of() -> None:
+    with pytest.raises(ValueError, match="device: expected 'cpu', 'cuda' or 'cuda:N', got 'gpu'"):
+        device_named("gpu")
+    with pytest.raises(ValueError, match="device: expected a CUDA device, got cpu"):
+        ck.to_device(ck.array([1]), "cpu")
+    assert device_named("cuda:3") == ck.Device("cuda", 3)

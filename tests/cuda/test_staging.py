@@ -1,0 +1,151 @@
+"""Bytes through page-locked slots, over a stand-in whose copies are carried out late."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from colkern.cuda import count_transfers, stand_in
+from colkern.cuda.staging import Piece, Upload, downloaded
+from colkern.errors import LimitExceededError
+from colkern.memory import Device
+
+CUDA = Device("cuda")
+
+
+@pytest.fixture
+def device() -> Iterator[stand_in.StandIn]:
+    with stand_in.installed() as made:
+        yield made
+
+
+def piece(at: int, data: bytes) -> Piece:
+    source = np.frombuffer(data, np.uint8)
+
+    def read_into(offset: int, view: np.ndarray) -> None:
+        view[:] = source[offset : offset + view.size]
+
+    return Piece(at, len(data), read_into)
+
+
+def sent(pieces: list[Piece], size: int) -> bytes:
+    upload = Upload(CUDA, size)
+    upload.send_pieces(pieces)
+    upload.end()
+    upload.hold_current()
+    return bytes(upload.block)
+
+
+def test_bytes_arrive_with_zeros_behind_them(device: stand_in.StandIn) -> None:
+    assert sent([piece(0, b"abc"), piece(64, b"d")], 128) == (b"abc" + bytes(61) + b"d" + bytes(63))
+
+
+def test_a_copy_is_carried_out_when_it_is_waited_for(device: stand_in.StandIn) -> None:
+    upload = Upload(CUDA, 64)
+    upload.send_pieces([piece(0, b"abc")])
+    upload.end()
+    assert bytes(upload.block[:3]) == bytes([stand_in.FRESH] * 3)
+    upload.hold_current()
+    assert bytes(upload.block[:3]) == b"abc"
+
+
+def test_copies_wait_for_what_the_current_stream_does_with_the_memory(
+    device: stand_in.StandIn,
+) -> None:
+    before = device.waits
+    Upload(CUDA, 64)
+    assert device.waits == before + 1
+
+
+@given(st.lists(st.integers(0, 20_000), max_size=6), st.booleans())
+def test_each_byte_is_copied_once(sizes: list[int], in_order: bool) -> None:
+    random = np.random.default_rng(sum(sizes))
+    parts = [random.bytes(size) for size in sizes]
+    starts = np.cumsum([0, *(size + -size % 64 for size in sizes)]).tolist()
+    pieces = [piece(at, part) for at, part in zip(starts, parts, strict=False)]
+    expected = b"".join(part + bytes(-len(part) % 64) for part in parts)
+    with stand_in.installed() as device, count_transfers() as counted:
+        upload = Upload(CUDA, starts[-1])
+        upload.send_pieces(pieces, in_order=in_order)
+        upload.end()
+        upload.hold_current()
+        assert bytes(upload.block) == expected
+    assert counted.bytes_to_device == len(expected)
+    ranges = sorted((copy.address, copy.address + copy.size) for copy in device.copies)
+    assert all(a[1] <= b[0] for a, b in pairwise(ranges))
+
+
+@given(st.lists(st.integers(0, 20_000), max_size=6))
+def test_what_was_sent_comes_back(sizes: list[int]) -> None:
+    parts = [np.random.default_rng(size).bytes(size) for size in sizes]
+    with stand_in.installed(), count_transfers() as counted:
+        arrays = [np.frombuffer(part, np.uint8) for part in parts]
+        found: list[list[bytes]] = [[] for _ in parts]
+        for number, bytes_ in downloaded(arrays, CUDA):
+            found[number].append(bytes(bytes_))
+    assert [b"".join(each) for each in found] == parts
+    assert counted.bytes_to_host == sum(sizes)
+
+
+def test_downloads_within_each_other_do_not_wait_for_each_other(device: stand_in.StandIn) -> None:
+    array = np.zeros(5 * device.slot_bytes, np.uint8)
+    outer = [downloaded([array], CUDA) for _ in range(2 * device.most_slots)]
+    for each in outer:
+        next(each)
+    assert sum(bytes_.size for each in outer for _, bytes_ in each) > 0
+
+
+def test_parts_of_one_block_from_several_threads(device: stand_in.StandIn) -> None:
+    size = 3 * device.slot_bytes + 5
+    upload = Upload(CUDA, 4 * (size + -size % 64))
+    step = upload.block.size // 4
+
+    def send(number: int) -> None:
+        upload.send(number * step, size, lambda view: view.fill(number + 1))
+
+    threads = [threading.Thread(target=send, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    upload.end()
+    upload.hold_current()
+    for number in range(4):
+        part = upload.block[number * step : number * step + step]
+        assert set(part[:size].tolist()) == {number + 1}
+        assert not part[size:].any()
+
+
+def test_a_source_that_fails_gives_its_slot_back(device: stand_in.StandIn) -> None:
+    def fails(view: np.ndarray) -> None:
+        raise OSError("gone")
+
+    for _ in range(2 * device.most_slots):
+        upload = Upload(CUDA, 64)
+        with pytest.raises(OSError, match="gone"):
+            upload.send(0, 3, fails)
+        upload.abandon()
+
+
+def test_no_memory_left() -> None:
+    with stand_in.installed(memory_bytes=100) as device:
+        with pytest.raises(LimitExceededError, match=r"device memory: 128 bytes asked for"):
+            Upload(CUDA, 128)
+        assert device.used_bytes == 0
+        assert sent([piece(0, b"abc")], 64)[:3] == b"abc"
+
+
+def test_a_block_that_nobody_waited_for_is_written_before_it_is_freed(
+    device: stand_in.StandIn,
+) -> None:
+    upload = Upload(CUDA, 64)
+    upload.send_pieces([piece(0, b"abc")])
+    upload.end()
+    del upload
+    assert [copy.size for copy in device.copies] == [64]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from colkern.errors import InvalidArrowError
+from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.layouts import Extent, Layout, Role, layout
 from colkern.memory import HOST, Buffer, Device
 from colkern.schema import DataType, Dictionary, Field, Schema, same_type
@@ -377,6 +377,47 @@ class Array:
         from colkern.interchange import export_device_array
 
         return export_device_array(self, requested_schema, **kwargs)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The values as a DLPack tensor; see `colkern.memory.dlpack_capsule`. Not copied.
+
+        Raises:
+            BufferError: If the array is not of integers or floats, has nulls, or the consumer's wishes
+                cannot be met.
+        """
+        from colkern.interchange import export_tensor
+
+        return export_tensor(
+            self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        )
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The kind of the device, by DLPack's numbers, and which one of them."""
+        from colkern.interchange.device_types import CPU, CUDA
+
+        device = self.device
+        return (CPU if device.kind == "cpu" else CUDA), device.ordinal
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The values by the CUDA array interface, version 3. Not copied.
+
+        Absent, as an attribute, on the host, and for an array that is not of integers or floats or has
+        nulls; `colkern.interchange.cuda_array_interface` says which of it.
+        """
+        from colkern.interchange import cuda_array_interface
+
+        try:
+            return cuda_array_interface(self)
+        except UnsupportedError as error:
+            raise AttributeError(str(error)) from None
 
 
 class RecordBatch:

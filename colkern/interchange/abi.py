@@ -95,10 +95,7 @@ class DeviceStreamStruct(NamedTuple):
     private_data: int
 
 
-Struct = TypeVar(
-    "Struct",
-    bound=SchemaStruct | ArrayStruct | StreamStruct | DeviceArrayStruct | DeviceStreamStruct,
-)
+Struct = TypeVar("Struct", bound=tuple[int, ...])
 StructClass = (
     type[SchemaStruct]
     | type[ArrayStruct]
@@ -122,8 +119,12 @@ def _format(cls: StructClass) -> str:
 
 
 # Overlays, as `ctypes.string_at` takes twice as long.
-_OVERLAYS = {cls: ctypes.c_int64 * len(cls._fields) for cls in CAPSULE_NAMES}
-_UNPACK = {cls: struct.Struct(_format(cls)).unpack_from for cls in CAPSULE_NAMES}
+_OVERLAYS: dict[type[tuple[int, ...]], Any] = {
+    cls: ctypes.c_int64 * len(cls._fields) for cls in CAPSULE_NAMES
+}
+_UNPACK: dict[type[tuple[int, ...]], Any] = {
+    cls: struct.Struct(_format(cls)).unpack_from for cls in CAPSULE_NAMES
+}
 
 # No schema has more; a larger number is no number of pointers.
 MAX_POINTERS = 2**31 - 1
@@ -136,7 +137,7 @@ def struct_bytes(cls: StructClass) -> int:
 
 def struct_at(cls: type[Struct], address: int) -> Struct:
     """A copy of the structure at `address`."""
-    return cls._make(_UNPACK[cls](_OVERLAYS[cls].from_address(address)))
+    return tuple.__new__(cls, _UNPACK[cls](_OVERLAYS[cls].from_address(address)))
 
 
 def words_at(address: int, count: int) -> list[int]:

@@ -63,7 +63,7 @@ def export_array(array: Array, requested_schema: Any = None) -> tuple[Any, Any]:
 
 def export_batch(batch: RecordBatch, requested_schema: Any = None) -> tuple[Any, Any]:
     """The capsules of the struct array that carries a batch; otherwise as `export_array`."""
-    return export_schema(batch.schema), _array_capsule(_struct_of(batch))
+    return export_schema(batch.schema), _array_capsule(struct_of(batch))
 
 
 def move_batch_to(batch: RecordBatch, address: int) -> None:
@@ -331,9 +331,7 @@ def _imported_null_count(rule: Layout, struct: ArrayStruct, buffers: list[Buffer
     return 0
 
 
-def _read_buffers(
-    rule: Layout, struct: ArrayStruct, source: HostStructure
-) -> list[Buffer | None]:
+def _read_buffers(rule: Layout, struct: ArrayStruct, source: HostStructure) -> list[Buffer | None]:
     if struct.n_buffers == 0:
         return []
     slots = struct.length + struct.offset

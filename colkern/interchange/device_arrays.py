@@ -113,13 +113,13 @@ def _capsule(source: Array) -> Any:
 
 def _device_of(arrays: Iterable[Array]) -> Device:
     """The device of the first bytes that are not in host memory."""
-    for array in arrays:
-        for buffer in array.buffers:
+    for part in arrays:
+        for buffer in part.buffers:
             if buffer is not None and buffer.device != HOST and buffer.size:
                 return buffer.device
-        below = _device_of(array.children)
-        if below == HOST and array.dictionary is not None:
-            below = _device_of((array.dictionary,))
+        below = _device_of(part.children)
+        if below == HOST and part.dictionary is not None:
+            below = _device_of((part.dictionary,))
         if below != HOST:
             return below
     return HOST
@@ -236,10 +236,11 @@ class _DeviceStructure(HostStructure):
         found = {}
         far = []
         for address, size in set(_lengths_of(self.field, self.owner.address)):
-            if memory.library().is_on_device(address):
-                far.append((address, size))
-            else:
+            # Some producers keep the sizes of a view's buffers in host memory.
+            if memory.library().ordinal_at(address) is None:
                 found[address, size] = super().bytes_at(address, size)
+            else:
+                far.append((address, size))
         if far:
             found.update(zip(far, self._copied(far), strict=True))
         return found

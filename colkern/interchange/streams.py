@@ -14,7 +14,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from colkern.arrays import RecordBatchStream
+from colkern.arrays import RecordBatch, RecordBatchStream
 from colkern.errors import InvalidArrowError, StreamError
 from colkern.interchange.abi import (
     ArrayStruct,

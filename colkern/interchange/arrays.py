@@ -354,13 +354,18 @@ def _read_buffers(rule: Layout, struct: ArrayStruct, source: HostStructure) -> l
 
 
 def _read_buffer(role: Role, pointer: int, size: int, source: HostStructure) -> Buffer:
+    check_pointer(role, pointer, size)
+    return source.buffer_at(pointer, size)
+
+
+def check_pointer(role: Role, pointer: int, size: int) -> None:
+    """Raise `InvalidArrowError` if so many bytes cannot be there."""
     if size and not pointer:
         raise InvalidArrowError(
             f"the {role.value} buffer is a NULL pointer, {size} bytes are needed"
         )
     if pointer + size > _MAX_ADDRESS:
         raise InvalidArrowError(f"the {role.value} buffer would have {size} bytes")
-    return source.buffer_at(pointer, size)
 
 
 def last_offset_at(offsets: BufferSpec, pointer: int, slots: int) -> tuple[int, int] | None:

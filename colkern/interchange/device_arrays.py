@@ -32,6 +32,7 @@ from colkern.interchange.arrays import (
     ArrayExport,
     HostStructure,
     build_structure,
+    check_pointer,
     checked_shape,
     dictionary_field,
     last_offset_at,
@@ -51,7 +52,7 @@ _RESERVED = (0, 0, 0)
 
 
 def export_device_array(
-    array: Array, requested_schema: Any = None, **kwargs: Any
+    array: Array, requested_schema: Any = None, /, **kwargs: Any
 ) -> tuple[Any, Any]:
     """Capsules named `arrow_schema` and `arrow_device_array`; nothing is copied.
 
@@ -72,7 +73,7 @@ def export_device_array(
 
 
 def export_device_batch(
-    batch: RecordBatch, requested_schema: Any = None, **kwargs: Any
+    batch: RecordBatch, requested_schema: Any = None, /, **kwargs: Any
 ) -> tuple[Any, Any]:
     """The capsules of the struct array that carries a batch; otherwise as `export_device_array`."""
     require_no_keywords(kwargs)
@@ -268,14 +269,16 @@ def _lengths_of(field: Field, address: int) -> Iterator[tuple[int, int]]:
 def _lengths_in(field: Field, struct: ArrayStruct) -> Iterator[tuple[int, int]]:
     rule = checked_shape(field.type, struct).rule
     pointers = words_at(struct.buffers, struct.n_buffers) if struct.n_buffers else []
-    for position, spec in enumerate(rule.buffers):
-        if spec.extent is Extent.FREE and pointers[position - 1]:
-            offsets = rule.buffers[position - 1]
-            place = last_offset_at(offsets, pointers[position - 1], struct.length + struct.offset)
-            yield from (place,) if place else ()
+    slots = struct.length + struct.offset
+    place = None
+    for offsets, pointer, of in zip(rule.buffers, pointers, rule.buffers[1:], strict=False):
+        if of.extent is Extent.FREE:
+            check_pointer(offsets.role, pointer, offsets.min_bytes(slots))
+            place = last_offset_at(offsets, pointer, slots)
     if rule.variadic:
         place = sizes_at(pointers[len(rule.buffers) :])
-        yield from (place,) if place else ()
+    if place is not None:
+        yield place
     for child, child_address in zip(field.type.fields, children_at(struct), strict=True):
         yield from _lengths_of(child, child_address)
     storage = field.type.storage

@@ -26,7 +26,7 @@ _FUNCTIONS = functions_of(DeviceStreamStruct)
 
 
 def export_device_stream(
-    stream: RecordBatchStream, requested_schema: Any = None, **kwargs: Any
+    stream: RecordBatchStream, requested_schema: Any = None, /, **kwargs: Any
 ) -> Any:
     """A capsule named `arrow_device_array_stream`, which consumes the stream as the consumer asks.
 

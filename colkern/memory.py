@@ -272,7 +272,7 @@ def dlpack_capsule(
         BufferError: If the consumer's wishes cannot be met.
     """
     old = max_version is None or max_version < _READ_ONLY_SINCE
-    if old and isinstance(items, np.ndarray) and items.size:
+    if old and isinstance(items, np.ndarray):
         memory = _ForeignMemory(items.ctypes.data, items.nbytes, items, read_only=False)
         items = np.asarray(memory).view(items.dtype)
     wishes = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}

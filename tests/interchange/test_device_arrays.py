@@ -134,7 +134,7 @@ def test_nothing_is_copied_on_the_way_out(device: StandIn, c: Any) -> None:
 def test_buffers_without_bytes_are_null_on_a_device(device: StandIn, c: Any) -> None:
     """The zeros that stand for them on the host are no memory of the device."""
     moved = ck.to_device(ck.array(["", ""]))
-    schema_capsule, capsule = moved.__arrow_c_device_array__()
+    capsule = moved.__arrow_c_device_array__()[1]
     found = c.struct_in(capsule, c.DeviceArray)
     assert found.buffers[0] is None
     assert found.buffers[1] is not None
@@ -167,7 +167,7 @@ def test_a_capsule_that_nobody_takes_frees_event_and_memory(device: StandIn) -> 
 
 def test_a_column_moved_out_of_a_batch_outlives_it(device: StandIn, c: Any) -> None:
     batch = ck.RecordBatch.from_arrays([ck.to_device(ck.array([1, 2, 3]))], ["a"])
-    schema_capsule, capsule = batch.__arrow_c_device_array__()
+    capsule = batch.__arrow_c_device_array__()[1]
     del batch
     parent = c.move(c.struct_in(capsule, c.DeviceArray))
     child = c.move(parent.children[0].contents)
@@ -189,7 +189,7 @@ def test_bytes_on_two_devices_are_no_device_array(device: StandIn) -> None:
 
 
 def test_the_host_method_says_what_to_do(device: StandIn) -> None:
-    with pytest.raises(UnsupportedError, match="cuda:0.*device array"):
+    with pytest.raises(UnsupportedError, match="ask for a device array"):
         ck.to_device(ck.array([1])).__arrow_c_array__()
 
 
@@ -270,7 +270,7 @@ def test_sizes_of_views_are_read_wherever_they_are(
 
 def test_exported_sizes_of_views_can_be_read_on_both_sides(device: StandIn, c: Any) -> None:
     moved = ck.to_device(import_array(BATCH["views"]))
-    schema_capsule, capsule = moved.__arrow_c_device_array__()
+    capsule = moved.__arrow_c_device_array__()[1]
     found = c.struct_in(capsule, c.DeviceArray)
     assert ctypes.c_int64.from_address(found.buffers[3]).value == 32
 

@@ -22,6 +22,7 @@ from colkern.cpu.threads import map_items
 from colkern.cuda import memory
 from colkern.cuda.counting import count_to_device, count_to_host
 from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event
+from colkern.cuda.direct_storage import DirectFile
 from colkern.memory import ALIGNMENT, Device
 
 _IN_FLIGHT = 2
@@ -141,6 +142,7 @@ class Upload:
     """
 
     def __init__(self, device: Device, size: int) -> None:
+        self._device = device
         self._library = memory.library()
         self._staging = _staging_of(self._library)
         self._stream = self._staging.stream(device.ordinal)
@@ -190,6 +192,25 @@ class Upload:
 
         parts = range(begin, end, room)
         map_items(send, parts, 0 if in_order else end - begin)
+
+    def receive(self, file: DirectFile, ranges: Sequence[tuple[int, int, int]]) -> None:
+        """Fill parts of the block from a file, past the host's memory; waits until they are there.
+
+        Args:
+            file: The file.
+            ranges: Where each part begins in the block, its size, and where it begins in the file.
+        """
+        with memory.current(self._device):
+            # The reads know no streams.
+            self._library.finish()
+            reads = []
+            for at, size, offset in ranges:
+                count_to_device(size)
+                reads.append(file.begin(offset, self.block[at : at + size]))
+            # All of them, before an error frees the block.
+            counts = [read.get() for read in reads]
+        for count, (_, size, offset) in zip(counts, ranges, strict=True):
+            file.require(count, size, offset)
 
     @contextmanager
     def _slot(self) -> Iterator[_Slot]:

@@ -10,14 +10,8 @@ Columnar format 1.5: "Serialization and Interprocess Communication (IPC)".
 """
 
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
-from colkern.ipc.reading.readers import (
-    FileReader,
-    StreamReader,
-    open,
-    open_file,
-    open_stream,
-    read_schema,
-)
+from colkern.ipc.reading.opening import open, open_file, open_stream, read_schema
+from colkern.ipc.reading.readers import FileReader, StreamReader
 from colkern.ipc.reading.summaries import BatchSummary
 from colkern.ipc.tensors import (
     SparseCOOTensor,

@@ -12,7 +12,7 @@ import struct
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,22 @@ class Budget:
             self._left += count
 
 
+class Decoder(Protocol):
+    """The bytes of a frame, one after the other."""
+
+    def fill(self, out: NDArray[np.uint8]) -> int:
+        """Put the next bytes into `out`; how many: fewer than it has where the frame ends before.
+
+        Raises:
+            InvalidArrowError: If the frame is damaged.
+        """
+        ...
+
+    def has_more(self) -> bool:
+        """Whether further bytes come; raises as `fill`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Codec:
     """One way to compress a buffer.
@@ -88,8 +104,7 @@ class Codec:
     Args:
         name: The codec's name, for messages.
         number: Its `CompressionType` value.
-        decode: `(frame, out) -> count`: fills `out` (uint8[]) and says how many bytes there were; of
-            a frame with more, any larger number.
+        open: `(frame, size) -> Decoder`: for a frame that is stated to hold so many bytes.
         most: How many bytes a frame of so many bytes can hold at most.
         encode: `(bytes, level) -> frame`.
         levels: The levels that it takes, and the one that it takes if none is asked for.
@@ -98,7 +113,7 @@ class Codec:
 
     name: str
     number: int
-    decode: Callable[[Any, NDArray[np.uint8]], int]
+    open: Callable[[Any, int], Decoder]
     most: Callable[[int], int]
     encode: Callable[[Any, int], Any]
     levels: range
@@ -135,13 +150,24 @@ class Codec:
         budget.spend(size)
         try:
             out = allocate_for_overwrite(size, np.uint8)
-            filled = self.decode(data[PREFIX_BYTES:], out)
+            frame = self.frame(data[PREFIX_BYTES:], size)
+            frame.fill(out)
+            frame.end()
         except MemoryError:
             raise LimitExceededError(f"no memory for a buffer of {size} bytes") from None
-        if filled != size:
-            what = f"{filled} bytes" if filled < size else "more"
-            raise InvalidArrowError(f"{self.name} frame of {what} where {size} bytes are stated")
         return Buffer(out)
+
+    def frame(self, data: Any, size: int) -> Frame:
+        """The bytes of a frame that is stated to hold `size` of them, to be decompressed in parts.
+
+        Raises:
+            InvalidArrowError: If the frame's header is damaged, or states another size.
+        """
+        return Frame(self.name, self.open(data, size), size)
+
+    def is_plain(self, start: Any, stored: int) -> bool:
+        """Whether the bytes behind the length are not compressed; otherwise as `uncompressed_size`."""
+        return stored > 0 and self._stated_size(start, stored) == _NOT_COMPRESSED
 
     def uncompressed_size(self, start: Any, stored: int) -> int:
         """How many bytes a compressed buffer stands for, as it states; nothing is decompressed.
@@ -176,54 +202,116 @@ class Codec:
         return next(name for name, number in _NAMES.items() if number == self.number)
 
 
-def _from_lz4(frame: Any, out: NDArray[np.uint8]) -> int:
-    import lz4.frame
+class Frame:
+    """The bytes of a frame, in parts, which have to be as many as are stated.
 
-    context = lz4.frame.create_decompression_context()
-    taken = filled = 0
-    ended = False
-    try:
-        while not ended:
-            # Pieces that stay in the cache, as the library has no way to decode into given memory.
-            part, used, ended = lz4.frame.decompress_chunk(
-                context, frame[taken : taken + _PIECE], max_length=_PIECE
-            )
-            if not used and not part:
-                raise InvalidArrowError(f"LZ4 frame does not end with the stated {out.size} bytes")
-            if filled + len(part) <= out.size:
-                out[filled : filled + len(part)] = np.frombuffer(part, np.uint8)
-            taken += used
+    Args:
+        name: The codec's name, for messages.
+        decoder: What decompresses it.
+        size: How many bytes are stated.
+    """
+
+    def __init__(self, name: str, decoder: Decoder, size: int) -> None:
+        self._name = name
+        self._decoder = decoder
+        self._size = size
+        self._filled = 0
+
+    def fill(self, out: NDArray[np.uint8]) -> None:
+        """Fill `out` with the next bytes.
+
+        Raises:
+            InvalidArrowError: If the frame is damaged or has not as many.
+        """
+        count = self._decoder.fill(out)
+        self._filled += count
+        if count < out.size:
+            raise self._wrong_size(f"{self._filled} bytes")
+
+    def end(self) -> None:
+        """Raise `InvalidArrowError` if there is more than what is stated, and has been taken."""
+        if self._decoder.has_more():
+            raise self._wrong_size("more")
+
+    def _wrong_size(self, what: str) -> InvalidArrowError:
+        return InvalidArrowError(
+            f"{self._name} frame of {what} where {self._size} bytes are stated"
+        )
+
+
+class _Lz4Decoder:
+    def __init__(self, frame: Any, size: int) -> None:
+        import lz4.frame
+
+        self._decompress = lz4.frame.decompress_chunk
+        self._context = lz4.frame.create_decompression_context()
+        self._frame = frame
+        self._size = size
+        self._taken = 0
+        self._ended = False
+
+    def fill(self, out: NDArray[np.uint8]) -> int:
+        """Pieces that stay in the cache, as the library has no way to decode into given memory."""
+        filled = 0
+        while filled < out.size and not self._ended:
+            part = self._next(min(_PIECE, out.size - filled))
+            out[filled : filled + len(part)] = np.frombuffer(part, np.uint8)
             filled += len(part)
-            if filled > out.size:
-                return filled
-    except RuntimeError as error:
-        raise InvalidArrowError(f"damaged LZ4 frame: {error}") from None
-    return filled
+        return filled
+
+    def has_more(self) -> bool:
+        """Whether bytes come before the frame's end."""
+        while not self._ended:
+            if self._next(1):
+                return True
+        return False
+
+    def _next(self, most: int) -> bytes:
+        piece = self._frame[self._taken : self._taken + _PIECE]
+        try:
+            part, used, self._ended = self._decompress(self._context, piece, max_length=most)
+        except RuntimeError as error:
+            raise InvalidArrowError(f"damaged LZ4 frame: {error}") from None
+        self._taken += used
+        if not used and not part and not self._ended:
+            raise InvalidArrowError(f"LZ4 frame does not end with the stated {self._size} bytes")
+        found: bytes = part
+        return found
 
 
-def _from_zstd(frame: Any, out: NDArray[np.uint8]) -> int:
-    import zstandard
+class _ZstdDecoder:
+    def __init__(self, frame: Any, size: int) -> None:
+        import zstandard
 
-    decompressor = getattr(_local, "zstd", None)
-    if decompressor is None:
-        # A decompressor serves one thread at a time.
-        decompressor = _local.zstd = zstandard.ZstdDecompressor()
-    try:
-        stated = zstandard.get_frame_parameters(frame).content_size
-        if stated not in (out.size, zstandard.CONTENTSIZE_UNKNOWN):
-            raise InvalidArrowError(
-                f"Zstandard frame of {stated} bytes where {out.size} are stated"
-            )
-        with decompressor.stream_reader(frame) as reader:
-            filled = 0
-            while filled < out.size:
-                count = reader.readinto(out[filled:].data)
-                if count == 0:
-                    return filled
+        self._damage = zstandard.ZstdError
+        try:
+            stated = zstandard.get_frame_parameters(frame).content_size
+        except self._damage as error:
+            raise InvalidArrowError(f"damaged Zstandard frame: {error}") from None
+        if stated not in (size, zstandard.CONTENTSIZE_UNKNOWN):
+            raise InvalidArrowError(f"Zstandard frame of {stated} bytes where {size} are stated")
+        decompressor = getattr(_local, "zstd", None)
+        if decompressor is None:
+            # A decompressor serves one thread at a time.
+            decompressor = _local.zstd = zstandard.ZstdDecompressor()
+        self._reader = decompressor.stream_reader(frame)
+
+    def fill(self, out: NDArray[np.uint8]) -> int:
+        """Straight into given memory."""
+        filled = 0
+        try:
+            while filled < out.size and (count := self._reader.readinto(out[filled:].data)):
                 filled += count
-            return filled + len(reader.read(1))
-    except zstandard.ZstdError as error:
-        raise InvalidArrowError(f"damaged Zstandard frame: {error}") from None
+        except self._damage as error:
+            raise InvalidArrowError(f"damaged Zstandard frame: {error}") from None
+        return filled
+
+    def has_more(self) -> bool:
+        """Whether bytes come before the frame's end."""
+        try:
+            return bool(self._reader.read(1))
+        except self._damage as error:
+            raise InvalidArrowError(f"damaged Zstandard frame: {error}") from None
 
 
 def _to_lz4(data: Any, level: int) -> Any:
@@ -255,7 +343,7 @@ _CODECS = {
         Codec(
             "LZ4",
             CompressionType.LZ4_FRAME,
-            _from_lz4,
+            _Lz4Decoder,
             lambda size: size * _LZ4_BYTES_PER_BYTE,
             _to_lz4,
             range(-65537, 17),
@@ -264,7 +352,7 @@ _CODECS = {
         Codec(
             "Zstandard",
             CompressionType.ZSTD,
-            _from_zstd,
+            _ZstdDecoder,
             lambda size: (size // _ZSTD_SMALLEST_BLOCK + 1) * _ZSTD_BYTES_PER_BLOCK,
             _to_zstd,
             range(-131072, 23),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,21 @@ ResolveDictionary = Callable[[DictionaryPlan, bool], Array]
 
 Place = tuple[int, int]
 """Offset and length of a buffer in a body."""
+
+
+class Wanted(NamedTuple):
+    """A buffer that is wanted on a device.
+
+    Args:
+        offset: Where it begins in the body.
+        length: How many bytes it has there.
+        swapped: What its numbers are, where their bytes are to be reversed; else None.
+    """
+
+    offset: int
+    length: int
+    swapped: BufferSpec | None
+
 
 # What variadic buffers hold: bytes, in no order.
 _VARIADIC = BufferSpec(Role.BYTES, Extent.FREE, np.dtype(np.uint8))
@@ -164,17 +180,18 @@ def wanted_places(
     nodes: Iterator[tuple[int, int]],
     buffers: Iterator[Place],
     counts: Iterator[int],
-) -> Iterator[Place]:
-    """Where the buffers are that an `Assembly` with the same arguments loads."""
+) -> Iterator[tuple[Place, BufferSpec]]:
+    """Where the buffers are that an `Assembly` with the same arguments loads, and what they hold."""
     _, null_count = next(nodes)
     if plan.legacy_validity:
         next(buffers)
     if plan.validity is not None:
         place = next(buffers)
         if null_count:
-            yield place
-    variadics = next(counts) if plan.layout.variadic else 0
-    for _ in range(len(plan.others) + variadics):
-        yield next(buffers)
+            yield place, plan.validity
+    for spec in plan.others:
+        yield next(buffers), spec
+    for _ in range(next(counts) if plan.layout.variadic else 0):
+        yield next(buffers), _VARIADIC
     for child in plan.children:
         yield from wanted_places(child, nodes, buffers, counts)

@@ -6,9 +6,10 @@ Columnar format 1.5: "RecordBatch message", "Variadic buffers", "Compression".
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +24,21 @@ from colkern.ipc.reading.assembly import (
     Assembly,
     Place,
     ResolveDictionary,
+    Wanted,
     unbacked_error,
     wanted_places,
 )
 from colkern.ipc.reading.byteorder import little_endian
 from colkern.ipc.reading.messages import Message
 from colkern.ipc.reading.plans import ArrayPlan, ColumnsPlan, SchemaPlan
+from colkern.ipc.reading.projection import Projection
 from colkern.ipc.wire import BUFFER, FIELD_NODE
 from colkern.layouts import BufferSpec
 from colkern.memory import Buffer
+
+if TYPE_CHECKING:
+    # For those who read into device memory.
+    from colkern.ipc.reading.destination import Arrival, Destination
 
 _NO_NODES = np.empty(0, FIELD_NODE)
 _NO_BUFFERS = np.empty(0, BUFFER)
@@ -46,6 +53,7 @@ class BatchColumns:
         plan: What the schema says.
         big_endian: The byte order of the body.
         limits: What may be spent.
+        destination: Where buffers are to be brought; None to have them in host memory.
 
     Raises:
         InvalidArrowError: If the batch has not as many nodes, buffers or counts as the schema asks.
@@ -58,8 +66,11 @@ class BatchColumns:
         plan: ColumnsPlan,
         big_endian: bool,
         limits: Limits,
+        destination: Destination | None = None,
     ) -> None:
         self._plan = plan
+        self._destination = destination
+        self._arrivals: dict[int, Arrival] = {}
         self._place = message.place
         self._body = message.body
         self._big_endian = big_endian
@@ -104,7 +115,7 @@ class BatchColumns:
                 f"{sum(counts)} variadic buffers are over the limit of "
                 f"{self._limits.variadic_buffers}; raise Limits.variadic_buffers to read them"
             )
-        if self._big_endian or not self._body.is_in_memory:
+        if self._destination or self._big_endian or not self._body.is_in_memory:
             self._check_copies()
 
     def _check_copies(self) -> None:
@@ -152,10 +163,13 @@ class BatchColumns:
     def _load(self, position: int, resolve: ResolveDictionary, ahead: dict[Place, Buffer]) -> Array:
         """The column at `position`; buffers that are found in `ahead` are decompressed already."""
 
-        def load_buffer(place: Place, spec: BufferSpec) -> Buffer:
+        def from_host(place: Place, spec: BufferSpec) -> Buffer:
             buffer = ahead.get(place) or self._plain_buffer(place)
             return little_endian(buffer, spec) if self._big_endian else buffer
 
+        load_buffer: Callable[[Place, BufferSpec], Buffer] = from_host
+        if self._destination is not None:
+            load_buffer = self._brought(self._destination, position)
         assembly = Assembly(*self._parts(position), load_buffer, resolve, self._unbacked)
         try:
             return assembly.array(self._plan.columns[position])
@@ -172,6 +186,46 @@ class BatchColumns:
             map(self._buffers.item, self._buffers_of(position)),
             iter(self._counts[first:after]),
         )
+
+    def bring(self, destination: Destination, positions: Iterable[int]) -> Arrival:
+        """Start to bring the buffers of columns to a device, in one block.
+
+        Raises:
+            InvalidArrowError: If the source ends within the body.
+            LimitExceededError: If the device is out of memory.
+        """
+        chosen = list(positions)
+        wanted = {
+            self._wanted(place, spec): None
+            for position in chosen
+            for place, spec in self._wanted_places(position)
+        }
+        spent = self._budget.spent
+        try:
+            arrival = destination.bring(self._body, list(wanted), self._codec, self._budget)
+        except InvalidArrowError as error:
+            raise error.at(self._place) from None
+        except LimitExceededError:
+            self._budget.give_back(self._budget.spent - spent)
+            raise
+        self._arrivals.update(dict.fromkeys(chosen, arrival))
+        return arrival
+
+    def _wanted(self, place: Place, spec: BufferSpec) -> Wanted:
+        return Wanted(*place, spec if self._big_endian and spec.swap_bytes else None)
+
+    def _brought(
+        self, destination: Destination, position: int
+    ) -> Callable[[Place, BufferSpec], Buffer]:
+        """What gives the buffers of a column that are on a device, or are brought there now."""
+        arrival = self._arrivals.get(position)
+        if arrival is None:
+            arrival = self.bring(destination, [position])
+            arrival.hold_current()
+        return lambda place, spec: arrival.buffer(self._wanted(place, spec))
+
+    def _wanted_places(self, position: int) -> Iterator[tuple[Place, BufferSpec]]:
+        return wanted_places(self._plan.columns[position], *self._parts(position))
 
     def _plain_buffer(self, place: Place) -> Buffer:
         buffer = self._body.read(*place)
@@ -256,6 +310,8 @@ class BatchColumns:
 
         For one caller at a time.
         """
+        if self._destination is not None:
+            return [self._checked(position, resolve, {}) for position in positions]
         body = self._body_bytes
         if body is not None and self._codec is None and not self._big_endian:
             return self._flat_columns(positions, body, resolve)
@@ -283,11 +339,10 @@ class BatchColumns:
 
         Nothing if one of them cannot be: loading one by one will tell which.
         """
-        columns = self._plan.columns
         wanted = {
             place: None
             for position in positions
-            for place in wanted_places(columns[position], *self._parts(position))
+            for place, _ in self._wanted_places(position)
             if place[1]
         }
         places = list(wanted)
@@ -376,19 +431,56 @@ def _or(value: Any, default: Any) -> Any:
     return default if value is None else value
 
 
-def lazy_batch(
-    message: Message, plan: SchemaPlan, resolve: ResolveDictionary, limits: Limits
-) -> RecordBatch:
-    """The batch of a RecordBatch message; columns are put together when they are asked for.
+class OpenedBatch(NamedTuple):
+    """The batch of a message, and what brings its buffers to a device.
+
+    Args:
+        batch: The batch, whose columns are put together when they are asked for.
+        arrival: What is under way to a device, if that is where they go.
+    """
+
+    batch: RecordBatch
+    arrival: Arrival | None
+
+    def handed_out(self) -> RecordBatch:
+        """The batch, for use on the current stream."""
+        if self.arrival is not None:
+            self.arrival.hold_current()
+        return self.batch
+
+
+def opened_batch(
+    message: Message,
+    plan: SchemaPlan,
+    projection: Projection,
+    resolve: ResolveDictionary,
+    limits: Limits,
+    destination: Destination | None,
+) -> OpenedBatch:
+    """The batch of a RecordBatch message.
+
+    Args:
+        message: The message.
+        plan: What the schema says.
+        projection: Which columns are wanted.
+        resolve: Gives the values of dictionaries.
+        limits: What may be spent.
+        destination: Where all of them are brought at once; None to read each when it is asked for.
 
     Raises:
-        InvalidArrowError: If its counts are not those of the schema.
+        InvalidArrowError: If its counts are not those of the schema, or the source ends within it.
+        LimitExceededError: If the device is out of memory.
     """
-    columns = BatchColumns(message.header, message, plan.columns, plan.big_endian, limits)
-    return RecordBatch.lazy(
+    record, columns_plan = message.header, plan.columns
+    columns = BatchColumns(record, message, columns_plan, plan.big_endian, limits, destination)
+    arrival = None
+    if destination is not None:
+        arrival = columns.bring(destination, projection.positions)
+    batch = RecordBatch.lazy(
         plan.schema,
         columns.length,
         lambda i: columns.load(i, resolve),
         message.metadata,
         lambda positions: columns.load_many(positions, resolve),
     )
+    return OpenedBatch(projection.of(batch), arrival)

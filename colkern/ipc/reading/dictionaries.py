@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
@@ -20,6 +21,9 @@ from colkern.ipc.reading.assembly import empty_array
 from colkern.ipc.reading.batches import BatchColumns
 from colkern.ipc.reading.messages import Message
 from colkern.ipc.reading.plans import DictionaryPlan, SchemaPlan
+
+if TYPE_CHECKING:
+    from colkern.ipc.reading.destination import Destination
 
 
 class _State:
@@ -137,7 +141,13 @@ class Dictionaries:
         raise InvalidArrowError(f"no dictionary {plan.id} has come before this batch")
 
     def after(
-        self, message: Message, plan: SchemaPlan, limits: Limits, *, may_replace: bool
+        self,
+        message: Message,
+        plan: SchemaPlan,
+        limits: Limits,
+        destination: Destination | None = None,
+        *,
+        may_replace: bool,
     ) -> Dictionaries:
         """The states after a dictionary batch.
 
@@ -145,6 +155,7 @@ class Dictionaries:
             message: The dictionary batch.
             plan: What the schema says.
             limits: What may be spent on its values.
+            destination: Where the values are brought when they are needed; None for host memory.
             may_replace: Whether a second batch that is no delta takes the place of the first, as in
                 streams, or is an error, as in files.
 
@@ -165,7 +176,7 @@ class Dictionaries:
                 raise InvalidArrowError(f"second dictionary {id_}; files cannot replace the first")
         except InvalidArrowError as error:
             raise error.at(message.place) from None
-        part = BatchColumns(record["data"], message, columns, plan.big_endian, limits)
+        part = BatchColumns(record["data"], message, columns, plan.big_endian, limits, destination)
         dictionary = DictionaryPlan(id_, columns.columns[0])
         state = _State(dictionary, part, before if record["isDelta"] else None, limits)
         return Dictionaries({**self._states, id_: state}, self.resolving)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Any
 
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
@@ -17,8 +16,17 @@ from colkern.ipc.flatbuffer import Record, decode
 from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.repeated import RepeatedBatch
-from colkern.ipc.reading.sources import Body, Memory, RandomAccess, Sequential
+from colkern.ipc.reading.sources import (
+    Body,
+    Memory,
+    MemoryStream,
+    Passing,
+    RandomAccess,
+    Sequential,
+    ended_early,
+)
 from colkern.ipc.wire import MESSAGE
+from colkern.memory import Buffer
 
 # The tables around a field (message, schema) and below it (encoding, index type).
 _TABLES_AROUND_TYPES = 5
@@ -124,11 +132,20 @@ def _check_metadata_size(size: int, limits: Limits) -> None:
 
 
 class MessageStream:
-    """The messages of a stream, read one after the other."""
+    """The messages of a stream, read one after the other.
 
-    def __init__(self, source: Sequential, limits: Limits) -> None:
+    Args:
+        source: The bytes.
+        limits: What may be spent on them.
+        late: Whether bodies are left in the source: where that can only go on, a body has to be used
+            before the next message is asked for.
+    """
+
+    def __init__(self, source: Sequential, limits: Limits, *, late: bool = False) -> None:
         self._source = source
         self._limits = limits
+        self._late = late
+        self._passing: tuple[Passing, str] | None = None
         self._decoder = MessageDecoder(limits)
         self._number = 0
 
@@ -145,17 +162,38 @@ class MessageStream:
             LimitExceededError: If its metadata is larger than the limits allow.
             UnsupportedError: If its metadata is of another version.
         """
+        self._finish_last()
         place = f"message {self._number} at byte {self._source.position}"
         try:
             size = self._metadata_size()
             if size == 0:
                 return None
             record = self._decoder.decode(self._exactly(size, "metadata").tobytes())
-            body = self._exactly(record["bodyLength"], "body")
+            body = self._body(record["bodyLength"])
         except InvalidArrowError as error:
             raise error.at(place) from None
         self._number += 1
-        return _message(record, Body(Memory(body), 0, body.size), place)
+        if body.passing is not None:
+            self._passing = body.passing, place
+        return _message(record, body, place)
+
+    def _finish_last(self) -> None:
+        """Pass by what nobody has read of the last message's body."""
+        if self._passing is None:
+            return
+        passing, place = self._passing
+        self._passing = None
+        try:
+            passing.finish()
+        except InvalidArrowError as error:
+            raise error.at(place) from None
+
+    def _body(self, size: int) -> Body:
+        if not self._late:
+            return Body(Memory(self._exactly(size, "body")), 0, size)
+        if isinstance(self._source, MemoryStream):
+            return self._source.body(size)
+        return Body(Passing(self._source, size), 0, size)
 
     def _metadata_size(self) -> int:
         """The length in front of the next message; 0 where the stream ends, marked or not."""
@@ -175,10 +213,10 @@ class MessageStream:
         _check_metadata_size(size, self._limits)
         return size
 
-    def _exactly(self, size: int, part: str) -> Any:
+    def _exactly(self, size: int, part: str) -> Buffer:
         taken = self._source.take(size)
         if taken.size < size:
-            raise InvalidArrowError(f"the source ends after {taken.size} of {size} {part} bytes")
+            raise ended_early(taken.size, size, part)
         return taken
 
 

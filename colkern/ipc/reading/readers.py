@@ -5,13 +5,12 @@ Columnar format 1.5: "IPC streaming format", "IPC file format".
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from threading import RLock
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
 from colkern.errors import (
@@ -19,7 +18,6 @@ from colkern.errors import (
     InvalidArrowError,
     LimitExceededError,
     StreamError,
-    UnsupportedError,
 )
 from colkern.ipc.fields import WireSchema, dictionary_ids
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
@@ -27,7 +25,7 @@ from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import decode
 from colkern.ipc.framing import FRONT_BYTES, MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
-from colkern.ipc.reading.batches import lazy_batch
+from colkern.ipc.reading.batches import OpenedBatch, opened_batch
 from colkern.ipc.reading.dictionaries import Dictionaries
 from colkern.ipc.reading.messages import (
     HEADER_NAMES,
@@ -40,33 +38,23 @@ from colkern.ipc.reading.messages import (
     read_message_at,
 )
 from colkern.ipc.reading.plans import DictionaryPlan, SchemaPlan
+from colkern.ipc.reading.projection import Projection
 from colkern.ipc.reading.schemas import schema_from_wire
 from colkern.ipc.reading.sources import (
-    ByteStream,
-    Memory,
-    MemoryStream,
     RandomAccess,
-    SeekableFile,
     Sequential,
-    as_memory,
 )
 from colkern.ipc.reading.summaries import BatchSummary, summary_of
 from colkern.ipc.wire import FOOTER
-from colkern.memory import Buffer
 from colkern.schema import Schema
+
+if TYPE_CHECKING:
+    from colkern.ipc.reading.destination import Destination
 
 Taken = TypeVar("Taken")
 
 # The footer's length and the magic stand at the end.
 _BACK = struct.Struct("<i6s")
-
-_OTHER_FORMATS = {
-    b"FEA1": "Feather version 1",
-    b"PAR1": "Parquet",
-    b"ORC": "ORC",
-    b"\x1f\x8b": "gzip",
-    b"\x28\xb5\x2f\xfd": "Zstandard",
-}
 
 
 class _Plans:
@@ -91,6 +79,8 @@ class StreamReader(RecordBatchStream):
     Args:
         source: The bytes of the stream.
         limits: What may be spent on them.
+        columns: Names or positions of the columns to hand out; None for all.
+        destination: The device that bodies are brought to; None for host memory.
 
     Raises:
         InvalidArrowError: If the source is no stream, or its schema is malformed.
@@ -98,9 +88,16 @@ class StreamReader(RecordBatchStream):
         LimitExceededError: If the schema is over the limits.
     """
 
-    def __init__(self, source: Sequential, limits: Limits = DEFAULT_LIMITS) -> None:
-        self._messages = MessageStream(source, limits)
+    def __init__(
+        self,
+        source: Sequential,
+        limits: Limits = DEFAULT_LIMITS,
+        columns: Sequence[int | str] | None = None,
+        destination: Destination | None = None,
+    ) -> None:
+        self._messages = MessageStream(source, limits, late=destination is not None)
         self._limits = limits
+        self._destination = destination
         self._closing: list[Any] = []
         self._failure: ColkernError | None = None
         self._ended = False
@@ -109,7 +106,8 @@ class StreamReader(RecordBatchStream):
             raise InvalidArrowError("the source is empty: it ends before the schema")
         self._plans = _Plans(_schema_of(first, limits))
         self._dictionaries = Dictionaries()
-        super().__init__(self._plans.wire.schema, self)
+        self._projection = Projection(self._plans.wire.schema, columns)
+        super().__init__(self._projection.schema, self)
 
     def __repr__(self) -> str:
         return f"<colkern.ipc.StreamReader: {len(self.schema)} columns>\n{self.schema}"
@@ -124,10 +122,10 @@ class StreamReader(RecordBatchStream):
             InvalidArrowError: If the stream ends within a message, or a message is malformed. The
                 same error comes again on further calls: where the next message starts is unknown.
         """
-        batch = self._guarded(self._next_batch)
-        if batch is None:
+        message = self._guarded(self._next_record_batch)
+        if message is None:
             raise StopIteration
-        return batch
+        return self._opened(message).handed_out()
 
     def summaries(self) -> Iterator[BatchSummary]:
         """What the metadata of the batches that are left says, dictionary batches too, in their order.
@@ -159,12 +157,23 @@ class StreamReader(RecordBatchStream):
         self._ended = taken is None
         return taken
 
-    def _next_batch(self) -> RecordBatch | None:
+    def _next_record_batch(self) -> Message | None:
         while (message := self._next_message()) is not None:
             if message.kind == MessageHeader.RecordBatch:
-                plan = self._plans[message.version]
-                return lazy_batch(message, plan, self._dictionaries.values, self._limits)
+                return message
         return None
+
+    def _opened(self, message: Message) -> OpenedBatch:
+        resolve, plan = self._dictionaries.values, self._plans[message.version]
+        try:
+            return opened_batch(
+                message, plan, self._projection, resolve, self._limits, self._destination
+            )
+        except ColkernError as error:
+            # A device without room for this batch may have room for the next one.
+            if self._destination is None or not isinstance(error, LimitExceededError):
+                self._failure = error
+            raise
 
     def _next_summary(self) -> BatchSummary | None:
         message = self._next_message()
@@ -180,8 +189,15 @@ class StreamReader(RecordBatchStream):
         if message.kind != MessageHeader.DictionaryBatch:
             raise _unexpected(message, "record batch or a dictionary batch")
         plan = self._plans[message.version]
-        self._dictionaries = self._dictionaries.after(message, plan, self._limits, may_replace=True)
+        if message.body.passing is not None and self._needs(message, plan):
+            message.body.passing.settle()
+        self._dictionaries = self._dictionaries.after(
+            message, plan, self._limits, self._destination, may_replace=True
+        )
         return message
+
+    def _needs(self, message: Message, plan: SchemaPlan) -> bool:
+        return message.header["id"] in self._projection.dictionary_ids(plan.columns)
 
     @property
     def position(self) -> int:
@@ -224,6 +240,8 @@ class FileReader(Sequence[RecordBatch]):
     Args:
         source: The bytes of the file.
         limits: What may be spent on them.
+        columns: Names or positions of the columns to hand out; None for all.
+        destination: The device that bodies are brought to; None for host memory.
 
     Raises:
         InvalidArrowError: If the source is no file, or its footer is malformed.
@@ -231,9 +249,16 @@ class FileReader(Sequence[RecordBatch]):
         LimitExceededError: If the footer is over the limits.
     """
 
-    def __init__(self, source: RandomAccess, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self,
+        source: RandomAccess,
+        limits: Limits = DEFAULT_LIMITS,
+        columns: Sequence[int | str] | None = None,
+        destination: Destination | None = None,
+    ) -> None:
         self._source = source
         self._limits = limits
+        self._destination = destination
         self._decoder = MessageDecoder(limits)
         self._end, footer = _read_footer(source, limits)
         self.metadata: dict[bytes, bytes] | None = key_values(footer["custom_metadata"])
@@ -244,6 +269,7 @@ class FileReader(Sequence[RecordBatch]):
             self._plans = _Plans(schema_from_wire(footer["schema"], limits))
         except InvalidArrowError as error:
             raise error.at("footer") from None
+        self._projection = Projection(self._plans.wire.schema, columns)
         self._batches = _blocks(footer["recordBatches"])
         self._dictionary_blocks = _blocks(footer["dictionaries"])
         self._dictionaries: Dictionaries | None = None
@@ -252,7 +278,7 @@ class FileReader(Sequence[RecordBatch]):
     @property
     def schema(self) -> Schema:
         """The schema of every batch."""
-        return self._plans.wire.schema
+        return self._projection.schema
 
     @property
     def num_record_batches(self) -> int:
@@ -269,17 +295,37 @@ class FileReader(Sequence[RecordBatch]):
     def get_batch(self, position: int) -> RecordBatch:
         """The batch at a position; its columns are put together when they are asked for.
 
+        Where bodies go to a device, the copies are under way when it returns, and what the current
+        stream gets next waits for them.
+
         Args:
             position: From 0 on; negative counts from the end.
 
         Raises:
             IndexError: If there is no such batch.
             InvalidArrowError: If its message is malformed or contradicts the footer.
+            LimitExceededError: If the device is out of memory.
         """
         if not -len(self) <= position < len(self):
             raise IndexError(f"batch {position} of {len(self)}")
-        message = self._batch_message(position % len(self))
-        return lazy_batch(message, self._plans[message.version], self._resolve, self._limits)
+        return self._opened(position % len(self)).handed_out()
+
+    def _opened(self, position: int) -> OpenedBatch:
+        message = self._batch_message(position)
+        plan = self._plans[message.version]
+        return opened_batch(
+            message, plan, self._projection, self._resolve, self._limits, self._destination
+        )
+
+    def __iter__(self) -> Iterator[RecordBatch]:
+        """All batches. Where bodies go to a device, the next one is on its way meanwhile."""
+        if self._destination is None:
+            yield from map(self.get_batch, range(len(self)))
+            return
+        from colkern.ipc.reading.ahead import one_ahead
+
+        for opened in one_ahead(self._opened, len(self), self._destination.device):
+            yield opened.handed_out()
 
     def __getitem__(self, position: Any) -> Any:
         """A batch by its position, or a list of batches by a slice."""
@@ -344,7 +390,7 @@ class FileReader(Sequence[RecordBatch]):
 
     def _after(self, dictionaries: Dictionaries, message: Message) -> Dictionaries:
         plan = self._plans[message.version]
-        return dictionaries.after(message, plan, self._limits, may_replace=False)
+        return dictionaries.after(message, plan, self._limits, self._destination, may_replace=False)
 
     def close(self) -> None:
         """Does nothing that lasts: batches that were read stay good, and so does the reader."""
@@ -420,110 +466,3 @@ def _read_footer(source: RandomAccess, limits: Limits) -> tuple[int, dict[str, A
 
 def _blocks(blocks: Any) -> list[tuple[int, int, int]]:
     return [] if blocks is None else blocks.tolist()
-
-
-Source = Any
-"""A path, a bytes-like object, a `Buffer`, or an object with readinto, read, recv_into or recv."""
-
-
-def open(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> StreamReader | FileReader:
-    """A reader for an Arrow IPC file or stream; which of the two is told from the first bytes.
-
-    Args:
-        source: A path (`str` or path-like; mapped into memory, not read), a bytes-like object or
-            `Buffer` (not copied), a binary file object, pipe or socket (read from where it stands;
-            not closed). A file format on a source that cannot seek is read into memory whole.
-        limits: What may be spent on input that is not trusted.
-
-    What is not copied must stay as it is while batches of it are in use: a mapped file may be
-    unlinked, or replaced by renaming, but not overwritten, nor cut short, which ends the process
-    (SIGBUS). To read a file that others write to, pass an open file object.
-
-    Raises:
-        InvalidArrowError: If the source is neither, or its schema or footer is malformed.
-        UnsupportedError: If it is valid, but of a kind that colkern does not read.
-        LimitExceededError: If it is over the limits.
-        OSError: If the source cannot be opened or read.
-        TypeError: If `source` is none of these.
-    """
-    opened = _Opened(source)
-    try:
-        return opened.file_reader(limits) if opened.is_file else opened.stream_reader(limits)
-    except BaseException:
-        opened.close()
-        raise
-
-
-def open_file(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> FileReader:
-    """A reader for an Arrow IPC file; see `open`."""
-    opened = _Opened(source)
-    try:
-        return opened.file_reader(limits)
-    except BaseException:
-        opened.close()
-        raise
-
-
-def open_stream(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> StreamReader:
-    """A reader for an Arrow IPC stream; see `open`."""
-    opened = _Opened(source)
-    try:
-        return opened.stream_reader(limits)
-    except BaseException:
-        opened.close()
-        raise
-
-
-def read_schema(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> Schema:
-    """The schema of an Arrow IPC file or stream; see `open`. Of a byte stream, no more is taken."""
-    with open(source, limits=limits) as reader:
-        return reader.schema
-
-
-class _Opened:
-    """A source in one of its two shapes, before it is known which format it has."""
-
-    def __init__(self, source: Source) -> None:
-        opened = as_memory(source)
-        self._memory: Buffer | None = opened if isinstance(opened, Buffer) else None
-        self._own: Any = None if isinstance(opened, Buffer) else opened
-        self._file: Any = source if self._own is None else self._own
-        if self._memory is None:
-            self._bytes = ByteStream(self._file)
-            self._start = self._bytes.peek(len(MAGIC))
-        else:
-            self._start = self._memory[: len(MAGIC)].tobytes()
-
-    @property
-    def is_file(self) -> bool:
-        return self._start == MAGIC
-
-    def file_reader(self, limits: Limits) -> FileReader:
-        self._refuse_other_formats()
-        if self._memory is not None:
-            return FileReader(Memory(self._memory), limits)
-        seekable = getattr(self._file, "seekable", None)
-        if seekable is not None and seekable():
-            self._file.seek(-len(self._start), os.SEEK_CUR)
-            return FileReader(SeekableFile(self._file), limits)
-        whole = self._bytes.take_all()
-        self.close()
-        return FileReader(Memory(whole), limits)
-
-    def stream_reader(self, limits: Limits) -> StreamReader:
-        self._refuse_other_formats()
-        if self._memory is not None:
-            return StreamReader(MemoryStream(Memory(self._memory)), limits)
-        reader = StreamReader(self._bytes, limits)
-        if self._own is not None:
-            reader._closing.append(self._own)
-        return reader
-
-    def _refuse_other_formats(self) -> None:
-        for magic, name in _OTHER_FORMATS.items():
-            if self._start.startswith(magic):
-                raise UnsupportedError(f"{name} data, not an Arrow IPC file or stream")
-
-    def close(self) -> None:
-        if self._own is not None:
-            self._own.close()

@@ -11,6 +11,7 @@ import mmap
 import os
 import stat
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -19,19 +20,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError
-from colkern.memory import EMPTY, Buffer, allocate
+from colkern.memory import EMPTY, HOST, Buffer, allocate, allocate_for_overwrite
+
+# What is passed by at a time.
+_SCRATCH = 1 << 20
 
 # What is allocated for a length that only the sender vouches for; more as bytes really arrive.
 _FIRST_ALLOCATION = 1 << 26
 
 
 class RandomAccess(Protocol):
-    """Bytes of known size that can be read in any order."""
+    """Bytes of known size that can be read in any order, but for a `Passing` source."""
 
     size: int
 
     def read(self, offset: int, length: int) -> Buffer:
         """`length` bytes from `offset` on; the caller has checked that they are there."""
+        ...
+
+    def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
+        """Put as many bytes as `view` has into it, from `offset` on; otherwise as `read`."""
         ...
 
 
@@ -42,6 +50,10 @@ class Sequential(Protocol):
 
     def take(self, length: int) -> Buffer:
         """The next `length` bytes, or fewer where the source ends before."""
+        ...
+
+    def take_into(self, view: NDArray[np.uint8]) -> int:
+        """Put the next bytes into `view`; how many: fewer than it has where the source ends before."""
         ...
 
 
@@ -55,6 +67,43 @@ class Memory:
     def read(self, offset: int, length: int) -> Buffer:
         """A slice; not copied."""
         return Buffer.of_read_only(self._bytes[offset : offset + length])
+
+    def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
+        """A copy of a range."""
+        view[:] = self._bytes[offset : offset + view.size]
+
+
+class OpenFile:
+    """Random access to a regular file, for several threads at once; ranges are copies.
+
+    Args:
+        file: The file, which the caller closes. Here it stays open for as long as it is used.
+    """
+
+    def __init__(self, file: io.FileIO) -> None:
+        self._descriptor = os.dup(file.fileno())
+        weakref.finalize(self, os.close, self._descriptor)
+        self.size = os.fstat(self._descriptor).st_size
+
+    @property
+    def descriptor_path(self) -> str:
+        """A name of the file that stays its own, whatever becomes of its path."""
+        return f"/proc/self/fd/{self._descriptor}"
+
+    def read(self, offset: int, length: int) -> Buffer:
+        """The bytes of a range, in new memory."""
+        data = allocate_for_overwrite(length, np.uint8)
+        self.read_into(offset, data)
+        return Buffer(data)
+
+    def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
+        """Read a range into given memory."""
+        filled = 0
+        while filled < view.size:
+            count = os.preadv(self._descriptor, [view[filled:].data], offset + filled)
+            if count == 0:
+                raise _shrunk(view.size - filled, offset)
+            filled += count
 
 
 class SeekableFile:
@@ -74,11 +123,23 @@ class SeekableFile:
             self._file.seek(self._start + offset)
             data = _fill(self._receive, length)
         if data.size < length:
-            raise InvalidArrowError(
-                f"the file ended {length - data.size} bytes early: it shrank while it was read",
-                place=f"byte {offset}",
-            )
+            raise _shrunk(length - data.size, offset)
         return Buffer(data)
+
+    def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
+        """Read a range into given memory."""
+        with self._lock:
+            self._file.seek(self._start + offset)
+            filled = _fill_view(self._receive, view)
+        if filled < view.size:
+            raise _shrunk(view.size - filled, offset)
+
+
+def _shrunk(missing: int, offset: int) -> InvalidArrowError:
+    return InvalidArrowError(
+        f"the file ended {missing} bytes early: it shrank while it was read",
+        place=f"byte {offset}",
+    )
 
 
 class MemoryStream:
@@ -94,6 +155,26 @@ class MemoryStream:
         taken = self._source.read(self.position, length)
         self.position += length
         return taken
+
+    def take_into(self, view: NDArray[np.uint8]) -> int:
+        """Copy the next bytes."""
+        size = min(view.size, self._source.size - self.position)
+        self._source.read_into(self.position, view[:size])
+        self.position += size
+        return size
+
+    def body(self, size: int) -> Body:
+        """The next bytes as a range of the source; none of them is read.
+
+        Raises:
+            InvalidArrowError: If the source ends before.
+        """
+        left = self._source.size - self.position
+        if size > left:
+            raise ended_early(left, size, "body")
+        start = self.position
+        self.position += size
+        return Body(self._source, start, size)
 
 
 class ByteStream:
@@ -120,12 +201,83 @@ class ByteStream:
         self.position += taken.size
         return Buffer(taken)
 
+    def take_into(self, view: NDArray[np.uint8]) -> int:
+        """Receive the next bytes in given memory."""
+        ahead = self._ahead[: view.size]
+        self._ahead = self._ahead[view.size :]
+        view[: ahead.size] = ahead
+        filled = ahead.size + _fill_view(self._receive, view[ahead.size :])
+        self.position += filled
+        return filled
+
     def take_all(self) -> Buffer:
         """All bytes that are left, in new memory."""
         parts = []
         while (part := self.take(_FIRST_ALLOCATION)).size:
             parts.append(part.array)
         return Buffer(parts[0] if len(parts) == 1 else np.concatenate([EMPTY.array, *parts]))
+
+
+class Passing:
+    """Bytes of a stream that are not taken yet: each is read once, in order, or passed by.
+
+    Args:
+        stream: The stream, which stands where they begin.
+        size: How many there are.
+    """
+
+    def __init__(self, stream: Sequential, size: int) -> None:
+        self.size = size
+        self._stream = stream
+        self._position = 0
+        self._settled: Memory | None = None
+
+    def settle(self) -> None:
+        """Take all of them into memory: from then on they are read in any order.
+
+        Raises:
+            InvalidArrowError: If the source ends before.
+        """
+        if self._settled is None:
+            taken = self._stream.take(self.size)
+            self._position = self.size
+            if taken.size < self.size:
+                raise ended_early(taken.size, self.size, "body")
+            self._settled = Memory(taken)
+
+    def read(self, offset: int, length: int) -> Buffer:
+        """A range, of all bytes in memory."""
+        self.settle()
+        assert self._settled is not None
+        return self._settled.read(offset, length)
+
+    def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
+        """Read a range into given memory; unless all are in memory, behind what has been read."""
+        if self._settled is not None:
+            self._settled.read_into(offset, view)
+            return
+        self._pass_by(offset)
+        self._take_into(view)
+
+    def finish(self) -> None:
+        """Pass by what has not been read; raises as `settle`."""
+        self._pass_by(self.size)
+
+    def _pass_by(self, offset: int) -> None:
+        while self._position < offset:
+            scratch = np.empty(min(offset - self._position, _SCRATCH), np.uint8)
+            self._take_into(scratch)
+
+    def _take_into(self, view: NDArray[np.uint8]) -> None:
+        taken = self._stream.take_into(view)
+        if taken < view.size:
+            raise ended_early(self._position + taken, self.size, "body")
+        self._position += taken
+
+
+def ended_early(found: int, size: int, part: str) -> InvalidArrowError:
+    """The error for a source that ends within a part of a message."""
+    return InvalidArrowError(f"the source ends after {found} of {size} {part} bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +294,24 @@ class Body:
         Raises:
             InvalidArrowError: If they are not all in the body.
         """
+        self.require(offset, length)
+        return self.source.read(self.start + offset, length)
+
+    def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
+        """Put as many bytes as `view` has into it, from `offset` on; the caller has checked the range."""
+        self.source.read_into(self.start + offset, view)
+
+    def require(self, offset: int, length: int) -> None:
+        """Raise `InvalidArrowError` unless all of a range is in the body."""
         if offset < 0 or length < 0 or offset > self.size - length:
             raise InvalidArrowError(
                 f"buffer of {length} bytes at {offset} in a body of {self.size} bytes"
             )
-        return self.source.read(self.start + offset, length)
+
+    @property
+    def passing(self) -> Passing | None:
+        """The source, where ranges have to be read one after the other."""
+        return self.source if isinstance(self.source, Passing) else None
 
     @property
     def is_in_memory(self) -> bool:
@@ -215,36 +380,53 @@ def _fill(
     return data[:filled]
 
 
-def open_path(path: str | os.PathLike[str]) -> Buffer | io.FileIO:
-    """The bytes of a regular file, mapped into memory; of a pipe or device, the open file.
+def _fill_view(receive: Receive, view: NDArray[np.uint8]) -> int:
+    """Fill given memory; how many bytes: fewer than it has where the source ends before."""
+    filled = 0
+    while filled < view.size:
+        received = receive(view[filled:].data)
+        if received == 0:
+            break
+        filled += received
+    return filled
+
+
+def opened_source(source: Any, *, mapped: bool = True) -> Memory | OpenFile | io.FileIO | None:
+    """The bytes of a path, a `Buffer` or a bytes-like object, where they need not be read first.
+
+    Of a path to a pipe or device it is the open file, which the caller closes; of anything else None.
+
+    Args:
+        source: The source.
+        mapped: Whether a file is mapped into memory.
 
     Raises:
         OSError: If the file cannot be opened.
+        ValueError: If it is a buffer in device memory.
     """
+    if isinstance(source, str | os.PathLike):
+        return _opened_path(source, mapped)
+    if isinstance(source, Buffer):
+        if source.device != HOST:
+            raise ValueError(
+                f"source: its bytes live on {source.device}; metadata is read on the host"
+            )
+        return Memory(source)
+    return Memory(Buffer.from_object(source)) if _is_bytes_like(source) else None
+
+
+def _opened_path(path: str | os.PathLike[str], mapped: bool) -> Memory | OpenFile | io.FileIO:
     # Opened once: a second reader of a pipe would find its writer gone.
     file = io.FileIO(path)
     status = os.fstat(file.fileno())
     if not stat.S_ISREG(status.st_mode):
         return file
     with file:
+        if not mapped:
+            return OpenFile(file)
         if status.st_size == 0:
-            return EMPTY
-        return Buffer.from_object(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-
-
-def as_memory(source: Any) -> Buffer | io.FileIO | None:
-    """The bytes of a path, a `Buffer` or a bytes-like object, where they need not be read first.
-
-    Of a path to a pipe or device it is the open file, which the caller closes; of anything else None.
-
-    Raises:
-        OSError: If the file cannot be opened.
-    """
-    if isinstance(source, str | os.PathLike):
-        return open_path(source)
-    if isinstance(source, Buffer):
-        return source
-    return Buffer.from_object(source) if _is_bytes_like(source) else None
+            return Memory(EMPTY)
+        return Memory(Buffer.from_object(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
 
 
 def _is_bytes_like(source: Any) -> bool:
@@ -262,9 +444,9 @@ def open_sequential(source: Any) -> tuple[Sequential, Callable[[], None]]:
         OSError: If a path cannot be opened.
         TypeError: If it is no source.
     """
-    memory = as_memory(source)
-    if isinstance(memory, Buffer):
-        return MemoryStream(Memory(memory)), lambda: None
-    if memory is not None:
-        return ByteStream(memory), memory.close
+    found = opened_source(source)
+    if isinstance(found, Memory | OpenFile):
+        return MemoryStream(found), lambda: None
+    if found is not None:
+        return ByteStream(found), found.close
     return ByteStream(source), lambda: None

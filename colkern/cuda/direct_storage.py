@@ -1,0 +1,54 @@
+"""GPUDirect Storage: files into device memory past the host's memory, through kvikio.
+
+kvikio uses it where driver and file system can; elsewhere, in its compatibility mode, it goes through
+the host's memory, as `colkern.cuda.staging` does. Only the former is used here. A file that the host has
+in its page cache may be read faster from there: COLKERN_DIRECT_STORAGE=0 turns this off.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any
+
+from colkern.errors import InvalidArrowError
+
+
+@cache
+def is_available() -> bool:
+    """Whether kvikio is installed and reads past the host's memory; nothing is raised."""
+    if os.environ.get("COLKERN_DIRECT_STORAGE", "1") == "0":
+        return False
+    try:
+        import kvikio.defaults
+    except (ImportError, OSError, RuntimeError):
+        return False
+    return not kvikio.defaults.is_compat_mode_preferred()
+
+
+class DirectFile:
+    """A file that is read into device memory.
+
+    Args:
+        path: Its name, or that of an open descriptor (/proc/self/fd/N).
+    """
+
+    def __init__(self, path: str) -> None:
+        import kvikio
+
+        self._file = kvikio.CuFile(path, "r")
+
+    def begin(self, offset: int, target: Any) -> Any:
+        """Start to fill a uint8 array in device memory; the `get` of what comes back says how many bytes.
+
+        It is not ordered with any stream: nothing may be using the array.
+        """
+        return self._file.pread(target, target.nbytes, offset)
+
+    def require(self, count: int, size: int, offset: int) -> None:
+        """Raise `InvalidArrowError` if fewer bytes were read from there than were asked for."""
+        if count != size:
+            raise InvalidArrowError(
+                f"the file ended {size - count} bytes early: it shrank while it was read",
+                place=f"byte {offset}",
+            )

@@ -1,0 +1,209 @@
+"""From a source to its reader: `open`, `open_file`, `open_stream`.
+
+Columnar format 1.5: "IPC streaming format", "IPC file format".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from colkern.errors import UnsupportedError
+from colkern.ipc.framing import MAGIC
+from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.ipc.reading.readers import FileReader, StreamReader
+from colkern.ipc.reading.sources import (
+    ByteStream,
+    Memory,
+    MemoryStream,
+    OpenFile,
+    RandomAccess,
+    SeekableFile,
+    opened_source,
+)
+from colkern.memory import HOST, Device, device_named
+from colkern.schema import Schema
+
+if TYPE_CHECKING:
+    from colkern.ipc.reading.destination import Destination
+
+_OTHER_FORMATS = {
+    b"FEA1": "Feather version 1",
+    b"PAR1": "Parquet",
+    b"ORC": "ORC",
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+}
+
+
+Source = Any
+"""A path, a bytes-like object, a `Buffer`, or an object with readinto, read, recv_into or recv."""
+
+
+def open(
+    source: Source,
+    *,
+    columns: Sequence[int | str] | None = None,
+    device: str | Device | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> StreamReader | FileReader:
+    """A reader for an Arrow IPC file or stream; which of the two is told from the first bytes.
+
+    Args:
+        source: A path (`str` or path-like; mapped into memory, not read), a bytes-like object or
+            `Buffer` (not copied), a binary file object, pipe or socket (read from where it stands;
+            not closed). A file format on a source that cannot seek is read into memory whole.
+        columns: Names or positions of the columns to hand out, in that order; None for all. Others
+            are not looked at.
+        device: Where the bodies of messages go: "cuda", "cuda:1" or a `Device`; None, or "cpu", for
+            host memory.
+        limits: What may be spent on input that is not trusted.
+
+    What is not copied must stay as it is while batches of it are in use: a mapped file may be
+    unlinked, or replaced by renaming, but not overwritten, nor cut short, which ends the process
+    (SIGBUS). To read a file that others write to, pass an open file object.
+
+    With a `device`, metadata is read on the host, and each batch gets one block of device memory (from
+    CuPy's pool, or whatever CuPy allocates from), in which the buffers of the wanted columns begin at
+    multiples of 64 bytes. Their bytes are copied once, through page-locked memory, beside the work of
+    the stream that is current in CuPy, which waits for them before what it gets next. Of a file, the
+    next batch is on its way while one is in use. A path is read, not mapped. Compressed buffers are
+    decompressed on their way. Dictionaries are brought when a column first needs them.
+
+    Raises:
+        InvalidArrowError: If the source is neither, or its schema or footer is malformed.
+        UnsupportedError: If it is valid, but of a kind that colkern does not read.
+        LimitExceededError: If it is over the limits.
+        DeviceUnavailableError: If there is no such device, saying what is missing.
+        OSError: If the source cannot be opened or read.
+        TypeError: If `source` is none of these.
+        KeyError, IndexError: If there is no such column.
+    """
+    options = _Options.of(columns, device, limits)
+    opened = _Opened(source, options)
+    try:
+        return opened.file_reader() if opened.is_file else opened.stream_reader()
+    except BaseException:
+        opened.close()
+        raise
+
+
+def open_file(
+    source: Source,
+    *,
+    columns: Sequence[int | str] | None = None,
+    device: str | Device | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> FileReader:
+    """A reader for an Arrow IPC file; see `open`."""
+    opened = _Opened(source, _Options.of(columns, device, limits))
+    try:
+        return opened.file_reader()
+    except BaseException:
+        opened.close()
+        raise
+
+
+def open_stream(
+    source: Source,
+    *,
+    columns: Sequence[int | str] | None = None,
+    device: str | Device | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> StreamReader:
+    """A reader for an Arrow IPC stream; see `open`."""
+    opened = _Opened(source, _Options.of(columns, device, limits))
+    try:
+        return opened.stream_reader()
+    except BaseException:
+        opened.close()
+        raise
+
+
+def read_schema(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> Schema:
+    """The schema of an Arrow IPC file or stream; see `open`. Of a byte stream, no more is taken."""
+    with open(source, limits=limits) as reader:
+        return reader.schema
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    limits: Limits
+    columns: Sequence[int | str] | None
+    destination: Destination | None
+
+    @classmethod
+    def of(
+        cls, columns: Sequence[int | str] | None, device: str | Device | None, limits: Limits
+    ) -> _Options:
+        return cls(limits, columns, _destination(device))
+
+
+def _destination(device: str | Device | None) -> Destination | None:
+    if device is None or device_named(device) == HOST:
+        return None
+    from colkern.ipc.reading.destination import Destination
+
+    return Destination(device)
+
+
+class _Opened:
+    """A source in one of its two shapes, before it is known which format it has."""
+
+    def __init__(self, source: Source, options: _Options) -> None:
+        self._options = options
+        # What is read into device memory is not to be mapped into host memory first.
+        found = opened_source(source, mapped=options.destination is None)
+        self._random: RandomAccess | None = None
+        self._own: Any = None
+        self._file: Any = source
+        if isinstance(found, Memory | OpenFile):
+            self._random = found
+            self._start = found.read(0, min(len(MAGIC), found.size)).tobytes()
+            return
+        if found is not None:
+            self._file = self._own = found
+        self._bytes = ByteStream(self._file)
+        self._start = self._bytes.peek(len(MAGIC))
+
+    @property
+    def is_file(self) -> bool:
+        return self._start == MAGIC
+
+    def file_reader(self) -> FileReader:
+        self._refuse_other_formats()
+        return FileReader(self._random or self._any_order(), *self._how())
+
+    def _any_order(self) -> RandomAccess:
+        """The bytes of a file object: where it cannot seek, all are taken into memory."""
+        seekable = getattr(self._file, "seekable", None)
+        if seekable is not None and seekable():
+            self._file.seek(-len(self._start), os.SEEK_CUR)
+            return SeekableFile(self._file)
+        whole = self._bytes.take_all()
+        self.close()
+        return Memory(whole)
+
+    def stream_reader(self) -> StreamReader:
+        self._refuse_other_formats()
+        if self._random is not None:
+            return StreamReader(MemoryStream(self._random), *self._how())
+        reader = StreamReader(self._bytes, *self._how())
+        if self._own is not None:
+            reader._closing.append(self._own)
+        return reader
+
+    def _how(self) -> tuple[Limits, Sequence[int | str] | None, Destination | None]:
+        options = self._options
+        return options.limits, options.columns, options.destination
+
+    def _refuse_other_formats(self) -> None:
+        for magic, name in _OTHER_FORMATS.items():
+            if self._start.startswith(magic):
+                raise UnsupportedError(f"{name} data, not an Arrow IPC file or stream")
+
+    def close(self) -> None:
+        if self._own is not None:
+            self._own.close()

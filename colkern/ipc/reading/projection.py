@@ -1,0 +1,44 @@
+"""Which columns of a source a reader hands out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from colkern.arrays import RecordBatch
+from colkern.ipc.reading.plans import ColumnsPlan
+from colkern.schema import Schema
+
+
+class Projection:
+    """Some columns of a schema, in an order of their own, or all.
+
+    Args:
+        schema: The schema of the source.
+        columns: Names or positions; None for all columns.
+
+    Raises:
+        KeyError: If the schema has no field of that name, or several.
+        IndexError: If it has no field at that position.
+        TypeError: If `columns` is one name.
+    """
+
+    def __init__(self, schema: Schema, columns: Sequence[int | str] | None) -> None:
+        if isinstance(columns, str):
+            raise TypeError(f"columns: expected a list of names or positions, got {columns!r}")
+        self._all = columns is None
+        self.positions: Sequence[int] = range(len(schema))
+        self.schema = schema
+        if columns is not None:
+            self.positions = [schema.index(key) for key in columns]
+            fields = tuple(schema.fields[position] for position in self.positions)
+            self.schema = Schema(fields, schema.metadata)
+
+    def of(self, batch: RecordBatch) -> RecordBatch:
+        """The chosen columns of a batch; none is decoded."""
+        return batch if self._all else batch.select(self.positions)
+
+    def dictionary_ids(self, plan: ColumnsPlan) -> set[int]:
+        """The ids of the dictionaries that the chosen columns need."""
+        return {
+            id_ for position in self.positions for id_ in plan.columns[position].dictionary_ids()
+        }

@@ -657,10 +657,14 @@ class RecordBatchStream:
     Args:
         schema: The schema of every batch.
         batches: The batches.
+        device: Where their bytes are; None if only they know.
     """
 
-    def __init__(self, schema: Schema, batches: Iterable[RecordBatch]) -> None:
+    def __init__(
+        self, schema: Schema, batches: Iterable[RecordBatch], device: Device | None = None
+    ) -> None:
         self.schema = schema
+        self.device = device
         self._batches = iter(batches)
         # What compiled code was handed of it, kept alive while that runs.
         self._record: Any = None
@@ -697,7 +701,7 @@ class RecordBatchStream:
     def __arrow_c_device_stream__(self, requested_schema: Any = None, **kwargs: Any) -> Any:
         """The batches as an `arrow_device_array_stream` capsule; nothing is copied.
 
-        The first batch is made now: the capsule says on which kind of device all are.
+        The capsule says on which kind of device they are: if only they know, the first is made now.
         """
         from colkern.interchange import export_device_stream
 

@@ -30,7 +30,8 @@ def export_device_stream(
 ) -> Any:
     """A capsule named `arrow_device_array_stream`, which consumes the stream as the consumer asks.
 
-    The structure says on which kind of device all batches are, so the first batch is made now.
+    The structure says on which kind of device all batches are. If the stream does not know, its first
+    batch is made now.
 
     Args:
         stream: The stream.
@@ -40,13 +41,11 @@ def export_device_stream(
     Raises:
         UnsupportedError: If a keyword has a value.
 
-    and what the stream raises while its first batch is made. Errors of later ones reach the consumer as
+    and what the stream raises while its first batch is made now. Errors of later ones reach the consumer as
     those of `export_stream` do, also one of another kind of device.
     """
     require_no_keywords(kwargs)
-    first = next(stream, None)
-    device = HOST if first is None else device_of_batch(first)
-    batches = chain(() if first is None else (first,), stream)
+    rest, device = (stream, stream.device) if stream.device else _looked_into(stream)
 
     def move_batch(batch: RecordBatch, address: int) -> None:
         move_device_batch_to(batch, _device_in_stream(batch, device), address)
@@ -54,9 +53,16 @@ def export_device_stream(
     export = Export(DeviceStreamStruct)
     device_type, _ = type_of_device(device)
     words = array("q", (device_type, *_FUNCTIONS, export.release, 0))
-    rest = RecordBatchStream(stream.schema, batches)
     export.anchor(words, Producer(rest, DeviceArrayStruct, move_batch))
     return export.into_capsule(words)
+
+
+def _looked_into(stream: RecordBatchStream) -> tuple[RecordBatchStream, Device]:
+    """The same batches, and where the first one is."""
+    first = next(stream, None)
+    if first is None:
+        return stream, HOST
+    return RecordBatchStream(stream.schema, chain((first,), stream)), device_of_batch(first)
 
 
 def _device_in_stream(batch: RecordBatch, promised: Device) -> Device:

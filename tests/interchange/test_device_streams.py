@@ -16,6 +16,7 @@ import colkern as ck
 from colkern.cuda.stand_in import StandIn
 from colkern.errors import InvalidArrowError, StreamError, UnsupportedError
 from colkern.interchange import import_batch, import_stream
+from colkern.interchange.arrays import empty_array
 
 CPU, CUDA = 1, 2
 BATCH = ck.record_batch({"a": [1, 2, 3], "t": ["x", None, "yy"]})
@@ -90,6 +91,21 @@ def test_only_the_first_batch_is_made_ahead() -> None:
     assert made == [0, 1, 2]
 
 
+def test_nothing_is_made_ahead_where_the_device_is_known(device: StandIn, c: Any) -> None:
+    """A first batch without rows has no bytes that would say where it is."""
+
+    def batches() -> Iterator[ck.RecordBatch]:
+        yield ck.RecordBatch(BATCH.schema, [empty_array(t) for t in BATCH.schema.types])
+        yield ck.to_device(BATCH)
+
+    stream = ck.RecordBatchStream(BATCH.schema, batches(), ck.Device("cuda"))
+    capsule = stream.__arrow_c_device_stream__()
+    assert c.struct_in(capsule, c.DeviceStream).device_type == CUDA
+    found = import_stream(c.DeviceStreamExporter(capsule)).read_all()
+    assert [len(batch) for batch in found] == [0, 3]
+    assert {batch["a"].device.kind for batch in found} == {"cuda"}
+
+
 def test_the_first_batch_s_error_is_raised_at_once() -> None:
     def batches() -> Iterator[ck.RecordBatch]:
         raise InvalidArrowError("bad")
@@ -130,14 +146,18 @@ def test_keywords_of_later_versions() -> None:
     assert stream_of(BATCH).__arrow_c_device_stream__(None, stream=None)
 
 
-def test_readers_of_files_and_streams(tmp_path: Path) -> None:
+@pytest.mark.parametrize("write", [ck.ipc.write_file, ck.ipc.write_stream])
+@pytest.mark.parametrize("where", ["cpu", "cuda:0"])
+def test_readers_of_files_and_streams(
+    write: Any, where: str, tmp_path: Path, device: StandIn, c: Any
+) -> None:
     path = tmp_path / "a.arrow"
-    for write in (ck.ipc.write_file, ck.ipc.write_stream):
-        write(path, [BATCH, BATCH])
-        with ck.ipc.open(path) as reader:
-            capsule_only = type("", (), {})()
-            capsule_only.__arrow_c_device_stream__ = reader.__arrow_c_device_stream__
-            assert [b.to_pylist() for b in import_stream(capsule_only)] == [ROWS, ROWS]
+    write(path, [BATCH.slice(0, 0), BATCH])
+    with ck.ipc.open(path, device=where) as reader:
+        capsule = reader.__arrow_c_device_stream__()
+        found = import_stream(c.DeviceStreamExporter(capsule)).read_all()
+    assert str(found[1]["a"].device) == where
+    assert [ck.to_host(batch).to_pylist() for batch in found] == [[], ROWS]
 
 
 def test_a_stream_of_one_batch_is_a_batch(c: Any) -> None:

@@ -14,7 +14,12 @@ from colkern.builders.numpy_arrays import from_numpy
 from colkern.builders.parts import BadValue
 from colkern.schema import DataType, Field, Schema, same_type
 
-_PROTOCOLS = ("array", "stream", "device_array", "device_stream")
+_ARROW_METHODS = (
+    "__arrow_c_array__",
+    "__arrow_c_stream__",
+    "__arrow_c_device_array__",
+    "__arrow_c_device_stream__",
+)
 
 
 def array(values: Any, type: DataType | None = None) -> Array:
@@ -94,7 +99,7 @@ def record_batch(
 
 
 def _speaks_arrow(data: Any) -> bool:
-    return any(hasattr(data, f"__arrow_c_{kind}__") for kind in _PROTOCOLS)
+    return any(hasattr(data, method) for method in _ARROW_METHODS)
 
 
 def _same_fields(a: Schema, b: Schema) -> bool:

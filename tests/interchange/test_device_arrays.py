@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import nanoarrow as na
@@ -12,10 +13,12 @@ import nanoarrow.device
 import numpy as np
 import pyarrow as pa
 import pytest
+from arrow_strategies import arrays
+from hypothesis import given
 from operations.samples import sample, samples
 
 import colkern as ck
-from colkern.cuda import count_transfers
+from colkern.cuda import count_transfers, stand_in
 from colkern.cuda.stand_in import StandIn
 from colkern.errors import DeviceUnavailableError, InvalidArrowError, UnsupportedError
 from colkern.interchange import export_device_array, import_array, import_batch
@@ -103,12 +106,19 @@ def test_the_device_method_is_asked_first() -> None:
 # Device memory, over a stand-in
 
 
-def bytes_on(device: StandIn, data: bytes) -> int:
-    """The address of a copy in device memory; it stays for as long as the device."""
-    block = device.allocated(len(data))
-    block[:] = np.frombuffer(data, np.uint8)
-    device.__dict__.setdefault("kept", []).append(block)
-    return int(block.ctypes.data)
+Place = Callable[[bytes], int]
+
+
+@pytest.fixture
+def place(device: StandIn, producer: Any) -> Place:
+    """Puts bytes into device memory, and says where."""
+
+    def placed(data: bytes) -> int:
+        block = producer.keep(device.allocated(len(data)))
+        block[:] = np.frombuffer(data, np.uint8)
+        return int(block.ctypes.data)
+
+    return placed
 
 
 @pytest.mark.parametrize("name", samples())
@@ -193,9 +203,11 @@ def test_the_host_method_says_what_to_do(device: StandIn) -> None:
         ck.to_device(ck.array([1])).__arrow_c_array__()
 
 
-def test_the_current_stream_waits_for_the_event(device: StandIn, producer: Any) -> None:
+def test_the_current_stream_waits_for_the_event(
+    device: StandIn, place: Place, producer: Any
+) -> None:
     event = device.record_current(0)
-    numbers = producer.array(3, [None, bytes_on(device, THREE)])
+    numbers = producer.array(3, [None, place(THREE)])
     exporter = producer.device_exporter(
         producer.schema(), producer.device_array(numbers, CUDA, event=event.handle)
     )
@@ -216,16 +228,16 @@ def test_what_nobody_asks_for_is_not_read(device: StandIn, producer: Any) -> Non
     assert (ours.device, ours.buffers[1].address) == (FIRST, 0xDEAD000)
 
 
-def text_on(device: StandIn, producer: Any, length: int) -> Any:
-    offsets = bytes_on(device, struct.pack(f"={length + 1}i", *range(length + 1)))
-    return producer.array(length, [None, offsets, bytes_on(device, b"x" * length)])
+def text_on(place: Place, producer: Any, length: int) -> Any:
+    offsets = place(struct.pack(f"={length + 1}i", *range(length + 1)))
+    return producer.array(length, [None, offsets, place(b"x" * length)])
 
 
-def test_one_copy_fetches_all_sizes_of_bytes(device: StandIn, producer: Any) -> None:
+def test_one_copy_fetches_all_sizes_of_bytes(device: StandIn, place: Place, producer: Any) -> None:
     event = device.record_current(0)
-    children = [text_on(device, producer, 3) for _ in range(5)]
+    children = [text_on(place, producer, 3) for _ in range(5)]
     # Of these, the size is 0 without a look.
-    children.append(producer.array(3, [None, bytes_on(device, THREE)]))
+    children.append(producer.array(3, [None, place(THREE)]))
     rows = producer.array(3, [None], children=children)
     names = [producer.schema(b"u", b"t%d" % i) for i in range(5)] + [producer.schema(b"l", b"n")]
     exporter = producer.device_exporter(
@@ -243,9 +255,9 @@ def test_one_copy_fetches_all_sizes_of_bytes(device: StandIn, producer: Any) -> 
     assert device.held_by == [event.handle] * 2
 
 
-def test_a_slice_s_last_offset_is_its_own(device: StandIn, producer: Any) -> None:
-    offsets = bytes_on(device, struct.pack("=4i", 0, 1, 3, -1))
-    text = producer.array(1, [None, offsets, bytes_on(device, b"abc")], offset=1)
+def test_a_slice_s_last_offset_is_its_own(place: Place, producer: Any) -> None:
+    offsets = place(struct.pack("=4i", 0, 1, 3, -1))
+    text = producer.array(1, [None, offsets, place(b"abc")], offset=1)
     ours = import_array(
         producer.device_exporter(producer.schema(b"u"), producer.device_array(text, CUDA))
     )
@@ -253,16 +265,14 @@ def test_a_slice_s_last_offset_is_its_own(device: StandIn, producer: Any) -> Non
 
 
 @pytest.mark.parametrize("where", ["host", "device"])
-def test_sizes_of_views_are_read_wherever_they_are(
-    where: str, device: StandIn, producer: Any
-) -> None:
+def test_sizes_of_views_are_read_wherever_they_are(where: str, place: Place, producer: Any) -> None:
     """The format's text has all buffers on the device; Arrow C++ keeps this one on the host."""
     text = b"a text of more than twelve bytes"
     view = struct.pack("=i4sii", len(text), text[:4], 0, 0)
     sizes: Any = struct.pack("=q", len(text))
     if where == "device":
-        sizes = bytes_on(device, sizes)
-    pointers = [None, bytes_on(device, view), bytes_on(device, text), sizes]
+        sizes = place(sizes)
+    pointers = [None, place(view), place(text), sizes]
     array = producer.device_array(producer.array(1, pointers), CUDA)
     ours = import_array(producer.device_exporter(producer.schema(b"vu"), array))
     assert ck.to_host(ours).to_pylist() == [text.decode()]
@@ -285,8 +295,8 @@ def test_page_locked_memory_is_the_host_s(device: StandIn, producer: Any) -> Non
     assert ours.to_pylist() == [0, 1, 2]
 
 
-def test_managed_memory_is_the_device_s(device: StandIn, producer: Any) -> None:
-    numbers = producer.array(3, [None, bytes_on(device, THREE)])
+def test_managed_memory_is_the_device_s(place: Place, producer: Any) -> None:
+    numbers = producer.array(3, [None, place(THREE)])
     ours = import_array(
         producer.device_exporter(producer.schema(), producer.device_array(numbers, CUDA_MANAGED))
     )
@@ -294,9 +304,9 @@ def test_managed_memory_is_the_device_s(device: StandIn, producer: Any) -> None:
 
 
 def test_an_imported_array_is_released_when_its_last_user_dies(
-    device: StandIn, producer: Any, c: Any
+    place: Place, producer: Any, c: Any
 ) -> None:
-    numbers = producer.array(3, [None, bytes_on(device, THREE)])
+    numbers = producer.array(3, [None, place(THREE)])
     exporter = producer.device_exporter(producer.schema(), producer.device_array(numbers, CUDA))
     ours = import_array(exporter)
     users = [ours.slice(1), ours.buffers[1], ours.buffers[1].array[:1]]
@@ -307,6 +317,30 @@ def test_an_imported_array_is_released_when_its_last_user_dies(
         assert producer.released[c.Array] == 0
         users.pop()
     assert producer.released[c.Array] == 1
+
+
+def test_padding_behind_the_device_type_means_nothing(place: Place, producer: Any) -> None:
+    """It has 32 bits, and what stands in the next 32 is whatever was there."""
+    array = producer.device_array(producer.array(3, [None, place(THREE)]), CUDA)
+    ctypes.memset(ctypes.addressof(array) + 92, 0xFF, 4)
+    assert import_array(producer.device_exporter(producer.schema(), array)).device == FIRST
+
+
+def test_rows_of_a_batch_on_a_device_may_not_be_null(place: Place, producer: Any) -> None:
+    column = producer.array(3, [None, place(THREE)])
+    rows = producer.array(3, [place(b"\x05")], null_count=-1, children=[column])
+    schema = producer.schema(b"+s", children=[producer.schema(name=b"a")])
+    with pytest.raises(InvalidArrowError, match="1 rows"):
+        import_batch(producer.device_exporter(schema, producer.device_array(rows, CUDA)))
+
+
+@given(arrays())
+def test_any_array_there_and_back(array: pa.Array) -> None:
+    with stand_in.installed():
+        ours = import_array(OnlyDevice(ck.to_device(import_array(OnlyDevice(array)))))
+        back = pa.array(ck.to_host(ours))
+    assert back.equals(array)
+    assert back.type == array.type
 
 
 # What is refused
@@ -363,9 +397,9 @@ def test_no_cuda_device(producer: Any, device_type: int) -> None:
     ],
 )
 def test_members_are_checked_as_those_of_host_memory(
-    device: StandIn, producer: Any, member: str, value: int, word: str
+    place: Place, producer: Any, member: str, value: int, word: str
 ) -> None:
-    text = text_on(device, producer, 3)
+    text = text_on(place, producer, 3)
     setattr(text, member, value)
     exporter = producer.device_exporter(
         producer.schema(b"u", b"a"), producer.device_array(text, CUDA)
@@ -375,12 +409,12 @@ def test_members_are_checked_as_those_of_host_memory(
 
 
 def test_lengths_of_a_column_beside_are_checked_before_they_are_fetched(
-    device: StandIn, producer: Any
+    place: Place, producer: Any
 ) -> None:
     """They are fetched together, and the device would fail for ever where it reads what is not there."""
-    beside = text_on(device, producer, 3)
+    beside = text_on(place, producer, 3)
     beside.length = 2**62
-    rows = producer.array(3, [None], children=[text_on(device, producer, 3), beside])
+    rows = producer.array(3, [None], children=[text_on(place, producer, 3), beside])
     names = [producer.schema(b"u", b"a"), producer.schema(b"u", b"b")]
     batch = import_batch(
         producer.device_exporter(
@@ -391,9 +425,9 @@ def test_lengths_of_a_column_beside_are_checked_before_they_are_fetched(
         batch["a"]
 
 
-def test_a_negative_last_offset_on_a_device(device: StandIn, producer: Any) -> None:
-    offsets = bytes_on(device, struct.pack("=3i", 0, 2, -5))
-    text = producer.array(2, [None, offsets, bytes_on(device, b"ab")])
+def test_a_negative_last_offset_on_a_device(place: Place, producer: Any) -> None:
+    offsets = place(struct.pack("=3i", 0, 2, -5))
+    text = producer.array(2, [None, offsets, place(b"ab")])
     exporter = producer.device_exporter(
         producer.schema(b"u", b"a"), producer.device_array(text, CUDA)
     )
@@ -401,8 +435,8 @@ def test_a_negative_last_offset_on_a_device(device: StandIn, producer: Any) -> N
         import_array(exporter)
 
 
-def test_a_structure_is_imported_once(device: StandIn, producer: Any, c: Any) -> None:
-    numbers = producer.array(3, [None, bytes_on(device, THREE)])
+def test_a_structure_is_imported_once(place: Place, producer: Any, c: Any) -> None:
+    numbers = producer.array(3, [None, place(THREE)])
     exporter = producer.device_exporter(producer.schema(), producer.device_array(numbers, CUDA))
     ours = import_array(exporter)
     with pytest.raises(InvalidArrowError, match="arrow_device_array is released"):

@@ -190,16 +190,18 @@ def device_structure(field: Field, owner: Imported) -> HostStructure:
         if struct.sync_event:
             raise InvalidArrowError("an array in the memory of the CPU has an event to wait for")
         return HostStructure(field, owner)
-    event = None
-    if struct.sync_event:
-        (handle,) = words_at(struct.sync_event, 1)
-        event = memory.library().event_at(handle, device.ordinal)
     if struct.device_type == CUDA_HOST:
-        if event is not None:
-            event.wait()
+        if struct.sync_event:
+            _event_at(struct.sync_event, device).wait()
         return HostStructure(field, owner)
     memory.require_device()
+    event = _event_at(struct.sync_event, device) if struct.sync_event else None
     return _DeviceStructure(field, owner, device, event)
+
+
+def _event_at(pointer: int, device: Device) -> Event:
+    (handle,) = words_at(pointer, 1)
+    return memory.library().event_at(handle, device.ordinal)
 
 
 class _DeviceStructure(HostStructure):

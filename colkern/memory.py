@@ -103,7 +103,7 @@ class Buffer:
         """`size` bytes of host memory at `address`; `owner` is kept alive as long as the buffer."""
         if size == 0:
             return EMPTY
-        buffer = cls(np.asarray(_ForeignMemory(address, size, owner)))
+        buffer = cls.of_read_only(array_at(address, size, owner))
         buffer._address = address
         return buffer
 
@@ -233,7 +233,7 @@ class _ForeignMemory:
 
     __slots__ = ("__array_interface__", "owner")
 
-    def __init__(self, address: int, size: int, owner: object, read_only: bool = True) -> None:
+    def __init__(self, address: int, size: int, owner: object, read_only: bool) -> None:
         self.owner = owner
         self.__array_interface__ = {
             "version": 3,
@@ -241,6 +241,13 @@ class _ForeignMemory:
             "typestr": "|u1",
             "data": (address, read_only),
         }
+
+
+def array_at(
+    address: int, size: int, owner: object, *, read_only: bool = True
+) -> NDArray[np.uint8]:
+    """`size` bytes of host memory at `address`; `owner` is kept alive as long as the array."""
+    return np.asarray(_ForeignMemory(address, size, owner, read_only))
 
 
 _READ_ONLY_SINCE = (1, 0)
@@ -273,8 +280,8 @@ def dlpack_capsule(
     """
     old = max_version is None or max_version < _READ_ONLY_SINCE
     if old and isinstance(items, np.ndarray):
-        memory = _ForeignMemory(items.ctypes.data, items.nbytes, items, read_only=False)
-        items = np.asarray(memory).view(items.dtype)
+        writable = array_at(items.ctypes.data, items.nbytes, items, read_only=False)
+        items = writable.view(items.dtype)
     wishes = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
     # CuPy and NumPy of old do not know all of them.
     return items.__dlpack__(**{name: wish for name, wish in wishes.items() if wish is not None})

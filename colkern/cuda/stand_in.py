@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event, SharedEvent
-from colkern.memory import Buffer
+from colkern.memory import array_at
 
 FRESH = 0xA5
 """What each byte of fresh memory is."""
@@ -128,9 +128,8 @@ class StandIn:
         return _LateStream(self)
 
     def array_at(self, address: int, size: int, ordinal: int, owner: object) -> NDArray[np.uint8]:
-        """Memory that somebody else owns, for reading."""
-        found: NDArray[np.uint8] = Buffer.from_address(address, size, owner).array
-        return found
+        """Memory that somebody else owns; on a device, all of it can be written to."""
+        return array_at(address, size, owner, read_only=False)
 
     def ordinal_at(self, address: int) -> int | None:
         """The first device, if it is in a block of its memory."""

@@ -34,6 +34,15 @@ _NO_ID = -1
 """The number of the one CPU, as Arrow's own libraries have it."""
 
 
+def require_known_type(device_type: int) -> None:
+    """Raise `UnsupportedError` if colkern does not use memory of that kind."""
+    if device_type not in (CPU, CUDA, CUDA_HOST, CUDA_MANAGED):
+        name = NAMES.get(device_type, "unknown")
+        raise UnsupportedError(
+            f"memory of device type {device_type} ({name}); colkern takes that of CPU and CUDA devices"
+        )
+
+
 def device_of_type(device_type: int, device_id: int) -> Device:
     """The device that uses memory of that kind. Page-locked memory of CUDA is the host's.
 
@@ -41,13 +50,9 @@ def device_of_type(device_type: int, device_id: int) -> Device:
         UnsupportedError: If colkern does not use such memory.
         InvalidArrowError: If the number of a CUDA device is negative.
     """
+    require_known_type(device_type)
     if device_type in (CPU, CUDA_HOST):
         return HOST
-    if device_type not in (CUDA, CUDA_MANAGED):
-        name = NAMES.get(device_type, "unknown")
-        raise UnsupportedError(
-            f"memory of device type {device_type} ({name}); colkern takes that of CPU and CUDA devices"
-        )
     if device_id < 0:
         raise InvalidArrowError(f"CUDA device {device_id}")
     return Device("cuda", device_id)

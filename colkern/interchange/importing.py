@@ -18,9 +18,11 @@ from colkern.interchange.abi import (
     DeviceStreamStruct,
     Imported,
     StreamStruct,
+    struct_at,
 )
 from colkern.interchange.arrays import HostStructure, empty_array, read_array, read_batch
 from colkern.interchange.device_arrays import device_structure
+from colkern.interchange.device_types import require_known_type
 from colkern.interchange.schemas import field_in, schema_of
 from colkern.interchange.streams import Consumer
 from colkern.schema import Field
@@ -33,8 +35,9 @@ def import_array(obj: Any) -> Array:
     `__arrow_c_stream__` (a chunked array, a column of a data frame) is taken if its stream holds one
     array, or none.
 
-    On a device, the caller's current stream is made to wait for the producer; where there are strings
-    of bytes, their number is fetched, which waits.
+    On a device, the caller's current stream is made to wait for the producer; where there are strings,
+    the number of their bytes is fetched, which waits. Keep the array until what was started with it
+    has ended: after it, the producer may use the memory again, on a stream of its own.
 
     Raises:
         TypeError: If the object has none of these methods.
@@ -105,6 +108,8 @@ def _structures(obj: Any) -> tuple[Field, Iterator[HostStructure]]:
     device_method = getattr(obj, "__arrow_c_device_stream__", None)
     if device_method is not None:
         stream = Imported.from_capsule(DeviceStreamStruct, device_method())
+        # Not after a batch was made for nothing.
+        require_known_type(struct_at(DeviceStreamStruct, stream.address).device_type)
         consumer = Consumer(stream, DeviceStreamStruct, DeviceArrayStruct)
         field = consumer.field()
         return field, (device_structure(field, owner) for owner in consumer.structures())

@@ -236,8 +236,17 @@ def test_a_stream_that_is_dropped_early_is_released(producer: Any, c: Any) -> No
     assert batch["a"].to_pylist() == [0, 0, 0]
 
 
-def test_arrays_of_an_unknown_device_are_released(producer: Any, c: Any) -> None:
-    stream = import_stream(hand_made(producer, c, device_type=10))
+def test_a_stream_of_an_unknown_device_is_not_pulled(producer: Any, c: Any) -> None:
+    with pytest.raises(UnsupportedError, match="ROCm"):
+        import_stream(hand_made(producer, c, device_type=10))
+    gc.collect()
+    assert producer.released == {c.Schema: 0, c.Array: 0, c.Stream: 1}
+
+
+def test_a_batch_of_another_device_than_its_stream_s_is_released(producer: Any, c: Any) -> None:
+    exporter = hand_made(producer, c, device_type=10)
+    c.struct_in(exporter.capsule, c.DeviceStream).device_type = CPU
+    stream = import_stream(exporter)
     with pytest.raises(UnsupportedError, match="ROCm"):
         next(stream)
     gc.collect()

@@ -8,7 +8,7 @@ from llvmlite import ir
 from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 from numpy import uint64
 
 from colkern.kernels.intrinsics import add as add
@@ -357,7 +357,7 @@ def copy_bytes_loosely(
         roomy = builder.icmp_unsigned("<=", needed, room)
         with builder.if_else(roomy, likely=True) as (loosely, exactly):
             with loosely:
-                _copy_whole_pieces(builder, target, source, count)
+                _copy_whole_pieces(builder, target, source, count, _PIECE)
             with exactly:
                 _copy(builder, target, source, count)
         return context.get_dummy_value()
@@ -365,8 +365,92 @@ def copy_bytes_loosely(
     return types.none(out, types.uint64, types.uint64, types.uint64, types.uint64), generate
 
 
-def _copy_whole_pieces(builder: Any, target: Any, source: Any, count: Any) -> None:
-    """At least one piece, and as many as have any of the `count` bytes."""
+@intrinsic  # type: ignore[untyped-decorator]
+def repeat_bytes(
+    typingctx: Any, out: Any, position: Any, distance: Any, count: Any, room: Any
+) -> Any:
+    """Pieces or words where there is room for whole ones, none longer than the distance."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.compile_internal(builder, _repeated_bytes, signature, args)
+
+    whole = types.uint64
+    return types.none(out, whole, whole, whole, whole), generate
+
+
+_FEW = 64
+"""The bytes that are repeated by words, where they are nearer than a piece, before pieces are."""
+
+
+def _repeated_bytes(out: Any, position: Any, distance: Any, count: Any, room: Any) -> None:
+    # How many bytes there are with a piece of room behind them.
+    loosely = (
+        count if count + uint64(_PIECE) <= room else max(count, uint64(_PIECE)) - uint64(_PIECE)
+    )
+    if loosely != 0 and distance >= _PIECE:
+        _copy_onwards(out, position, distance, loosely)
+    elif loosely != 0:
+        _copy_few_onwards(out, position, distance, min(loosely, uint64(_FEW)))
+        if loosely > _FEW:
+            # What is there now repeats at any multiple of the distance, too.
+            further = distance
+            while further < _PIECE:
+                further += further
+            _copy_onwards(out, position + uint64(_FEW), further, loosely - uint64(_FEW))
+    for k in range(position + loosely, position + count):
+        out[uint64(k)] = out[uint64(k) - distance]
+
+
+@register_jitable  # type: ignore[untyped-decorator]
+def _copy_few_onwards(out: Any, position: Any, distance: Any, count: Any) -> None:
+    if distance >= 8:
+        _copy_onwards(out, position, distance, count)
+    else:
+        bits = distance << uint64(3)
+        word = load_word(out, position - distance, uint64(0)) & ((uint64(1) << bits) - uint64(1))
+        while bits < 64:
+            word |= word << bits
+            bits += bits
+        # Whole periods, of which the word begins with one.
+        further = (uint64(8) // distance) * distance
+        for k in range(uint64(0), count, further):
+            _put_word(out, position + uint64(k), word)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _copy_onwards(typingctx: Any, out: Any, position: Any, distance: Any, count: Any) -> Any:
+    """The bytes at a distance before, in whole pieces or in whole words."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        target = builder.gep(data, [args[1]])
+        source = builder.gep(data, [builder.sub(args[1], args[2])])
+        far = builder.icmp_unsigned(">=", args[2], ir.Constant(_WORD, _PIECE))
+        with builder.if_else(far) as (by_pieces, by_words):
+            with by_pieces:
+                _copy_whole_pieces(builder, target, source, args[3], _PIECE)
+            with by_words:
+                _copy_whole_pieces(builder, target, source, args[3], 8)
+        return context.get_dummy_value()
+
+    return types.none(out, types.uint64, types.uint64, types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _put_word(typingctx: Any, out: Any, position: Any, word: Any) -> Any:
+    """A word to eight bytes of `out`, which need no alignment."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        place = builder.bitcast(builder.gep(data, [args[1]]), _WORD.as_pointer())
+        builder.store(args[2], place, align=1)
+        return context.get_dummy_value()
+
+    return types.none(out, types.uint64, types.uint64), generate
+
+
+def _copy_whole_pieces(builder: Any, target: Any, source: Any, count: Any, size: int) -> None:
+    """At least one piece of `size` bytes, and as many as have any of the `count` bytes."""
     before = builder.block
     loop = builder.append_basic_block("piece")
     after = builder.append_basic_block("copied")
@@ -374,8 +458,8 @@ def _copy_whole_pieces(builder: Any, target: Any, source: Any, count: Any) -> No
     builder.position_at_end(loop)
     place = builder.phi(_WORD)
     place.add_incoming(ir.Constant(_WORD, 0), before)
-    _copy_pieces(builder, target, source, (place,), ir.VectorType(_BYTE, _PIECE))
-    following = builder.add(place, ir.Constant(_WORD, _PIECE))
+    _copy_pieces(builder, target, source, (place,), ir.VectorType(_BYTE, size))
+    following = builder.add(place, ir.Constant(_WORD, size))
     place.add_incoming(following, loop)
     builder.cbranch(builder.icmp_unsigned("<", following, count), loop, after)
     builder.position_at_end(after)

@@ -27,6 +27,8 @@ class _CupyLibrary:
     slot_bytes = 8 << 20
     # What is locked of the host's memory is lost to all else.
     most_slots = 16
+    # Less is done on the host before a kernel for it would begin.
+    least_decompressed = 1 << 20
 
     def __init__(self) -> None:
         self.staging: Any = None

@@ -63,6 +63,9 @@ class DeviceLibrary(Protocol):
     most_slots: int
     """How many of as many bytes are locked in the host's memory at most."""
 
+    least_decompressed: int
+    """From so many bytes on, buffers of a message are decompressed on the device and not on the host."""
+
     staging: Any
     """What `colkern.cuda.staging` keeps of it; None at first."""
 

@@ -225,6 +225,25 @@ def copy_bytes_loosely(out: Any, position: Any, address: Any, count: Any, room: 
     this_copy_bytes(out, position, address, count)
 
 
+def repeat_bytes(out: Any, position: Any, distance: Any, count: Any, room: Any) -> None:
+    """Rounds of twice as many bytes each, as far as they have been written by the rounds before.
+
+    A group's lanes wait for each other before each round; other groups of the warp go their own way.
+    A lane has a byte at a time: most matches are no longer than a warp.
+    """
+    thread = uint64(cuda.threadIdx.x)
+    lane = thread % LANES
+    lanes = ((uint64(1) << LANES) - uint64(1)) << (thread % uint64(32) - lane)
+    done = uint64(0)
+    while done < count:
+        if LANES > 1:
+            cuda.syncwarp(lanes)
+        written = distance + done
+        for k in range(lane, min(written, count - done), LANES):
+            out[position + done + uint64(k)] = out[position - distance + uint64(k)]
+        done += written
+
+
 def fill_eight(out: Any, position: Any, value: Any, stride: Any) -> None:
     """A loop: bodies whose step is not 1 do not come here."""
     for j in range(uint64(0), uint64(8)):

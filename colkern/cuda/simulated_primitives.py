@@ -8,11 +8,20 @@ from __future__ import annotations
 import ctypes
 import threading
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from numpy import uint64
 
 from colkern.cuda import adapter
 from colkern.kernels import primitives
+
+_barriers: WeakKeyDictionary[Any, dict[tuple[int, int], threading.Barrier]] = WeakKeyDictionary()
+"""By the block of the simulator that threads are of."""
+
+_barriers_lock = threading.Lock()
+
+_LONGEST_WAIT = 60
+"""Seconds, after which a thread ends that waits for one which has failed."""
 
 
 class Thread:
@@ -29,6 +38,16 @@ class Thread:
     def threadIdx(self) -> Any:
         """The place in the block."""
         return threading.current_thread().threadIdx  # type: ignore[attr-defined]
+
+    def syncwarp(self, lanes: Any) -> None:
+        """Wait for all threads of this one's warp whose bits are set, which the simulator lacks."""
+        mask = int(lanes)
+        block = threading.current_thread()._manager  # type: ignore[attr-defined]
+        with _barriers_lock:
+            of_block = _barriers.setdefault(block, {})
+            key = (self.threadIdx.x // 32, mask)
+            barrier = of_block.setdefault(key, threading.Barrier(mask.bit_count()))
+        barrier.wait(_LONGEST_WAIT)
 
 
 def address_of(array: Any, position: Any) -> Any:

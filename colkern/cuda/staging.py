@@ -146,6 +146,7 @@ class Upload:
         self._library = memory.library()
         self._staging = _staging_of(self._library)
         self._stream = self._staging.stream(device.ordinal)
+        self._is_under_way = False
         self._sent: Event | None = None
         with memory.current(device):
             self.block: Any = memory.allocate_for_overwrite(size, np.uint8)
@@ -222,6 +223,7 @@ class Upload:
 
     def _copy(self, slot: _Slot, part: NDArray[np.uint8], at: int) -> None:
         count_to_device(part.size)
+        self._is_under_way = True
         self._stream.to_device(part, self.block[at : at + part.size])
         slot.copied = self._stream.record()
 
@@ -234,15 +236,16 @@ class Upload:
         sent, self._sent = self._sent, None
         if sent is not None:
             sent.hold_current()
+            self._is_under_way = False
 
     def abandon(self) -> None:
         """Wait for what was sent: the block may be freed after that."""
         self._stream.record().wait()
-        self._sent = None
+        self._is_under_way = False
 
     def __del__(self) -> None:
-        # Nobody has waited for it: others would get the block while it is written.
-        if getattr(self, "_sent", None) is not None:
+        # Where nothing else waits for it, others would get the block while it is written.
+        if getattr(self, "_is_under_way", False):
             self.abandon()
 
 

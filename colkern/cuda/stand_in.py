@@ -63,6 +63,7 @@ class StandIn:
     # Few and small, for them to be used again soon.
     slot_bytes = 4096
     most_slots = 3
+    least_decompressed = 1
 
     def __init__(self, memory_bytes: int | None = None) -> None:
         self.memory_bytes = memory_bytes

@@ -15,6 +15,8 @@ from colkern.memory import Buffer, Device
 
 _MOST = (1 << 63) - 1
 
+_WARP = 32
+
 _COMBINE = {"add": "sum", "min": "min", "max": "max"}
 """The array method that makes one of partial results."""
 
@@ -45,6 +47,8 @@ class Schedule(NamedTuple):
         lanes = 1
         if kernel.grouped:
             lanes = max(lanes for least, lanes in self.lanes if mean_bytes >= least)
+        if kernel.within_warp:
+            lanes = min(lanes, _WARP)
         most = self.tile // lanes
         if kernel.returns:
             most = max(most, -(-count // (self.blocks * self.rounds)))
@@ -105,8 +109,7 @@ class CudaTarget:
         Tiles are small enough to even out items of unequal work, so neither `work` nor `balance` is needed.
         """
         if count > 0:
-            mean = args[-1].nbytes // count if kernel.grouped else 0
-            self._launch(kernel, count, self._schedule.cut(kernel, count, mean), args)
+            self._launch(kernel, count, self._cut(kernel, count, args), args)
 
     def reduce(self, kernel: Kernel, count: int, *args: Any, work: float = 1) -> Any:
         """Run a kernel that returns partial results, and combine them as it says.
@@ -121,10 +124,14 @@ class CudaTarget:
 
     def partials(self, kernel: Kernel, count: int, *args: Any) -> Any:
         """Start a kernel that returns, and return before it has ended: an array, an item a block."""
-        cut = self._schedule.cut(kernel, count)
+        cut = self._cut(kernel, count, args)
         partials = self.output(cut.blocks, np.dtype(kernel.returns))
         self._launch(kernel, count, cut, (*args, partials))
         return partials
+
+    def _cut(self, kernel: Kernel, count: int, args: tuple[Any, ...]) -> Cut:
+        mean = args[-1].nbytes // max(count, 1) if kernel.grouped else 0
+        return self._schedule.cut(kernel, count, mean)
 
     def _launch(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Any, ...]) -> None:
         # The compiler would take others, too.

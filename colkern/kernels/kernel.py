@@ -54,8 +54,11 @@ class Kernel:
         combine: How partial results become one: `add`, `min` or `max`.
         sequential: Whether one thread runs the whole range, as each item builds on those before.
         grouped: Whether, on a GPU, a group of threads works on each item together: all of them run
-            the body, and `copy_bytes` has each of them copy a part. Such a body only writes, and
-            what it writes does not depend on what it wrote.
+            the body, and `copy_bytes` has each of them copy a part. What such a body writes does not
+            depend on what it wrote, but through `repeat_bytes`; what it returns is the same for all
+            of them, and no sum.
+        within_warp: Whether such a group is of one warp, as `repeat_bytes` has its threads wait for
+            each other.
         unsigned: Which arguments are numbers that may be larger than int64; found by itself.
         inputs: Which arguments are arrays that are read; found by itself.
     """
@@ -67,6 +70,7 @@ class Kernel:
     combine: str = "min"
     sequential: bool = False
     grouped: bool = False
+    within_warp: bool = False
     unsigned: tuple[int, ...] = field(init=False)
     inputs: tuple[int, ...] = field(init=False)
 
@@ -119,6 +123,7 @@ def kernel(
     *,
     sequential: bool = False,
     grouped: bool = False,
+    within_warp: bool = False,
     **generics: str,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Register a body; see the module's text for the declaration, and `Kernel` for the rest.
@@ -135,7 +140,7 @@ def kernel(
         if body.__name__ in KERNELS:
             raise TypeError(f"{body.__name__}: another kernel has the name")
         choices = {capital: tuple(types.split()) for capital, types in generics.items()}
-        made = Kernel(body, arguments, choices, returns, combine, sequential, grouped)
+        made = Kernel(body, arguments, choices, returns, combine, sequential, grouped, within_warp)
         KERNELS[made.name] = made
         return made
 

@@ -147,6 +147,16 @@ def copy_bytes_loosely(out: Any, position: Any, address: Any, count: Any, room: 
     copy_bytes(out, position, address, count)
 
 
+def repeat_bytes(out: Any, position: Any, distance: Any, count: Any, room: Any) -> None:
+    """`out[position + k] = out[position + k - distance]` (uint8[]) for `k` up to `count`, in order.
+
+    A distance of less than `count` repeats the bytes of that distance. As `copy_bytes_loosely`, it may
+    touch `out` up to byte `room`. In a `grouped` kernel, all of the group have to come here together.
+    """
+    for k in range(int(position), int(position) + int(count)):
+        out[k] = out[k - int(distance)]
+
+
 def fill_eight(out: Any, position: Any, value: Any, stride: Any) -> None:
     """`out[position + j] = value + j * stride` for j from 0 to 7; of integers, at once on a CPU."""
     for j in range(8):
@@ -187,6 +197,7 @@ PRIMITIVES = (
     prefetch,
     copy_bytes,
     copy_bytes_loosely,
+    repeat_bytes,
     fill_eight,
     copy_eight,
     copy_line,

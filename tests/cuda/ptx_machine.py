@@ -30,6 +30,9 @@ _SYMBOL = re.compile(
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _UNORDERED = {"equ": "==", "neu": "!=", "ltu": "<", "leu": "<=", "gtu": ">", "geu": ">="}
 _UNSIGNED_COMPARISONS = {"lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
+_END = -1
+"""What a thread has come to that has ended."""
+
 _C_TYPES = {
     **{f"u{8 * n}": getattr(ctypes, f"c_uint{8 * n}") for n in (1, 2, 4, 8)},
     **{f"b{8 * n}": getattr(ctypes, f"c_uint{8 * n}") for n in (1, 2, 4, 8)},
@@ -99,12 +102,33 @@ class Kernel:
                 ]
                 at = Memory([*memory, *own]).place
                 running.append(self._thread(values, symbols, at, thread, threads, block, blocks))
-            while running:
-                running = [thread for thread in running if next(thread, "end") != "end"]
+            _run(running)
 
     def _memory(self, names: Collection[str]) -> dict[str, Any]:
         """Memory for the symbols of a block or of a thread; in whole words, so that it is aligned."""
         return {name: (ctypes.c_uint64 * -(-self._sizes[name] // 8))() for name in names}
+
+
+def _run(threads: list[Iterator[int | None]]) -> None:
+    """Run the threads of a block, which tell at each barrier which threads of their warp are to come.
+
+    None stands for all threads of the block; they stay there until all that have not ended have come.
+    """
+    running = dict(enumerate(threads))
+    waiting: dict[int, Iterator[int | None]] = {}
+    while running:
+        stopped = {number: next(thread, _END) for number, thread in running.items()}
+        for number, lanes in stopped.items():
+            if lanes is None:
+                waiting[number] = running[number]
+            elif lanes is not _END:
+                first = number & -32
+                group = {first + lane for lane in range(32) if lanes >> lane & 1}
+                if any(stopped.get(other, _END) != lanes for other in group | {number}):
+                    raise RuntimeError(f"thread {number} waits for {group}, not all of which come")
+        running = {n: running[n] for n, lanes in stopped.items() if lanes not in (None, _END)}
+        if not running:
+            running, waiting = waiting, {}
 
 
 class _Source:
@@ -191,7 +215,9 @@ class _Source:
         if op == "bra":
             return [f"go = @{operands[0]}@", "continue"]
         if op in ("bar", "barrier"):
-            return ["yield"]
+            # `bar.warp.sync` is followed by a mask of threads.
+            lanes = f"({self._value(operands[0])}) & 0xFFFFFFFF" if "warp" in mods else None
+            return [f"yield {lanes}"]
         if op == "ld" and "param" in mods:
             return [f"{operands[0][1:]} = P[{self._parameters[operands[1][1:-1]]}]"]
         if op == "ld":

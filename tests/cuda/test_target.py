@@ -12,7 +12,7 @@ import pytest
 from colkern.arrays import Array
 from colkern.cuda import adapter, memory, target
 from colkern.cuda.target import CudaTarget, Schedule
-from colkern.kernels import KERNELS, bitmaps, runs, selection
+from colkern.kernels import KERNELS, bitmaps, lz4, runs, selection
 from colkern.layouts import Role
 from colkern.memory import Buffer, Device
 from colkern.operations import targets
@@ -48,6 +48,10 @@ def test_long_items_get_more_lanes() -> None:
     lanes = [H100.cut(selection.take_bytes, 1000, mean).lanes for mean in (0, 255, 256, 8192)]
     assert lanes == [8, 8, 32, 256]
     assert H100.cut(bitmaps.copy_bits, 1000, 8192).lanes == 1
+
+
+def test_lanes_that_wait_for_each_other_are_of_one_warp() -> None:
+    assert H100.cut(lz4.decode_lz4_blocks, 1000, 1 << 18).lanes == 32
 
 
 def test_sequential_kernels_run_in_one_thread() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from cuda.ptx_machine import Kernel as Machine
 from cuda.ptx_running import LANES, THREADS, compiled, one_of_each, ptx_failures
@@ -34,3 +35,49 @@ def test_what_is_in_no_array_is_not_loaded() -> None:
     machine = Machine(text)
     with pytest.raises(MemoryError, match="in no array"):
         machine.launch(1, 4, [1, 16, *[0] * (len(machine.parameters) - 2)], [])
+
+
+NEIGHBOURS = """
+.visible .entry neighbours(.param .u64 out)
+{
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r1;
+    BARRIER
+    xor.b64 %rd4, %rd2, 4;
+    add.s64 %rd5, %rd1, %rd4;
+    ld.global.u32 %r2, [%rd5];
+    st.global.u32 [%rd3+BEHIND], %r2;
+    ret;
+}
+"""
+"""Each thread writes its number, and reads that of the other one of its pair."""
+
+PAIRS = "and.b32 %r3, %r1, 2; shl.b32 %r4, 3, %r3; bar.warp.sync %r4;"
+
+
+def neighbours(barrier: str, threads: int = 4) -> list[int]:
+    """The numbers that threads have read."""
+    out = np.full(2 * threads, 9, np.uint32)
+    begin = out.ctypes.data
+    text = NEIGHBOURS.replace("BARRIER", barrier).replace("BEHIND", str(4 * threads))
+    Machine(text).launch(1, threads, [begin], [(begin, begin + out.nbytes)])
+    return out[threads:].tolist()
+
+
+def test_threads_of_a_warp_wait_for_those_that_they_name() -> None:
+    assert neighbours(PAIRS) == neighbours("bar.sync 0;") == [1, 0, 3, 2]
+    assert neighbours("") == [9, 0, 9, 2]
+    assert neighbours("bar.warp.sync -1;", 64) == [number ^ 1 for number in range(64)]
+    # One pair waits more often than the other, and only then for the whole block.
+    more = "setp.lt.u32 %p1, %r1, 2; @%p1 " + PAIRS.split("; ")[-1]
+    assert neighbours(f"{PAIRS} {more} bar.sync 0;") == [1, 0, 3, 2]
+
+
+def test_threads_that_wait_for_some_that_do_not_come_are_found() -> None:
+    with pytest.raises(RuntimeError, match="not all of which come"):
+        neighbours(
+            "setp.eq.u32 %p1, %r1, 1; @%p1 bra $L_past; " + PAIRS + " $L_past: mov.u32 %r5, 0;"
+        )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,11 @@ from colkern.cuda.direct_storage import DirectFile
 from colkern.cuda.placement import placed
 from colkern.cuda.staging import Piece, Upload
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError
-from colkern.ipc.compression import PREFIX_BYTES, Budget, Codec
+from colkern.ipc.compression import Budget, Codec
+from colkern.ipc.device_codecs import device_codec_of
 from colkern.ipc.reading.assembly import Wanted
-from colkern.ipc.reading.byteorder import little_endian
+from colkern.ipc.reading.device_frames import decompress_there
+from colkern.ipc.reading.parts import Part, Placed, part_of
 from colkern.ipc.reading.sources import Body, OpenFile
 from colkern.memory import ALIGNMENT, EMPTY, Buffer, Device, device_named
 
@@ -55,50 +57,24 @@ class Arrival:
             self._upload.hold_current()
 
 
-class _Source(Protocol):
-    """Bytes that come one after the other; both raise `InvalidArrowError`."""
-
-    def fill(self, out: NDArray[np.uint8]) -> None:
-        """Fill `out` with the next ones."""
-        ...
-
-    def end(self) -> None:
-        """All have been taken that should be there."""
-        ...
-
-
-class _Part(NamedTuple):
-    """What has to be sent for one buffer.
-
-    Args:
-        wanted: Which.
-        size: How many bytes it has on the device.
-        start: Where they begin in the body, if they stand there as they are.
-        make: What makes them of what stands there, if not.
-    """
-
-    wanted: Wanted
-    size: int
-    start: int
-    make: Callable[[], _Source] | None
-
-
 class Destination:
     """The memory of one CUDA device, for the bodies of messages.
 
     Args:
         device: "cuda", "cuda:1", or a `Device`.
+        trusted: Whether whoever wrote the bodies is trusted: see `colkern.ipc.device_codecs`.
 
     Raises:
         DeviceUnavailableError: If there is no such device, saying what is missing.
         ValueError: If it is no CUDA device.
     """
 
-    def __init__(self, device: str | Device) -> None:
+    def __init__(self, device: str | Device, *, trusted: bool = False) -> None:
         self.device = device_named(device)
         if self.device.kind != "cuda":
             raise ValueError(f"device: expected a CUDA device, got {self.device}")
         memory.require_device()
+        self._trusted = trusted
         self._direct: DirectFile | None = None
 
     def bring(
@@ -122,7 +98,7 @@ class Destination:
         parts = []
         for each in wanted:
             try:
-                part = _part(body, each, codec, budget)
+                part = part_of(body, each, codec, budget)
             except (InvalidArrowError, LimitExceededError) as error:
                 found[each] = error
                 continue
@@ -130,22 +106,30 @@ class Destination:
                 parts.append(part)
             else:
                 found[each] = EMPTY
-        return Arrival(found, self._send(body, parts, found) if parts else None)
+        return Arrival(found, self._send(body, parts, codec, found) if parts else None)
 
     def _send(
-        self, body: Body, parts: list[_Part], found: dict[Wanted, Buffer | ColkernError]
+        self,
+        body: Body,
+        parts: list[Part],
+        codec: Codec | None,
+        found: dict[Wanted, Buffer | ColkernError],
     ) -> Upload:
         parts.sort(key=lambda part: part.wanted[:2])
         placement = placed([part.size for part in parts])
         upload = Upload(self.device, placement.size)
+        all_placed = list(map(Placed, parts, placement.starts))
+        made = [each for each in all_placed if each[0].make is not None]
         try:
-            self._send_plain(upload, body, _runs(parts, placement.starts))
-            _send_made(upload, parts, placement.starts, found)
+            self._send_plain(upload, body, _runs(all_placed))
+            if codec is not None:
+                made = self._decompressed_there(upload, body, codec, made)
+            _send_made(upload, made, found)
         except BaseException:
             upload.abandon()
             raise
         upload.end()
-        for part, at in zip(parts, placement.starts, strict=True):
+        for part, at in all_placed:
             found.setdefault(part.wanted, Buffer(upload.block[at : at + part.size], self.device))
         return upload
 
@@ -163,6 +147,16 @@ class Destination:
         pieces = [Piece(run.at, run.size, _reader(body, run.start)) for run in runs]
         upload.send_pieces(pieces, in_order=body.passing is not None)
 
+    def _decompressed_there(
+        self, upload: Upload, body: Body, codec: Codec, made: list[Placed]
+    ) -> list[Placed]:
+        """Decompress on the device what it can; what is left for the host."""
+        total = sum(part.size for part, _ in made)
+        device_codec = device_codec_of(codec, self.device, trusted=self._trusted)
+        if device_codec is None or total < memory.library().least_decompressed:
+            return made
+        return decompress_there(upload, self.device, body, device_codec, made)
+
 
 def _read_in_order(wanted: Sequence[Wanted], codec: Codec | None) -> bool:
     """Whether buffers can be read one after the other, each byte once, as they stand in the body."""
@@ -170,61 +164,6 @@ def _read_in_order(wanted: Sequence[Wanted], codec: Codec | None) -> bool:
         return False
     ordered = sorted(wanted)
     return all(a.offset + a.length <= b.offset for a, b in pairwise(ordered))
-
-
-def _part(body: Body, wanted: Wanted, codec: Codec | None, budget: Budget) -> _Part:
-    """How to send a buffer; raises what is wrong with it, as far as that is known before."""
-    offset, length, swapped = wanted
-    body.require(offset, length)
-    if codec is None or not length:
-        return _plain_part(body, wanted, offset, length)
-    prefix = body.read(offset, min(length, PREFIX_BYTES)).array.data
-    size = codec.uncompressed_size(prefix, length)
-    if codec.is_plain(prefix, length) or not size:
-        return _plain_part(body, wanted, offset + PREFIX_BYTES, size)
-    budget.spend(size)
-    if swapped is not None:
-        return _swapped_part(wanted, size, lambda: _decompressed(body, wanted, codec, size))
-
-    def frame() -> _Source:
-        data = body.read(offset + PREFIX_BYTES, length - PREFIX_BYTES).array.data
-        return codec.frame(data, size)
-
-    return _Part(wanted, size, offset, frame)
-
-
-def _plain_part(body: Body, wanted: Wanted, start: int, size: int) -> _Part:
-    if wanted.swapped is None or not size:
-        return _Part(wanted, size, start, None)
-    return _swapped_part(wanted, size, lambda: body.read(start, size))
-
-
-def _swapped_part(wanted: Wanted, size: int, read: Callable[[], Buffer]) -> _Part:
-    spec = wanted.swapped
-    assert spec is not None
-    # Bytes behind the last whole item are dropped.
-    size -= size % sum(spec.swap_bytes)
-    return _Part(wanted, size, wanted.offset, lambda: _Bytes(little_endian(read(), spec).array))
-
-
-def _decompressed(body: Body, wanted: Wanted, codec: Codec, size: int) -> Buffer:
-    """All bytes of a buffer in host memory; its size has been taken off the budget already."""
-    return codec.decompress(body.read(wanted.offset, wanted.length), Budget(size))
-
-
-class _Bytes:
-    """Bytes that are in host memory, as a `_Source`."""
-
-    def __init__(self, array: NDArray[np.uint8]) -> None:
-        self._array = array
-        self._taken = 0
-
-    def fill(self, out: NDArray[np.uint8]) -> None:
-        out[:] = self._array[self._taken : self._taken + out.size]
-        self._taken += out.size
-
-    def end(self) -> None:
-        """There are as many as were asked for."""
 
 
 class _Run(NamedTuple):
@@ -235,13 +174,13 @@ class _Run(NamedTuple):
     start: int
 
 
-def _runs(parts: Sequence[_Part], starts: Sequence[int]) -> list[_Run]:
+def _runs(placed_parts: Sequence[Placed]) -> list[_Run]:
     """What is sent as it is, in the order of the body.
 
     Neighbours that are as far from each other in the body as in the block are read as one.
     """
     runs: list[_Run] = []
-    for part, at in zip(parts, starts, strict=True):
+    for part, at in placed_parts:
         if part.make is not None:
             continue
         last = runs[-1] if runs else None
@@ -264,15 +203,11 @@ def _reader(body: Body, start: int) -> Callable[[int, NDArray[np.uint8]], None]:
 
 
 def _send_made(
-    upload: Upload,
-    parts: Sequence[_Part],
-    starts: Sequence[int],
-    found: dict[Wanted, Buffer | ColkernError],
+    upload: Upload, made: Sequence[Placed], found: dict[Wanted, Buffer | ColkernError]
 ) -> None:
     """Send what has to be decompressed or swapped, side by side; what fails is noted in `found`."""
-    made = [(part, at) for part, at in zip(parts, starts, strict=True) if part.make is not None]
 
-    def send(each: tuple[_Part, int]) -> None:
+    def send(each: Placed) -> None:
         part, at = each
         assert part.make is not None
         try:

@@ -47,6 +47,7 @@ def open(
     *,
     columns: Sequence[int | str] | None = None,
     device: str | Device | None = None,
+    trusted: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> StreamReader | FileReader:
     """A reader for an Arrow IPC file or stream; which of the two is told from the first bytes.
@@ -59,6 +60,9 @@ def open(
             are not looked at.
         device: Where the bodies of messages go: "cuda", "cuda:1" or a `Device`; None, or "cpu", for
             host memory.
+        trusted: Whether whoever wrote the source is trusted not to have damaged it. All else is checked
+            as ever; but Zstandard frames are decompressed by nvCOMP on the device, which does not
+            survive all damage.
         limits: What may be spent on input that is not trusted.
 
     What is not copied must stay as it is while batches of it are in use: a mapped file may be
@@ -69,8 +73,9 @@ def open(
     CuPy's pool, or whatever CuPy allocates from), in which the buffers of the wanted columns begin at
     multiples of 64 bytes. Their bytes are copied once, through page-locked memory, beside the work of
     the stream that is current in CuPy, which waits for them before what it gets next. Of a file, the
-    next batch is on its way while one is in use. A path is read, not mapped. Compressed buffers are
-    decompressed on their way. Dictionaries are brought when a column first needs them.
+    next batch is on its way while one is in use. A path is read, not mapped. LZ4 frames with
+    independent blocks, as colkern writes them, are decompressed on the device, other frames on the
+    host, on their way. Dictionaries are brought when a column first needs them.
 
     Raises:
         InvalidArrowError: If the source is neither, or its schema or footer is malformed.
@@ -81,7 +86,7 @@ def open(
         TypeError: If `source` is none of these.
         KeyError, IndexError: If there is no such column.
     """
-    options = _Options.of(columns, device, limits)
+    options = _Options.of(columns, device, trusted, limits)
     opened = _Opened(source, options)
     try:
         return opened.file_reader() if opened.is_file else opened.stream_reader()
@@ -95,10 +100,11 @@ def open_file(
     *,
     columns: Sequence[int | str] | None = None,
     device: str | Device | None = None,
+    trusted: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> FileReader:
     """A reader for an Arrow IPC file; see `open`."""
-    opened = _Opened(source, _Options.of(columns, device, limits))
+    opened = _Opened(source, _Options.of(columns, device, trusted, limits))
     try:
         return opened.file_reader()
     except BaseException:
@@ -111,10 +117,11 @@ def open_stream(
     *,
     columns: Sequence[int | str] | None = None,
     device: str | Device | None = None,
+    trusted: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> StreamReader:
     """A reader for an Arrow IPC stream; see `open`."""
-    opened = _Opened(source, _Options.of(columns, device, limits))
+    opened = _Opened(source, _Options.of(columns, device, trusted, limits))
     try:
         return opened.stream_reader()
     except BaseException:
@@ -136,17 +143,21 @@ class _Options:
 
     @classmethod
     def of(
-        cls, columns: Sequence[int | str] | None, device: str | Device | None, limits: Limits
+        cls,
+        columns: Sequence[int | str] | None,
+        device: str | Device | None,
+        trusted: bool,
+        limits: Limits,
     ) -> _Options:
-        return cls(limits, columns, _destination(device))
+        return cls(limits, columns, _destination(device, trusted))
 
 
-def _destination(device: str | Device | None) -> Destination | None:
+def _destination(device: str | Device | None, trusted: bool) -> Destination | None:
     if device is None or device_named(device) == HOST:
         return None
     from colkern.ipc.reading.destination import Destination
 
-    return Destination(device)
+    return Destination(device, trusted=trusted)
 
 
 class _Opened:

@@ -1,0 +1,43 @@
+"""Compressed buffers, decompressed where they are needed: in the memory of a device.
+
+The host looks at each frame's headers, the device decompresses all frames of a message at once. What a
+device cannot do is left to `Codec.decompress` on the host, which also has the last word on frames that
+the device found damaged: it says what is wrong with them, as it does for arrays in host memory.
+
+    codec = device_codec_of(codec_of(record["compression"]), device)
+    if codec is not None:
+        frame = codec.examined(frame_bytes, size)      # for each buffer; None: decompress on the host
+        # … the bytes of those frames to `staged`, at `begin`; their buffers are at `place` of `out` …
+        done = codec.decompress([PlacedFrame(frame, begin, place), …], staged, out)
+        # … the frames from `done` on: decompress on the host
+
+Columnar format 1.5: "Compression".
+"""
+
+from __future__ import annotations
+
+from colkern.cuda import nvcomp
+from colkern.ipc.compression import Codec
+from colkern.ipc.device_codecs.codec import DeviceCodec, ExaminedFrame, PlacedFrame
+from colkern.ipc.device_codecs.lz4 import Lz4Codec
+from colkern.ipc.device_codecs.zstd import ZstdCodec
+from colkern.ipc.flatbuf.CompressionType import CompressionType
+from colkern.memory import Device
+
+__all__ = ["DeviceCodec", "ExaminedFrame", "PlacedFrame", "device_codec_of"]
+
+
+def device_codec_of(codec: Codec, device: Device, *, trusted: bool = False) -> DeviceCodec | None:
+    """The way to decompress a codec's buffers on a device; None if there is none but on the host.
+
+    Args:
+        codec: The codec.
+        device: The device.
+        trusted: Whether whoever wrote the frames is trusted not to have damaged any. Zstandard frames are
+            decompressed on a device only then, if nvCOMP is installed: it does not survive all damage.
+    """
+    if codec.number == CompressionType.LZ4_FRAME:
+        return Lz4Codec(device)
+    if trusted and codec.number == CompressionType.ZSTD and nvcomp.is_installed():
+        return ZstdCodec(device)
+    return None

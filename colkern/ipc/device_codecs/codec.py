@@ -1,0 +1,85 @@
+"""What decompresses buffers on a device, and what it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class ExaminedFrame:
+    """A frame whose headers are right, and which a device can decompress.
+
+    Args:
+        stored: How many bytes the frame has.
+        size: How many bytes it makes, if it is not damaged further inside.
+        blocks: Where its blocks are (uint64[blocks, 4]), as `independent_blocks` says; of an LZ4 frame.
+    """
+
+    stored: int
+    size: int
+    blocks: NDArray[np.uint64] | None = None
+
+
+class PlacedFrame(NamedTuple):
+    """A frame, and where its bytes are and go to.
+
+    Args:
+        frame: What `DeviceCodec.examined` said of it.
+        begin: Where its first byte is in the array of compressed bytes; anywhere.
+        place: Where its first byte goes to in the array of decompressed bytes; anywhere.
+    """
+
+    frame: ExaminedFrame
+    begin: int
+    place: int
+
+
+class DeviceCodec(Protocol):
+    """One way to decompress buffers on a device."""
+
+    def examined(self, frame: memoryview, size: int) -> ExaminedFrame | None:
+        """What the host finds out about a frame; None if it has to be decompressed on the host.
+
+        None is also said of damaged frames: decompressing them tells what is wrong.
+
+        Args:
+            frame: The bytes behind a buffer's stated size, in host memory; a mapped file will do, of
+                which no more is touched than some bytes for each block.
+            size: The stated size, which `Codec.uncompressed_size` has checked; not 0.
+        """
+
+    def decompress(self, frames: Sequence[PlacedFrame], staged: Any, out: Any) -> int:
+        """Decompress frames on the current stream of the device, and wait for their outcome.
+
+        Args:
+            frames: The frames, which `examined` has accepted with the same bytes as are in `staged`.
+                Their places in `out` do not overlap.
+            staged: The compressed bytes of all of them: uint8[] on the device.
+            out: What they are decompressed to: uint8[] on the device. Nothing but the frames' places is
+                written to, whatever is in them.
+
+        Returns:
+            How many of the frames, from the first one on, have made all their bytes. Of the others'
+            there is no saying what they are; the one that follows is damaged, or has blocks that no
+            common compressor makes, which the host's decompressor knows.
+
+        Raises:
+            ValueError: If a frame has a place outside of the arrays.
+            LimitExceededError: If the device is out of memory.
+        """
+
+
+def require_places(frames: Sequence[PlacedFrame], staged: Any, out: Any) -> None:
+    """Raise `ValueError` unless the arrays have all the places of the frames."""
+    for frame, begin, place in frames:
+        if begin < 0 or begin + frame.stored > len(staged):
+            raise ValueError(
+                f"frames: {frame.stored} bytes from {begin} on, of {len(staged)} compressed bytes"
+            )
+        if place < 0 or place + frame.size > len(out):
+            raise ValueError(f"frames: {frame.size} bytes to {place} of {len(out)}")

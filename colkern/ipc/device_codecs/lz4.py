@@ -1,0 +1,66 @@
+"""LZ4 frames with independent blocks, decompressed side by side by a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.ipc.device_codecs.codec import ExaminedFrame, PlacedFrame, require_places
+from colkern.ipc.lz4_frames import independent_blocks
+from colkern.kernels.lz4 import decode_lz4_blocks
+from colkern.memory import Device
+from colkern.operations.targets import target_of
+
+
+@dataclass(frozen=True, slots=True)
+class Lz4Codec:
+    """As `DeviceCodec` says, for frames of anybody: no byte of them is trusted.
+
+    Independent blocks are what colkern writes, and what others write in frames of one block. Blocks that
+    need the ones before them would be decompressed one after the other, which a device is slow at;
+    checksums are a matter of one byte after the other as well.
+
+    Args:
+        device: Where the bytes are.
+    """
+
+    device: Device
+
+    def examined(self, frame: memoryview, size: int) -> ExaminedFrame | None:
+        """As `DeviceCodec.examined`."""
+        try:
+            blocks = independent_blocks(frame, size)
+        except (InvalidArrowError, UnsupportedError):
+            return None
+        return ExaminedFrame(len(frame), size, blocks)
+
+    def decompress(self, frames: Sequence[PlacedFrame], staged: Any, out: Any) -> int:
+        """As `DeviceCodec.decompress`; waits once, for a few numbers."""
+        require_places(frames, staged, out)
+        if not frames:
+            return 0
+        tables = [_placed_blocks(placed) for placed in frames]
+        table = np.concatenate(tables)
+        target = target_of(self.device)
+        damaged = target.reduce(
+            decode_lz4_blocks,
+            len(table),
+            target.table(table.ravel(), np.uint64),
+            staged,
+            target.address(staged),
+            out,
+            work=int(table[:, 3].mean()),
+        )
+        ends = np.cumsum([len(blocks) for blocks in tables])
+        return int(np.searchsorted(ends, np.uint64(damaged), side="right"))
+
+
+def _placed_blocks(placed: PlacedFrame) -> NDArray[np.uint64]:
+    """The blocks of a frame by their places in the arrays of all frames."""
+    assert placed.frame.blocks is not None
+    return placed.frame.blocks + np.array([placed.begin, 0, placed.place, 0], np.uint64)

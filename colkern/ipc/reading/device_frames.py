@@ -1,0 +1,88 @@
+"""Compressed buffers of a body, decompressed on the device that they are brought to.
+
+Columnar format 1.5: "Compression".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.cuda.placement import placed
+from colkern.cuda.staging import Piece, Upload
+from colkern.errors import LimitExceededError
+from colkern.ipc.device_codecs import DeviceCodec, ExaminedFrame, PlacedFrame
+from colkern.ipc.reading.parts import Placed
+from colkern.ipc.reading.sources import Body
+from colkern.memory import Device
+
+
+class _Chosen(NamedTuple):
+    """A buffer whose frame the device is to decompress, and the bytes of that frame."""
+
+    placed: Placed
+    stored: NDArray[np.uint8]
+    frame: ExaminedFrame
+
+
+def decompress_there(
+    upload: Upload, device: Device, body: Body, codec: DeviceCodec, made: Sequence[Placed]
+) -> list[Placed]:
+    """Send compressed bytes as they are, and decompress them on the device; waits for the outcome.
+
+    Args:
+        upload: The block that the buffers have places in.
+        device: The device.
+        body: Where the compressed bytes are.
+        codec: What decompresses them there.
+        made: The buffers that do not stand in the body as they are to be.
+
+    Returns:
+        Those that are left for the host: what the device does not know, or finds damaged.
+    """
+    chosen = _chosen(body, codec, made)
+    if not chosen:
+        return list(made)
+    placement = placed([each.stored.size for each in chosen])
+    try:
+        staged = Upload(device, placement.size)
+    except LimitExceededError:
+        # The host decompresses without room on the device for what is compressed.
+        return list(made)
+    staged.send_pieces(
+        [
+            Piece(begin, each.stored.size, _reader(each.stored))
+            for each, begin in zip(chosen, placement.starts, strict=True)
+        ]
+    )
+    staged.end()
+    staged.hold_current()
+    frames = [
+        PlacedFrame(each.frame, begin, each.placed.at)
+        for each, begin in zip(chosen, placement.starts, strict=True)
+    ]
+    done = codec.decompress(frames, staged.block, upload.block)
+    finished = {each.placed.part.wanted for each in chosen[:done]}
+    return [each for each in made if each.part.wanted not in finished]
+
+
+def _chosen(body: Body, codec: DeviceCodec, made: Sequence[Placed]) -> list[_Chosen]:
+    """The buffers whose frames the device is able to decompress."""
+    chosen = []
+    for each in made:
+        if each.part.frame:
+            stored = body.read(each.part.start, each.part.frame).array
+            frame = codec.examined(stored.data, each.part.size)
+            if frame is not None:
+                chosen.append(_Chosen(each, stored, frame))
+    return chosen
+
+
+def _reader(stored: NDArray[np.uint8]) -> Callable[[int, NDArray[np.uint8]], None]:
+    def read_into(offset: int, view: NDArray[np.uint8]) -> None:
+        view[:] = stored[offset : offset + view.size]
+
+    return read_into

@@ -1,0 +1,92 @@
+"""Compressed bodies into device memory: decompressed there where that can be, else on their way."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import colkern as ck
+from colkern.cuda import count_transfers, stand_in
+from colkern.memory import ALIGNMENT
+
+WORDS = ["lorem " * 20, "ipsum " * 20, None, "dolor " * 20] * 2_000
+
+
+@pytest.fixture
+def device() -> Iterator[stand_in.StandIn]:
+    with stand_in.installed() as made:
+        yield made
+
+
+def written(codec: str | None, values: list[str | None]) -> bytes:
+    sink = io.BytesIO()
+    batch = ck.record_batch({"word": ck.array(values)})
+    ck.ipc.write_file(sink, [batch], compression=codec, alignment=64)
+    return sink.getvalue()
+
+
+def compressed_bytes(data: bytes) -> int:
+    """The frames of the only batch, each rounded up to the alignment in device memory."""
+    block = ck.ipc.open(data)
+    (summary,) = block.summaries()
+    return summary.body_bytes
+
+
+def test_compressed_bytes_cross_the_bus(device: stand_in.StandIn) -> None:
+    data = written("lz4", WORDS)
+    with count_transfers() as counted:
+        batch = ck.ipc.open(data, device="cuda")[0]
+    assert ck.to_host(batch)["word"].to_pylist() == WORDS
+    uncompressed = sum(len(word or "") for word in WORDS) + 4 * len(WORDS)
+    assert counted.bytes_to_device <= compressed_bytes(data) + 3 * ALIGNMENT < uncompressed / 4
+
+
+def test_blocks_that_need_each_other_are_decompressed_on_the_host(
+    device: stand_in.StandIn,
+) -> None:
+    # pyarrow's frames of more than 64 KiB have linked blocks.
+    sink = io.BytesIO()
+    table = pa.table({"word": WORDS})
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    with pa.ipc.new_file(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    batch = ck.ipc.open(sink.getvalue(), device="cuda")[0]
+    assert ck.to_host(batch)["word"].to_pylist() == WORDS
+
+
+def test_without_room_for_what_is_compressed() -> None:
+    data = written("lz4", WORDS)
+    with stand_in.installed() as roomy:
+        ck.ipc.open(data, device="cuda")[0]
+        needed = roomy.allocations
+    assert needed == 2
+    size = sum(-(-n // 64) * 64 for n in _uncompressed_sizes())
+    with stand_in.installed(memory_bytes=size) as device:
+        batch = ck.ipc.open(data, device="cuda")[0]
+        assert device.used_bytes == size
+        assert ck.to_host(batch)["word"].to_pylist() == WORDS
+
+
+def _uncompressed_sizes() -> list[int]:
+    array = ck.array(WORDS)
+    return [buffer.size for buffer in array.buffers if buffer is not None]
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+def test_damage_is_told_as_on_the_host(codec: str, device: stand_in.StandIn) -> None:
+    data = np.frombuffer(written(codec, WORDS), np.uint8).copy()
+    (at,) = [i for i in range(data.size - 4) if bytes(data[i : i + 4]) == _magic(codec)][-1:]
+    data[at + 40 : at + 60] ^= 0xFF
+    with pytest.raises(ck.InvalidArrowError) as on_host:
+        ck.ipc.open(bytes(data))[0]["word"]
+    with pytest.raises(ck.InvalidArrowError) as on_device:
+        ck.ipc.open(bytes(data), device="cuda")[0]["word"]
+    assert str(on_device.value) == str(on_host.value)
+
+
+def _magic(codec: str) -> bytes:
+    return {"lz4": b"\x04\x22\x4d\x18", "zstd": b"\x28\xb5\x2f\xfd"}[codec]

@@ -185,11 +185,11 @@ def device_structure(field: Field, owner: Imported) -> HostStructure:
         DeviceUnavailableError: If they are on a CUDA device, and this process has none.
     """
     struct = struct_at(DeviceArrayStruct, owner.address)
-    device = device_of_type(struct.device_type, struct.device_id)
     if struct.device_type == CPU:
         if struct.sync_event:
             raise InvalidArrowError("an array in the memory of the CPU has an event to wait for")
         return HostStructure(field, owner)
+    device = device_of_type(struct.device_type, struct.device_id)
     if struct.device_type == CUDA_HOST:
         if struct.sync_event:
             _event_at(struct.sync_event, device).wait()

@@ -36,7 +36,10 @@ def all_slots(array: Array) -> Slots:
 def require_host(array: Array, argument: str) -> None:
     """Raise `ValueError` if the array's bytes are not in host memory."""
     if array.device.kind != "cpu":
-        raise ValueError(f"{argument}: its bytes live on {array.device}; copy it to the host first")
+        raise ValueError(
+            f"{argument}: its bytes live on {array.device}; copy it to the host first, "
+            f"with colkern.to_host"
+        )
 
 
 def items_at(array: Array, role: Role, slots: Slots) -> NDArray[Any]:

@@ -55,6 +55,7 @@ def main(output: str) -> None:
         report[f"operation {what}"] = outcome(partial(device.failures, what))
     report["gather_union"] = outcome(device.union_failures)
     report["validation"] = outcome(device.validation_failures)
+    report["writing"] = outcome(device.writing_failures)
     Path(output).write_text(json.dumps(report))
 
 

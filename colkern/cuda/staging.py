@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import cycle
 from typing import Any, NamedTuple
@@ -266,7 +266,7 @@ def _fill(
     part[filled:] = 0
 
 
-def downloaded(sources: Sequence[Any], device: Device) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+def downloaded(sources: Sequence[Any], device: Device) -> Generator[tuple[int, NDArray[np.uint8]]]:
     """The bytes of device arrays, in order, in parts: which array, and its next bytes.
 
     The device copies the next parts meanwhile.

@@ -29,6 +29,7 @@ from colkern.slots import (
     bits_at,
     byte_ranges,
     items_at,
+    require_host,
     run_slots,
     valid_at,
     views_at,
@@ -97,8 +98,10 @@ def column_to_json(
     Raises:
         InvalidArrowError: If an offset, a view, a run end or UTF-8 is bad, with the column and slot.
         UnsupportedError: If dictionaries differ from batch to batch.
+        ValueError: If the bytes are in device memory.
     """
     name = node.field.name if name is None else name
+    require_host(array, f"column {name!r}")
     try:
         return _column(node, array, dictionaries, name)
     except InvalidArrowError as error:

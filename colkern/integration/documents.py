@@ -164,6 +164,7 @@ def document_of(schema: Schema, batches: Iterable[RecordBatch]) -> dict[str, Any
         InvalidArrowError: If an array leads outside its memory, or text is not UTF-8.
         UnsupportedError: If the JSON has no form for a type or for metadata, or if a dictionary is
             replaced from one batch to another.
+        ValueError: If a column is in device memory.
     """
     wire = wire_schema_of(schema, {})
     dictionaries = FoundDictionaries()
@@ -196,8 +197,7 @@ def write_json(
         batches: The batches, in host memory.
 
     Raises:
-        InvalidArrowError: As `document_of`.
-        UnsupportedError: As `document_of`.
+        InvalidArrowError, UnsupportedError, ValueError: As `document_of`.
         OSError: If it cannot be written.
     """
     text = json.dumps(document_of(schema, batches), ensure_ascii=False, allow_nan=False) + "\n"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from typing import Any
 
 from cuda.on_device import OPERATIONS
 from operations.samples import ints, sample
 
-from colkern.arrays import Array
+from colkern.arrays import Array, RecordBatch
 from colkern.cuda.moving import to_device, to_host
 from colkern.errors import InvalidArrowError
+from colkern.ipc import write_stream
 from colkern.operations import gather_union, validate
 
 
@@ -67,3 +69,16 @@ def validation_failures() -> Iterator[str]:
         except InvalidArrowError as error:
             if message not in str(error):
                 yield f"{what}: {error}"
+
+
+def writing_failures() -> Iterator[str]:
+    """What an IPC writer makes of a slice in device memory: the same bytes as on the host."""
+    names = ["int8", "utf8", "utf8_view", "list", "struct", "dictionary"]
+    batch = RecordBatch.from_arrays([sample(name).slice(3, 7) for name in names], names)
+    other = RecordBatch.from_arrays([sample(name).slice(1, 5) for name in names], names)
+    for compression in (None, "lz4"):
+        expected, found = io.BytesIO(), io.BytesIO()
+        write_stream(expected, [batch, other], compression=compression)
+        write_stream(found, [to_device(batch), to_device(other)], compression=compression)
+        if found.getvalue() != expected.getvalue():
+            yield f"compression {compression}: other bytes than on the host"

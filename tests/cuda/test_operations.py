@@ -19,6 +19,10 @@ def test_simulated_validation(simulated: dict[str, list[str]]) -> None:
     assert simulated["validation"] == []
 
 
+def test_simulated_writing(simulated: dict[str, list[str]]) -> None:
+    assert simulated["writing"] == []
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("what", device.OPERATIONS)
 def test_operation_on_a_gpu(what: str) -> None:
@@ -33,3 +37,8 @@ def test_gather_union_on_a_gpu() -> None:
 @pytest.mark.gpu
 def test_validation_on_a_gpu() -> None:
     assert list(device.validation_failures()) == []
+
+
+@pytest.mark.gpu
+def test_writing_on_a_gpu() -> None:
+    assert list(device.writing_failures()) == []

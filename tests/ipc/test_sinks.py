@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from arrow_oracle import batch_from_pyarrow
 
 import colkern.ipc
 from colkern import InvalidArrowError
+from colkern.ipc.writing.sinks import Sink
 from colkern.memory import Buffer
 
 BATCH = batch_from_pyarrow(pa.record_batch({"x": list(range(100_000)), "y": ["a"] * 100_000}))
@@ -340,3 +342,20 @@ def test_a_path_whose_write_failed_does_not_appear(tmp_path: Path) -> None:
 
 def _refuse(_: Any) -> None:
     raise OSError(errno.ENOSPC, "no space left")
+
+
+def test_chunks_stay_as_they_are_only_until_the_next_one_is_asked_for() -> None:
+    sizes = [1, 2, 100_000, 3, 65_000, 4_000]
+    memory = bytearray(100_000)
+    taken: list[bytes] = []
+
+    def chunks() -> Iterator[memoryview]:
+        for number, size in enumerate(sizes):
+            memory[:size] = bytes([number]) * size
+            yield memoryview(memory)[:size]
+
+    Sink(lambda data: taken.append(bytes(data))).write(chunks())
+    expected = [bytes([number]) * size for number, size in enumerate(sizes)]
+    assert b"".join(taken) == b"".join(expected)
+    # Small ones are handed on together.
+    assert [len(data) for data in taken] == [3, 100_000, 65_003, 4_000]

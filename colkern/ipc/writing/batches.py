@@ -5,7 +5,9 @@ Columnar format 1.5: "RecordBatch message", "Variadic buffers", "Compression".
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,8 @@ from colkern.ipc.flatbuf.BodyCompressionMethod import BodyCompressionMethod
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.wire import BUFFER, FIELD_NODE
 from colkern.ipc.writing.messages import Body
+from colkern.ipc.writing.residence import is_on_device, trimmed
 from colkern.memory import EMPTY, Buffer
-from colkern.operations import trim
-from colkern.slots import require_host
 
 
 class _Parts:
@@ -51,25 +52,28 @@ def batch_to_wire(
 ) -> Record:
     """The `RecordBatch` table of some columns, whose bytes are added to `body`.
 
-    Slices are trimmed: see `colkern.operations.trim`. What needs no trimming and no compression is
-    not copied.
+    Slices are trimmed where they live: see `colkern.operations.trim`. What needs no trimming and no
+    compression is not copied; in device memory it stays there until the body is written.
 
     Args:
-        columns: Arrays of `length` slots, in host memory.
+        columns: Arrays of `length` slots, each in host memory or in that of one device.
         fields: Their fields.
         length: The number of rows.
         codec: How to compress the buffers; None to leave them plain.
         body: Where their bytes go.
 
     Raises:
-        ValueError: If a column is not in host memory.
+        ValueError: If the bytes of one column live in several memories.
         InvalidArrowError: If an array points outside its own memory.
+        LimitExceededError: If a device is out of memory.
     """
     parts = _Parts()
     for column, field in zip(columns, fields, strict=True):
-        require_host(column, f"column {field.field.name!r}")
-        parts.add(trim(column), field)
-    places = [body.add(chunks) for chunks in _chunks(parts.buffers, codec)]
+        parts.add(trimmed(column, f"column {field.field.name!r}"), field)
+    if codec is None:
+        places = [body.add_buffer(buffer) for buffer in parts.buffers]
+    else:
+        places = [body.add(chunks) for chunks in _compressed(parts.buffers, codec)]
     return {
         "length": length,
         "nodes": np.array(parts.nodes, FIELD_NODE),
@@ -85,8 +89,32 @@ def _compression(codec: Codec | None) -> Record | None:
     return {"codec": codec.number, "method": BodyCompressionMethod.BUFFER}
 
 
-def _chunks(buffers: Sequence[Buffer], codec: Codec | None) -> list[list[Any]]:
+def _compressed(buffers: Sequence[Buffer], codec: Codec) -> list[list[Any]]:
     """For each buffer the bytes that stand for it."""
-    if codec is None:
-        return [[buffer.array.data] if buffer.size else [] for buffer in buffers]
-    return map_items(codec.compress, buffers, sum(buffer.size for buffer in buffers))
+    total = sum(buffer.size for buffer in buffers)
+    if not any(map(is_on_device, buffers)):
+        return map_items(codec.compress, buffers, total)
+    return _compressed_from_devices(buffers, codec, total)
+
+
+def _compressed_from_devices(
+    buffers: Sequence[Buffer], codec: Codec, total: int
+) -> list[list[Any]]:
+    """As `_compressed`: one buffer is fetched while others are compressed."""
+    from colkern.cuda import memory
+    from colkern.ipc.writing.fetching import fetched_buffers
+
+    for device in {buffer.device for buffer in buffers}:
+        # Threads that fetch do not know of this one's current stream.
+        memory.finish(device)
+    lock = threading.Lock()
+    with closing(fetched_buffers(buffers)) as arriving:
+
+        def compress_next(_: Buffer) -> tuple[int, list[Any]] | None:
+            with lock:
+                found = next(arriving, None)
+            # None after another thread has failed to fetch one, which raises what went wrong.
+            return found and (found[0], codec.compress(found[1]))
+
+        done = dict(filter(None, map_items(compress_next, buffers, total)))
+    return [done[position] for position in range(len(buffers))]

@@ -13,8 +13,10 @@ import numpy as np
 
 from colkern.arrays import Array
 from colkern.ipc.fields import WireField
-from colkern.memory import EMPTY, Buffer
-from colkern.operations import take, trim, views_to_offsets
+from colkern.ipc.writing.residence import current, devices_of, trimmed
+from colkern.memory import EMPTY, HOST, Buffer
+from colkern.operations import take, views_to_offsets
+from colkern.operations.targets import target_of
 from colkern.schema import int64
 
 
@@ -117,9 +119,21 @@ def _is_start_of(start: Array, values: Array) -> bool:
 def _same(a: Array, b: Array) -> bool:
     """Whether two arrays of one type hold the same bytes: of equal values, -0.0 is not 0.0.
 
-    Dictionaries within are not looked at, they have ids of their own.
+    They are compared where they live, and in host memory if they live in two places. Dictionaries
+    within are not looked at, they have ids of their own.
     """
-    return a is b or (a.length == b.length and _same_bytes(trim(a), trim(b)))
+    if a is b:
+        return True
+    if a.length != b.length:
+        return False
+    a, b = trimmed(a, "dictionary"), trimmed(b, "dictionary")
+    devices = devices_of(a) | devices_of(b)
+    if len(devices) > 1:
+        from colkern.cuda import to_host
+
+        a, b, devices = to_host(a), to_host(b), {HOST}
+    with current(devices):
+        return _same_bytes(a, b)
 
 
 def _same_bytes(a: Array, b: Array) -> bool:
@@ -133,14 +147,26 @@ def _same_parts(a: Array, b: Array) -> bool:
     if len(a.buffers) != len(b.buffers) or a.length != b.length:
         return False
     pairs = zip(a.buffers, b.buffers, strict=True)
-    if not all(np.array_equal((x or EMPTY).array, (y or EMPTY).array) for x, y in pairs):
+    if not all(_are_equal(x or EMPTY, y or EMPTY) for x, y in pairs):
         return False
     return all(_same_bytes(x, y) for x, y in zip(a.children, b.children, strict=True))
 
 
+def _are_equal(a: Buffer, b: Buffer) -> bool:
+    """Whether two buffers in one memory have the same bytes."""
+    if a.size != b.size or not a.size:
+        return a.size == b.size
+    if a.device == HOST:
+        return np.array_equal(a.array, b.array)
+    from colkern.cuda import memory
+
+    return bool(memory.array_library().array_equal(a.array, b.array))
+
+
 def _all_slots(array: Array) -> Array:
     """The slots in new memory; the children of a dense union hold nothing else then."""
-    slots = Buffer(np.arange(array.length, dtype=np.int64).view(np.uint8))
+    target = target_of(array.device)
+    slots = target.buffer(target.positions(array.length))
     return take(array, Array(int64(), array.length, [None, slots]))
 
 

@@ -5,15 +5,19 @@ Columnar format 1.5: "Encapsulated message format".
 
 from __future__ import annotations
 
+import itertools
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import Record, encode
 from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.wire import MESSAGE
+from colkern.ipc.writing.residence import is_on_device
 from colkern.ipc.writing.sinks import Sink
+from colkern.memory import Buffer
 
 _length = struct.Struct("<i").pack
 _PREFIX_BYTES = 8
@@ -30,12 +34,27 @@ class Body:
 
     def __init__(self, alignment: int) -> None:
         self._alignment = alignment
+        # Bytes-like objects, and buffers in device memory.
         self._chunks: list[Any] = []
+        self._is_fetched = False
         self.size = 0
 
     def add(self, chunks: Sequence[Any]) -> tuple[int, int]:
         """Append what is one buffer together; returns its offset and its length."""
-        offset, length = self.size, sum(memoryview(chunk).nbytes for chunk in chunks)
+        return self._add(chunks, sum(memoryview(chunk).nbytes for chunk in chunks))
+
+    def add_buffer(self, buffer: Buffer) -> tuple[int, int]:
+        """Append a buffer's bytes, which stay where they are until they are written; see `add`."""
+        size = buffer.size
+        if not size:
+            return self.size, 0
+        if is_on_device(buffer):
+            self._is_fetched = True
+            return self._add((buffer,), size)
+        return self._add((buffer.array.data,), size)
+
+    def _add(self, chunks: Sequence[Any], length: int) -> tuple[int, int]:
+        offset = self.size
         self._chunks += chunks
         padding = -length % self._alignment
         if padding:
@@ -43,9 +62,16 @@ class Body:
         self.size += length + padding
         return offset, length
 
-    def chunks(self) -> Iterator[Any]:
-        """All chunks and the padding between them."""
-        return iter(self._chunks)
+    @contextmanager
+    def chunks(self) -> Iterator[Iterable[Any]]:
+        """All chunks and the padding between them; each stays as it is until the next is asked for."""
+        if not self._is_fetched:
+            yield self._chunks
+            return
+        from colkern.ipc.writing.fetching import fetched_chunks
+
+        with closing(fetched_chunks(self._chunks)) as chunks:
+            yield chunks
 
 
 def write_message(
@@ -70,19 +96,20 @@ def write_message(
         The message's block, as a file's footer lists it: offset, size of prefix and metadata, size of
         the body.
     """
-    size = 0 if body is None else body.size
+    body = body or Body(alignment)
     data = encode(
         MESSAGE,
         {
             "version": MetadataVersion.V5,
             "header_type": kind,
             "header": header,
-            "bodyLength": size,
+            "bodyLength": body.size,
             "custom_metadata": metadata,
         },
     )
     start = sink.position
     padding = -(start + _PREFIX_BYTES + len(data)) % alignment
     prefix = CONTINUATION + _length(len(data) + padding)
-    sink.write([prefix, data, bytes(padding), *(body.chunks() if body is not None else ())])
-    return start, _PREFIX_BYTES + len(data) + padding, size
+    with body.chunks() as chunks:
+        sink.write(itertools.chain([prefix, data, bytes(padding)], chunks))
+    return start, _PREFIX_BYTES + len(data) + padding, body.size

@@ -41,25 +41,26 @@ class Sink:
         self.position = 0
 
     def write(self, chunks: Iterable[Any]) -> None:
-        """Write chunks (bytes-like objects), one after the other."""
-        small: list[Any] = []
-        small_bytes = 0
-        for chunk in chunks:
-            size = memoryview(chunk).nbytes
-            self.position += size
-            if size + small_bytes > _JOINED_BYTES:
-                self._flush(small)
-                small, small_bytes = [], 0
-            if size > _JOINED_BYTES:
-                self._write(chunk)
-            elif size:
-                small.append(chunk)
-                small_bytes += size
-        self._flush(small)
+        """Write chunks (bytes-like objects), one after the other.
 
-    def _flush(self, chunks: list[Any]) -> None:
-        if chunks:
-            self._write(chunks[0] if len(chunks) == 1 else b"".join(chunks))
+        Each may be of memory that has other bytes when the next one is asked for.
+        """
+        joined = bytearray()
+        for chunk in chunks:
+            # As it is no array, it is appended and not added.
+            view = memoryview(chunk)
+            size = view.nbytes
+            self.position += size
+            if joined and size + len(joined) > _JOINED_BYTES:
+                self._write(joined)
+                # Whoever has taken the other may still look at it.
+                joined = bytearray()
+            if size > _JOINED_BYTES:
+                self._write(view)
+            else:
+                joined += view
+        if joined:
+            self._write(joined)
 
     def commit(self) -> None:
         """All is written; what was opened here is closed."""

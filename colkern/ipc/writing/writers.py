@@ -113,6 +113,11 @@ class _Writer:
     def write(self, data: Any) -> None:
         """Write record batches; their columns are written as they are, not copied where that can be.
 
+        Columns may be in device memory, all or some of them, and of several devices. They are trimmed
+        there; what belongs to them is copied once, through page-locked memory and straight on to the
+        sink, or to threads that compress it. The sink gets memory that has other bytes once its `write`
+        or `sendall` has returned. What is written is what the same columns in host memory would give.
+
         A batch that is refused leaves the writer as it was. Where the sink itself fails, the writer is
         abandoned: see `abandon`.
 
@@ -123,8 +128,10 @@ class _Writer:
         Raises:
             OSError: If the sink fails.
             ValueError: If a batch has another schema (names, types, nullability), the writer is closed,
-                columns are not in host memory, or a dictionary would have to be replaced in a file.
+                one column has bytes in several memories, or a dictionary would have to be replaced in
+                a file.
             InvalidArrowError: If an array points outside its own memory.
+            LimitExceededError: If a device is out of memory.
             TypeError: If `data` is nothing of the kind, or its metadata is not of bytes.
         """
         for batch in _batches_of(data):
@@ -342,7 +349,9 @@ def new_file(
 
 
 def write_stream(sink: Any, data: Any, **options: Any) -> None:
-    """Write record batches as a whole stream; see `new_stream` and the writer's `write`.
+    """Write record batches as a whole stream, from host or device memory.
+
+    See `new_stream` and the writer's `write`.
 
     Args:
         sink: A path, a binary file object, or a socket.
@@ -358,7 +367,10 @@ def write_stream(sink: Any, data: Any, **options: Any) -> None:
 def write_file(
     sink: Any, data: Any, *, metadata: Mapping[bytes, bytes] | None = None, **options: Any
 ) -> None:
-    """Write record batches as a whole file; see `write_stream` and `new_file`."""
+    """Write record batches as a whole file, from host or device memory.
+
+    See `write_stream` and `new_file`.
+    """
     schema, batches = _with_schema(data)
     with new_file(sink, schema, metadata=metadata, **options) as writer:
         writer.write(batches)

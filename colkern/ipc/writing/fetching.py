@@ -1,0 +1,80 @@
+"""Bytes in device memory on their way out: through page-locked slots, each byte once."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.cuda.staging import downloaded
+from colkern.ipc.writing.residence import is_on_device
+from colkern.memory import Buffer, Device, allocate_for_overwrite
+
+_Download = Generator[tuple[int, NDArray[np.uint8]]]
+
+
+def fetched_chunks(chunks: Sequence[Any]) -> Generator[Any]:
+    """Chunks of bytes with those of devices in parts, straight from the slots that they came through.
+
+    While one part is taken, the next one is copied. Close it, for the slots to be others' again.
+
+    Args:
+        chunks: Bytes-like objects, and buffers in device memory.
+
+    Yields:
+        Bytes-like objects; a part of a buffer stays as it is until the next chunk is asked for.
+    """
+    with _downloads(chunk for chunk in chunks if isinstance(chunk, Buffer)) as downloads:
+        for chunk in chunks:
+            if isinstance(chunk, Buffer):
+                yield from _parts(downloads[chunk.device], chunk.size)
+            else:
+                yield chunk
+
+
+def fetched_buffers(buffers: Sequence[Buffer]) -> Generator[tuple[int, Buffer]]:
+    """Buffers in host memory with their positions, in order; those of devices are copied when asked for.
+
+    While one is worked on, the next one is copied, in as far as slots are enough. Close it, for the
+    slots to be others' again.
+    """
+    with _downloads(filter(is_on_device, buffers)) as downloads:
+        for position, buffer in enumerate(buffers):
+            if is_on_device(buffer):
+                yield position, _joined(downloads[buffer.device], buffer.size)
+            else:
+                yield position, buffer
+
+
+@contextmanager
+def _downloads(buffers: Iterable[Buffer]) -> Iterator[dict[Device, _Download]]:
+    """What comes from each device: the bytes of its buffers, in order."""
+    sources: dict[Device, list[Any]] = {}
+    for buffer in buffers:
+        sources.setdefault(buffer.device, []).append(buffer.array)
+    with ExitStack() as stack:
+        yield {
+            device: stack.enter_context(closing(downloaded(arrays, device)))
+            for device, arrays in sources.items()
+        }
+
+
+def _parts(download: _Download, size: int) -> Iterator[Any]:
+    """The next buffer, of so many bytes, in parts."""
+    while size:
+        _, part = next(download)
+        size -= part.size
+        yield part.data
+
+
+def _joined(download: _Download, size: int) -> Buffer:
+    """The next buffer, of so many bytes, in new host memory."""
+    out = allocate_for_overwrite(size, np.uint8)
+    filled = 0
+    for part in _parts(download, size):
+        out.data[filled : filled + part.nbytes] = part
+        filled += part.nbytes
+    return Buffer(out)

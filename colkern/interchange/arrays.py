@@ -102,6 +102,10 @@ class ArrayExport(Export):
             )
         return buffer.address
 
+    def null_count(self, source: Array) -> int:
+        """The number of nulls by a bitmap that is there, or `UNKNOWN`."""
+        return source.known_null_count
+
     def sizes(self, sizes: Sequence[int]) -> tuple[int, Any]:
         """The buffer of the sizes of a view's data buffers: its address, and what owns it."""
         # One word where there are none: the pointer is never NULL.
@@ -121,10 +125,10 @@ def build_structure(
         kept: What must live as long as the structure, beside the array.
     """
     rule = source.layout
-    buffers = [export.buffer_address(buffer) for buffer in source.buffers]
     # A bitmap that contradicts a count of no nulls counts for nothing here, and for some readers.
-    if rule.has_validity and (source.buffers[0] is None or source.known_null_count == 0):
-        buffers[0] = 0
+    no_bitmap = rule.has_validity and (source.buffers[0] is None or source.known_null_count == 0)
+    buffers = [0] if no_bitmap else []
+    buffers += [export.buffer_address(buffer) for buffer in source.buffers[no_bitmap:]]
     sizes = None
     if rule.variadic:
         sizes_at, sizes = export.sizes([b.size if b else 0 for b in source.data_buffers])
@@ -137,7 +141,7 @@ def build_structure(
         "q",
         (
             source.length,
-            _exported_null_count(source, rule),
+            _exported_null_count(export, source, rule),
             source.offset,
             len(buffers),
             len(children),
@@ -158,10 +162,10 @@ def build_structure(
     return words
 
 
-def _exported_null_count(source: Array, rule: Layout) -> int:
+def _exported_null_count(export: ArrayExport, source: Array, rule: Layout) -> int:
     """A count that is never `UNKNOWN` where there is no validity bitmap to count in."""
     if rule.has_validity:
-        return 0 if source.buffers[0] is None else source.known_null_count
+        return 0 if source.buffers[0] is None else export.null_count(source)
     return source.length if isinstance(source.type.storage, Null) else 0
 
 

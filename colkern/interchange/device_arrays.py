@@ -42,7 +42,7 @@ from colkern.interchange.arrays import (
 from colkern.interchange.device_types import CPU, CUDA_HOST, device_of_type, type_of_device
 from colkern.interchange.schemas import export_schema
 from colkern.layouts import Extent
-from colkern.memory import HOST, Buffer, Device
+from colkern.memory import ALIGNMENT, HOST, Buffer, Device
 from colkern.schema import Dictionary, Field
 
 _RESERVED = (0, 0, 0)
@@ -57,7 +57,7 @@ def export_device_array(
     """Capsules named `arrow_schema` and `arrow_device_array`; nothing is copied.
 
     On a CUDA device, the structure has an event behind what the caller's current stream has to do now:
-    what is started on it later is not waited for.
+    what is started on it later is not waited for. Nulls are counted there if their number is not known.
 
     Args:
         array: An array, all of whose bytes are on one device.
@@ -127,25 +127,41 @@ def _device_of(arrays: Iterable[Array]) -> Device:
 
 
 class _DeviceArrayExport(ArrayExport):
-    """Structures in the making whose buffers are on one device."""
+    """Structures in the making whose buffers are on one device.
 
-    __slots__ = ("device",)
+    Attributes:
+        device: Which.
+        zeros: What stands for buffers of no bytes, once it was needed: consumers may read an offset.
+    """
+
+    __slots__ = ("device", "zeros")
 
     def __init__(self, device: Device) -> None:
         super().__init__(DeviceArrayStruct)
         self.device = device
+        self.zeros: Buffer | None = None
 
     def buffer_address(self, buffer: Buffer | None) -> int:
         if self.device == HOST:
             return super().buffer_address(buffer)
         if buffer is None or buffer.size == 0:
-            return 0
+            return self._zeros_address()
         if buffer.device != self.device:
             raise UnsupportedError(
                 f"bytes live on {buffer.device} where others live on {self.device}; a device array is "
                 "on one device: move them together first"
             )
         return buffer.address
+
+    def _zeros_address(self) -> int:
+        if self.zeros is None:
+            with memory.current(self.device):
+                self.zeros = Buffer(memory.allocate(ALIGNMENT, np.uint8), self.device)
+        return self.zeros.address
+
+    def null_count(self, source: Array) -> int:
+        # cuDF takes it at its word, and -1 for no nulls.
+        return source.known_null_count if self.device == HOST else source.null_count
 
     def sizes(self, sizes: Sequence[int]) -> tuple[int, Any]:
         if self.device == HOST:
@@ -160,11 +176,15 @@ def _build(export: _DeviceArrayExport, source: Array) -> array[int]:
     device_type, device_id = type_of_device(export.device)
     if export.device == HOST:
         return build_structure(export, source, (device_id, device_type, 0, *_RESERVED))
+    # The structure has a pointer to the event, which stands behind all that building it has started.
+    handle = array("q", (0,))
+    kept: list[Any] = [handle]
+    tail = (device_id, device_type, address_of(handle), *_RESERVED)
+    words = build_structure(export, source, tail, kept)
     event = memory.library().record_current(export.device.ordinal)
-    # The structure has a pointer to the event.
-    pointed_at = array("q", (event.handle,))
-    tail = (device_id, device_type, address_of(pointed_at), *_RESERVED)
-    return build_structure(export, source, tail, (event, pointed_at))
+    handle[0] = event.handle
+    kept += (event, export.zeros)
+    return words
 
 
 # Import

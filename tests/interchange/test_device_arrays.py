@@ -22,6 +22,7 @@ from colkern.cuda import count_transfers, stand_in
 from colkern.cuda.stand_in import StandIn
 from colkern.errors import DeviceUnavailableError, InvalidArrowError, UnsupportedError
 from colkern.interchange import export_device_array, import_array, import_batch
+from colkern.interchange.arrays import empty_array
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 THREE = np.arange(3, dtype=np.int64).tobytes()
@@ -141,15 +142,31 @@ def test_nothing_is_copied_on_the_way_out(device: StandIn, c: Any) -> None:
     assert [text.buffers[i] for i in range(3)] == [b.address for b in moved["text"].buffers]
 
 
-def test_buffers_without_bytes_are_null_on_a_device(device: StandIn, c: Any) -> None:
-    """The zeros that stand for them on the host are no memory of the device."""
-    moved = ck.to_device(ck.array(["", ""]))
+def test_zeros_of_the_device_stand_for_buffers_without_bytes(device: StandIn, c: Any) -> None:
+    """Consumers may read the one offset of an empty array; host memory is no memory of the device."""
+    moved = ck.Array(
+        ck.struct([("a", ck.int64()), ("l", ck.list_(ck.int64()))]),
+        0,
+        [None],
+        [ck.to_device(ck.array([1])), empty_array(ck.list_(ck.int64()))],
+    )
     capsule = moved.__arrow_c_device_array__()[1]
-    found = c.struct_in(capsule, c.DeviceArray)
-    assert found.buffers[0] is None
-    assert found.buffers[1] is not None
-    assert found.buffers[2] is None
-    assert import_array(moved).device == FIRST
+    lists = c.struct_in(capsule, c.DeviceArray).children[1].contents
+    assert lists.buffers[0] is None
+    assert device.ordinal_at(lists.buffers[1]) == 0
+    assert bytes((ctypes.c_char * 64).from_address(lists.buffers[1])) == bytes(64)
+    used = device.used_bytes
+    del capsule, lists
+    gc.collect()
+    assert device.used_bytes == used - 64
+
+
+def test_nulls_are_counted_for_consumers_that_do_not_count(device: StandIn, c: Any) -> None:
+    """-1 is allowed, and cuDF takes it for none."""
+    moved = ck.to_device(ck.array([1, None, 3, None]).slice(1))
+    assert moved.known_null_count == -1
+    capsule = moved.__arrow_c_device_array__()[1]
+    assert c.struct_in(capsule, c.DeviceArray).null_count == 2
 
 
 def test_the_event_is_behind_a_pointer_and_lives_as_long_as_the_structure(

@@ -29,7 +29,7 @@ from colkern.ipc.reading.assembly import Wanted
 from colkern.ipc.reading.device_frames import decompress_there
 from colkern.ipc.reading.parts import Part, Placed, part_of
 from colkern.ipc.reading.sources import Body, OpenFile
-from colkern.memory import ALIGNMENT, EMPTY, Buffer, Device, device_named
+from colkern.memory import ALIGNMENT, Buffer, Device, device_named
 
 
 class Arrival:
@@ -102,10 +102,7 @@ class Destination:
             except (InvalidArrowError, LimitExceededError) as error:
                 found[each] = error
                 continue
-            if part.size:
-                parts.append(part)
-            else:
-                found[each] = EMPTY
+            parts.append(part)
         return Arrival(found, self._send(body, parts, codec, found) if parts else None)
 
     def _send(
@@ -119,9 +116,10 @@ class Destination:
         placement = placed([part.size for part in parts])
         upload = Upload(self.device, placement.size)
         all_placed = list(map(Placed, parts, placement.starts))
-        made = [each for each in all_placed if each[0].make is not None]
+        with_bytes = [each for each in all_placed if each.part.size]
+        made = [each for each in with_bytes if each.part.make is not None]
         try:
-            self._send_plain(upload, body, _runs(all_placed))
+            self._send_plain(upload, body, _runs(with_bytes))
             if codec is not None:
                 made = self._decompressed_there(upload, body, codec, made)
             _send_made(upload, made, found)

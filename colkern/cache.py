@@ -29,23 +29,40 @@ def cache_dir(name: str = "") -> Path:
     tried = []
     for candidate in _candidates():
         directory = candidate / name
-        try:
-            # On its own, as `parents` follow the umask, which may leave them open to a group.
-            candidate.parent.mkdir(parents=True, exist_ok=True)
-            candidate.mkdir(mode=0o700, exist_ok=True)
-            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            tried.append(f"{directory}: {error.strerror}")
-            continue
-        if not _is_private(candidate):
-            tried.append(f"{candidate}: writable by others, or another user's")
-        elif not os.access(directory, os.W_OK | os.X_OK):
-            tried.append(f"{directory}: not writable")
-        else:
+        refusal = _refusal(candidate, directory)
+        if refusal is None:
             return directory
+        tried.append(refusal)
     raise PermissionError(
         "no private directory for cached files; set COLKERN_CACHE_DIR. Tried " + "; ".join(tried)
     )
+
+
+def passed_over() -> list[str]:
+    """Why directories that come before `cache_dir()` are not used; of all, if none is."""
+    refusals = []
+    for candidate in _candidates():
+        refusal = _refusal(candidate, candidate)
+        if refusal is None:
+            break
+        refusals.append(refusal)
+    return refusals
+
+
+def _refusal(candidate: Path, directory: Path) -> str | None:
+    """Why a directory, which is made if need be, cannot be used; None if it can."""
+    try:
+        # On its own, as `parents` follow the umask, which may leave them open to a group.
+        candidate.parent.mkdir(parents=True, exist_ok=True)
+        candidate.mkdir(mode=0o700, exist_ok=True)
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        return f"{directory}: {error.strerror}"
+    if not _is_private(candidate):
+        return f"{candidate}: writable by others, or another user's"
+    if not os.access(directory, os.W_OK | os.X_OK):
+        return f"{directory}: not writable"
+    return None
 
 
 def _candidates() -> Iterator[Path]:

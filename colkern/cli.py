@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from colkern.commands import convert, demo, head, info, integration, schema, validate, warm
+from colkern.commands import convert, demo, doctor, head, info, integration, schema, validate, warm
 from colkern.commands.failures import (
     BAD_DATA,
     BAD_USE,
@@ -29,6 +29,7 @@ COMMANDS = (
     convert.add_command,
     demo.add_command,
     warm.add_command,
+    doctor.add_command,
     integration.add_command,
 )
 """In the order of the help."""

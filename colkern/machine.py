@@ -45,9 +45,12 @@ def _processor() -> str:
 def versions() -> dict[str, str]:
     """The releases of colkern, Python, and those packages that are installed; none is imported."""
     found = {"colkern": colkern.__version__, "python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+    return found | {name: there for name in _PACKAGES if (there := release(name)) is not None}
+
+
+def release(package: str) -> str | None:
+    """The release of a package; None if it is not installed."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None

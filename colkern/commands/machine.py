@@ -32,7 +32,7 @@ def print_machine(*, as_json: bool) -> None:
 
 
 def _why_no_cuda() -> str | None:
-    from colkern.cuda.adapter import require_device
+    from colkern.cuda.memory import require_device
     from colkern.errors import DeviceUnavailableError
 
     try:

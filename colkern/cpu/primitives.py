@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 from numpy import uint64
 
+from colkern.cpu.processor import fast_features
 from colkern.kernels.intrinsics import add as add
 from colkern.kernels.intrinsics import fold as fold
 from colkern.kernels.intrinsics import high_product as high_product
@@ -44,12 +44,6 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-def _fast_features() -> set[str]:
-    """The processor's features, without those that it has in microcode: 100 cycles for an instruction."""
-    features = {name for name, there in get_host_cpu_features().items() if there}
-    return features - {"bmi2"} if get_host_cpu_name() in ("znver1", "znver2") else features
-
-
 def _bit_instruction(builder: Any, name: str, args: Any) -> Any:
     """`pext` or `pdep` of two 64-bit words."""
     kind = ir.FunctionType(_WORD, [_WORD, _WORD])
@@ -62,7 +56,7 @@ def extract_bits(typingctx: Any, word: Any, mask: Any) -> Any:
     """`pext` where the processor has it, else a few shifts for each power of two."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if "bmi2" in _fast_features():
+        if "bmi2" in fast_features():
             return _bit_instruction(builder, "pext", args)
         return context.compile_internal(builder, _extracted_bits, signature, args)
 
@@ -102,7 +96,7 @@ def compress_items(typingctx: Any, out: Any, place: Any, values: Any, first: Any
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if "avx2" not in _fast_features():
+        if "avx2" not in fast_features():
             return context.compile_internal(builder, _compressed_items, signature, args)
         target, source = (
             context.make_array(signature.args[k])(context, builder, args[k]).data for k in (0, 2)

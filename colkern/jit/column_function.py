@@ -263,7 +263,8 @@ def imported(name: str, column: Any) -> Array:
     """
     if isinstance(column, Array):
         return column
-    if not any(hasattr(column, f"__arrow_c_{kind}__") for kind in ("array", "stream")):
+    kinds = ("array", "stream", "device_array", "device_stream")
+    if not any(hasattr(column, f"__arrow_c_{kind}__") for kind in kinds):
         raise TypeError(
             f"{name}: expected an Arrow array, got {type(column).__name__}; colkern.array makes one"
         )

@@ -11,8 +11,8 @@ The only package of colkern that imports pyspark and pyarrow; needs the extra `c
 PySpark 4.1 or later, the first release with `arrow_udf`.
 """
 
+from colkern.java import Java, JavaNotFoundError, find_java
 from colkern.spark.functions import udf
-from colkern.spark.java import Java, JavaNotFoundError, find_java
 from colkern.spark.session import start_session
 
 __all__ = ["Java", "JavaNotFoundError", "find_java", "start_session", "udf"]

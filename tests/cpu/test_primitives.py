@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy import uint64
 
-from colkern.cpu import primitives
+from colkern.cpu import primitives, processor
 from colkern.kernels import primitives as plain
 
 MASKS = (0, 1, 1 << 63, 2**64 - 1, 0x8000_0000_0000_0001, 0x5555_5555_5555_5555)
@@ -26,7 +26,7 @@ def some_words() -> list[tuple[int, int]]:
 def primitive(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A primitive, compiled for this processor and for one without any of its extensions."""
     if request.param == "without extensions":
-        monkeypatch.setattr(primitives, "get_host_cpu_features", lambda: {"sse2": True})
+        monkeypatch.setattr(processor, "get_host_cpu_features", lambda: {"sse2": True})
     return lambda name: getattr(primitives, name)
 
 

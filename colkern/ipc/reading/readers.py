@@ -46,6 +46,7 @@ from colkern.ipc.reading.sources import (
 )
 from colkern.ipc.reading.summaries import BatchSummary, summary_of
 from colkern.ipc.wire import FOOTER
+from colkern.memory import HOST
 from colkern.schema import Schema
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ class StreamReader(RecordBatchStream):
         self._plans = _Plans(_schema_of(first, limits))
         self._dictionaries = Dictionaries()
         self._projection = Projection(self._plans.wire.schema, columns)
-        super().__init__(self._projection.schema, self)
+        device = HOST if destination is None else destination.device
+        super().__init__(self._projection.schema, self, device)
 
     def __repr__(self) -> str:
         return f"<colkern.ipc.StreamReader: {len(self.schema)} columns>\n{self.schema}"
@@ -413,6 +415,12 @@ class FileReader(Sequence[RecordBatch]):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The batches as an `arrow_array_stream` capsule; nothing is copied."""
         return RecordBatchStream(self.schema, self).__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_device_stream__(self, requested_schema: Any = None, **kwargs: Any) -> Any:
+        """The batches as an `arrow_device_array_stream` capsule; nothing is copied."""
+        device = HOST if self._destination is None else self._destination.device
+        stream = RecordBatchStream(self.schema, self, device)
+        return stream.__arrow_c_device_stream__(requested_schema, **kwargs)
 
 
 def _unexpected(message: Message, expected: str) -> InvalidArrowError:

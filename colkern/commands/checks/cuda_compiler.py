@@ -1,0 +1,96 @@
+"""The compiler for CUDA, and the libraries of CUDA that it loads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from colkern.commands.checks.children import NoAnswerError, ask
+from colkern.commands.checks.cuda_releases import dotted, to_install
+from colkern.commands.checks.finding import Finding, missing, ok, problem
+from colkern.commands.checks.requirements import meets, unmet
+from colkern.cuda.adapter import NUMBA_CUDA, chosen_compiler, is_simulated
+from colkern.machine import release
+
+_ENABLES = "kernels and users' functions on the GPU"
+
+_LIBRARIES = {
+    "cudart": ("CUDA runtime", "headers and calls that CuPy and the compiler share"),
+    "nvrtc": ("NVRTC", "CUDA C++ that is compiled when it is needed, CuPy's scans and sorts"),
+    "nvvm": ("NVVM", _ENABLES),
+}
+
+Answer = Mapping[str, Any]
+"""What the driver says, as JSON has it: the fields of `colkern.cuda.driver.Driver`."""
+
+
+def compiler(driver: Answer | None) -> Iterator[Finding]:
+    """The compiler that was chosen, and whether it suits the packages and devices that there are."""
+    if is_simulated():
+        found = "Numba's simulator, by NUMBA_ENABLE_CUDASIM: plain Python over host memory"
+        yield ok("compiler", found, "tests without a GPU")
+        return
+    try:
+        name = chosen_compiler()
+    except ValueError as error:
+        yield problem("compiler", str(error), _ENABLES, "set it to one of them, or not at all")
+        return
+    there, major = release(name), None if driver is None else driver["cuda"][0]
+    if there is None:
+        yield missing(name, "not installed", _ENABLES, to_install(major))
+        return
+    try:
+        capabilities = ask("colkern.cuda.adapter:capabilities")
+    except NoAnswerError as error:
+        yield problem(name, f"{there} does not work: {error}", _ENABLES, to_install(major))
+        return
+    conflicts = [*_conflicts(name), *unmet(name), *_too_old(driver, capabilities[0])]
+    if conflicts:
+        yield problem(name, f"{there}, but {'; '.join(conflicts)}", _ENABLES, to_install(major))
+        return
+    range_text = f"{dotted(capabilities[0])} to {dotted(capabilities[-1])}"
+    by = "COLKERN_CUDA_COMPILER" if "COLKERN_CUDA_COMPILER" in os.environ else "default"
+    yield ok(name, f"{there}, by {by}, for compute capabilities {range_text}", _ENABLES)
+
+
+def _conflicts(compiler: str) -> Iterator[str]:
+    """What is known to clash, though no package's metadata says so."""
+    there, numpy = release(compiler), release("numpy")
+    if compiler != NUMBA_CUDA or there is None or numpy is None:
+        return
+    if meets(there, "<0.31") and meets(numpy, ">=2.5"):
+        yield (
+            f"it looks for np.row_stack, which NumPy {numpy} has not: colkern puts it there, "
+            "`from numba import cuda` before that fails; numpy<2.5 has it"
+        )
+
+
+def _too_old(driver: Answer | None, oldest: list[int]) -> Iterator[str]:
+    """The devices that the compiler has no code for."""
+    for device in () if driver is None else driver["devices"]:
+        if device["capability"] < oldest:
+            found = f"{device['name']} has compute capability {dotted(device['capability'])}"
+            yield f"{found}, less than the {dotted(oldest)} that it compiles for"
+
+
+def libraries(major: int | None) -> Iterator[Finding]:
+    """The libraries of CUDA, where they are found, and whether the driver serves their release."""
+    if release("cuda-pathfinder") is None:
+        found = "not looked for: cuda-pathfinder, which comes with the compiler, is not installed"
+        yield missing("CUDA libraries", found, _ENABLES, to_install(major))
+        return
+    for library in ask("colkern.cuda.libraries:find_libraries"):
+        name, enables = _LIBRARIES[library["name"]]
+        if library["error"]:
+            yield missing(name, library["error"], enables, to_install(major))
+            continue
+        version = dotted(library["version"])
+        # NVVM tells the version of its language, which no driver looks at.
+        is_release = library["name"] != "nvvm"
+        found = f"{version if is_release else f'IR {version}'}, {library['path']}, by {library['source']}"
+        if is_release and major is not None and library["version"][0] > major:
+            found = f"{found}, is newer than the driver, which serves CUDA up to {major}"
+            yield problem(name, found, enables, to_install(major))
+        else:
+            yield ok(name, found, enables)

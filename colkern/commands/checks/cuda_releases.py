@@ -1,0 +1,24 @@
+"""The releases of CUDA: which there are packages for, and what to install for one of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from colkern.cuda.adapter import HINTS, NUMBA_CUDA
+
+MAJORS = (13, 12)
+"""The CUDA releases that packages are made for."""
+
+
+def to_install(major: int | None) -> str:
+    """What brings compiler, libraries and CuPy."""
+    chosen = os.environ.get("COLKERN_CUDA_COMPILER") or NUMBA_CUDA
+    if major in MAJORS and chosen == NUMBA_CUDA:
+        return f'pip install "colkern[cuda{major}]"'
+    return HINTS.get(chosen, HINTS[NUMBA_CUDA])
+
+
+def dotted(version: Sequence[int]) -> str:
+    """A release as people write it, such as 13.2."""
+    return ".".join(map(str, version))

@@ -1,0 +1,100 @@
+"""The GPU: its driver and its devices, and what else there is for it."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+
+from colkern.commands.checks.children import NoAnswerError, ask
+from colkern.commands.checks.cuda_compiler import Answer, compiler, libraries
+from colkern.commands.checks.cuda_packages import CUPY, cupy, options, storage
+from colkern.commands.checks.cuda_releases import dotted, to_install
+from colkern.commands.checks.finding import Finding, checked, missing, ok, problem
+from colkern.commands.output import size_text
+from colkern.cuda.adapter import chosen_compiler
+from colkern.cuda.driver import PINNED
+from colkern.machine import release
+
+_PINNED = "copies to the device that overlap with reading and decompression"
+
+
+def findings() -> Iterator[Finding]:
+    """The section about the GPU."""
+    driver, trouble = _asked_driver()
+    major = None
+    if driver is None:
+        yield from trouble
+    else:
+        yield from checked("driver", _driver, driver)
+        major = driver["cuda"][0]
+        yield from checked('device="cuda"', _device, major)
+    yield from checked("pinned memory", _pinned_memory, driver)
+    yield from checked("compiler", compiler, driver)
+    yield from checked("CUDA libraries", libraries, major)
+    yield from checked("CuPy", cupy, major)
+    yield from options(major)
+    yield from checked("GPUDirect Storage", storage, driver is not None)
+
+
+def _asked_driver() -> tuple[Answer | None, list[Finding]]:
+    """The driver's answer; None, and what to say instead, if there is none."""
+    enables = "columns in device memory"
+    try:
+        answer = ask("colkern.cuda.driver:find_driver")
+    except NoAnswerError as error:
+        return None, [problem("driver", str(error), enables, "see what `nvidia-smi` says")]
+    if isinstance(answer, str):
+        remedy = "with a GPU, install NVIDIA's driver, or run the container with `--gpus all`"
+        return None, [missing("driver", answer, enables, remedy)]
+    return answer, []
+
+
+def _driver(driver: Answer) -> Iterator[Finding]:
+    release_text = driver["release"] or "of an unknown release"
+    yield ok("driver", f"{release_text}, CUDA up to {dotted(driver['cuda'])}")
+    for device in driver["devices"]:
+        name = f"device {device['ordinal']}"
+        capability = dotted(device["capability"])
+        found = f"{device['name']}, compute capability {capability}, {_memory_of(device)}"
+        if device["error"]:
+            remedy = "see what `nvidia-smi` says, and which processes use it"
+            yield problem(
+                name, f"{found}; {device['error']}", f'device="cuda:{device["ordinal"]}"', remedy
+            )
+        else:
+            yield ok(name, found, f'device="cuda:{device["ordinal"]}"')
+
+
+def _device(major: int) -> Iterator[Finding]:
+    """Whether all that colkern needs of a device goes together."""
+    name, enables = 'device="cuda"', "columns, operations and users' functions on the GPU"
+    if release(chosen_compiler()) is None or not any(map(release, CUPY)):
+        found = "without the compiler and CuPy there is only the CPU"
+        yield missing(name, found, enables, to_install(major))
+        return
+    try:
+        ask("colkern.cuda.memory:require_device")
+    except NoAnswerError as error:
+        yield problem(name, str(error), enables, "see what is missing in the lines below")
+    else:
+        yield ok(name, "works", enables)
+
+
+def _memory_of(device: Answer) -> str:
+    if device["free"] is None:
+        return size_text(device["total"])
+    return f"{size_text(device['free'])} of {size_text(device['total'])} free"
+
+
+def _pinned_memory(driver: Answer | None) -> Iterator[Finding]:
+    limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    text = "unlimited" if limit == resource.RLIM_INFINITY else size_text(limit)
+    # The driver pins by itself: what `mlock` may lock does not bound it.
+    bound = f"`ulimit -l`, which does not bound it, is {text}"
+    if driver is None or not driver["devices"]:
+        yield missing("pinned memory", f"no device to pin it for; {bound}", _PINNED)
+    elif all(device["pinned"] for device in driver["devices"]):
+        yield ok("pinned memory", f"{size_text(PINNED)} pinned as a trial; {bound}", _PINNED)
+    else:
+        found = f"{size_text(PINNED)} cannot be pinned; {bound}"
+        yield problem("pinned memory", found, _PINNED, "free memory of the host")

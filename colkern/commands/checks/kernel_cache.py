@@ -1,0 +1,82 @@
+"""The directory of compiled kernels."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from colkern.cache import cache_dir, passed_over
+from colkern.commands.checks.finding import Finding, checked, missing, ok, problem
+from colkern.commands.output import counted, size_text
+
+_ENABLES = "kernels that are compiled once, not in each process"
+_LEAST_FREE = 1 << 28
+"""All kernels and some users' functions fit into so many bytes."""
+
+
+def findings() -> Iterator[Finding]:
+    """The section about the cache."""
+    try:
+        directory = cache_dir("kernels")
+    except PermissionError as error:
+        remedy = "set COLKERN_CACHE_DIR to a directory that this user alone can write to"
+        yield problem("directory", str(error), _ENABLES, remedy)
+        return
+    yield from checked("directory", _directory, directory)
+    yield from checked("kernels", _kernels, directory)
+    yield from checked("free space", _free_space, directory)
+
+
+def _directory(directory: Path) -> Iterator[Finding]:
+    refusals = passed_over()
+    if refusals:
+        found = f"{directory}, as others cannot be used: {'; '.join(refusals)}"
+        remedy = "make that directory this user's alone and writable (chmod 700), or choose another"
+        yield problem("directory", found, _ENABLES, remedy)
+        return
+    status = directory.parent.stat()
+    mode = stat.filemode(status.st_mode)
+    yield ok("directory", f"{directory}, writable, {mode} of user {status.st_uid}", _ENABLES)
+
+
+def _kernels(directory: Path) -> Iterator[Finding]:
+    sizes = _sizes(directory)
+    enables = "first calls without a compilation"
+    all_kernels = _all_kernels()
+    if sizes:
+        found = f"{counted(len(sizes), 'compiled function')}, {size_text(sum(sizes))}"
+        yield ok("kernels", f"{found}; `colkern warm` completes the {all_kernels}", enables)
+    else:
+        remedy = f"`colkern warm` compiles the {all_kernels} ahead of their first calls"
+        yield missing("kernels", "none is compiled yet", enables, remedy)
+
+
+def _sizes(directory: Path) -> list[int]:
+    """The sizes of the files of compiled functions; other processes may remove some meanwhile."""
+    sizes = []
+    for entry in os.scandir(directory):
+        if entry.name.endswith(".kernel"):
+            try:
+                sizes.append(entry.stat().st_size)
+            except FileNotFoundError:
+                continue
+    return sizes
+
+
+def _all_kernels() -> str:
+    from colkern.kernels import KERNELS
+
+    variants = sum(1 for kernel in KERNELS.values() for _ in kernel.variants())
+    return f"{counted(len(KERNELS), 'kernel')} ({counted(variants, 'variant')})"
+
+
+def _free_space(directory: Path) -> Iterator[Finding]:
+    free = shutil.disk_usage(directory).free
+    if free >= _LEAST_FREE:
+        yield ok("free space", size_text(free))
+    else:
+        remedy = "make room, or set COLKERN_CACHE_DIR to a directory with more"
+        yield problem("free space", f"{size_text(free)} only", _ENABLES, remedy)

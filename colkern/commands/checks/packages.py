@@ -1,0 +1,105 @@
+"""Python packages: installed, importable, and of releases that go together."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import sys
+from collections.abc import Iterator
+
+from colkern.commands.checks.children import NoAnswerError, run_python
+from colkern.commands.checks.finding import Finding, checked, missing, ok, problem
+from colkern.commands.checks.requirements import meets, unmet
+from colkern.machine import release, versions
+
+_CORE = {
+    "numpy": ("numpy", "arrays over the bytes of columns"),
+    "numba": ("numba", "kernels and users' functions on the CPU"),
+    "llvmlite": ("llvmlite.binding", "the machine code that Numba makes"),
+    "flatbuffers": ("flatbuffers", "the metadata of Arrow IPC"),
+    "rich": ("rich", "what the command prints"),
+}
+
+_CODECS = {
+    "lz4": ("lz4.frame", "IPC bodies compressed with LZ4"),
+    "zstandard": ("zstandard", "IPC bodies compressed with Zstandard"),
+}
+
+
+def core() -> Iterator[Finding]:
+    """Python, colkern, and what it cannot do without."""
+    yield from checked("Python", _python)
+    yield ok("colkern", versions()["colkern"])
+    for name, (module, enables) in _CORE.items():
+        yield from checked(name, required, name, module, enables)
+
+
+def codecs() -> Iterator[Finding]:
+    """The libraries for compressed IPC bodies."""
+    for name, (module, enables) in _CODECS.items():
+        yield from checked(name, required, name, module, enables)
+
+
+def _python() -> Iterator[Finding]:
+    found = f"{platform.python_version()}, {sys.executable}"
+    wanted = ""
+    if release("colkern") is not None:
+        (wanted,) = importlib.metadata.metadata("colkern").get_all("Requires-Python") or ("",)
+    if meets(platform.python_version(), wanted):
+        yield ok("Python", found)
+    else:
+        yield problem("Python", found, remedy=f"run a Python {wanted}")
+
+
+def required(name: str, module: str, enables: str) -> Iterator[Finding]:
+    """A package that must be there.
+
+    Args:
+        name: The package.
+        module: What is imported of it.
+        enables: What it is good for.
+    """
+    if release(name) is None:
+        yield problem(name, "not installed", enables, f"pip install {name}")
+    else:
+        yield from installed(name, f"import {module}", enables)
+
+
+def optional(name: str, module: str, enables: str, remedy: str) -> Iterator[Finding]:
+    """A package that may be there.
+
+    Args:
+        name: The package.
+        module: What is imported of it.
+        enables: What it is good for.
+        remedy: How to get it.
+    """
+    if release(name) is None:
+        yield missing(name, "not installed", enables, remedy)
+    else:
+        yield from installed(name, f"import {module}", enables)
+
+
+def installed(name: str, trial: str, enables: str) -> Iterator[Finding]:
+    """A package that is there: whether it works, and suits the others.
+
+    Args:
+        name: The package.
+        trial: What to run, such as its import.
+        enables: What it is good for.
+    """
+    there = release(name)
+    try:
+        run_python(trial)
+    except NoAnswerError as error:
+        remedy = f"pip install --force-reinstall {name}"
+        yield problem(name, f"{there} does not work: {error}", enables, remedy)
+        return
+    demands = list(unmet(name))
+    if demands:
+        wanted = demands[0].rpartition(" needs ")[2]
+        yield problem(
+            name, f"{there}, but {'; '.join(demands)}", enables, f'pip install "{wanted}"'
+        )
+    else:
+        yield ok(name, str(there), enables)

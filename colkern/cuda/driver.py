@@ -1,0 +1,153 @@
+"""What the CUDA driver says of itself and of the devices it sees; through ctypes, without any package.
+
+A look at a device makes a context on it, as that is where broken ones fail, and pins some host memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PINNED = 1 << 26
+"""How many bytes of host memory are pinned, as a trial."""
+
+_LIBRARY = "libcuda.so.1"
+_MODULE = Path("/proc/driver/nvidia/version")
+_RELEASE = re.compile(r"\b(\d{3,}\.\d+(?:\.\d+)?)\b")
+
+_SUCCESS, _NO_DEVICE = 0, 100
+_MAJOR, _MINOR = 75, 76
+"""The attributes of a device that are its compute capability."""
+
+
+class DriverError(Exception):
+    """A call of the driver that failed; the message names both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """A driver and its devices.
+
+    Args:
+        cuda: The CUDA release that it serves, such as (13, 0).
+        release: Its own release, such as `580.65.06`; empty if the system does not say.
+        devices: What it sees, in the order of their ordinals.
+    """
+
+    cuda: tuple[int, int]
+    release: str
+    devices: list[DriverDevice]
+
+
+@dataclass(frozen=True, slots=True)
+class DriverDevice:
+    """A device, as the driver sees it.
+
+    Args:
+        ordinal: Its number.
+        name: What it is called.
+        capability: Its compute capability.
+        total: The bytes of its memory.
+        free: How many of them are free; None if no context can be made.
+        pinned: Whether host memory can be pinned for it.
+        error: Which call failed; empty if none did.
+    """
+
+    ordinal: int
+    name: str
+    capability: tuple[int, int]
+    total: int
+    free: int | None
+    pinned: bool
+    error: str
+
+
+def find_driver() -> Driver | str:
+    """The driver of this machine, or why there is nothing to use: no driver, or no device.
+
+    Raises:
+        DriverError: If there is one that does not work.
+    """
+    try:
+        library = ctypes.CDLL(_LIBRARY)
+    except OSError as error:
+        return str(error)
+    return examine(library)
+
+
+def examine(library: Any) -> Driver | str:
+    """The same for a library with the functions of the driver."""
+    code = library.cuInit(0)
+    if code == _NO_DEVICE:
+        return "the driver sees no device"
+    call = _Calls(library)
+    call.check("cuInit", code)
+    number, count = ctypes.c_int(), ctypes.c_int()
+    call("cuDriverGetVersion", ctypes.byref(number))
+    call("cuDeviceGetCount", ctypes.byref(count))
+    devices = [_device(call, ordinal) for ordinal in range(count.value)]
+    # 13020 is 13.2.
+    return Driver((number.value // 1000, number.value % 1000 // 10), _release(), devices)
+
+
+class _Calls:
+    """Calls functions of the driver, and raises what they return."""
+
+    def __init__(self, library: Any) -> None:
+        self._library = library
+
+    def __call__(self, name: str, *arguments: Any) -> None:
+        self.check(name, getattr(self._library, name)(*arguments))
+
+    def check(self, name: str, code: int) -> None:
+        if code == _SUCCESS:
+            return
+        text = ctypes.c_char_p()
+        known = self._library.cuGetErrorName(code, ctypes.byref(text)) == _SUCCESS
+        what = text.value.decode() if known and text.value else f"error {code}"
+        raise DriverError(f"{name}: {what}")
+
+
+def _device(call: _Calls, ordinal: int) -> DriverDevice:
+    handle, major, minor = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+    name, total = ctypes.create_string_buffer(256), ctypes.c_size_t()
+    call("cuDeviceGet", ctypes.byref(handle), ordinal)
+    call("cuDeviceGetName", name, len(name), handle)
+    call("cuDeviceGetAttribute", ctypes.byref(major), _MAJOR, handle)
+    call("cuDeviceGetAttribute", ctypes.byref(minor), _MINOR, handle)
+    call("cuDeviceTotalMem_v2", ctypes.byref(total), handle)
+    free, pinned, error = _tried(call, handle)
+    capability = (major.value, minor.value)
+    text = name.value.decode(errors="replace")
+    return DriverDevice(ordinal, text, capability, total.value, free, pinned, error)
+
+
+def _tried(call: _Calls, handle: ctypes.c_int) -> tuple[int | None, bool, str]:
+    """What a device does: its free memory, whether host memory is pinned, and what failed."""
+    context, memory = ctypes.c_void_p(), ctypes.c_void_p()
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    try:
+        call("cuDevicePrimaryCtxRetain", ctypes.byref(context), handle)
+    except DriverError as error:
+        return None, False, str(error)
+    try:
+        call("cuCtxSetCurrent", context)
+        call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
+        call("cuMemHostAlloc", ctypes.byref(memory), ctypes.c_size_t(PINNED), 0)
+        call("cuMemFreeHost", memory)
+    except DriverError as error:
+        return free.value or None, False, str(error)
+    finally:
+        call("cuDevicePrimaryCtxRelease_v2", handle)
+    return free.value, True, ""
+
+
+def _release() -> str:
+    try:
+        found = _RELEASE.search(_MODULE.read_text())
+    except OSError:
+        return ""
+    return found[1] if found else ""

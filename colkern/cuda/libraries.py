@@ -1,0 +1,60 @@
+"""Which libraries of CUDA the compiler loads, and from where."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any
+
+_VERSIONS = {"cudart": "cudaRuntimeGetVersion", "nvrtc": "nvrtcVersion", "nvvm": "nvvmVersion"}
+"""The function that tells the release, of each library that is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class CudaLibrary:
+    """A library that was found, or not.
+
+    Args:
+        name: `cudart`, `nvrtc` or `nvvm`.
+        path: Where it is; empty if it was not found.
+        source: How it was found: among packages, in a toolkit, by the system.
+        version: Its release, such as (13, 2); that of NVVM's own IR for `nvvm`.
+        error: Why it was not found, in a line.
+    """
+
+    name: str
+    path: str
+    source: str
+    version: tuple[int, int]
+    error: str
+
+
+def find_libraries() -> list[CudaLibrary]:
+    """The CUDA runtime, NVRTC and NVVM, as the compiler finds them.
+
+    Raises:
+        ImportError: If the package cuda-pathfinder, which looks for them, is not installed.
+    """
+    from cuda.pathfinder import load_nvidia_dynamic_lib  # type: ignore[import-untyped]
+
+    return [_found(name, load_nvidia_dynamic_lib) for name in _VERSIONS]
+
+
+def _found(name: str, load: Any) -> CudaLibrary:
+    try:
+        loaded = load(name)
+    except RuntimeError as error:
+        return CudaLibrary(name, "", "", (0, 0), str(error).partition("\n")[0])
+    path = str(loaded.abs_path)
+    return CudaLibrary(name, path, str(loaded.found_via), _version(name, path), "")
+
+
+def _version(name: str, path: str) -> tuple[int, int]:
+    function = getattr(ctypes.CDLL(path), _VERSIONS[name])
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    if name != "cudart":
+        function(ctypes.byref(major), ctypes.byref(minor))
+        return major.value, minor.value
+    # 13020 is 13.2.
+    function(ctypes.byref(major))
+    return major.value // 1000, major.value % 1000 // 10

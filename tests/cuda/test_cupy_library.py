@@ -1,0 +1,105 @@
+"""What is asked of CuPy for the memory, events and streams of other libraries: by its names and order."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from colkern.cuda.cupy_library import cupy_library
+from colkern.cuda.device_library import DeviceLibrary
+
+
+class Cupy:
+    """Notes what is called; the names and arguments are those of CuPy 13 and 14."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        runtime = SimpleNamespace(
+            eventSynchronize=self._noting("eventSynchronize"),
+            streamSynchronize=self._noting("streamSynchronize"),
+            streamWaitEvent=self._noting("streamWaitEvent"),
+            pointerGetAttributes=self._attributes,
+        )
+        self.cuda = SimpleNamespace(
+            runtime=runtime,
+            Device=self._device,
+            Event=self._event,
+            UnownedMemory=self._noting("UnownedMemory", "memory"),
+            MemoryPointer=self._noting("MemoryPointer", "pointer"),
+            get_current_stream=lambda: SimpleNamespace(ptr=0x57),
+        )
+        self.ndarray = self._noting("ndarray", "array")
+
+    def _noting(self, name: str, result: Any = None) -> Any:
+        def called(*args: Any) -> Any:
+            self.calls.append((name, *args))
+            return result
+
+        return called
+
+    def _device(self, ordinal: int) -> Any:
+        self.calls.append(("Device", ordinal))
+        return nullcontext()
+
+    def _event(self, block: bool, disable_timing: bool) -> Any:
+        record = self._noting("record")
+        return SimpleNamespace(ptr=0xE7, record=lambda stream: record(stream.ptr))
+
+    def _attributes(self, address: int) -> Any:
+        kind = {0x10: 0, 0x20: 1, 0x30: 2, 0x40: 3}[address]
+        return SimpleNamespace(type=kind, device=1)
+
+
+@pytest.fixture
+def cupy() -> Cupy:
+    return Cupy()
+
+
+@pytest.fixture
+def library(cupy: Cupy) -> DeviceLibrary:
+    made = cupy_library()
+    # In the place where it keeps the module once that is imported.
+    made.__dict__["arrays"] = cupy
+    return made
+
+
+def test_memory_of_others(cupy: Cupy, library: DeviceLibrary) -> None:
+    owner = object()
+    assert library.array_at(0x30, 8, 1, owner) == "array"
+    memory, pointer, array = cupy.calls
+    assert memory == ("UnownedMemory", 0x30, 8, owner, 1)
+    assert pointer == ("MemoryPointer", "memory", 0)
+    assert (array[1], array[3]) == (8, "pointer")
+
+
+def test_where_an_address_is(library: DeviceLibrary) -> None:
+    """Unregistered and page-locked memory are the host's; managed memory is the device's."""
+    found = [library.ordinal_at(address) for address in (0x10, 0x20, 0x30, 0x40)]
+    assert found == [None, None, 1, 1]
+
+
+def test_an_event_for_others_is_recorded_on_the_current_stream_of_the_device(
+    cupy: Cupy, library: DeviceLibrary
+) -> None:
+    assert library.record_current(1).handle == 0xE7
+    assert cupy.calls[0] == ("Device", 1)
+    assert cupy.calls[-1] == ("record", 0x57)
+
+
+def test_an_event_of_others(cupy: Cupy, library: DeviceLibrary) -> None:
+    event = library.event_at(0xEE, 1)
+    event.wait()
+    event.hold_current()
+    assert cupy.calls == [
+        ("eventSynchronize", 0xEE),
+        ("Device", 1),
+        ("streamWaitEvent", 0x57, 0xEE),
+    ]
+
+
+def test_a_stream_of_others(cupy: Cupy, library: DeviceLibrary) -> None:
+    library.finish_stream(2)
+    assert cupy.calls == [("streamSynchronize", 2)]

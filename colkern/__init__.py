@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from colkern import cuda, interchange, ipc, jit, spark
     from colkern.builders import array, record_batch
     from colkern.cuda import to_device, to_host
+    from colkern.interchange import from_dlpack
     from colkern.jit import (
         Builder,
         ByteString,
@@ -256,6 +257,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "from_dlpack",
     "gather_union",
     "generator",
     "hash_columns",
@@ -350,6 +352,7 @@ __all__ = [
 
 _LATE = {
     "array": "colkern.builders",
+    "from_dlpack": "colkern.interchange",
     "record_batch": "colkern.builders",
     "to_device": "colkern.cuda",
     "to_host": "colkern.cuda",

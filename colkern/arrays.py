@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from colkern.errors import InvalidArrowError
+from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.layouts import Extent, Layout, Role, layout
 from colkern.memory import HOST, Buffer, Device
 from colkern.schema import DataType, Dictionary, Field, Schema, same_type
@@ -370,6 +370,55 @@ class Array:
 
         return export_array(self, requested_schema)
 
+    def __arrow_c_device_array__(
+        self, requested_schema: Any = None, **kwargs: Any
+    ) -> tuple[Any, Any]:
+        """The array as `arrow_schema` and `arrow_device_array` capsules; nothing is copied."""
+        from colkern.interchange import export_device_array
+
+        return export_device_array(self, requested_schema, **kwargs)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The values as a DLPack tensor; see `colkern.memory.dlpack_capsule`. Not copied.
+
+        Raises:
+            BufferError: If the array is not of integers or floats, has nulls, or the consumer's wishes
+                cannot be met.
+        """
+        from colkern.interchange import export_tensor
+
+        return export_tensor(
+            self, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        )
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The kind of the device, by DLPack's numbers, and which one of them."""
+        from colkern.interchange.device_types import CPU, CUDA
+
+        device = self.device
+        return (CPU if device.kind == "cpu" else CUDA), device.ordinal
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The values by the CUDA array interface, version 3. Not copied.
+
+        Absent, as an attribute, on the host, and for an array that is not of integers or floats or has
+        nulls; `colkern.interchange.cuda_array_interface` says which of it.
+        """
+        from colkern.interchange import cuda_array_interface
+
+        try:
+            return cuda_array_interface(self)
+        except UnsupportedError as error:
+            raise AttributeError(str(error)) from None
+
 
 class RecordBatch:
     """Columns of one length under a schema. Columns may be decoded as late as when asked for.
@@ -586,6 +635,14 @@ class RecordBatch:
 
         return export_batch(self, requested_schema)
 
+    def __arrow_c_device_array__(
+        self, requested_schema: Any = None, **kwargs: Any
+    ) -> tuple[Any, Any]:
+        """The batch as the capsules of a struct array on its device; nothing is copied."""
+        from colkern.interchange import export_device_batch
+
+        return export_device_batch(self, requested_schema, **kwargs)
+
 
 def _check_column(field: Field, column: Array, length: int) -> None:
     if not same_type(column.type, field.type):
@@ -600,10 +657,14 @@ class RecordBatchStream:
     Args:
         schema: The schema of every batch.
         batches: The batches.
+        device: Where their bytes are; None if only they know.
     """
 
-    def __init__(self, schema: Schema, batches: Iterable[RecordBatch]) -> None:
+    def __init__(
+        self, schema: Schema, batches: Iterable[RecordBatch], device: Device | None = None
+    ) -> None:
         self.schema = schema
+        self.device = device
         self._batches = iter(batches)
         # What compiled code was handed of it, kept alive while that runs.
         self._record: Any = None
@@ -636,3 +697,12 @@ class RecordBatchStream:
         from colkern.interchange import export_stream
 
         return export_stream(self, requested_schema)
+
+    def __arrow_c_device_stream__(self, requested_schema: Any = None, **kwargs: Any) -> Any:
+        """The batches as an `arrow_device_array_stream` capsule; nothing is copied.
+
+        The capsule says on which kind of device they are: if only they know, the first is made now.
+        """
+        from colkern.interchange import export_device_stream
+
+        return export_device_stream(self, requested_schema, **kwargs)

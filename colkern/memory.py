@@ -106,7 +106,7 @@ class Buffer:
         """`size` bytes of host memory at `address`; `owner` is kept alive as long as the buffer."""
         if size == 0:
             return EMPTY
-        buffer = cls(np.asarray(_ForeignMemory(address, size, owner)))
+        buffer = cls.of_read_only(array_at(address, size, owner))
         buffer._address = address
         return buffer
 
@@ -209,6 +209,24 @@ class Buffer:
             raise AttributeError(f"the bytes live on {self.device}, not on a CUDA device")
         return dict(self.array.__cuda_array_interface__)
 
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The bytes as a DLPack tensor of uint8; see `dlpack_capsule`."""
+        return dlpack_capsule(
+            self.array, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        )
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The kind of the device, by DLPack's numbers, and which one of them."""
+        kind, ordinal = self.array.__dlpack_device__()
+        return int(kind), int(ordinal)
+
     def __repr__(self) -> str:
         return f"<colkern.Buffer {self.size} bytes on {self.device} at {self.address:#x}>"
 
@@ -218,14 +236,58 @@ class _ForeignMemory:
 
     __slots__ = ("__array_interface__", "owner")
 
-    def __init__(self, address: int, size: int, owner: object) -> None:
+    def __init__(self, address: int, size: int, owner: object, read_only: bool) -> None:
         self.owner = owner
         self.__array_interface__ = {
             "version": 3,
             "shape": (size,),
             "typestr": "|u1",
-            "data": (address, True),
+            "data": (address, read_only),
         }
+
+
+def array_at(
+    address: int, size: int, owner: object, *, read_only: bool = True
+) -> NDArray[np.uint8]:
+    """`size` bytes of host memory at `address`; `owner` is kept alive as long as the array."""
+    return np.asarray(_ForeignMemory(address, size, owner, read_only))
+
+
+_READ_ONLY_SINCE = (1, 0)
+"""The version of DLPack whose tensors say whether they may be written to."""
+
+
+def dlpack_capsule(
+    items: Any,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[Any, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """A DLPack capsule of a contiguous array, NumPy's or CuPy's, which it keeps alive.
+
+    Its name is `dltensor_versioned`, and it says that host memory is read-only, if the consumer knows
+    such capsules. An old one, `dltensor`, cannot say so, nor does CuPy: the consumer must not write.
+
+    Args:
+        items: The array.
+        stream: On a device, the consumer's stream, which is made to wait for the current one; None for
+            the legacy default stream, -1 for no waiting.
+        max_version: The latest version of DLPack that the consumer knows.
+        dl_device: The device that the consumer asks for, by DLPack's numbers.
+        copy: Whether the consumer asks for a copy; False forbids one.
+
+    Raises:
+        BufferError: If the consumer's wishes cannot be met.
+    """
+    old = max_version is None or max_version < _READ_ONLY_SINCE
+    if old and isinstance(items, np.ndarray):
+        writable = array_at(items.ctypes.data, items.nbytes, items, read_only=False)
+        items = writable.view(items.dtype)
+    wishes = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+    # CuPy and NumPy of old do not know all of them.
+    return items.__dlpack__(**{name: wish for name, wish in wishes.items() if wish is not None})
 
 
 EMPTY = Buffer(np.zeros(0, np.uint8))

@@ -8,6 +8,7 @@ import sys
 import venv
 import zipfile
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -74,8 +75,10 @@ def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
 def test_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "env", with_pip=False)
     python = tmp_path / "env" / "bin" / "python"
+    # Without bytecode of all that Numba has, which takes longer than the rest, and of which nothing runs.
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-compile"]
     installed = subprocess.run(
-        [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", str(wheel)],
+        [*pip, "--quiet", str(wheel)],
         capture_output=True,
         text=True,
         timeout=280,
@@ -106,6 +109,7 @@ def part_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
 def is_part(name: str) -> bool:
     return (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file()
 
@@ -134,13 +138,16 @@ def imports(tree: ast.AST, *, package: str, late: bool = False) -> Iterator[tupl
                 yield from imports(node, package=package, late=late)
 
 
-def all_imports() -> Iterator[tuple[Path, str, bool]]:
+@cache
+def all_imports() -> list[tuple[Path, str, bool]]:
+    found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         if "flatbuf" in path.parts:
             continue
         package = ".".join(path.parent.relative_to(ROOT).parts)
-        for name, late in imports(ast.parse(path.read_bytes()), package=package):
-            yield path, name, late
+        tree = ast.parse(path.read_bytes())
+        found += [(path, name, late) for name, late in imports(tree, package=package)]
+    return found
 
 
 def internal_imports() -> Iterator[tuple[Path, str, str, bool]]:

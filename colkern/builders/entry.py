@@ -14,9 +14,16 @@ from colkern.builders.numpy_arrays import from_numpy
 from colkern.builders.parts import BadValue
 from colkern.schema import DataType, Field, Schema, same_type
 
+_ARROW_METHODS = (
+    "__arrow_c_array__",
+    "__arrow_c_stream__",
+    "__arrow_c_device_array__",
+    "__arrow_c_device_stream__",
+)
+
 
 def array(values: Any, type: DataType | None = None) -> Array:
-    """An array of Python values, of a NumPy array, or of an object of the Arrow PyCapsule interface.
+    """An array of Python values, a NumPy or CuPy array, or an object of the Arrow PyCapsule interface.
 
     Python values come in any iterable; None is a null. What a type takes is what `to_pylist` gives
     for it, and more where nothing can be lost: see the builders in `colkern.builders`. Nothing is
@@ -30,7 +37,8 @@ def array(values: Any, type: DataType | None = None) -> Array:
     A NumPy array of numbers, `datetime64` or `timedelta64` is not copied if the bytes are Arrow's;
     it must not be changed from then on. Masked values and NaT become nulls, NaN does not. With more
     than one dimension it is taken for tensors, if `type` is `fixed_shape_tensor`. An object
-    of another library is not copied; one that gives a stream (a chunked array, a column of a data
+    of another library is not copied, in device memory neither (CuPy's arrays and others with the CUDA
+    array interface, columns of cuDF); one that gives a stream (a chunked array, a column of a data
     frame) must hold its values in one piece.
 
     Raises:
@@ -91,7 +99,7 @@ def record_batch(
 
 
 def _speaks_arrow(data: Any) -> bool:
-    return hasattr(data, "__arrow_c_array__") or hasattr(data, "__arrow_c_stream__")
+    return any(hasattr(data, method) for method in _ARROW_METHODS)
 
 
 def _same_fields(a: Schema, b: Schema) -> bool:
@@ -112,8 +120,8 @@ def _by_name(data: Mapping[str, Any], schema: Schema | None) -> list[Any]:
 
 def _array(values: Any, type_: DataType | None, name: str) -> Array:
     """Like `array`; `name` is what errors call the values."""
-    if _speaks_arrow(values):
-        return _from_arrow(values, type_, name)
+    if _speaks_arrow(values) or hasattr(values, "__cuda_array_interface__"):
+        return _imported(values, type_, name)
     if isinstance(values, str | bytes | bytearray | Mapping) or not isinstance(values, Iterable):
         raise TypeError(f"{name}: expected a sequence of values, got {values!r:.60}")
     try:
@@ -125,13 +133,13 @@ def _array(values: Any, type_: DataType | None, name: str) -> Array:
         raise error.public(name) from None
 
 
-def _from_arrow(values: Any, type_: DataType | None, name: str) -> Array:
+def _imported(values: Any, type_: DataType | None, name: str) -> Array:
     if isinstance(values, Array):
         imported = values
     else:
-        from colkern.interchange import import_array
+        from colkern.interchange import from_cuda_array, import_array
 
-        imported = import_array(values)
+        imported = import_array(values) if _speaks_arrow(values) else from_cuda_array(values)
     if type_ is not None and not same_type(imported.type, type_):
         raise ValueError(f"{name}: an array of {imported.type} where {type_} is asked for")
     return imported

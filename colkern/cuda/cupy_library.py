@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.cuda import adapter
-from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event
+from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event, SharedEvent
 from colkern.errors import DeviceUnavailableError
 
 
@@ -112,6 +112,29 @@ class _CupyLibrary:
         with self.current(ordinal):
             return _Stream(self.arrays.cuda, ordinal)
 
+    def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Any:
+        cuda = self.arrays.cuda
+        memory = cuda.UnownedMemory(address, size, owner, ordinal)
+        return self.arrays.ndarray(size, np.uint8, cuda.MemoryPointer(memory, 0))
+
+    def ordinal_at(self, address: int) -> int | None:
+        found = self.arrays.cuda.runtime.pointerGetAttributes(address)
+        return int(found.device) if found.type in _DEVICE_MEMORY else None
+
+    def record_current(self, ordinal: int) -> SharedEvent:
+        with self.current(ordinal):
+            return _Event(self.arrays.cuda, ordinal, self.arrays.cuda.get_current_stream())
+
+    def event_at(self, handle: int, ordinal: int) -> Event:
+        return _ForeignEvent(self.arrays.cuda, ordinal, handle)
+
+    def finish_stream(self, pointer: int) -> None:
+        self.arrays.cuda.runtime.streamSynchronize(pointer)
+
+
+_DEVICE_MEMORY = (2, 3)
+"""`cudaMemoryTypeDevice`, `cudaMemoryTypeManaged`."""
+
 
 class _Event:
     def __init__(self, cuda: Any, ordinal: int, stream: Any) -> None:
@@ -125,6 +148,10 @@ class _Event:
     def is_over(self) -> bool:
         return bool(self._event.done)
 
+    @property
+    def handle(self) -> int:
+        return int(self._event.ptr)
+
     def wait(self) -> None:
         self._event.synchronize()
 
@@ -135,6 +162,21 @@ class _Event:
     def hold(self, stream: Any) -> None:
         """What that stream gets from here on waits for that point."""
         stream.wait_event(self._event)
+
+
+class _ForeignEvent:
+    def __init__(self, cuda: Any, ordinal: int, handle: int) -> None:
+        self._cuda = cuda
+        self._ordinal = ordinal
+        self._handle = handle
+
+    def wait(self) -> None:
+        self._cuda.runtime.eventSynchronize(self._handle)
+
+    def hold_current(self) -> None:
+        with self._cuda.Device(self._ordinal):
+            stream = self._cuda.get_current_stream()
+            self._cuda.runtime.streamWaitEvent(stream.ptr, self._handle)
 
 
 class _Stream:

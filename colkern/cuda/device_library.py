@@ -25,6 +25,15 @@ class Event(Protocol):
         ...
 
 
+class SharedEvent(Event, Protocol):
+    """A point in the work of a stream, for other libraries; it is destroyed with this object."""
+
+    @property
+    def handle(self) -> int:
+        """Its `cudaEvent_t`."""
+        ...
+
+
 class CopyStream(Protocol):
     """Copies between host and device, in the order in which they were asked for.
 
@@ -127,4 +136,24 @@ class DeviceLibrary(Protocol):
 
     def copy_stream(self, ordinal: int) -> CopyStream:
         """A stream for copies alone, beside those that kernels run on."""
+        ...
+
+    def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Any:
+        """The `size` bytes of a device from an address on, as a uint8 array that keeps their owner."""
+        ...
+
+    def ordinal_at(self, address: int) -> int | None:
+        """The device that memory belongs to; None for host memory."""
+        ...
+
+    def record_current(self, ordinal: int) -> SharedEvent:
+        """The point behind what the caller's current stream of a device has to do now."""
+        ...
+
+    def event_at(self, handle: int, ordinal: int) -> Event:
+        """The event of another library, for streams of a device; its owner must be kept alive."""
+        ...
+
+    def finish_stream(self, pointer: int) -> None:
+        """Wait for what has been started on a stream of another library, a `cudaStream_t`."""
         ...

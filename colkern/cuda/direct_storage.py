@@ -23,9 +23,11 @@ def is_available() -> bool:
         return False
     try:
         import kvikio.defaults
-    except (ImportError, OSError, RuntimeError):
+
+        return not kvikio.defaults.is_compat_mode_preferred()
+    except (ImportError, OSError, RuntimeError, AttributeError):
+        # Releases before 24.12 do not say.
         return False
-    return not kvikio.defaults.is_compat_mode_preferred()
 
 
 class DirectFile:

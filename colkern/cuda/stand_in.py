@@ -16,12 +16,14 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event
+from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event, SharedEvent
+from colkern.memory import array_at
 
 FRESH = 0xA5
 """What each byte of fresh memory is."""
@@ -52,6 +54,10 @@ class StandIn:
         used_bytes: How much of its memory is in use.
         allocations: How many blocks were allocated.
         waits: How often a copy stream was told to wait for the current stream.
+        events: The events that were recorded on the current stream, by their handles, while they live.
+        waited_for: The handles of events that the host waited for.
+        held_by: The handles of events that the current stream was told to wait for.
+        finished_streams: The streams of other libraries that the host waited for.
     """
 
     # Few and small, for them to be used again soon.
@@ -65,7 +71,14 @@ class StandIn:
         self.used_bytes = 0
         self.allocations = 0
         self.waits = 0
+        self.events: weakref.WeakValueDictionary[int, _CurrentEvent]
+        self.events = weakref.WeakValueDictionary()
+        self.waited_for: list[int] = []
+        self.held_by: list[int] = []
+        self.finished_streams: list[int] = []
         self.staging: Any = None
+        self._blocks: dict[int, int] = {}
+        self._handles = count(0xE0)
         self._arrays = _Arrays(self)
 
     @property
@@ -127,6 +140,36 @@ class StandIn:
         """A stream whose copies are carried out late."""
         return _LateStream(self)
 
+    def array_at(self, address: int, size: int, ordinal: int, owner: object) -> NDArray[np.uint8]:
+        """Memory that somebody else owns; on a device, all of it can be written to."""
+        return array_at(address, size, owner, read_only=False)
+
+    def ordinal_at(self, address: int) -> int | None:
+        """The first device, if it is in a block of its memory."""
+        # Copied: other threads allocate.
+        blocks = list(self._blocks.items())
+        return 0 if any(begin <= address < begin + size for begin, size in blocks) else None
+
+    def record_current(self, ordinal: int) -> SharedEvent:
+        """An event that lives as long as the object."""
+        event = _CurrentEvent(self, next(self._handles))
+        self.events[event.handle] = event
+        return event
+
+    def event_at(self, handle: int, ordinal: int) -> Event:
+        """One of `events`.
+
+        Raises:
+            ValueError: If there is none, or not any more: CUDA would do anything.
+        """
+        if handle not in self.events:
+            raise ValueError(f"event {handle:#x} was destroyed, or never recorded")
+        return self.events[handle]
+
+    def finish_stream(self, pointer: int) -> None:
+        """Only noted."""
+        self.finished_streams.append(pointer)
+
     def allocated(self, size: int) -> NDArray[np.uint8]:
         """A block of fresh memory.
 
@@ -138,11 +181,13 @@ class StandIn:
         block = np.full(size, FRESH, np.uint8)
         self.used_bytes += size
         self.allocations += 1
-        weakref.finalize(block, self._freed, size)
+        self._blocks[_address(block)] = size
+        weakref.finalize(block, self._freed, _address(block), size)
         return block
 
-    def _freed(self, size: int) -> None:
+    def _freed(self, address: int, size: int) -> None:
         self.used_bytes -= size
+        self._blocks.pop(address, None)
 
 
 class _Arrays:
@@ -220,6 +265,20 @@ class _LateEvent:
     def hold_current(self) -> None:
         """What is started on the current stream is done at once: so it waits here."""
         self.wait()
+
+
+class _CurrentEvent:
+    """Behind all that was started on the current stream, and so at once."""
+
+    def __init__(self, device: StandIn, handle: int) -> None:
+        self._device = device
+        self.handle = handle
+
+    def wait(self) -> None:
+        self._device.waited_for.append(self.handle)
+
+    def hold_current(self) -> None:
+        self._device.held_by.append(self.handle)
 
 
 def _address(array: NDArray[np.uint8]) -> int:

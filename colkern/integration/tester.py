@@ -57,7 +57,7 @@ from colkern.integration import conversions
 from colkern.integration.comparison import require_equal_batches, require_equal_schemas
 from colkern.integration.documents import read_json
 from colkern.interchange.abi import ArrayStruct, Imported, SchemaStruct, children_at, struct_at
-from colkern.interchange.arrays import move_batch_to, read_batch
+from colkern.interchange.arrays import HostStructure, move_batch_to, read_batch
 from colkern.interchange.schemas import move_schema_to, read_field, schema_of
 from colkern.schema import Field, Struct
 
@@ -230,7 +230,8 @@ class ColkernCDataImporter:
         """
         owner = Imported(ArrayStruct, address_in(c_array_ptr))
         document = read_json(json_path)
-        found = read_batch(Field("", Struct(document.schema.fields), nullable=False), owner)
+        field = Field("", Struct(document.schema.fields), nullable=False)
+        found = read_batch(HostStructure(field, owner))
         found.validate(full=True)
         try:
             require_equal_batches(document[num_batch], found, "the JSON", "the C data")

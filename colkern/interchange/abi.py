@@ -1,10 +1,10 @@
-"""The C structures of Arrow's C Data and C Stream interfaces, as words of memory.
+"""The C structures of Arrow's C Data, C Stream and C Device interfaces, as words of memory.
 
-All members of the three structures are 64 bits wide on the platforms that colkern supports, so a
-structure is read as one run of integers, and written as an `array.array("q")`, whose address does
-not change.
+All members are 64 bits wide on the platforms that colkern supports, or padded to it, so a structure is
+read as one run of integers, and written as an `array.array("q")`, whose address does not change.
 
-C Data interface: "Structure definitions"; C Stream interface: "Structure definition".
+C Data interface: "Structure definitions"; C Stream interface: "Structure definition"; C Device data
+interface: "Structure definitions".
 """
 
 from __future__ import annotations
@@ -63,18 +63,68 @@ class StreamStruct(NamedTuple):
     private_data: int
 
 
-Struct = TypeVar("Struct", SchemaStruct, ArrayStruct, StreamStruct)
-StructClass = type[SchemaStruct] | type[ArrayStruct] | type[StreamStruct]
+class DeviceArrayStruct(NamedTuple):
+    """`struct ArrowDeviceArray`: an `ArrowArray`, and where its buffers are."""
+
+    length: int
+    null_count: int
+    offset: int
+    n_buffers: int
+    n_children: int
+    buffers: int
+    children: int
+    dictionary: int
+    release: int
+    private_data: int
+    device_id: int
+    device_type: int
+    sync_event: int
+    reserved_0: int
+    reserved_1: int
+    reserved_2: int
+
+
+class DeviceStreamStruct(NamedTuple):
+    """`struct ArrowDeviceArrayStream`: functions that give a schema and then device arrays."""
+
+    device_type: int
+    get_schema: int
+    get_next: int
+    get_last_error: int
+    release: int
+    private_data: int
+
+
+Struct = TypeVar("Struct", bound=tuple[int, ...])
+StructClass = (
+    type[SchemaStruct]
+    | type[ArrayStruct]
+    | type[StreamStruct]
+    | type[DeviceArrayStruct]
+    | type[DeviceStreamStruct]
+)
 
 CAPSULE_NAMES: dict[StructClass, str] = {
     SchemaStruct: "arrow_schema",
     ArrayStruct: "arrow_array",
     StreamStruct: "arrow_array_stream",
+    DeviceArrayStruct: "arrow_device_array",
+    DeviceStreamStruct: "arrow_device_array_stream",
 }
 
+
+def _format(cls: StructClass) -> str:
+    """What `struct` calls the members; the one of 32 bits has padding behind it."""
+    return "".join("i4x" if name == "device_type" else "q" for name in cls._fields)
+
+
 # Overlays, as `ctypes.string_at` takes twice as long.
-_OVERLAYS = {cls: ctypes.c_int64 * len(cls._fields) for cls in CAPSULE_NAMES}
-_UNPACK = {cls: struct.Struct(f"{len(cls._fields)}q").unpack_from for cls in CAPSULE_NAMES}
+_OVERLAYS: dict[type[tuple[int, ...]], Any] = {
+    cls: ctypes.c_int64 * len(cls._fields) for cls in CAPSULE_NAMES
+}
+_UNPACK: dict[type[tuple[int, ...]], Any] = {
+    cls: struct.Struct(_format(cls)).unpack_from for cls in CAPSULE_NAMES
+}
 
 # No schema has more; a larger number is no number of pointers.
 MAX_POINTERS = 2**31 - 1
@@ -87,7 +137,7 @@ def struct_bytes(cls: StructClass) -> int:
 
 def struct_at(cls: type[Struct], address: int) -> Struct:
     """A copy of the structure at `address`."""
-    return cls._make(_UNPACK[cls](_OVERLAYS[cls].from_address(address)))
+    return tuple.__new__(cls, _UNPACK[cls](_OVERLAYS[cls].from_address(address)))
 
 
 def words_at(address: int, count: int) -> list[int]:
@@ -100,7 +150,7 @@ def address_of(words: array[int]) -> int:
     return words.buffer_info()[0]
 
 
-def children_at(struct: SchemaStruct | ArrayStruct) -> Sequence[int]:
+def children_at(struct: SchemaStruct | ArrayStruct | DeviceArrayStruct) -> Sequence[int]:
     """The addresses of the children of a structure.
 
     Raises:

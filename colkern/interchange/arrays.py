@@ -1,5 +1,8 @@
 """Arrays and record batches as `ArrowArray` structures, both ways; no byte of a buffer is copied.
 
+What is done is the same wherever the buffers are. What differs by that is asked of `ArrayExport` and
+`HostStructure`, of which `colkern.interchange.device_arrays` has others.
+
 C Data interface: "The ArrowArray structure".
 """
 
@@ -25,7 +28,7 @@ from colkern.interchange.abi import (
     words_at,
 )
 from colkern.interchange.exported import Export
-from colkern.interchange.schemas import export_schema, field_in, schema_of
+from colkern.interchange.schemas import export_schema, schema_of
 from colkern.layouts import BufferSpec, ChildLength, Extent, Layout, Role, layout
 from colkern.memory import HOST, Buffer
 from colkern.schema import DataType, Dictionary, Field, FixedSizeList, Null, Struct
@@ -60,42 +63,85 @@ def export_array(array: Array, requested_schema: Any = None) -> tuple[Any, Any]:
 
 def export_batch(batch: RecordBatch, requested_schema: Any = None) -> tuple[Any, Any]:
     """The capsules of the struct array that carries a batch; otherwise as `export_array`."""
-    return export_schema(batch.schema), _array_capsule(_struct_of(batch))
+    return export_schema(batch.schema), _array_capsule(struct_of(batch))
 
 
 def move_batch_to(batch: RecordBatch, address: int) -> None:
     """Write the structure of `export_batch` to `address`, whose owner must release it."""
-    export = Export(ArrayStruct)
-    export.move_to(_build(export, _struct_of(batch)), address)
+    export = ArrayExport(ArrayStruct)
+    export.move_to(build_structure(export, struct_of(batch)), address)
 
 
 def _array_capsule(array: Array) -> Any:
-    export = Export(ArrayStruct)
-    return export.into_capsule(_build(export, array))
+    export = ArrayExport(ArrayStruct)
+    return export.into_capsule(build_structure(export, array))
 
 
-def _struct_of(batch: RecordBatch) -> Array:
+def struct_of(batch: RecordBatch) -> Array:
+    """The struct array that carries a batch; its columns are loaded."""
     return Array(Struct(batch.schema.fields), batch.length, (None,), batch.columns, null_count=0)
 
 
-def _build(export: Export, source: Array) -> array[int]:
-    """A structure, followed in memory by pointers to its buffers and children, and view sizes."""
+class ArrayExport(Export):
+    """Structures of arrays in the making, whose buffers are in host memory."""
+
+    __slots__ = ()
+
+    def buffer_address(self, buffer: Buffer | None) -> int:
+        """What stands for a buffer in the structure.
+
+        Raises:
+            UnsupportedError: If the bytes are not where those of all buffers are to be.
+        """
+        if buffer is None or buffer.size == 0:
+            return _ZEROS_AT
+        if buffer.device is not HOST and buffer.device.kind != "cpu":
+            raise UnsupportedError(
+                f"the bytes live on {buffer.device}; the C Data interface carries host memory only: "
+                "ask for a device array, or copy them to the host"
+            )
+        return buffer.address
+
+    def null_count(self, source: Array) -> int:
+        """The number of nulls by a bitmap that is there, or `UNKNOWN`."""
+        return source.known_null_count
+
+    def sizes(self, sizes: Sequence[int]) -> tuple[int, Any]:
+        """The buffer of the sizes of a view's data buffers: its address, and what owns it."""
+        # One word where there are none: the pointer is never NULL.
+        words = array("q", sizes or (0,))
+        return address_of(words), words
+
+
+def build_structure(
+    export: ArrayExport, source: Array, tail: Sequence[int] = (), kept: Any = None
+) -> array[int]:
+    """A structure, followed in memory by pointers to its buffers and children.
+
+    Args:
+        export: Where the buffers are.
+        source: The array.
+        tail: The members that a larger structure has behind those of `ArrowArray`.
+        kept: What must live as long as the structure, beside the array.
+    """
     rule = source.layout
-    buffers = [_buffer_address(buffer) for buffer in source.buffers]
     # A bitmap that contradicts a count of no nulls counts for nothing here, and for some readers.
-    if rule.has_validity and (source.buffers[0] is None or source.known_null_count == 0):
-        buffers[0] = 0
-    sizes: list[int] = []
+    no_bitmap = rule.has_validity and (source.buffers[0] is None or source.known_null_count == 0)
+    buffers = [0] if no_bitmap else []
+    buffers += [export.buffer_address(buffer) for buffer in source.buffers[no_bitmap:]]
+    sizes = None
     if rule.variadic:
-        sizes = [buffer.size if buffer else 0 for buffer in source.data_buffers]
-        buffers.append(0)
-    children = [_build(export, child) for child in source.children]
-    dictionary = _build(export, source.dictionary) if source.dictionary is not None else None
+        sizes_at, sizes = export.sizes([b.size if b else 0 for b in source.data_buffers])
+        buffers.append(sizes_at)
+    children = [build_structure(export, child) for child in source.children]
+    dictionary = None
+    if source.dictionary is not None:
+        dictionary = build_structure(export, source.dictionary)
     words = array(
         "q",
         (
             source.length,
-            _exported_null_count(source, rule),
+            _exported_null_count(export, source, rule),
             source.offset,
             len(buffers),
             len(children),
@@ -104,117 +150,88 @@ def _build(export: Export, source: Array) -> array[int]:
             0 if dictionary is None else address_of(dictionary),
             export.release,
             0,
+            *tail,
             *buffers,
             *map(address_of, children),
-            *sizes,
         ),
     )
-    buffers_at = address_of(words) + _MEMBERS * WORD
-    children_at = buffers_at + len(buffers) * WORD
+    buffers_at = address_of(words) + (_MEMBERS + len(tail)) * WORD
     words[_BUFFERS] = buffers_at
-    words[_CHILDREN] = children_at
-    if rule.variadic:
-        words[_MEMBERS + len(buffers) - 1] = children_at + len(children) * WORD
-    export.anchor(words, source, children, dictionary)
+    words[_CHILDREN] = buffers_at + len(buffers) * WORD
+    export.anchor(words, source, children, dictionary, sizes, kept)
     return words
 
 
-def _buffer_address(buffer: Buffer | None) -> int:
-    if buffer is None or buffer.size == 0:
-        return _ZEROS_AT
-    if buffer.device is not HOST and buffer.device.kind != "cpu":
-        raise UnsupportedError(
-            f"the bytes live on {buffer.device}; the C Data interface carries host memory only"
-        )
-    return buffer.address
-
-
-def _exported_null_count(source: Array, rule: Layout) -> int:
+def _exported_null_count(export: ArrayExport, source: Array, rule: Layout) -> int:
     """A count that is never `UNKNOWN` where there is no validity bitmap to count in."""
     if rule.has_validity:
-        return 0 if source.buffers[0] is None else source.known_null_count
+        return 0 if source.buffers[0] is None else export.null_count(source)
     return source.length if isinstance(source.type.storage, Null) else 0
 
 
 # Import
 
 
-def import_array(obj: Any) -> Array:
-    """The array of an object with `__arrow_c_array__`; nothing is copied.
+class HostStructure:
+    """An array's structure that was imported, with its buffers in host memory.
 
-    A record batch comes as a struct array. An object that has only `__arrow_c_stream__` (a chunked
-    array, a column of a data frame) is taken if its stream holds one array, or none.
-
-    Raises:
-        TypeError: If the object has neither method.
-        ValueError: If the stream holds more than one array.
-        InvalidArrowError: If a structure breaks a rule of the C Data interface. Sizes and counts
-            are checked; what only a look at all bytes can tell is left to `Array.validate`.
-        UnsupportedError: If a format string is unknown.
+    Args:
+        field: What it is to be read as.
+        owner: The structure; all buffers keep it alive.
     """
-    field, owner = import_one(obj)
-    return empty_array(field.type) if owner is None else read_array(field, owner)
+
+    __slots__ = ("field", "owner")
+
+    def __init__(self, field: Field, owner: Imported) -> None:
+        self.field = field
+        self.owner = owner
+
+    def buffer_at(self, address: int, size: int) -> Buffer:
+        """The bytes there as a buffer."""
+        return Buffer.from_address(address, size, self.owner)
+
+    def bytes_at(self, address: int, size: int) -> bytes:
+        """A copy of a few bytes that say how long something is."""
+        return ctypes.string_at(address, size)
 
 
-def import_batch(obj: Any) -> RecordBatch:
-    """The record batch of an object with `__arrow_c_array__` of a struct; otherwise as `import_array`.
-
-    A column is read, and checked as `import_array` does, when it is first asked for.
-
-    Raises:
-        TypeError: Also if the object is an array, but not of structs.
-        InvalidArrowError: Also if rows as such are null, which a batch cannot say.
-    """
-    field, owner = import_one(obj)
-    schema = schema_of(field)
-    if owner is None:
-        return RecordBatch(schema, [empty_array(data_type) for data_type in schema.types], 0)
-    return read_batch(field, owner)
-
-
-def import_one(obj: Any) -> tuple[Field, Imported | None]:
-    """The field and the structure of an array; None for the structure of an empty stream."""
-    method = getattr(obj, "__arrow_c_array__", None)
-    if method is None:
-        from colkern.interchange.streams import import_only_structure
-
-        return import_only_structure(obj)
-    schema_capsule, array_capsule = method()
-    return field_in(schema_capsule), Imported.from_capsule(ArrayStruct, array_capsule)
-
-
-def read_array(field: Field, owner: Imported) -> Array:
-    """The array of that field in an imported structure, which all its buffers keep alive.
+def read_array(source: HostStructure) -> Array:
+    """The array in an imported structure, which all its buffers keep alive.
 
     Raises:
         InvalidArrowError: If the structure breaks a rule of the C Data interface, or does not go
             with the field.
     """
-    return _read(field, owner.address, owner)
+    return _read(source.field, source.owner.address, source)
 
 
-def read_batch(field: Field, owner: Imported) -> RecordBatch:
-    """The batch of that field's children in an imported structure; raises like `import_batch`."""
-    schema = schema_of(field)
-    struct = struct_at(ArrayStruct, owner.address)
-    shape = _shape(field.type)
-    _check_counts(field.type, shape, struct)
-    if struct.null_count and _read_buffers(shape.rule, struct, owner)[0] is not None:
-        nulls = read_array(field, owner).null_count
+def read_batch(source: HostStructure) -> RecordBatch:
+    """The batch of the field's children in an imported structure.
+
+    Raises:
+        TypeError: If the field is not one of structs.
+        InvalidArrowError: As `read_array`, here and when a column is asked for; and if rows as such
+            are null, which a batch cannot say.
+    """
+    schema = schema_of(source.field)
+    struct = struct_at(ArrayStruct, source.owner.address)
+    rule = checked_shape(source.field.type, struct).rule
+    if struct.null_count and _read_buffers(rule, struct, source)[0] is not None:
+        nulls = read_array(source).null_count
         if nulls:
             raise InvalidArrowError(f"{nulls} rows of a record batch are null")
     children = children_at(struct)
 
     def load(position: int) -> Array:
         least = struct.offset + struct.length
-        column = _read_child(schema.fields[position], children[position], least, owner)
+        column = _read_child(schema.fields[position], children[position], least, source)
         whole = struct.offset == 0 and column.length == struct.length
         return column if whole else column.slice(struct.offset, struct.length)
 
     return RecordBatch.lazy(schema, struct.length, load)
 
 
-class _Shape(NamedTuple):
+class Shape(NamedTuple):
     """What the layout table says about a type, at hand for every array of that type.
 
     Args:
@@ -232,43 +249,47 @@ class _Shape(NamedTuple):
 
 # No types or fields in it: equal types differ in their fields' metadata.
 @lru_cache(maxsize=4096)
-def _shape(data_type: DataType) -> _Shape:
+def _shape(data_type: DataType) -> Shape:
     rule = layout(data_type)
     storage = data_type.storage
     child_slots = int(rule.child_length is ChildLength.SAME)
     if isinstance(storage, FixedSizeList):
         child_slots = storage.list_size
-    return _Shape(rule, len(rule.buffers) + rule.variadic, len(data_type.fields), child_slots)
+    return Shape(rule, len(rule.buffers) + rule.variadic, len(data_type.fields), child_slots)
 
 
-def _read(field: Field, address: int, owner: Imported) -> Array:
+def _read(field: Field, address: int, source: HostStructure) -> Array:
     try:
-        return _checked(field.type, struct_at(ArrayStruct, address), owner)
+        return _checked(field.type, struct_at(ArrayStruct, address), source)
     except InvalidArrowError as error:
         raise error.at(f"field {field.name!r}") from None
 
 
-def _checked(data_type: DataType, struct: ArrayStruct, owner: Imported) -> Array:
-    shape = _shape(data_type)
-    _check_counts(data_type, shape, struct)
+def _checked(data_type: DataType, struct: ArrayStruct, source: HostStructure) -> Array:
+    shape = checked_shape(data_type, struct)
     slots = struct.length + struct.offset
     children: list[Array] = []
     if shape.n_children:
         least = slots * shape.child_slots
         pairs = zip(data_type.fields, children_at(struct), strict=True)
-        children = [_read_child(field, address, least, owner) for field, address in pairs]
+        children = [_read_child(field, address, least, source) for field, address in pairs]
     dictionary = None
     storage = data_type.storage
     if isinstance(storage, Dictionary):
-        dictionary = _read(Field("dictionary", storage.value_type), struct.dictionary, owner)
-    buffers = _read_buffers(shape.rule, struct, owner)
+        dictionary = _read(dictionary_field(storage), struct.dictionary, source)
+    buffers = _read_buffers(shape.rule, struct, source)
     null_count = _imported_null_count(shape.rule, struct, buffers)
     return Array(data_type, struct.length, buffers, children, dictionary, struct.offset, null_count)
 
 
-def _read_child(field: Field, address: int, least: int, owner: Imported) -> Array:
+def dictionary_field(storage: Dictionary) -> Field:
+    """What errors call the dictionary of an array."""
+    return Field("dictionary", storage.value_type)
+
+
+def _read_child(field: Field, address: int, least: int, source: HostStructure) -> Array:
     """A child of at least that many slots; what offsets ask of it is left to `Array.validate`."""
-    child = _read(field, address, owner)
+    child = _read(field, address, source)
     if child.length < least:
         raise InvalidArrowError(
             f"{child.length} slots where the parent needs {least}", place=f"field {field.name!r}"
@@ -276,7 +297,13 @@ def _read_child(field: Field, address: int, least: int, owner: Imported) -> Arra
     return child
 
 
-def _check_counts(data_type: DataType, shape: _Shape, struct: ArrayStruct) -> None:
+def checked_shape(data_type: DataType, struct: ArrayStruct) -> Shape:
+    """What the type says about its arrays, if that goes with the counts in a structure.
+
+    Raises:
+        InvalidArrowError: If it does not.
+    """
+    shape = _shape(data_type)
     if not struct.release:
         raise InvalidArrowError("the ArrowArray is released")
     if struct.length < 0 or struct.offset < 0:
@@ -295,6 +322,7 @@ def _check_counts(data_type: DataType, shape: _Shape, struct: ArrayStruct) -> No
     if shape.rule.has_dictionary != bool(struct.dictionary):
         has = "a" if struct.dictionary else "no"
         raise InvalidArrowError(f"{data_type}: {has} dictionary")
+    return shape
 
 
 def _imported_null_count(rule: Layout, struct: ArrayStruct, buffers: list[Buffer | None]) -> int:
@@ -307,7 +335,7 @@ def _imported_null_count(rule: Layout, struct: ArrayStruct, buffers: list[Buffer
     return 0
 
 
-def _read_buffers(rule: Layout, struct: ArrayStruct, owner: Imported) -> list[Buffer | None]:
+def _read_buffers(rule: Layout, struct: ArrayStruct, source: HostStructure) -> list[Buffer | None]:
     if struct.n_buffers == 0:
         return []
     slots = struct.length + struct.offset
@@ -320,48 +348,72 @@ def _read_buffers(rule: Layout, struct: ArrayStruct, owner: Imported) -> list[Bu
             continue
         if spec.extent is Extent.FREE:
             # Bytes stand behind their offsets; nothing else says how many there are.
-            size = _last_offset(rule.buffers[position - 1], pointers[position - 1], slots)
+            size = _last_offset(rule.buffers[position - 1], pointers[position - 1], slots, source)
         else:
             size = spec.min_bytes(slots)
-        buffers.append(_read_buffer(spec.role, pointer, size, owner))
+        buffers.append(_read_buffer(spec.role, pointer, size, source))
     if rule.variadic:
-        buffers += _read_variadic(pointers[len(buffers) :], owner)
+        buffers += _read_variadic(pointers[len(buffers) :], source)
     return buffers
 
 
-def _read_buffer(role: Role, pointer: int, size: int, owner: Imported) -> Buffer:
+def _read_buffer(role: Role, pointer: int, size: int, source: HostStructure) -> Buffer:
+    check_pointer(role, pointer, size)
+    return source.buffer_at(pointer, size)
+
+
+def check_pointer(role: Role, pointer: int, size: int) -> None:
+    """Raise `InvalidArrowError` if so many bytes cannot be there."""
     if size and not pointer:
         raise InvalidArrowError(
             f"the {role.value} buffer is a NULL pointer, {size} bytes are needed"
         )
     if pointer + size > _MAX_ADDRESS:
         raise InvalidArrowError(f"the {role.value} buffer would have {size} bytes")
-    return Buffer.from_address(pointer, size, owner)
 
 
-def _last_offset(offsets: BufferSpec, pointer: int, slots: int) -> int:
-    if slots == 0:
-        return 0
+def last_offset_at(offsets: BufferSpec, pointer: int, slots: int) -> tuple[int, int] | None:
+    """Where the last offset is, and its bytes; None if there are no slots."""
     width = offsets.dtype.itemsize
-    raw = ctypes.string_at(pointer + slots * width, width)
-    last = int.from_bytes(raw, sys.byteorder, signed=True)
+    return (pointer + slots * width, width) if slots else None
+
+
+def _last_offset(offsets: BufferSpec, pointer: int, slots: int, source: HostStructure) -> int:
+    place = last_offset_at(offsets, pointer, slots)
+    if place is None:
+        return 0
+    last = int.from_bytes(source.bytes_at(*place), sys.byteorder, signed=True)
     if last < 0:
         raise InvalidArrowError(f"the last offset is {last}")
     return last
 
 
-def _read_variadic(pointers: Sequence[int], owner: Imported) -> list[Buffer]:
-    """The data buffers of a view layout; the last pointer is that of their sizes."""
-    *data, sizes_at = pointers
-    if not data:
-        return []
-    if not sizes_at:
+def sizes_at(pointers: Sequence[int]) -> tuple[int, int] | None:
+    """Where the sizes of a view's data buffers are, and their bytes; None if it has none.
+
+    Args:
+        pointers: Those behind the fixed ones: the data buffers, and the buffer of their sizes.
+
+    Raises:
+        InvalidArrowError: If the last one is missing.
+    """
+    count = len(pointers) - 1
+    if not count:
+        return None
+    if not pointers[-1]:
         raise InvalidArrowError("the buffer of data buffer sizes is a NULL pointer")
-    sizes = words_at(sizes_at, len(data))
+    return pointers[-1], count * WORD
+
+
+def _read_variadic(pointers: Sequence[int], source: HostStructure) -> list[Buffer]:
+    place = sizes_at(pointers)
+    if place is None:
+        return []
+    sizes = array("q", source.bytes_at(*place))
     if min(sizes) < 0:
         raise InvalidArrowError(f"a data buffer has {min(sizes)} bytes")
-    pairs = zip(data, sizes, strict=True)
-    return [_read_buffer(Role.BYTES, pointer, size, owner) for pointer, size in pairs]
+    pairs = zip(pointers, sizes, strict=False)
+    return [_read_buffer(Role.BYTES, pointer, size, source) for pointer, size in pairs]
 
 
 def empty_array(data_type: DataType) -> Array:

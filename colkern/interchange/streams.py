@@ -1,5 +1,7 @@
 """Streams of record batches as `ArrowArrayStream` structures, both ways; batches are not copied.
 
+`colkern.interchange.device_streams` has the same for `ArrowDeviceArrayStream`, by what is here.
+
 C Stream interface: "Structure definition", "Thread safety", "Error handling".
 """
 
@@ -12,10 +14,12 @@ from array import array
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from colkern.arrays import RecordBatchStream
+from colkern.arrays import RecordBatch, RecordBatchStream
 from colkern.errors import InvalidArrowError, StreamError
 from colkern.interchange.abi import (
     ArrayStruct,
+    DeviceArrayStruct,
+    DeviceStreamStruct,
     Imported,
     SchemaStruct,
     StreamStruct,
@@ -24,10 +28,13 @@ from colkern.interchange.abi import (
     struct_at,
     struct_bytes,
 )
-from colkern.interchange.arrays import move_batch_to, read_batch
+from colkern.interchange.arrays import move_batch_to
 from colkern.interchange.exported import Export
-from colkern.interchange.schemas import move_schema_to, read_field, schema_of
+from colkern.interchange.schemas import move_schema_to, read_field
 from colkern.schema import Field, Schema, same_type
+
+ArrayKind = type[ArrayStruct] | type[DeviceArrayStruct]
+StreamKind = type[StreamStruct] | type[DeviceStreamStruct]
 
 _FILL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _TEXT = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
@@ -43,29 +50,44 @@ def export_stream(stream: RecordBatchStream, requested_schema: Any = None) -> An
     `get_last_error`. `requested_schema` is not looked at: batches keep the types that they have.
     """
     export = Export(StreamStruct)
-    words = array("q", (_GET_SCHEMA, _GET_NEXT, _GET_LAST_ERROR, export.release, 0))
-    export.anchor(words, _Producer(stream))
+    words = array("q", (*_FUNCTIONS, export.release, 0))
+    export.anchor(words, Producer(stream, ArrayStruct, move_batch_to))
     return export.into_capsule(words)
 
 
-class _Producer:
-    """What the functions of an exported stream work on."""
+class Producer:
+    """What the functions of an exported stream work on.
 
-    def __init__(self, stream: RecordBatchStream) -> None:
+    Args:
+        stream: The stream.
+        kind: The structure that a consumer wants filled.
+        move_batch: `(batch, address)`: fills it.
+    """
+
+    def __init__(
+        self,
+        stream: RecordBatchStream,
+        kind: ArrayKind,
+        move_batch: Callable[[RecordBatch, int], None],
+    ) -> None:
         self.stream = stream
+        self._kind = kind
+        self._move_batch = move_batch
         self._error: ctypes.Array[ctypes.c_char] | None = None
 
     def fill_schema(self, out: int) -> None:
+        """Move the schema to where the consumer wants it."""
         move_schema_to(self.stream.schema, out)
 
     def fill_next(self, out: int) -> None:
+        """Move the next batch to where the consumer wants it, or the sign that there is none."""
         batch = next(self.stream, None)
         if batch is None:
             # A released structure is the end of the stream.
-            ctypes.memset(out, 0, struct_bytes(ArrayStruct))
+            ctypes.memset(out, 0, struct_bytes(self._kind))
         else:
             _check_types(batch.schema, self.stream.schema)
-            move_batch_to(batch, out)
+            self._move_batch(batch, out)
 
     def attempt(self, step: Callable[[int], None], out: int) -> int:
         """0, or an error number whose text `error_text` has from then on."""
@@ -80,6 +102,7 @@ class _Producer:
         return 0
 
     def error_text(self) -> int | None:
+        """Where the text of the last error is, if there was one."""
         return None if self._error is None else ctypes.addressof(self._error)
 
 
@@ -109,25 +132,31 @@ _ERROR_NUMBERS: dict[type[BaseException], int] = {
 }
 
 
-def _producer(stream: int) -> _Producer:
-    private_data = struct_at(StreamStruct, stream).private_data
-    _, producer = ctypes.cast(private_data, ctypes.py_object).value
-    assert isinstance(producer, _Producer)
-    return producer
+def functions_of(kind: StreamKind) -> tuple[int, int, int]:
+    """The addresses of `get_schema`, `get_next` and `get_last_error` of exported streams."""
 
+    def producer_of(stream: int) -> Producer:
+        private_data = struct_at(kind, stream).private_data
+        _, producer = ctypes.cast(private_data, ctypes.py_object).value
+        assert isinstance(producer, Producer)
+        return producer
 
-def _get_schema(stream: int, out: int) -> int:
-    producer = _producer(stream)
-    return producer.attempt(producer.fill_schema, out)
+    def get_schema(stream: int, out: int) -> int:
+        producer = producer_of(stream)
+        return producer.attempt(producer.fill_schema, out)
 
+    def get_next(stream: int, out: int) -> int:
+        producer = producer_of(stream)
+        return producer.attempt(producer.fill_next, out)
 
-def _get_next(stream: int, out: int) -> int:
-    producer = _producer(stream)
-    return producer.attempt(producer.fill_next, out)
+    def get_last_error(stream: int) -> int | None:
+        return producer_of(stream).error_text()
 
-
-def _get_last_error(stream: int) -> int | None:
-    return _producer(stream).error_text()
+    return (
+        _for_ever(_FILL(get_schema)),
+        _for_ever(_FILL(get_next)),
+        _for_ever(_TEXT(get_last_error)),
+    )
 
 
 def _for_ever(callback: Any) -> int:
@@ -138,72 +167,47 @@ def _for_ever(callback: Any) -> int:
     return address
 
 
-_GET_SCHEMA = _for_ever(_FILL(_get_schema))
-_GET_NEXT = _for_ever(_FILL(_get_next))
-_GET_LAST_ERROR = _for_ever(_TEXT(_get_last_error))
+_FUNCTIONS = functions_of(StreamStruct)
 
 
 # Import
 
 
-def import_stream(obj: Any) -> RecordBatchStream:
-    """The record batches of an object with `__arrow_c_stream__`, pulled one by one when asked for.
+class Consumer:
+    """The functions of an imported stream.
 
-    The producer's stream is released at its end, after an error, or when the result is garbage;
-    batches live longer if they are used longer. One thread at a time may pull.
-
-    Raises:
-        TypeError: If the object has no such method, or its stream is not one of structs.
-        StreamError: Here and while batches are pulled: what the producer reports.
-        InvalidArrowError, UnsupportedError: Here and while batches are pulled: as `import_batch`.
+    Args:
+        stream: The stream; released at its end, after an error, or when this is garbage.
+        kind: Which structure that is.
+        array_kind: The structure that it fills.
     """
-    consumer = _consumer(obj)
-    field = consumer.field()
-    batches = (read_batch(field, owner) for owner in consumer.structures())
-    return RecordBatchStream(schema_of(field), batches)
 
-
-def import_only_structure(obj: Any) -> tuple[Field, Imported | None]:
-    """The field of a stream of any type, and its structure if it has one; `ValueError` for more."""
-    consumer = _consumer(obj)
-    field = consumer.field()
-    found = list(consumer.structures())
-    if len(found) > 1:
-        raise ValueError(f"obj: a stream of {len(found)} arrays where one is expected")
-    return field, found[0] if found else None
-
-
-def _consumer(obj: Any) -> _Consumer:
-    method = getattr(obj, "__arrow_c_stream__", None)
-    if method is None:
-        raise TypeError(
-            f"obj: {type(obj).__qualname__} has no method of the Arrow PyCapsule interface"
-        )
-    return _Consumer(Imported.from_capsule(StreamStruct, method()))
-
-
-class _Consumer:
-    """The functions of an imported stream."""
-
-    def __init__(self, stream: Imported) -> None:
+    def __init__(self, stream: Imported, kind: StreamKind, array_kind: ArrayKind) -> None:
         self._stream = stream
-        functions = struct_at(StreamStruct, stream.address)
+        self._array_kind = array_kind
+        functions = struct_at(kind, stream.address)
         self._get_schema = _FILL(functions.get_schema)
         self._get_next = _FILL(functions.get_next)
         self._get_last_error = _TEXT(functions.get_last_error)
 
     def field(self) -> Field:
+        """What the arrays of the stream are to be read as.
+
+        Raises:
+            StreamError: What the producer reports.
+        """
         words = self._fill(self._get_schema, SchemaStruct)
         schema = Imported(SchemaStruct, address_of(words))
         return read_field(schema.address)
 
     def structures(self) -> Iterator[Imported]:
+        """The arrays, pulled when asked for; raises like `field`."""
         with contextlib.closing(self._stream):
             while True:
-                words = self._fill(self._get_next, ArrayStruct)
-                if not struct_at(ArrayStruct, address_of(words)).release:
+                words = self._fill(self._get_next, self._array_kind)
+                if not struct_at(self._array_kind, address_of(words)).release:
                     return
-                yield Imported(ArrayStruct, address_of(words))
+                yield Imported(self._array_kind, address_of(words))
 
     def _fill(self, function: Any, kind: StructClass) -> array[int]:
         words = array("q", bytes(struct_bytes(kind)))

@@ -259,14 +259,22 @@ def imported(name: str, column: Any) -> Array:
 
     Raises:
         TypeError: If it exports none.
+        ValueError: If it exports several, or a bad one; a note says whose it is.
     """
     if isinstance(column, Array):
         return column
-    if not any(hasattr(column, f"__arrow_c_{kind}__") for kind in ("array", "stream")):
-        raise TypeError(f"{name}: expected an Arrow array, got {type(column).__name__}")
+    kinds = ("array", "stream", "device_array", "device_stream")
+    if not any(hasattr(column, f"__arrow_c_{kind}__") for kind in kinds):
+        raise TypeError(
+            f"{name}: expected an Arrow array, got {type(column).__name__}; colkern.array makes one"
+        )
     from colkern.interchange import import_array
 
-    return import_array(column)
+    try:
+        return import_array(column)
+    except ValueError as error:
+        error.add_note(f"column {name}")
+        raise
 
 
 def common_length(names: Sequence[str], arrays: Sequence[Array], kind: str) -> int:

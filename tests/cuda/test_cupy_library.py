@@ -1,133 +1,105 @@
-"""What is asked of CuPy, by a few names of a CuPy of the tests' own."""
+"""What is asked of CuPy for the memory, events and streams of other libraries: by its names and order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from colkern.cuda.cupy_library import cupy_library
+from colkern.cuda.device_library import DeviceLibrary
 
 
-class Stream:
-    """As `cupy.cuda.Stream`: equal to those of the same pointer, and current within a `with`."""
+class Cupy:
+    """Notes what is called; the names and arguments are those of CuPy 13 and 14."""
 
-    ptds: Stream
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        runtime = SimpleNamespace(
+            eventSynchronize=self._noting("eventSynchronize"),
+            streamSynchronize=self._noting("streamSynchronize"),
+            streamWaitEvent=self._noting("streamWaitEvent"),
+            pointerGetAttributes=self._attributes,
+        )
+        self.cuda = SimpleNamespace(
+            runtime=runtime,
+            Device=self._device,
+            Event=self._event,
+            UnownedMemory=self._noting("UnownedMemory", "memory"),
+            MemoryPointer=self._noting("MemoryPointer", "pointer"),
+            get_current_stream=lambda: SimpleNamespace(ptr=0x57),
+        )
+        self.ndarray = self._noting("ndarray", "array")
 
-    def __init__(self, ptr: int) -> None:
-        self.ptr = ptr
+    def _noting(self, name: str, result: Any = None) -> Any:
+        def called(*args: Any) -> Any:
+            self.calls.append((name, *args))
+            return result
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Stream) and self.ptr == other.ptr
+        return called
 
-    def __hash__(self) -> int:
-        return self.ptr
+    def _device(self, ordinal: int) -> Any:
+        self.calls.append(("Device", ordinal))
+        return nullcontext()
 
-    def __enter__(self) -> Stream:
-        CURRENT.append(self.ptr)
-        return self
+    def _event(self, block: bool, disable_timing: bool) -> Any:
+        record = self._noting("record")
+        return SimpleNamespace(ptr=0xE7, record=lambda stream: record(stream.ptr))
 
-    def __exit__(self, *_: object) -> None:
-        CURRENT.pop()
-
-
-class ExternalStream(Stream):
-    pass
-
-
-class CUDARuntimeError(RuntimeError):
-    def __init__(self, status: int) -> None:
-        super().__init__(f"cudaError {status}")
-        self.status = status
-
-
-Stream.ptds = Stream(2)
-CURRENT: list[Any] = []
-
-
-@contextmanager
-def using_allocator(allocator: Any) -> Iterator[None]:
-    CURRENT.append(allocator)
-    yield
-    CURRENT.pop()
-
-
-@pytest.fixture
-def cuda() -> SimpleNamespace:
-    return SimpleNamespace(
-        Stream=Stream,
-        ExternalStream=ExternalStream,
-        get_current_stream=lambda: Stream(70),
-        get_allocator=lambda: "pool",
-        using_allocator=using_allocator,
-        runtime=SimpleNamespace(CUDARuntimeError=CUDARuntimeError, errorMemoryAllocation=2),
-    )
+    def _attributes(self, address: int) -> Any:
+        kind = {0x10: 0, 0x20: 1, 0x30: 2, 0x40: 3}[address]
+        return SimpleNamespace(type=kind, device=1)
 
 
 @pytest.fixture
-def library(cuda: SimpleNamespace) -> Any:
+def cupy() -> Cupy:
+    return Cupy()
+
+
+@pytest.fixture
+def library(cupy: Cupy) -> DeviceLibrary:
     made = cupy_library()
-    vars(made)["arrays"] = SimpleNamespace(cuda=cuda)
+    # In the place where it keeps the module once that is imported.
+    made.__dict__["arrays"] = cupy
     return made
 
 
-def test_another_thread_gets_the_callers_stream_and_allocator(library: Any) -> None:
-    state = library.current_state()
-    assert state == library.current_state()
-    with library.in_state(state):
-        assert CURRENT == [70, "pool"]
-    assert CURRENT == []
+def test_memory_of_others(cupy: Cupy, library: DeviceLibrary) -> None:
+    owner = object()
+    assert library.array_at(0x30, 8, 1, owner) == "array"
+    memory, pointer, array = cupy.calls
+    assert memory == ("UnownedMemory", 0x30, 8, owner, 1)
+    assert pointer == ("MemoryPointer", "memory", 0)
+    assert (array[1], array[3]) == (8, "pointer")
 
 
-def test_a_state_keeps_the_stream(library: Any, cuda: SimpleNamespace) -> None:
-    # The pointer alone would not keep it from being destroyed.
-    stream = Stream(71)
-    cuda.get_current_stream = lambda: stream
-    assert library.current_state()[0] is stream
+def test_where_an_address_is(library: DeviceLibrary) -> None:
+    """Unregistered and page-locked memory are the host's; managed memory is the device's."""
+    found = [library.ordinal_at(address) for address in (0x10, 0x20, 0x30, 0x40)]
+    assert found == [None, None, 1, 1]
 
 
-def test_states_differ_by_stream_and_by_allocator(library: Any, cuda: SimpleNamespace) -> None:
-    before = library.current_state()
-    cuda.get_allocator = lambda: "other pool"
-    assert library.current_state() != before
-    cuda.get_allocator = lambda: "pool"
-    cuda.get_current_stream = lambda: Stream(71)
-    assert library.current_state() != before
-
-
-def test_the_default_stream_of_a_thread_is_no_other_threads(
-    library: Any, cuda: SimpleNamespace
+def test_an_event_for_others_is_recorded_on_the_current_stream_of_the_device(
+    cupy: Cupy, library: DeviceLibrary
 ) -> None:
-    cuda.get_current_stream = lambda: Stream(2)
-    assert library.current_state() is None
+    assert library.record_current(1).handle == 0xE7
+    assert cupy.calls[0] == ("Device", 1)
+    assert cupy.calls[-1] == ("record", 0x57)
 
 
-def test_streams_of_cupy_are_taken_as_they_are(library: Any) -> None:
-    # ExternalStream is deprecated in CuPy 14.
-    stream = Stream(71)
-    assert library.on_stream(stream) is stream
-    assert isinstance(library.on_stream(np.uint64(72)), ExternalStream)
+def test_an_event_of_others(cupy: Cupy, library: DeviceLibrary) -> None:
+    event = library.event_at(0xEE, 1)
+    event.wait()
+    event.hold_current()
+    assert cupy.calls == [
+        ("eventSynchronize", 0xEE),
+        ("Device", 1),
+        ("streamWaitEvent", 0x57, 0xEE),
+    ]
 
 
-@pytest.mark.parametrize(("status", "expected"), [(2, MemoryError), (700, CUDARuntimeError)])
-def test_no_memory_to_lock_is_a_memory_error(
-    status: int, expected: type[Exception], library: Any, cuda: SimpleNamespace
-) -> None:
-    def refuse(size: int) -> Any:
-        raise CUDARuntimeError(status)
-
-    cuda.alloc_pinned_memory = refuse
-    with pytest.raises(expected, match=f"cudaError {status}"):
-        library.page_locked(64)
-
-
-def test_locked_memory_is_kept_by_its_array(library: Any, cuda: SimpleNamespace) -> None:
-    cuda.alloc_pinned_memory = bytearray
-    locked = library.page_locked(64)
-    locked[:] = 7
-    assert locked.dtype == np.uint8
-    assert bytes(locked) == bytes([7] * 64)
+def test_a_stream_of_others(cupy: Cupy, library: DeviceLibrary) -> None:
+    library.finish_stream(2)
+    assert cupy.calls == [("streamSynchronize", 2)]

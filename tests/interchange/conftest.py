@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+
+from colkern.cuda.stand_in import StandIn, installed
 
 
 class CSchema(ctypes.Structure):
@@ -54,11 +56,35 @@ class CStream(ctypes.Structure):
     ]
 
 
-CStruct = CSchema | CArray | CStream
+class CDeviceArray(ctypes.Structure):
+    _anonymous_ = ("array",)
+    _fields_ = [
+        ("array", CArray),
+        ("device_id", ctypes.c_int64),
+        ("device_type", ctypes.c_int32),
+        ("sync_event", ctypes.c_void_p),
+        ("reserved", ctypes.c_int64 * 3),
+    ]
+
+
+class CDeviceStream(ctypes.Structure):
+    _fields_ = [
+        ("device_type", ctypes.c_int32),
+        ("get_schema", ctypes.c_void_p),
+        ("get_next", ctypes.c_void_p),
+        ("get_last_error", ctypes.c_void_p),
+        ("release", ctypes.c_void_p),
+        ("private_data", ctypes.c_void_p),
+    ]
+
+
+CStruct = CSchema | CArray | CStream | CDeviceArray | CDeviceStream
 NAMES: dict[type, bytes] = {
     CSchema: b"arrow_schema",
     CArray: b"arrow_array",
     CStream: b"arrow_array_stream",
+    CDeviceArray: b"arrow_device_array",
+    CDeviceStream: b"arrow_device_array_stream",
 }
 
 RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -107,6 +133,24 @@ class Exporter:
         return self.capsules
 
 
+class DeviceExporter:
+    """An object with `__arrow_c_device_array__` alone."""
+
+    def __init__(self, schema: Any, array: Any) -> None:
+        self.capsules = (schema, array)
+
+    def __arrow_c_device_array__(self, requested_schema: Any = None, **kwargs: Any) -> Any:
+        return self.capsules
+
+
+class DeviceStreamExporter:
+    def __init__(self, capsule: Any) -> None:
+        self.capsule = capsule
+
+    def __arrow_c_device_stream__(self, requested_schema: Any = None, **kwargs: Any) -> Any:
+        return self.capsule
+
+
 class StreamExporter:
     def __init__(self, capsule: Any) -> None:
         self.capsule = capsule
@@ -120,7 +164,10 @@ _producers: list[Producer] = []
 
 
 class Producer:
-    """Makes structures; `released` counts the calls of each kind's release function."""
+    """Makes structures; `released` counts the calls of each kind's release function.
+
+    A device's structures count as those that they extend.
+    """
 
     def __init__(self) -> None:
         self.released = {CSchema: 0, CArray: 0, CStream: 0}
@@ -130,9 +177,11 @@ class Producer:
         self._destructor_of = {kind: self._destructor(kind) for kind in NAMES}
 
     def _releaser(self, kind: type[Any]) -> Any:
+        counted = {CDeviceArray: CArray, CDeviceStream: CStream}.get(kind, kind)
+
         @RELEASE
         def released(address: int) -> None:
-            self.released[kind] += 1
+            self.released[counted] += 1
             kind.from_address(address).release = None
 
         return released
@@ -180,20 +229,13 @@ class Producer:
     def array(
         self,
         length: int,
-        buffers: Sequence[bytes | None],
+        buffers: Sequence[bytes | int | None],
         null_count: int = 0,
         offset: int = 0,
         children: Sequence[CArray] = (),
         dictionary: CArray | None = None,
     ) -> CArray:
-        addresses = (ctypes.c_void_p * len(buffers))(
-            *(
-                None
-                if data is None
-                else ctypes.addressof(self.keep(ctypes.create_string_buffer(data)))
-                for data in buffers
-            )
-        )
+        addresses = (ctypes.c_void_p * len(buffers))(*map(self._address, buffers))
         pointers = (ctypes.POINTER(CArray) * len(children))(*map(ctypes.pointer, children))
         return self.keep(
             CArray(
@@ -210,6 +252,21 @@ class Producer:
             )
         )
 
+    def _address(self, data: bytes | int | None) -> int | None:
+        if isinstance(data, bytes):
+            return ctypes.addressof(self.keep(ctypes.create_string_buffer(data)))
+        return data
+
+    def device_array(
+        self, array: CArray, device_type: int, device_id: int = 0, event: int | None = None
+    ) -> CDeviceArray:
+        """The array on a device; `event` is what the structure points to."""
+        pointer = None if event is None else self.keep(ctypes.c_int64(event))
+        address = None if pointer is None else ctypes.addressof(pointer)
+        made = CDeviceArray(array, device_id, device_type, address)
+        made.release = self.release_address(CDeviceArray)
+        return self.keep(made)
+
     def capsule(self, struct: CStruct) -> Any:
         """A capsule whose destructor releases what nobody has taken out."""
         kind = type(struct)
@@ -222,10 +279,20 @@ class Producer:
     def exporter(self, schema: CSchema, array: CArray) -> Exporter:
         return Exporter(self.capsule(schema), self.capsule(array))
 
+    def device_exporter(self, schema: CSchema, array: CDeviceArray) -> DeviceExporter:
+        return DeviceExporter(self.capsule(schema), self.capsule(array))
+
 
 @pytest.fixture
 def producer() -> Producer:
     return Producer()
+
+
+@pytest.fixture
+def device() -> Iterator[StandIn]:
+    """A device whose memory is the host's."""
+    with installed() as made:
+        yield made
 
 
 @pytest.fixture(scope="session")
@@ -237,8 +304,12 @@ def c() -> Any:
         "Schema": CSchema,
         "Array": CArray,
         "Stream": CStream,
+        "DeviceArray": CDeviceArray,
+        "DeviceStream": CDeviceStream,
         "Exporter": Exporter,
         "StreamExporter": StreamExporter,
+        "DeviceExporter": DeviceExporter,
+        "DeviceStreamExporter": DeviceStreamExporter,
         "release": release,
         "struct_in": struct_in,
         "move": move,

@@ -97,7 +97,8 @@ def test_nothing_is_kept_of_what_is_taken_again(streams: Streams, device: stand_
     next(items)
     streams.current = "t"
     next(items)
-    assert len(sizes) == 3 and sizes[-1] == 0
+    assert len(sizes) == 3
+    assert sizes[-1] == 0
 
 
 def test_batches_of_a_file_under_changing_streams(streams: Streams) -> None:

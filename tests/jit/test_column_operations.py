@@ -409,6 +409,13 @@ def test_writing_to_a_column_is_refused() -> None:
 
     assert "Arrow columns are immutable" in _refused(write, ck.array([1]))
 
+    def rewrite(rows: Any) -> None:
+        for row in rows:
+            row.x = 1
+
+    said = _refused(rewrite, ck.array([{"x": 1}]))
+    assert "Row(struct<x: int64>) cannot be written to: Arrow columns are immutable" in said
+
 
 def test_returning_a_column_to_python_is_refused() -> None:
     def give(column: Any) -> Any:

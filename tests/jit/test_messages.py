@@ -13,6 +13,7 @@ import pytest
 from colkern.errors import CompileError
 from colkern.interchange import import_array
 from colkern.jit import udf
+from colkern.schema import int64, list_, struct
 
 
 def message(function: Callable[..., Any], **options: Any) -> str:
@@ -95,6 +96,16 @@ def empty_list(x: int):
     return []  # HERE
 
 
+def overwritten(items: list_(int64())):  # type: ignore[valid-type]
+    items[0] = 1  # HERE
+    return len(items)
+
+
+def written_field(place: struct({"x": int64()})):  # type: ignore[valid-type]
+    place.x = 1  # HERE
+    return 1
+
+
 class Thing:
     rate = 2
 
@@ -120,6 +131,8 @@ THING = Thing()
         (stepped, ["step of 1"]),
         (empty_list, ["a list to which nothing is ever added", "[x][:0]"]),
         (wrong_argument, ["find(byte string, float)"]),
+        (overwritten, ["Column(int) cannot be written to: Arrow columns are immutable"]),
+        (written_field, ["cannot be written to: Arrow columns are immutable"]),
     ],
 )
 def test_what_and_where(function: Callable[..., Any], words: list[str]) -> None:

@@ -11,7 +11,7 @@ from kernels.cases import variants
 
 from colkern.cuda import adapter
 from colkern.cuda.compiler import ptx
-from colkern.kernels import Argument, Kernel
+from colkern.kernels import KERNELS, Argument, Kernel
 
 Capability = tuple[int, int]
 
@@ -24,13 +24,27 @@ def capabilities() -> list[Capability]:
     return [oldest, *(wanted for wanted in ((8, 0), (9, 0), (10, 0)) if wanted in known)]
 
 
+def everything_wanted() -> bool:
+    """COLKERN_PTX=all: each variant of each kernel, and each GPU for each of them."""
+    return os.environ.get("COLKERN_PTX") == "all"
+
+
+def capabilities_in_turn(kernel: Kernel) -> list[Capability]:
+    """Ampere, Hopper, and one of the others in turn: each takes a fifth of a second more."""
+    others = [one for one in capabilities() if one not in ((8, 0), (9, 0))]
+    if not everything_wanted():
+        place = list(KERNELS).index(kernel.name)
+        others = others[place % len(others) :][:1]
+    return [one for one in capabilities() if one in ((8, 0), (9, 0), *others)]
+
+
 def compiled_variants() -> list[str]:
     """A variant of every eighth kernel; all variants of all where COLKERN_PTX=all.
 
     Each takes more than a second. `test_machine` compiles one of each kernel, for blocks of few threads,
     and looks at it in the same way.
     """
-    if os.environ.get("COLKERN_PTX") == "all":
+    if everything_wanted():
         return list(variants())
     of_kernels: dict[str, list[str]] = {}
     for name, (kernel, _) in variants().items():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cuda.ptx_machine import Kernel as Machine
 from cuda.ptx_running import LANES, THREADS, compiled, one_of_each, ptx_failures
-from kernels.architectures import capabilities, ptx_of_each
+from kernels.architectures import capabilities_in_turn, ptx_of_each
 from kernels.cases import variants
 from kernels.ptx_rules import check_each
 
@@ -18,7 +18,7 @@ MOST_CASES = 2
 @pytest.mark.parametrize("name", one_of_each())
 def test_ptx_keeps_the_rules_and_computes_what_is_expected(name: str) -> None:
     kernel, variant = variants()[name]
-    texts = ptx_of_each(kernel, variant, capabilities(), THREADS, LANES)
+    texts = ptx_of_each(kernel, variant, capabilities_in_turn(kernel), THREADS, LANES)
     check_each(kernel, variant, texts)
     assert list(ptx_failures(name, texts[CAPABILITY], MOST_CASES)) == []
 

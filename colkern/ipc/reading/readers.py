@@ -47,6 +47,7 @@ from colkern.ipc.reading.sources import (
 )
 from colkern.ipc.reading.summaries import BatchSummary, summary_of
 from colkern.ipc.wire import FOOTER
+from colkern.memory import HOST
 from colkern.schema import Schema
 
 if TYPE_CHECKING:
@@ -108,8 +109,13 @@ class StreamReader(RecordBatchStream):
         self._plans = _Plans(_schema_of(first, limits))
         self._dictionaries = Dictionaries()
         self._projection = Projection(self._plans.wire.schema, columns)
+<<<<<<< HEAD
         # It is its own iterator, and not to be told so: a cycle would keep memory for the collector.
         super().__init__(self._projection.schema, ())
+=======
+        device = HOST if destination is None else destination.device
+        super().__init__(self._projection.schema, self, device)
+>>>>>>> main
 
     def __repr__(self) -> str:
         return f"<colkern.ipc.StreamReader: {len(self.schema)} columns>\n{self.schema}"
@@ -423,6 +429,12 @@ class FileReader(Sequence[RecordBatch]):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The batches as an `arrow_array_stream` capsule; nothing is copied."""
         return RecordBatchStream(self.schema, self).__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_device_stream__(self, requested_schema: Any = None, **kwargs: Any) -> Any:
+        """The batches as an `arrow_device_array_stream` capsule; nothing is copied."""
+        device = HOST if self._destination is None else self._destination.device
+        stream = RecordBatchStream(self.schema, self, device)
+        return stream.__arrow_c_device_stream__(requested_schema, **kwargs)
 
 
 def _unexpected(message: Message, expected: str) -> InvalidArrowError:

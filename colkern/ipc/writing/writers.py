@@ -284,6 +284,11 @@ def _check_schema(found: Schema, expected: Schema) -> None:
             raise ValueError(f"data: column {position} is {theirs}, the schema has {ours}")
 
 
+def _gives(data: Any, what: str) -> bool:
+    """Whether it has a method of the Arrow PyCapsule interface for that, on the host or on a device."""
+    return hasattr(data, f"__arrow_c_{what}__") or hasattr(data, f"__arrow_c_device_{what}__")
+
+
 def _batches_of(data: Any) -> Iterator[RecordBatch]:
     if isinstance(data, RecordBatch):
         yield data
@@ -292,11 +297,11 @@ def _batches_of(data: Any) -> Iterator[RecordBatch]:
         for item in data:
             yield from _batches_of(item)
     # One batch first: as a stream a batch without rows may be none.
-    elif hasattr(data, "__arrow_c_array__"):
+    elif _gives(data, "array"):
         from colkern.interchange import import_batch
 
         yield import_batch(data)
-    elif hasattr(data, "__arrow_c_stream__"):
+    elif _gives(data, "stream"):
         from colkern.interchange import import_stream
 
         yield from import_stream(data)
@@ -375,7 +380,7 @@ def _with_schema(data: Any) -> tuple[Schema, Iterator[RecordBatch]]:
     """The schema of some batches, and the batches."""
     if isinstance(getattr(data, "schema", None), Schema):
         return data.schema, _batches_of(data)
-    if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
+    if _gives(data, "stream") and not _gives(data, "array"):
         from colkern.interchange import import_stream
 
         stream = import_stream(data)

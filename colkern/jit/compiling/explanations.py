@@ -24,6 +24,7 @@ _BUILDER_METHODS = "append|append_nulls|end_list|end_map|end_row|extend|field|re
 _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
     (re.compile("(a slice of bytes is .+ step of 1)"), "{0}"),
     (re.compile(rf"TypingError: ((?:{_BUILDER_METHODS}): .+)"), "{0}"),
+    (re.compile(r"(\w+\(.+\) cannot be written to: .+)"), "{0}"),
     (
         re.compile(r"Unknown attribute '(\w+)' of type (.+)"),
         "{1} has no {0!r} in compiled code",

@@ -249,7 +249,7 @@ def type_of(argument: Any) -> s.DataType | s.Schema | None:
         return argument
     if isinstance(argument, RecordBatchStream):
         raise UnsupportedError("a kernel takes the batches of a stream one at a time")
-    if hasattr(argument, "__arrow_c_array__"):
+    if hasattr(argument, "__arrow_c_array__") or hasattr(argument, "__arrow_c_device_array__"):
         raise TypeError(
             f"a kernel takes colkern's columns and batches in device memory, got "
             f"{type(argument).__name__}: import it with colkern.interchange"

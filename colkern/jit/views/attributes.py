@@ -12,10 +12,17 @@ from __future__ import annotations
 from typing import Any
 
 from numba.core.errors import TypingError
-from numba.core.imputils import lower_getattr_generic
+from numba.core.imputils import lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 
-from colkern.jit.views.columns import BatchType, ColumnType, EntriesType, RowType, emit_child
+from colkern.jit.views.columns import (
+    BatchType,
+    ColumnType,
+    EntriesType,
+    RowType,
+    emit_child,
+    immutable,
+)
 from colkern.jit.views.elements import element_type
 from colkern.jit.views.fields import emit_field, field_position
 from colkern.jit.views.methods import (
@@ -76,3 +83,9 @@ def _lower(context, builder, kind, value, name):
         return found.emit(context, builder, kind, value)
     emit = emit_field if isinstance(kind, RowType) else emit_child
     return emit(context, builder, kind, value, field_position(kind, name))
+
+
+@lower_setattr_generic(ColumnType)
+@lower_setattr_generic(RowType)
+def _refuse(context, builder, signature, arguments, name):
+    raise immutable(signature.args[0])

@@ -119,6 +119,14 @@ class RowType(Borrowed, types.Type):  # type: ignore[misc]
         return self.column
 
 
+def immutable(kind: Any) -> NumbaTypeError:
+    """What is raised where compiled code writes to a column, a row or a stream."""
+    return NumbaTypeError(
+        f"{kind} cannot be written to: Arrow columns are immutable. Write to a NumPy array, or append to "
+        f"a builder"
+    )
+
+
 class ColumnIteratorType(Borrowed, types.SimpleIteratorType):  # type: ignore[misc]
     """The Numba type of an iterator over a column's elements, or over a stream's batches."""
 

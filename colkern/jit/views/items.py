@@ -17,7 +17,7 @@ from numba.extending import lower_builtin, overload
 from numpy import uint64
 
 from colkern.jit.values.bounds import clamp
-from colkern.jit.views.columns import ColumnType, RowType, StreamType, batch_of, cut
+from colkern.jit.views.columns import ColumnType, RowType, StreamType, batch_of, cut, immutable
 from colkern.jit.views.elements import element_type
 from colkern.jit.views.fields import field_of_column, field_of_row
 from colkern.jit.views.slots import called, element_at, slot_of
@@ -87,8 +87,5 @@ def _slice_of(key: Any) -> Any:
 @overload(operator.setitem)
 def _ol_setitem(column, key, value):
     if isinstance(column, ColumnType | RowType | StreamType):
-        raise TypingError(
-            f"{column} cannot be written to: Arrow columns are immutable. Write to a NumPy array, or "
-            f"append to a builder"
-        )
+        raise immutable(column)
     return

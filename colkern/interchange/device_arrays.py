@@ -1,0 +1,308 @@
+"""Arrays and batches as `ArrowDeviceArray` structures, both ways, wherever their bytes are.
+
+No byte of a buffer is copied. What an import needs to know of device memory, the lengths that are
+written there, comes to the host in one copy, when the first of them is asked for.
+
+C Device data interface: "The ArrowDeviceArray structure", "Semantics".
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from colkern.arrays import Array, RecordBatch
+from colkern.cuda import memory
+from colkern.cuda.device_library import Event
+from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.interchange.abi import (
+    WORD,
+    ArrayStruct,
+    DeviceArrayStruct,
+    Imported,
+    address_of,
+    children_at,
+    struct_at,
+    words_at,
+)
+from colkern.interchange.arrays import (
+    ArrayExport,
+    HostStructure,
+    build_structure,
+    check_pointer,
+    checked_shape,
+    dictionary_field,
+    last_offset_at,
+    sizes_at,
+    struct_of,
+)
+from colkern.interchange.device_types import CPU, CUDA_HOST, device_of_type, type_of_device
+from colkern.interchange.schemas import export_schema
+from colkern.layouts import Extent
+from colkern.memory import ALIGNMENT, HOST, Buffer, Device
+from colkern.schema import Dictionary, Field
+
+_RESERVED = (0, 0, 0)
+
+
+# Export
+
+
+def export_device_array(
+    array: Array, requested_schema: Any = None, /, **kwargs: Any
+) -> tuple[Any, Any]:
+    """Capsules named `arrow_schema` and `arrow_device_array`; nothing is copied.
+
+    On a CUDA device, the structure has an event behind what the caller's current stream has to do now:
+    what is started on it later is not waited for. Nulls are counted there if their number is not known.
+
+    Args:
+        array: An array, all of whose bytes are on one device.
+        requested_schema: Not looked at, as by `export_array`.
+        kwargs: None of them is known; None is taken.
+
+    Raises:
+        UnsupportedError: If bytes are on several devices, the type has no format string, or a keyword
+            has a value.
+    """
+    require_no_keywords(kwargs)
+    return export_schema(array.type), _capsule(array)
+
+
+def export_device_batch(
+    batch: RecordBatch, requested_schema: Any = None, /, **kwargs: Any
+) -> tuple[Any, Any]:
+    """The capsules of the struct array that carries a batch; otherwise as `export_device_array`."""
+    require_no_keywords(kwargs)
+    return export_schema(batch.schema), _capsule(struct_of(batch))
+
+
+def require_no_keywords(kwargs: dict[str, Any]) -> None:
+    """Raise `UnsupportedError` for keywords of later versions of the interface, unless they are None."""
+    unknown = [name for name, value in kwargs.items() if value is not None]
+    if unknown:
+        raise UnsupportedError(f"keywords of the device interface: {', '.join(unknown)}")
+
+
+def device_of_batch(batch: RecordBatch) -> Device:
+    """Where the bytes of the columns are; the host if there are none."""
+    return _device_of(batch.columns)
+
+
+def move_device_batch_to(batch: RecordBatch, device: Device, address: int) -> None:
+    """Write the structure of `export_device_batch` to `address`, whose owner must release it.
+
+    Args:
+        batch: The batch.
+        device: Where its bytes are.
+        address: Room for the structure.
+
+    Raises:
+        UnsupportedError: As `export_device_array`.
+    """
+    export = _DeviceArrayExport(device)
+    export.move_to(_build(export, struct_of(batch)), address)
+
+
+def _capsule(source: Array) -> Any:
+    export = _DeviceArrayExport(_device_of([source]))
+    return export.into_capsule(_build(export, source))
+
+
+def _device_of(arrays: Iterable[Array]) -> Device:
+    """The device of the first bytes that are not in host memory."""
+    for part in arrays:
+        for buffer in part.buffers:
+            if buffer is not None and buffer.device != HOST and buffer.size:
+                return buffer.device
+        below = _device_of(part.children)
+        if below == HOST and part.dictionary is not None:
+            below = _device_of((part.dictionary,))
+        if below != HOST:
+            return below
+    return HOST
+
+
+class _DeviceArrayExport(ArrayExport):
+    """Structures in the making whose buffers are on one device.
+
+    Attributes:
+        device: Which.
+        zeros: What stands for buffers of no bytes, once it was needed: consumers may read an offset.
+    """
+
+    __slots__ = ("device", "zeros")
+
+    def __init__(self, device: Device) -> None:
+        super().__init__(DeviceArrayStruct)
+        self.device = device
+        self.zeros: Buffer | None = None
+
+    def buffer_address(self, buffer: Buffer | None) -> int:
+        if self.device == HOST:
+            return super().buffer_address(buffer)
+        if buffer is None or buffer.size == 0:
+            return self._zeros_address()
+        if buffer.device != self.device:
+            raise UnsupportedError(
+                f"bytes live on {buffer.device} where others live on {self.device}; a device array is "
+                "on one device: move them together first"
+            )
+        return buffer.address
+
+    def _zeros_address(self) -> int:
+        if self.zeros is None:
+            with memory.current(self.device):
+                self.zeros = Buffer(memory.allocate(ALIGNMENT, np.uint8), self.device)
+        return self.zeros.address
+
+    def null_count(self, source: Array) -> int:
+        # cuDF takes it at its word, and -1 for no nulls.
+        return source.known_null_count if self.device == HOST else source.null_count
+
+    def sizes(self, sizes: Sequence[int]) -> tuple[int, Any]:
+        if self.device == HOST:
+            return super().sizes(sizes)
+        # Consumers differ in whether they read the sizes on the host or on the device: both can here.
+        locked = memory.library().page_locked((len(sizes) or 1) * WORD)
+        locked.view(np.int64)[: len(sizes)] = sizes
+        return int(locked.ctypes.data), locked
+
+
+def _build(export: _DeviceArrayExport, source: Array) -> array[int]:
+    device_type, device_id = type_of_device(export.device)
+    if export.device == HOST:
+        return build_structure(export, source, (device_id, device_type, 0, *_RESERVED))
+    # The structure has a pointer to the event, which stands behind all that building it has started.
+    handle = array("q", (0,))
+    kept: list[Any] = [handle]
+    tail = (device_id, device_type, address_of(handle), *_RESERVED)
+    words = build_structure(export, source, tail, kept)
+    event = memory.library().record_current(export.device.ordinal)
+    handle[0] = event.handle
+    kept += (event, export.zeros)
+    return words
+
+
+# Import
+
+
+def device_structure(field: Field, owner: Imported) -> HostStructure:
+    """How an imported `ArrowDeviceArray` is to be read.
+
+    What the caller's current stream of that device gets from here on waits for the structure's event.
+
+    Args:
+        field: What it is to be read as.
+        owner: The structure.
+
+    Raises:
+        UnsupportedError: If the buffers are on another device than a CPU or one of CUDA.
+        InvalidArrowError: If the members do not go with each other.
+        DeviceUnavailableError: If they are on a CUDA device, and this process has none.
+    """
+    struct = struct_at(DeviceArrayStruct, owner.address)
+    if struct.device_type == CPU:
+        if struct.sync_event:
+            raise InvalidArrowError("an array in the memory of the CPU has an event to wait for")
+        return HostStructure(field, owner)
+    device = device_of_type(struct.device_type, struct.device_id)
+    if struct.device_type == CUDA_HOST:
+        if struct.sync_event:
+            _event_at(struct.sync_event, device).wait()
+        return HostStructure(field, owner)
+    memory.require_device()
+    event = _event_at(struct.sync_event, device) if struct.sync_event else None
+    return _DeviceStructure(field, owner, device, event)
+
+
+def _event_at(pointer: int, device: Device) -> Event:
+    (handle,) = words_at(pointer, 1)
+    return memory.library().event_at(handle, device.ordinal)
+
+
+class _DeviceStructure(HostStructure):
+    """As `HostStructure`, with the buffers on a CUDA device."""
+
+    __slots__ = ("_device", "_event", "_lengths")
+
+    def __init__(self, field: Field, owner: Imported, device: Device, event: Event | None) -> None:
+        super().__init__(field, owner)
+        self._device = device
+        self._event = event
+        self._lengths: dict[tuple[int, int], bytes] | None = None
+        self._hold_current()
+
+    def _hold_current(self) -> None:
+        if self._event is not None:
+            self._event.hold_current()
+
+    def buffer_at(self, address: int, size: int) -> Buffer:
+        with memory.current(self._device):
+            if size == 0:
+                return Buffer(memory.allocate(0, np.uint8), self._device)
+            return Buffer(self._array_at(address, size), self._device)
+
+    def _array_at(self, address: int, size: int) -> Any:
+        return memory.library().array_at(address, size, self._device.ordinal, self.owner)
+
+    def bytes_at(self, address: int, size: int) -> bytes:
+        if self._lengths is None:
+            self._lengths = self._fetched()
+        return self._lengths[address, size]
+
+    def _fetched(self) -> dict[tuple[int, int], bytes]:
+        """All that `bytes_at` will be asked for."""
+        found = {}
+        far = []
+        for address, size in set(_lengths_of(self.field, self.owner.address)):
+            # Some producers keep the sizes of a view's buffers in host memory.
+            if memory.library().ordinal_at(address) is None:
+                found[address, size] = super().bytes_at(address, size)
+            else:
+                far.append((address, size))
+        if far:
+            found.update(zip(far, self._copied(far), strict=True))
+        return found
+
+    def _copied(self, places: Sequence[tuple[int, int]]) -> Iterator[bytes]:
+        with memory.current(self._device):
+            # Another stream may be current than the one that waits already.
+            self._hold_current()
+            parts = [self._array_at(address, size) for address, size in places]
+            copied = memory.on_host(memory.array_library().concatenate(parts)).tobytes()
+        begin = 0
+        for _, size in places:
+            yield copied[begin : begin + size]
+            begin += size
+
+
+def _lengths_of(field: Field, address: int) -> Iterator[tuple[int, int]]:
+    """Where the buffers of an array, and of all below it, have lengths of others: address and bytes."""
+    try:
+        yield from _lengths_in(field, struct_at(ArrayStruct, address))
+    except InvalidArrowError as error:
+        raise error.at(f"field {field.name!r}") from None
+
+
+def _lengths_in(field: Field, struct: ArrayStruct) -> Iterator[tuple[int, int]]:
+    rule = checked_shape(field.type, struct).rule
+    pointers = words_at(struct.buffers, struct.n_buffers) if struct.n_buffers else []
+    slots = struct.length + struct.offset
+    place = None
+    for offsets, pointer, of in zip(rule.buffers, pointers, rule.buffers[1:], strict=False):
+        if of.extent is Extent.FREE:
+            check_pointer(offsets.role, pointer, offsets.min_bytes(slots))
+            place = last_offset_at(offsets, pointer, slots)
+    if rule.variadic:
+        place = sizes_at(pointers[len(rule.buffers) :])
+    if place is not None:
+        yield place
+    for child, child_address in zip(field.type.fields, children_at(struct), strict=True):
+        yield from _lengths_of(child, child_address)
+    storage = field.type.storage
+    if isinstance(storage, Dictionary):
+        yield from _lengths_of(dictionary_field(storage), struct.dictionary)

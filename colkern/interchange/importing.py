@@ -1,0 +1,127 @@
+"""Arrays, batches and streams of objects of other libraries, by the PyCapsule methods that those have.
+
+The device methods are asked first. They say where the bytes are and do not move them, where the other
+ones of a library on a device copy to the host.
+
+PyCapsule interface: "Export Protocol", "Device Support".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from colkern.arrays import Array, RecordBatch, RecordBatchStream
+from colkern.interchange.abi import (
+    ArrayStruct,
+    DeviceArrayStruct,
+    DeviceStreamStruct,
+    Imported,
+    StreamStruct,
+    struct_at,
+)
+from colkern.interchange.arrays import HostStructure, empty_array, read_array, read_batch
+from colkern.interchange.device_arrays import device_structure
+from colkern.interchange.device_types import require_known_type
+from colkern.interchange.schemas import field_in, schema_of
+from colkern.interchange.streams import Consumer
+from colkern.schema import Field
+
+
+def import_array(obj: Any) -> Array:
+    """The array of an object with `__arrow_c_device_array__` or `__arrow_c_array__`; nothing is copied.
+
+    A record batch comes as a struct array. An object that has only `__arrow_c_device_stream__` or
+    `__arrow_c_stream__` (a chunked array, a column of a data frame) is taken if its stream holds one
+    array, or none.
+
+    On a device, the caller's current stream is made to wait for the producer; where there are strings,
+    the number of their bytes is fetched, which waits. Keep the array until what was started with it
+    has ended: after it, the producer may use the memory again, on a stream of its own.
+
+    Raises:
+        TypeError: If the object has none of these methods.
+        ValueError: If the stream holds more than one array.
+        InvalidArrowError: If a structure breaks a rule of the C Data interface. Sizes and counts
+            are checked; what only a look at all bytes can tell is left to `Array.validate`.
+        UnsupportedError: If a format string, or the kind of device, is unknown.
+        DeviceUnavailableError: If the bytes are on a CUDA device, and this process has none.
+    """
+    field, source = _only_structure(obj)
+    return empty_array(field.type) if source is None else read_array(source)
+
+
+def import_batch(obj: Any) -> RecordBatch:
+    """The record batch of an object that gives an array of structs; otherwise as `import_array`.
+
+    A column is read, and checked as `import_array` does, when it is first asked for.
+
+    Raises:
+        TypeError: Also if the object is an array, but not of structs.
+        InvalidArrowError: Also if rows as such are null, which a batch cannot say.
+    """
+    field, source = _only_structure(obj)
+    if source is None:
+        schema = schema_of(field)
+        return RecordBatch(schema, [empty_array(data_type) for data_type in schema.types], 0)
+    return read_batch(source)
+
+
+def import_stream(obj: Any) -> RecordBatchStream:
+    """The record batches of an object with `__arrow_c_device_stream__` or `__arrow_c_stream__`.
+
+    They are pulled one by one when asked for. The producer's stream is released at its end, after an
+    error, or when the result is garbage; batches live longer if they are used longer. One thread at a
+    time may pull.
+
+    Raises:
+        TypeError: If the object has no such method, or its stream is not one of structs.
+        StreamError: Here and while batches are pulled: what the producer reports.
+        InvalidArrowError, UnsupportedError, DeviceUnavailableError: Here and while batches are pulled:
+            as `import_batch`.
+    """
+    field, structures = _structures(obj)
+    return RecordBatchStream(schema_of(field), (read_batch(one) for one in structures))
+
+
+def _only_structure(obj: Any) -> tuple[Field, HostStructure | None]:
+    """The one array of an object, and its field; None for the array of an empty stream."""
+    device_method = getattr(obj, "__arrow_c_device_array__", None)
+    if device_method is not None:
+        schema_capsule, capsule = device_method()
+        field = field_in(schema_capsule)
+        return field, device_structure(field, Imported.from_capsule(DeviceArrayStruct, capsule))
+    method = getattr(obj, "__arrow_c_array__", None)
+    if method is not None:
+        schema_capsule, capsule = method()
+        field = field_in(schema_capsule)
+        return field, HostStructure(field, Imported.from_capsule(ArrayStruct, capsule))
+    field, structures = _structures(obj)
+    found = list(structures)
+    if len(found) > 1:
+        raise ValueError(
+            f"obj: a stream of {len(found)} arrays where one is expected; join them first, by "
+            f"`combine_chunks()` of pyarrow or `rechunk()` of polars"
+        )
+    return field, found[0] if found else None
+
+
+def _structures(obj: Any) -> tuple[Field, Iterator[HostStructure]]:
+    """The arrays of an object's stream, pulled when asked for, and their field."""
+    device_method = getattr(obj, "__arrow_c_device_stream__", None)
+    if device_method is not None:
+        stream = Imported.from_capsule(DeviceStreamStruct, device_method())
+        # Not after a batch was made for nothing.
+        require_known_type(struct_at(DeviceStreamStruct, stream.address).device_type)
+        consumer = Consumer(stream, DeviceStreamStruct, DeviceArrayStruct)
+        field = consumer.field()
+        return field, (device_structure(field, owner) for owner in consumer.structures())
+    method = getattr(obj, "__arrow_c_stream__", None)
+    if method is None:
+        raise TypeError(
+            f"obj: {type(obj).__qualname__} has no method of the Arrow PyCapsule interface"
+        )
+    stream = Imported.from_capsule(StreamStruct, method())
+    consumer = Consumer(stream, StreamStruct, ArrayStruct)
+    field = consumer.field()
+    return field, (HostStructure(field, owner) for owner in consumer.structures())

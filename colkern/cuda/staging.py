@@ -11,7 +11,7 @@ import threading
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import cycle
 from typing import Any, NamedTuple
 
@@ -210,14 +210,12 @@ class Upload:
         with memory.current(self._device):
             # The reads know no streams.
             self._library.finish()
-            reads = []
-            for at, size, offset in ranges:
-                count_to_device(size)
-                reads.append(file.begin(offset, self.block[at : at + size]))
-            # All of them, before an error frees the block.
-            counts = [read.get() for read in reads]
-        for count, (_, size, offset) in zip(counts, ranges, strict=True):
-            file.require(count, size, offset)
+            with ExitStack() as under_way:
+                # All of them end, whichever fails, before the error frees the block.
+                for at, size, offset in ranges:
+                    count_to_device(size)
+                    read = file.begin(offset, self.block[at : at + size])
+                    under_way.callback(_end_read, file, read, size, offset)
 
     def _copy(self, slot: _Slot, part: NDArray[np.uint8], at: int) -> None:
         count_to_device(part.size)
@@ -245,6 +243,10 @@ class Upload:
         # Where nothing else waits for it, others would get the block while it is written.
         if getattr(self, "_is_under_way", False):
             self.abandon()
+
+
+def _end_read(file: DirectFile, read: Any, size: int, offset: int) -> None:
+    file.require(read.get(), size, offset)
 
 
 def _fill(

@@ -25,6 +25,14 @@ class Event(Protocol):
         ...
 
 
+class CopyEvent(Event, Protocol):
+    """A point in the work of a stream for copies."""
+
+    def is_over(self) -> bool:
+        """Whether the stream has come there."""
+        ...
+
+
 class SharedEvent(Event, Protocol):
     """A point in the work of a stream, for other libraries; it is destroyed with this object."""
 
@@ -49,7 +57,7 @@ class CopyStream(Protocol):
         """Start to copy device memory to the host."""
         ...
 
-    def record(self) -> Event:
+    def record(self) -> CopyEvent:
         """The point behind all copies so far."""
         ...
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from colkern.cpu.threads import map_items, num_threads
 from colkern.cuda import memory
 from colkern.cuda.counting import count_to_device, count_to_host
-from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event
+from colkern.cuda.device_library import CopyEvent, CopyStream, DeviceLibrary, Event
 from colkern.cuda.direct_storage import DirectFile
 from colkern.errors import LimitExceededError
 from colkern.memory import ALIGNMENT, Device
@@ -57,7 +57,7 @@ class _Slot:
 
     def __init__(self, bytes_: NDArray[np.uint8]) -> None:
         self.bytes = bytes_
-        self.copied: Event | None = None
+        self.copied: CopyEvent | None = None
 
 
 class _Staging:

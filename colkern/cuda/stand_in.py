@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event, SharedEvent
+from colkern.cuda.device_library import CopyEvent, CopyStream, DeviceLibrary, Event, SharedEvent
 from colkern.memory import array_at
 
 FRESH = 0xA5
@@ -244,7 +244,7 @@ class _LateStream:
                 self._waiting.popleft()()
                 self.done += 1
 
-    def record(self) -> Event:
+    def record(self) -> CopyEvent:
         return _LateEvent(self, self.asked)
 
     def wait_for_current(self) -> None:

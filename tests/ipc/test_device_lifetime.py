@@ -91,9 +91,9 @@ class TestLifetime:
         freed_at = []
         free = device._freed
 
-        def freed(size: int) -> None:
+        def freed(address: int, size: int) -> None:
             freed_at.append(sum(copy.size for copy in device.copies))
-            free(size)
+            free(address, size)
 
         monkeypatch.setattr(device, "_freed", freed)
         batches = iter(ck.ipc.open(written(BATCHES, "file"), device="cuda"))

@@ -109,13 +109,9 @@ class StreamReader(RecordBatchStream):
         self._plans = _Plans(_schema_of(first, limits))
         self._dictionaries = Dictionaries()
         self._projection = Projection(self._plans.wire.schema, columns)
-<<<<<<< HEAD
-        # It is its own iterator, and not to be told so: a cycle would keep memory for the collector.
-        super().__init__(self._projection.schema, ())
-=======
         device = HOST if destination is None else destination.device
-        super().__init__(self._projection.schema, self, device)
->>>>>>> main
+        # It is its own iterator, and not to be told so: a cycle would keep memory for the collector.
+        super().__init__(self._projection.schema, (), device)
 
     def __repr__(self) -> str:
         return f"<colkern.ipc.StreamReader: {len(self.schema)} columns>\n{self.schema}"

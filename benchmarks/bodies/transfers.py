@@ -112,9 +112,7 @@ def _writing(path: Path, place: Place) -> list[Contestant]:
 
     works = {"stream from the device to nowhere": to_nowhere, "file from the device": to_file}
     nbytes = _bytes_of(batches)
-    return [
-        Contestant(case, work, nbytes, Against(RATE, TO_HOST)) for case, work in works.items()
-    ]
+    return [Contestant(case, work, nbytes, Against(RATE, TO_HOST)) for case, work in works.items()]
 
 
 def _in_memory(path: Path) -> Buffer:

@@ -228,10 +228,10 @@ def test_a_contestant_that_fails_is_a_row_and_the_others_are_measured(clock: Clo
     assert "ratio" not in rows["works"]
 
 
-@pytest.mark.parametrize(("raised", "key"), [(Skipped("why"), "skipped"), (OSError("why"), "error")])
-def test_a_group_that_cannot_be_made_is_a_row(
-    tmp_path: Path, raised: Exception, key: str
-) -> None:
+@pytest.mark.parametrize(
+    ("raised", "key"), [(Skipped("why"), "skipped"), (OSError("why"), "error")]
+)
+def test_a_group_that_cannot_be_made_is_a_row(tmp_path: Path, raised: Exception, key: str) -> None:
     @contextmanager
     def make(place: Place) -> Iterator[list[Contestant]]:
         raise raised

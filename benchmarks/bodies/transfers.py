@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,9 +56,10 @@ def _reading(path: Path, device: Device) -> list[Contestant]:
     def read_columns() -> list[list[ck.Array]]:
         return [batch.columns for batch in ck.ipc.open_file(path, device=device)]
 
-    def read_late() -> list[list[ck.Array]]:
-        batches = list(ck.ipc.open_file(path, device=device))
-        return [batch.columns for batch in batches]
+    def read_mapped() -> list[ck.RecordBatch]:
+        with open(path, "rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return list(ck.ipc.open_file(mapped, device=device))
 
     return [
         Contestant(READ, read, nbytes, Against(RATE, TO_DEVICE, LEAST_RATE), facts),
@@ -71,6 +73,7 @@ def _reading(path: Path, device: Device) -> list[Contestant]:
         Contestant(
             f"{READ}, each column taken", read_columns, nbytes, Against(RATE, TO_DEVICE), facts
         ),
+        Contestant(f"{READ}, mapped", read_mapped, nbytes, Against(RATE, TO_DEVICE), facts),
         *(
             Contestant(f"{READ}: {name}", work, nbytes, Against(RATE, TO_DEVICE), facts)
             for name, work in peers(path).items()

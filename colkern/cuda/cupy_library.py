@@ -145,9 +145,6 @@ class _Event:
             self._event = cuda.Event(block=True, disable_timing=True)
             self._event.record(stream)
 
-    def is_over(self) -> bool:
-        return bool(self._event.done)
-
     @property
     def handle(self) -> int:
         return int(self._event.ptr)

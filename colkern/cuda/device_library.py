@@ -12,10 +12,6 @@ from numpy.typing import NDArray
 class Event(Protocol):
     """A point in the work of a stream."""
 
-    def is_over(self) -> bool:
-        """Whether the stream has come there."""
-        ...
-
     def wait(self) -> None:
         """Wait, on the host, until the stream has come there."""
         ...

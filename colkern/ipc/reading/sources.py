@@ -232,6 +232,11 @@ class Passing:
         self._position = 0
         self._settled: Memory | None = None
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether all of them are in memory."""
+        return self._settled is not None
+
     def settle(self) -> None:
         """Take all of them into memory: from then on they are read in any order.
 
@@ -311,7 +316,8 @@ class Body:
     @property
     def passing(self) -> Passing | None:
         """The source, where ranges have to be read one after the other."""
-        return self.source if isinstance(self.source, Passing) else None
+        source = self.source
+        return source if isinstance(source, Passing) and not source.is_settled else None
 
     @property
     def is_in_memory(self) -> bool:

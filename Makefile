@@ -3,7 +3,7 @@
 # PYTHON=...  an interpreter that has the packages already: no set-up, no package index is asked
 #             (all targets but run).
 # ARGS=...    passed on to `colkern demo` (run), pytest (test, test-gpu), the harness (fuzz), the
-#             benchmark (bench) or asv (track).
+#             benchmark (bench), that of kernels (bench-gpu) or asv (track).
 
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
@@ -82,13 +82,15 @@ test-gpu: $(GPU)  ## the tests that need a GPU, and the kernel matrix on it
 
 # Figures are written also where a test fails; the exit status then says so. The GPU's name is part of
 # the file's name: results of several machines lie side by side.
-bench-gpu: $(GPU)  ## the same tests, then the bandwidth of every kernel next to a measured copy
+bench-gpu: $(GPU)  ## the same tests, then kernels and bodies of files next to measured copies
 	reports=$$(mktemp -d); trap 'rm -rf "$$reports"' EXIT; \
 	$(GPU_PY) -m pytest -q --junitxml "$$reports/operations.xml" $(ON_GPU); \
 	$(GPU_PY) -m pytest -q --junitxml "$$reports/matrix.xml" $(MATRIX_ON_GPU); \
 	gpu=$$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1 | tr -cs '[:alnum:]\n' '-'); \
-	$(GPU_PY) -m benchmarks.gpu --json "$${OUT:-benchmarks/results}/$${gpu:-gpu}.json" \
-	    --reports "$$reports/operations.xml" "$$reports/matrix.xml" $(ARGS)
+	results="$${OUT:-benchmarks/results}/$${gpu:-gpu}"; \
+	$(GPU_PY) -m benchmarks.gpu --json "$$results.json" \
+	    --reports "$$reports/operations.xml" "$$reports/matrix.xml" $(ARGS); kernels=$$?; \
+	$(GPU_PY) -m benchmarks.bodies --json "$$results-bodies.json"; exit $$((kernels | $$?))
 
 docs: $(DEV)  ## the documentation site, in docs/_build/html
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 
 sys.path.insert(0, str(ROOT))
+from benchmarks.bodies.report import summary as bodies_summary  # noqa: E402
 from benchmarks.case import label  # noqa: E402
 from benchmarks.chart import draw  # noqa: E402
 from benchmarks.compare import summary  # noqa: E402
@@ -134,6 +135,39 @@ def gpu(result: dict[str, Any]) -> Rows:
     return rows
 
 
+def bodies(result: dict[str, Any]) -> Rows:
+    """Bodies of messages to a GPU and back."""
+    rows = [["case", "ms", "GB/s", "GB over the bus", "held against", "ratio", "promised"]]
+    for row in result["rows"]:
+        if "seconds" not in row:
+            rows.append([row["case"], "skipped" if "skipped" in row else "failed", *[""] * 5])
+            continue
+        rows.append(
+            [
+                row["case"],
+                f"{row['seconds'] * 1e3:,.2f}",
+                f"{row['bytes_per_second'] / 1e9:,.1f}",
+                f"{(row['bytes_to_device'] + row['bytes_to_host']) / 1e9:.3f}",
+                f"{row['kind']} {row['against']}" if "ratio" in row else "",
+                f"{row['ratio']:.2f}" if "ratio" in row else "",
+                _promised(row),
+            ]
+        )
+    return rows
+
+
+def _promised(row: dict[str, Any]) -> str:
+    if row.get("target") is None:
+        return ""
+    text = f"{row['target']:.2f}"
+    return f"{text}, missed" if row.get("meets_target") is False else text
+
+
+GPU_TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {"gpu": gpu, "bodies": bodies}
+"""Of files that are named after a GPU; those of bodies end in `-bodies`."""
+
+GPU_SUMMARIES = {"gpu": gpu_summary, "bodies": bodies_summary}
+
 TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "compare": compare,
     "compare-large": compare,
@@ -146,7 +180,10 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
 
 
 class Figures(SphinxDirective):
-    """A file's table under a line that says where it was measured; `gpu` stands for all GPUs' files."""
+    """A file's table under a line that says where it was measured.
+
+    `gpu` and `bodies` stand for the files of all GPUs.
+    """
 
     required_arguments = 1
 
@@ -155,8 +192,8 @@ class Figures(SphinxDirective):
         # The tables depend on the files, not on this page's text.
         self.env.note_reread()
         name = self.arguments[0]
-        if name == "gpu":
-            paths = sorted(p for p in RESULTS.glob("*.json") if p.stem not in TABLES)
+        if name in GPU_TABLES:
+            paths = sorted(path for path in RESULTS.glob("*.json") if _gpu_table(path) == name)
         else:
             paths = [path for path in [RESULTS / name] if path.exists()]
         found: list[nodes.Node] = []
@@ -166,10 +203,19 @@ class Figures(SphinxDirective):
             if path.stem.startswith("compare"):
                 found.append(nodes.paragraph(text=f"{summary(result['rows'])}."))
                 found.append(nodes.raw("", _chart(result), format="html"))
-            if path.stem not in TABLES:
-                found.append(nodes.paragraph(text=f"{'; '.join(gpu_summary(result))}."))
-            found.append(_table(TABLES.get(path.stem, gpu)(result)))
+            if name in GPU_TABLES:
+                said = "; ".join(GPU_SUMMARIES[name](result))
+                found.append(nodes.paragraph(text=f"{said}."))
+            make = GPU_TABLES[name] if name in GPU_TABLES else TABLES[path.stem]
+            found.append(_table(make(result)))
         return found or [nodes.paragraph(text="Not measured yet.")]
+
+
+def _gpu_table(path: Path) -> str | None:
+    """Which of `GPU_TABLES` shows a file; None if none does."""
+    if path.stem in TABLES:
+        return None
+    return "bodies" if path.stem.endswith("-bodies") else "gpu"
 
 
 def _chart(result: dict[str, Any]) -> str:

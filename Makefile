@@ -71,8 +71,9 @@ suite: $(DEV)  ## the asv suite: checked, and one comparison run on little data
 fuzz: $(DEV)  ## damaged files and streams, read in guarded processes: SECONDS=600 SEED=0
 	PYTHONPATH=tests $(PY) -m fuzz --seconds $(SECONDS) --seed $(SEED) --out .fuzz $(ARGS)
 
-# What runs on a device: operations on its arrays, and each body in each type over the kernels' cases.
-ON_GPU := -m gpu tests/cuda tests/jit
+# What runs on a device: operations on its arrays, files read there, and each body in each type over the
+# kernels' cases.
+ON_GPU := -m gpu tests/cuda tests/ipc tests/jit
 MATRIX_ON_GPU := tests/kernels/test_target.py tests/kernels/test_properties.py
 
 test-gpu bench-gpu: export COLKERN_TEST_DEVICE := cuda

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.cuda import adapter
-from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event, SharedEvent
+from colkern.cuda.device_library import CopyEvent, CopyStream, DeviceLibrary, Event, SharedEvent
 from colkern.errors import DeviceUnavailableError
 
 
@@ -70,6 +70,9 @@ class _CupyLibrary:
     def finish(self) -> None:
         self.arrays.cuda.get_current_stream().synchronize()
 
+    def devices(self) -> int:
+        return int(self.arrays.cuda.runtime.getDeviceCount())
+
     def multiprocessors(self, ordinal: int) -> int:
         return int(self.arrays.cuda.Device(ordinal).attributes["MultiProcessorCount"])
 
@@ -122,6 +125,9 @@ class _Event:
     def handle(self) -> int:
         return int(self._event.ptr)
 
+    def is_over(self) -> bool:
+        return bool(self._event.done)
+
     def wait(self) -> None:
         self._event.synchronize()
 
@@ -168,7 +174,7 @@ class _Stream:
         with self._cuda.Device(self._ordinal):
             runtime.memcpyAsync(to, start, size, getattr(runtime, kind), self._stream.ptr)
 
-    def record(self) -> Event:
+    def record(self) -> CopyEvent:
         return _Event(self._cuda, self._ordinal, self._stream)
 
     def wait_for_current(self) -> None:

@@ -21,6 +21,14 @@ class Event(Protocol):
         ...
 
 
+class CopyEvent(Event, Protocol):
+    """A point in the work of a stream for copies."""
+
+    def is_over(self) -> bool:
+        """Whether the stream has come there."""
+        ...
+
+
 class SharedEvent(Event, Protocol):
     """A point in the work of a stream, for other libraries; it is destroyed with this object."""
 
@@ -45,7 +53,7 @@ class CopyStream(Protocol):
         """Start to copy device memory to the host."""
         ...
 
-    def record(self) -> Event:
+    def record(self) -> CopyEvent:
         """The point behind all copies so far."""
         ...
 
@@ -100,6 +108,10 @@ class DeviceLibrary(Protocol):
 
     def finish(self) -> None:
         """Wait for what has been started on the current stream."""
+        ...
+
+    def devices(self) -> int:
+        """How many devices there are."""
         ...
 
     def multiprocessors(self, ordinal: int) -> int:

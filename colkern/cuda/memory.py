@@ -36,10 +36,19 @@ def is_available() -> bool:
     return True
 
 
-def require_device() -> None:
-    """Raise `DeviceUnavailableError` unless there is a device and memory on it, saying what is missing."""
-    library().require_device()
+def require_device(device: Device | None = None) -> None:
+    """Raise `DeviceUnavailableError` unless there is a device and memory on it, saying what is missing.
+
+    Args:
+        device: Which one; None for any.
+    """
+    found = library()
+    found.require_device()
     array_library()
+    if device is not None and device.ordinal >= found.devices():
+        raise DeviceUnavailableError(
+            f"no device {device}: there are {found.devices()} CUDA devices"
+        )
 
 
 def array_library() -> Any:

@@ -36,7 +36,7 @@ def to_device(value: Value, device: str | Device = "cuda") -> Value:
     target = device_named(device)
     if target.kind != "cuda":
         raise ValueError(f"device: expected a CUDA device, got {target}")
-    memory.require_device()
+    memory.require_device(target)
     buffers = [buffer for buffer in _buffers(value) if buffer.device != target]
     for buffer in buffers:
         if buffer.device != HOST:

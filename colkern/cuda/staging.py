@@ -11,7 +11,7 @@ import threading
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import cycle
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from colkern.cpu.threads import map_items
 from colkern.cuda import memory
 from colkern.cuda.counting import count_to_device, count_to_host
-from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event
+from colkern.cuda.device_library import CopyEvent, CopyStream, DeviceLibrary, Event
 from colkern.cuda.direct_storage import DirectFile
 from colkern.memory import ALIGNMENT, Device
 
@@ -53,7 +53,7 @@ class _Slot:
 
     def __init__(self, bytes_: NDArray[np.uint8]) -> None:
         self.bytes = bytes_
-        self.copied: Event | None = None
+        self.copied: CopyEvent | None = None
 
 
 class _Staging:
@@ -67,46 +67,52 @@ class _Staging:
         self._library = library
         self._free: deque[_Slot] = deque()
         self._made = 0
-        self._returned = threading.Condition()
+        self._turns = threading.Semaphore(library.most_slots)
+        self._lock = threading.Lock()
         self._streams: dict[int, CopyStream] = {}
 
     def stream(self, ordinal: int) -> CopyStream:
         """The stream for the copies of a device."""
-        with self._returned:
+        with self._lock:
             if ordinal not in self._streams:
                 self._streams[ordinal] = self._library.copy_stream(ordinal)
             return self._streams[ordinal]
 
+    @contextmanager
+    def slot(self, *, at_once: bool = False) -> Iterator[_Slot]:
+        """A slot to fill.
+
+        Args:
+            at_once: Whether not to wait for others to fill theirs: for bytes that come from a peer, who
+                may hold up nobody else.
+        """
+        with nullcontext() if at_once else self._turns:
+            slot = self.take()
+            try:
+                yield slot
+            finally:
+                self.give_back(slot)
+
     def take(self) -> _Slot:
-        """A slot whose last copy has ended; waits until there is one."""
-        with self._returned:
-            while (slot := self._next()) is None:
-                self._returned.wait()
-        return _ready(slot)
-
-    def take_now(self) -> _Slot:
-        """As `take`; one more where all are in other hands, which may be those of the one who asks."""
-        with self._returned:
-            slot = self._next() or self._new()
-        return _ready(slot)
-
-    def _next(self) -> _Slot | None:
-        if self._free:
+        """A slot whose last copy has ended; a further one where all are in other hands."""
+        with self._lock:
             # The one that was given back first has had most time for its copy.
-            return self._free.popleft()
-        if self._made == self._library.most_slots:
-            return None
-        self._made += 1
-        return self._new()
-
-    def _new(self) -> _Slot:
-        return _Slot(self._library.page_locked(self._library.slot_bytes))
+            is_over = bool(self._free) and _is_over(self._free[0])
+            if is_over or (self._free and self._made >= self._library.most_slots):
+                slot = self._free.popleft()
+            else:
+                self._made += 1
+                slot = _Slot(self._library.page_locked(self._library.slot_bytes))
+        return _ready(slot)
 
     def give_back(self, slot: _Slot) -> None:
         """The slot is for others now, once its last copy has ended."""
-        with self._returned:
+        with self._lock:
             self._free.append(slot)
-            self._returned.notify()
+
+
+def _is_over(slot: _Slot) -> bool:
+    return slot.copied is None or slot.copied.is_over()
 
 
 def _ready(slot: _Slot) -> _Slot:
@@ -166,7 +172,7 @@ class Upload:
         room = self._library.slot_bytes
         for begin in range(0, size, room):
             end = min(begin + room, size)
-            with self._slot() as slot:
+            with self._staging.slot() as slot:
                 part = slot.bytes[: _padded(end - begin)]
                 fill(part[: end - begin])
                 part[end - begin :] = 0
@@ -177,7 +183,7 @@ class Upload:
 
         Args:
             pieces: They do not overlap, and begin at multiples of 64.
-            in_order: Whether to read them one after the other, in this thread.
+            in_order: Whether to read them one after the other, in this thread, from a peer.
         """
         if not pieces:
             return
@@ -186,7 +192,7 @@ class Upload:
         room = self._library.slot_bytes
 
         def send(start: int) -> None:
-            with self._slot() as slot:
+            with self._staging.slot(at_once=in_order) as slot:
                 part = slot.bytes[: min(room, end - start)]
                 _fill(part, start, pieces, starts)
                 self._copy(slot, part, start)
@@ -204,22 +210,12 @@ class Upload:
         with memory.current(self._device):
             # The reads know no streams.
             self._library.finish()
-            reads = []
-            for at, size, offset in ranges:
-                count_to_device(size)
-                reads.append(file.begin(offset, self.block[at : at + size]))
-            # All of them, before an error frees the block.
-            counts = [read.get() for read in reads]
-        for count, (_, size, offset) in zip(counts, ranges, strict=True):
-            file.require(count, size, offset)
-
-    @contextmanager
-    def _slot(self) -> Iterator[_Slot]:
-        slot = self._staging.take()
-        try:
-            yield slot
-        finally:
-            self._staging.give_back(slot)
+            with ExitStack() as under_way:
+                # All of them end, whichever fails, before the error frees the block.
+                for at, size, offset in ranges:
+                    count_to_device(size)
+                    read = file.begin(offset, self.block[at : at + size])
+                    under_way.callback(_end_read, file, read, size, offset)
 
     def _copy(self, slot: _Slot, part: NDArray[np.uint8], at: int) -> None:
         count_to_device(part.size)
@@ -247,6 +243,10 @@ class Upload:
         # Where nothing else waits for it, others would get the block while it is written.
         if getattr(self, "_is_under_way", False):
             self.abandon()
+
+
+def _end_read(file: DirectFile, read: Any, size: int, offset: int) -> None:
+    file.require(read.get(), size, offset)
 
 
 def _fill(
@@ -283,7 +283,7 @@ def downloaded(sources: Sequence[Any], device: Device) -> Generator[tuple[int, N
     stream = staging.stream(device.ordinal)
     with memory.current(device):
         stream.wait_for_current()
-    slots = [staging.take_now() for _ in range(_IN_FLIGHT)]
+    slots = [staging.take() for _ in range(_IN_FLIGHT)]
     under_way: deque[tuple[_Slot, _Load]] = deque()
     try:
         for slot, load in zip(cycle(slots), _loads(sources, library.slot_bytes), strict=False):

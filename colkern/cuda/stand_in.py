@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.cuda.device_library import CopyStream, DeviceLibrary, Event, SharedEvent
+from colkern.cuda.device_library import CopyEvent, CopyStream, DeviceLibrary, Event, SharedEvent
 from colkern.memory import array_at
 
 FRESH = 0xA5
@@ -111,6 +111,10 @@ class StandIn:
 
     def finish(self) -> None:
         """What is started on the current stream has ended when its call returns."""
+
+    def devices(self) -> int:
+        """One."""
+        return 1
 
     def multiprocessors(self, ordinal: int) -> int:
         """One."""
@@ -232,7 +236,7 @@ class _LateStream:
                 self._waiting.popleft()()
                 self.done += 1
 
-    def record(self) -> Event:
+    def record(self) -> CopyEvent:
         return _LateEvent(self, self.asked)
 
     def wait_for_current(self) -> None:
@@ -243,6 +247,9 @@ class _LateEvent:
     def __init__(self, stream: _LateStream, number: int) -> None:
         self._stream = stream
         self._number = number
+
+    def is_over(self) -> bool:
+        return self._stream.done >= self._number
 
     def wait(self) -> None:
         self._stream.run_until(self._number)

@@ -37,13 +37,13 @@ class WireSchema:
     big_endian: bool
 
 
-def dictionary_ids(wire: WireSchema) -> dict[str, int]:
+def dictionary_ids(fields: Iterable[WireField]) -> dict[str, int]:
     """The path of each field that has a dictionary (names with dots between) → the dictionary's id.
 
     A path that leads to fields with different dictionaries is left out.
     """
     found: dict[str, set[int]] = {}
-    for path, id_ in _dictionary_fields(wire.fields, ""):
+    for path, id_ in _dictionary_fields(fields, ""):
         found.setdefault(path, set()).add(id_)
     return {path: ids.pop() for path, ids in found.items() if len(ids) == 1}
 

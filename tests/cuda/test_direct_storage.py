@@ -22,6 +22,7 @@ class Kvikio:
         self.compatible = compatible
         self.reads: list[tuple[int, int]] = []
         self.short = 0
+        self.fails_at = 0
 
     def module(self) -> ModuleType:
         module, defaults = ModuleType("kvikio"), ModuleType("kvikio.defaults")
@@ -46,6 +47,8 @@ class Read:
 
     def get(self) -> int:
         self.file.kvikio.reads.append((self.offset, self.size))
+        if len(self.file.kvikio.reads) == self.file.kvikio.fails_at:
+            raise OSError("input/output error")
         found = self.file.bytes[self.offset : self.offset + self.size]
         self.target[: found.size] = found
         return int(found.size) - self.file.kvikio.short
@@ -95,6 +98,21 @@ def test_a_file_that_shrank(kvikio: Kvikio, path: Path) -> None:
     kvikio.short = 1
     with pytest.raises(ck.InvalidArrowError, match="the file ended 1 bytes early: it shrank"):
         ck.ipc.open(path, device="cuda")[0]
+
+
+@pytest.mark.parametrize("fails_at", [1, 2, 3])
+def test_all_reads_have_ended_when_one_fails(fails_at: int, kvikio: Kvikio, tmp_path: Path) -> None:
+    column = ck.array(np.arange(100))
+    path = tmp_path / "wide.arrow"
+    ck.ipc.write_file(path, ck.record_batch(dict.fromkeys("abcdef", column)))
+    kvikio.fails_at = fails_at
+    # Others would get the block while it is written.
+    reader = ck.ipc.open(path, device="cuda", columns=["a", "c", "e"])
+    with pytest.raises(OSError, match="input/output error"):
+        reader[0]
+    assert len(kvikio.reads) == 3
+    kvikio.fails_at = 0
+    assert ck.to_host(reader[0])["e"] == column
 
 
 @pytest.mark.parametrize("kvikio", [True], indirect=True)

@@ -122,6 +122,26 @@ def test_parts_of_one_block_from_several_threads(device: stand_in.StandIn) -> No
         assert not part[size:].any()
 
 
+@pytest.mark.parametrize("in_order", [False, True])
+def test_slots_are_filled_while_others_are_copied(in_order: bool, device: stand_in.StandIn) -> None:
+    size = device.most_slots * device.slot_bytes
+    upload = Upload(CUDA, size)
+    upload.send_pieces([piece(0, bytes(size))], in_order=in_order)
+    # Nobody had to wait for a copy yet.
+    assert device.copies == []
+    upload.end()
+    upload.hold_current()
+    assert sum(copy.size for copy in device.copies) == size
+
+
+def test_downloads_that_are_not_read_on_leave_slots_for_uploads(device: stand_in.StandIn) -> None:
+    array = np.zeros(5 * device.slot_bytes, np.uint8)
+    held = [downloaded([array], CUDA) for _ in range(device.most_slots)]
+    for each in held:
+        next(each)
+    assert sent([piece(0, b"abc")], 64)[:3] == b"abc"
+
+
 def test_a_source_that_fails_gives_its_slot_back(device: stand_in.StandIn) -> None:
     def fails(view: np.ndarray) -> None:
         raise OSError("gone")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import os
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import colkern
+import colkern.ipc
+from colkern.errors import DeviceUnavailableError
 
 FOLDER = Path(colkern.__file__).parent / "cuda"
 
@@ -115,6 +118,59 @@ except DeviceUnavailableError as error:
     print(type(error).__mro__[2].__name__, error)
 """
     assert run(code, **NO_DEVICE).startswith("RuntimeError no CUDA device:")
+
+
+OPEN = """
+import io, sys
+import colkern as ck
+sink = io.BytesIO()
+ck.ipc.write_file(sink, ck.record_batch({"n": ck.array([1, 2])}))
+for opened in (ck.ipc.open, ck.ipc.open_file):
+    try:
+        opened(sink.getvalue(), device="cuda")
+    except ck.DeviceUnavailableError as error:
+        print(error)
+(batch,) = ck.ipc.open(sink.getvalue(), device="cpu", columns=["n"])
+print(batch.to_pylist(), bool(sys.modules.get("cupy")))
+"""
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ((), "no CUDA device: the driver does not load or finds none; see `nvidia-smi`"),
+        (("cupy", "numba.cuda", "_numba_cuda_redirector"), "no CUDA compiler: "),
+    ],
+    ids=["no device", "no packages"],
+)
+def test_reading_to_a_device_without_one(missing: tuple[str, ...], said: str) -> None:
+    *errors, read = run(OPEN, *missing, **NO_DEVICE).splitlines()
+    assert len(errors) == 2
+    assert all(error.startswith(said) for error in errors)
+    assert read == "[{'n': 1}, {'n': 2}] False"
+
+
+@pytest.mark.parametrize(
+    "device", ["gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:\u0661", "CUDA", "", "cpu:0"]
+)
+def test_names_of_no_device(device: str) -> None:
+    source = io.BytesIO(b"not looked at")
+    with pytest.raises(ValueError, match="device: expected 'cpu', 'cuda' or 'cuda:N', got"):
+        colkern.ipc.open(source, device=device)
+    assert source.tell() == 0
+
+
+def test_a_device_too_many() -> None:
+    from colkern.cuda import stand_in
+
+    with stand_in.installed():
+        for device in ("cuda:1", colkern.Device("cuda", 7)):
+            with pytest.raises(DeviceUnavailableError, match=r"no device cuda:[17]: there are 1"):
+                colkern.ipc.open(b"", device=device)
+            with pytest.raises(DeviceUnavailableError, match=r"no device cuda:[17]: there are 1"):
+                colkern.to_device(colkern.array([1]), device)
+        with pytest.raises(ValueError, match="device: expected a CUDA device, got rocm:0"):
+            colkern.ipc.open(b"", device=colkern.Device("rocm"))
 
 
 def test_other_devices_have_no_kernels() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import colkern
 import colkern.ipc
 from colkern import Array, ColkernError, InvalidArrowError, RecordBatch
+from colkern.cuda import stand_in
 from colkern.interchange import import_array, import_batch
 from colkern.operations import concat, take
 
@@ -63,6 +64,47 @@ def examine(source: Any, limits: colkern.ipc.Limits = LIMITS, *, thorough: bool 
     except ColkernError as error:
         outcome = f"{type(error).__name__}: {error}"
     return outcome, texts
+
+
+def examine_on_device(source: Any, limits: colkern.ipc.Limits = LIMITS) -> Outcome:
+    """As `examine`, but that bodies go to a stand-in device: validated there, shown on the host.
+
+    Raises:
+        FindingError: If memory of the device is left behind.
+        Exception: Whatever is not colkern's own.
+    """
+    with stand_in.installed() as device:
+        outcome = _read_on_device(source, limits)
+        if device.used_bytes:
+            raise FindingError(f"on a device: {device.used_bytes} bytes are left behind")
+    return outcome
+
+
+def _read_on_device(source: Any, limits: colkern.ipc.Limits) -> Outcome:
+    outcome = "read"
+    texts: list[str] = []
+    try:
+        with colkern.ipc.open(source, device="cuda", limits=limits) as reader:
+            for batch in reader:
+                columns = _columns(batch)
+                complaint = _complaint(batch)
+                if complaint is None:
+                    texts.append(_values([colkern.to_host(column) for column in columns]))
+                else:
+                    outcome = "invalid"
+                    texts.append(complaint)
+    except ColkernError as error:
+        outcome = f"{type(error).__name__}: {error}"
+    return outcome, texts
+
+
+def _complaint(batch: RecordBatch) -> str | None:
+    # Not the error itself: its traceback would keep the batch.
+    try:
+        batch.validate(full=True)
+    except ColkernError as error:
+        return f"{error}"
+    return None
 
 
 def examine_tensors(source: Any) -> str:

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.corpus import corpus
-from fuzz.examination import FindingError, Outcome, examine
+from fuzz.examination import FindingError, Outcome, examine, examine_on_device
 from fuzz.guard import limit_memory, memory
 from fuzz.mutations import Case, make_case
 from fuzz.recording import as_file, as_stream
@@ -43,6 +43,8 @@ _PROGRESS = 40_000
 # Every so many cases, one is used in more ways.
 _THOROUGH = 8
 _TRICKLED = 16
+_ON_DEVICE = 3
+_CUT_SHORT = "the source ends after"
 
 _NUMBER = struct.Struct("<q")
 
@@ -113,16 +115,34 @@ def read_case(case: Case) -> str:
         if case.number % _TRICKLED == 1:
             trickled = examine(Trickle(case.stream, random.Random(case.number)), thorough=False)
             _agree(outcomes["stream"], trickled, "in memory and in small pieces")
+        _read_on_device(case, case.stream, outcomes["stream"])
     if case.file is not None:
         outcomes["file"] = examine(case.file, thorough=thorough)
         if case.number % _TRICKLED == 1:
             seekable = examine(io.BytesIO(case.file), thorough=False)
             _agree(outcomes["file"], seekable, "in memory and as a file object")
+        _read_on_device(case, case.file, outcomes["file"])
     if len(outcomes) == 2 and all(outcome == "read" for outcome, _ in outcomes.values()):
         stream, (outcome, texts) = outcomes["stream"], outcomes["file"]
         # An end mark among the messages ends a stream; a footer leads past it.
         _agree(stream, (outcome, texts[: len(stream[1])]), "as a stream and as a file")
     return next(iter(outcomes.values()))[0].split(":")[0]
+
+
+def _read_on_device(case: Case, data: bytes, expected: Outcome) -> None:
+    if case.number % _ON_DEVICE:
+        return
+    if case.number % _THOROUGH == 0:
+        # How reading ended, not other uses.
+        expected = examine(data, thorough=False)
+    # From memory, or as from a socket.
+    in_memory = case.number // _ON_DEVICE % 2 == 0
+    source = data if in_memory else Trickle(data, random.Random(case.number))
+    outcome, texts = examine_on_device(source)
+    if not in_memory and _CUT_SHORT in expected[0] and "Error" in outcome:
+        # A body is taken late: what else is wrong with its message is told first.
+        outcome = expected[0]
+    _agree(expected, (outcome, texts), "on the host and on a device")
 
 
 def _agree(one: Outcome, other: Outcome, how: str) -> None:

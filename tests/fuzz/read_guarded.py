@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from fuzz.examination import examine, examine_tensors
+from fuzz.examination import FindingError, examine, examine_on_device, examine_tensors
 from fuzz.guard import limit_memory, memory
 from fuzz.harness import SLOW_SECONDS, warm_up
 
@@ -57,7 +57,9 @@ def _read(path: Path) -> dict[str, Any]:
         if "tensor" in path.parent.name:
             outcome = examine_tensors(data)
         else:
-            outcome, _ = examine(data, colkern.ipc.DEFAULT_LIMITS)
+            outcome, _ = expected = examine(data, colkern.ipc.DEFAULT_LIMITS)
+            if (found := examine_on_device(data, colkern.ipc.DEFAULT_LIMITS)) != expected:
+                raise FindingError(f"{expected} on the host, {found} on a device")
     except BaseException as error:  # noqa: BLE001
         outcome = f"{type(error).__name__}: {error}"
     seconds = time.process_time() - started

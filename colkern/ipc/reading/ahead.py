@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
@@ -24,15 +25,16 @@ def one_ahead(take: Callable[[int], Taken], count: int, device: Device) -> Itera
         count: How many there are.
         device: The device.
     """
+    # No name is given to what is on its way or handed out: this frame, and the traceback of an error that
+    # has it, would keep its memory.
+    begun: deque[Future[Taken]] = deque()
+    taken: deque[Taken] = deque()
     with ThreadPoolExecutor(1, "colkern-ahead") as thread:
-        begun: Future[Taken] | None = None
         for number in range(count):
-            taken = take(number) if begun is None else _result(begun, take, number)
-            begun = None
+            taken.append(_result(begun.pop(), take, number) if begun else take(number))
             if number + 1 < count:
-                begun = thread.submit(_take_there, take, number + 1, device, _stream(device))
-            yield taken
-            del taken
+                begun.append(thread.submit(_take_there, take, number + 1, device, _stream(device)))
+            yield taken.pop()
 
 
 def _stream(device: Device) -> int:
@@ -49,4 +51,7 @@ def _result(begun: Future[Taken], take: Callable[[int], Taken], number: int) -> 
     try:
         return begun.result()
     except LimitExceededError:
-        return take(number)
+        pass
+    finally:
+        del begun
+    return take(number)

@@ -11,6 +11,7 @@ Columnar format 1.5: "Encapsulated message format", "Compression".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -48,7 +49,7 @@ class Arrival:
         """One of the buffers; raises what is wrong with it."""
         found = self._found[wanted]
         if isinstance(found, ColkernError):
-            raise found
+            raise copy(found)
         return found
 
     def hold_current(self) -> None:
@@ -73,7 +74,7 @@ class Destination:
         self.device = device_named(device)
         if self.device.kind != "cuda":
             raise ValueError(f"device: expected a CUDA device, got {self.device}")
-        memory.require_device()
+        memory.require_device(self.device)
         self._trusted = trusted
         self._direct: DirectFile | None = None
 
@@ -100,7 +101,8 @@ class Destination:
             try:
                 part = part_of(body, each, codec, budget)
             except (InvalidArrowError, LimitExceededError) as error:
-                found[each] = error
+                # Without its traceback, whose frames would keep the block.
+                found[each] = copy(error)
                 continue
             parts.append(part)
         return Arrival(found, self._send(body, parts, codec, found) if parts else None)
@@ -112,7 +114,8 @@ class Destination:
         codec: Codec | None,
         found: dict[Wanted, Buffer | ColkernError],
     ) -> Upload:
-        parts.sort(key=lambda part: part.wanted[:2])
+        # What stands in the body as it is to be comes first, and is sent in one go.
+        parts.sort(key=lambda part: (part.make is not None, part.wanted[:2]))
         placement = placed([part.size for part in parts])
         upload = Upload(self.device, placement.size)
         all_placed = list(map(Placed, parts, placement.starts))
@@ -175,7 +178,8 @@ class _Run(NamedTuple):
 def _runs(placed_parts: Sequence[Placed]) -> list[_Run]:
     """What is sent as it is, in the order of the body.
 
-    Neighbours that are as far from each other in the body as in the block are read as one.
+    Neighbours that are as far from each other in the body as in the block are read as one, but for what
+    has a length in front of it.
     """
     runs: list[_Run] = []
     for part, at in placed_parts:
@@ -184,6 +188,7 @@ def _runs(placed_parts: Sequence[Placed]) -> list[_Run]:
         last = runs[-1] if runs else None
         if (
             last is not None
+            and part.start == part.wanted.offset
             and last.start - last.at == part.start - at
             and at - last.at - last.size < ALIGNMENT
         ):
@@ -213,7 +218,7 @@ def _send_made(
             upload.send(at, part.size, source.fill)
             source.end()
         except (InvalidArrowError, LimitExceededError) as error:
-            found[part.wanted] = error
+            found[part.wanted] = copy(error)
         except MemoryError:
             found[part.wanted] = LimitExceededError(f"no memory for a buffer of {part.size} bytes")
 

@@ -7,6 +7,7 @@ continuation marker in front of it.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
@@ -162,7 +163,7 @@ class MessageStream:
             LimitExceededError: If its metadata is larger than the limits allow.
             UnsupportedError: If its metadata is of another version.
         """
-        self._finish_last()
+        self.finish_last()
         place = f"message {self._number} at byte {self._source.position}"
         try:
             size = self._metadata_size()
@@ -177,14 +178,25 @@ class MessageStream:
             self._passing = body.passing, place
         return _message(record, body, place)
 
-    def _finish_last(self) -> None:
-        """Pass by what nobody has read of the last message's body."""
+    def settle_last(self) -> None:
+        """Take the body of the last message into memory: it may be used after the next message.
+
+        Raises:
+            InvalidArrowError: If the source ends within the body.
+        """
+        self._in_last(Passing.settle)
+
+    def finish_last(self) -> None:
+        """Pass by what nobody has read of the last message's body; raises as `settle_last`."""
+        self._in_last(Passing.finish)
+        self._passing = None
+
+    def _in_last(self, move: Callable[[Passing], None]) -> None:
         if self._passing is None:
             return
         passing, place = self._passing
-        self._passing = None
         try:
-            passing.finish()
+            move(passing)
         except InvalidArrowError as error:
             raise error.at(place) from None
 

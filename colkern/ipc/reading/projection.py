@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from colkern.arrays import RecordBatch
+from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.reading.plans import ColumnsPlan
 from colkern.schema import Schema
 
@@ -26,6 +30,7 @@ class Projection:
         if isinstance(columns, str):
             raise TypeError(f"columns: expected a list of names or positions, got {columns!r}")
         self._all = columns is None
+        self._dictionary_ids: dict[ColumnsPlan, set[int]] = {}
         self.positions: Sequence[int] = range(len(schema))
         self.schema = schema
         if columns is not None:
@@ -37,8 +42,19 @@ class Projection:
         """The chosen columns of a batch; none is decoded."""
         return batch if self._all else batch.select(self.positions)
 
+    def fields_of(self, wire: WireSchema) -> Sequence[WireField]:
+        """The fields of the chosen columns."""
+        return wire.fields if self._all else [wire.fields[k] for k in self.positions]
+
+    def counts_of(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Of a number for each column those of the chosen ones."""
+        return counts if self._all else counts[list(self.positions)]
+
     def dictionary_ids(self, plan: ColumnsPlan) -> set[int]:
         """The ids of the dictionaries that the chosen columns need."""
-        return {
-            id_ for position in self.positions for id_ in plan.columns[position].dictionary_ids()
-        }
+        found = self._dictionary_ids.get(plan)
+        if found is None:
+            chosen = (plan.columns[position] for position in self.positions)
+            found = {id_ for column in chosen for id_ in column.dictionary_ids()}
+            self._dictionary_ids[plan] = found
+        return found

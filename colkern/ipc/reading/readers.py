@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import reduce
 from threading import RLock
 from types import TracebackType
@@ -109,7 +110,8 @@ class StreamReader(RecordBatchStream):
         self._dictionaries = Dictionaries()
         self._projection = Projection(self._plans.wire.schema, columns)
         device = HOST if destination is None else destination.device
-        super().__init__(self._projection.schema, self, device)
+        # It is its own iterator, and not to be told so: a cycle would keep memory for the collector.
+        super().__init__(self._projection.schema, (), device)
 
     def __repr__(self) -> str:
         return f"<colkern.ipc.StreamReader: {len(self.schema)} columns>\n{self.schema}"
@@ -127,7 +129,11 @@ class StreamReader(RecordBatchStream):
         message = self._guarded(self._next_record_batch)
         if message is None:
             raise StopIteration
-        return self._opened(message).handed_out()
+        # A device without room for this batch may have room for the next one.
+        minor = () if self._destination is None else (LimitExceededError,)
+        opened = self._guarded(lambda: self._opened(message), minor)
+        assert opened is not None
+        return opened.handed_out()
 
     def summaries(self) -> Iterator[BatchSummary]:
         """What the metadata of the batches that are left says, dictionary batches too, in their order.
@@ -140,16 +146,26 @@ class StreamReader(RecordBatchStream):
         while (summary := self._guarded(self._next_summary)) is not None:
             yield summary
 
-    def _guarded(self, take: Callable[[], Taken | None]) -> Taken | None:
-        """What `take` returns; None at the end, and the first error for ever after it."""
+    def _guarded(
+        self,
+        take: Callable[[], Taken | None],
+        minor: tuple[type[ColkernError], ...] = (),
+    ) -> Taken | None:
+        """What `take` returns; None at the end, and the first error for ever after it.
+
+        Errors of the kinds in `minor` are those of one batch alone.
+        """
         if self._failure is not None:
-            raise self._failure
+            raise copy(self._failure)
         if self._ended:
             return None
         try:
             taken = take()
+        except minor:
+            raise
         except ColkernError as error:
-            self._failure = error
+            # Without its traceback, whose frames would keep what they have read.
+            self._failure = copy(error)
             raise
         except BaseException as error:
             self._failure = StreamError(
@@ -167,21 +183,17 @@ class StreamReader(RecordBatchStream):
 
     def _opened(self, message: Message) -> OpenedBatch:
         resolve, plan = self._dictionaries.values, self._plans[message.version]
-        try:
-            return opened_batch(
-                message, plan, self._projection, resolve, self._limits, self._destination
-            )
-        except ColkernError as error:
-            # A device without room for this batch may have room for the next one.
-            if self._destination is None or not isinstance(error, LimitExceededError):
-                self._failure = error
-            raise
+        opened = opened_batch(
+            message, plan, self._projection, resolve, self._limits, self._destination
+        )
+        self._messages.finish_last()
+        return opened
 
     def _next_summary(self) -> BatchSummary | None:
         message = self._next_message()
         if message is None:
             return None
-        return summary_of(message, self._plans[message.version], self._limits)
+        return summary_of(message, self._plans[message.version], self._projection, self._limits)
 
     def _next_message(self) -> Message | None:
         """The next record batch, or dictionary batch, which counts from here on."""
@@ -191,15 +203,12 @@ class StreamReader(RecordBatchStream):
         if message.kind != MessageHeader.DictionaryBatch:
             raise _unexpected(message, "record batch or a dictionary batch")
         plan = self._plans[message.version]
-        if message.body.passing is not None and self._needs(message, plan):
-            message.body.passing.settle()
+        if message.header["id"] in self._projection.dictionary_ids(plan.columns):
+            self._messages.settle_last()
         self._dictionaries = self._dictionaries.after(
             message, plan, self._limits, self._destination, may_replace=True
         )
         return message
-
-    def _needs(self, message: Message, plan: SchemaPlan) -> bool:
-        return message.header["id"] in self._projection.dictionary_ids(plan.columns)
 
     @property
     def position(self) -> int:
@@ -209,7 +218,7 @@ class StreamReader(RecordBatchStream):
     @property
     def dictionary_ids(self) -> dict[str, int]:
         """Path of a field → id of its dictionary, as `WriteOptions.dictionary_ids` takes them."""
-        return dictionary_ids(self._plans.wire)
+        return dictionary_ids(self._projection.fields_of(self._plans.wire))
 
     def read_all(self) -> list[RecordBatch]:
         """All batches that are left."""
@@ -326,8 +335,9 @@ class FileReader(Sequence[RecordBatch]):
             return
         from colkern.ipc.reading.ahead import one_ahead
 
-        for opened in one_ahead(self._opened, len(self), self._destination.device):
-            yield opened.handed_out()
+        ahead = one_ahead(self._opened, len(self), self._destination.device)
+        # Nothing here keeps what is handed out: the next batch may need its memory.
+        yield from map(OpenedBatch.handed_out, ahead)
 
     def __getitem__(self, position: Any) -> Any:
         """A batch by its position, or a list of batches by a slice."""
@@ -356,12 +366,12 @@ class FileReader(Sequence[RecordBatch]):
             yield self._summary(self._batch_message(position))
 
     def _summary(self, message: Message) -> BatchSummary:
-        return summary_of(message, self._plans[message.version], self._limits)
+        return summary_of(message, self._plans[message.version], self._projection, self._limits)
 
     @property
     def dictionary_ids(self) -> dict[str, int]:
         """Path of a field → id of its dictionary, as `WriteOptions.dictionary_ids` takes them."""
-        return dictionary_ids(self._plans.wire)
+        return dictionary_ids(self._projection.fields_of(self._plans.wire))
 
     def _message(self, block: tuple[int, int, int], kind: int, place: str) -> Message:
         message = read_message_at(

@@ -15,6 +15,7 @@ from colkern.ipc.limits import Limits
 from colkern.ipc.reading.batches import BatchColumns
 from colkern.ipc.reading.messages import Message
 from colkern.ipc.reading.plans import SchemaPlan
+from colkern.ipc.reading.projection import Projection
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,8 +24,8 @@ class BatchSummary:
 
     Args:
         length: The number of rows, or of values of the dictionary.
-        null_counts: int64[columns], as the batch states them; -1 for columns whose nulls only their
-            values tell (unions, runs). Of a dictionary batch, that of the values.
+        null_counts: int64[columns] of the reader's schema, as the batch states them; -1 for columns
+            whose nulls only their values tell (unions, runs). Of a dictionary batch, that of the values.
         body_bytes: The size of the body, padding included.
         uncompressed_bytes: The size of all buffers together without compression and padding.
         compression: "lz4", "zstd", or None where buffers are plain.
@@ -43,7 +44,9 @@ class BatchSummary:
     is_delta: bool
 
 
-def summary_of(message: Message, plan: SchemaPlan, limits: Limits) -> BatchSummary:
+def summary_of(
+    message: Message, plan: SchemaPlan, projection: Projection, limits: Limits
+) -> BatchSummary:
     """The summary of a message, which holds a record batch or a batch of a dictionary of the schema.
 
     Raises:
@@ -54,9 +57,12 @@ def summary_of(message: Message, plan: SchemaPlan, limits: Limits) -> BatchSumma
         dictionary, is_delta = record["id"], record["isDelta"]
         record, columns = record["data"], plan.dictionaries[dictionary]
     batch = BatchColumns(record, message, columns, plan.big_endian, limits)
+    null_counts = batch.null_counts()
+    if dictionary is None:
+        null_counts = projection.counts_of(null_counts)
     return BatchSummary(
         batch.length,
-        batch.null_counts(),
+        null_counts,
         message.body.size,
         batch.uncompressed_bytes(),
         batch.compression,

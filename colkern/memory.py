@@ -36,9 +36,12 @@ def device_named(device: str | Device) -> Device:
 
     Raises:
         ValueError: If it is no such name.
+        TypeError: If it is no name at all.
     """
     if isinstance(device, Device):
         return device
+    if not isinstance(device, str):
+        raise TypeError(f"device: expected a name or a Device, got {device!r}")
     kind, separator, ordinal = device.partition(":")
     if device == "cpu":
         return HOST

@@ -5,7 +5,8 @@ This is the only module that imports CuPy.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -63,9 +64,25 @@ class _CupyLibrary:
     def current_stream(self) -> int:
         return int(self.arrays.cuda.get_current_stream().ptr)
 
-    def on_stream(self, pointer: int) -> AbstractContextManager[Any]:
-        chosen: AbstractContextManager[Any] = self.arrays.cuda.ExternalStream(pointer)
+    def on_stream(self, stream: Any) -> AbstractContextManager[Any]:
+        cuda = self.arrays.cuda
+        is_cupys = isinstance(stream, (cuda.Stream, cuda.ExternalStream))
+        # Those of the compiler are integers, too.
+        chosen: AbstractContextManager[Any] = (
+            stream if is_cupys else cuda.ExternalStream(int(stream))
+        )
         return chosen
+
+    def current_state(self) -> Any:
+        cuda = self.arrays.cuda
+        stream = cuda.get_current_stream()
+        return None if stream == cuda.Stream.ptds else (stream, cuda.get_allocator())
+
+    @contextmanager
+    def in_state(self, state: Any) -> Iterator[None]:
+        stream, allocator = state
+        with stream, self.arrays.cuda.using_allocator(allocator):
+            yield
 
     def finish(self) -> None:
         self.arrays.cuda.get_current_stream().synchronize()
@@ -81,8 +98,15 @@ class _CupyLibrary:
         return found
 
     def page_locked(self, size: int) -> NDArray[np.uint8]:
+        runtime = self.arrays.cuda.runtime
+        try:
+            block = self.arrays.cuda.alloc_pinned_memory(size)
+        except runtime.CUDARuntimeError as error:
+            if error.status != runtime.errorMemoryAllocation:
+                raise
+            raise MemoryError(f"{size} bytes: {error}") from error
         # The array keeps the block, which returns to CuPy's pool of such memory.
-        return np.frombuffer(self.arrays.cuda.alloc_pinned_memory(size), np.uint8, size)
+        return np.frombuffer(block, np.uint8, size)
 
     def copy_stream(self, ordinal: int) -> CopyStream:
         with self.current(ordinal):

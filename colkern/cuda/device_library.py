@@ -102,8 +102,20 @@ class DeviceLibrary(Protocol):
         """The stream that the caller has made current, as a `cudaStream_t`."""
         ...
 
-    def on_stream(self, pointer: int) -> AbstractContextManager[Any]:
-        """Within it, that stream of the current device is the current one."""
+    def on_stream(self, stream: Any) -> AbstractContextManager[Any]:
+        """Within it, that stream of the current device is the current one; see `memory.on_stream`."""
+        ...
+
+    def current_state(self) -> Any:
+        """What is the caller's own on the current device, its stream and its allocator, for `in_state`.
+
+        It is equal to what comes where both are the same, and the stream lives as long. None if other
+        threads cannot use that stream: the default one that each thread has for itself.
+        """
+        ...
+
+    def in_state(self, state: Any) -> AbstractContextManager[Any]:
+        """Within it, another thread's stream and allocator of the current device are this one's, too."""
         ...
 
     def finish(self) -> None:

@@ -8,6 +8,8 @@ in its page cache may be read faster from there: COLKERN_DIRECT_STORAGE=0 turns 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -21,9 +23,11 @@ def is_available() -> bool:
         return False
     try:
         import kvikio.defaults
-    except (ImportError, OSError, RuntimeError):
+
+        return not kvikio.defaults.is_compat_mode_preferred()
+    except (ImportError, OSError, RuntimeError, AttributeError):
+        # Releases before 24.12 do not say.
         return False
-    return not kvikio.defaults.is_compat_mode_preferred()
 
 
 class DirectFile:
@@ -31,24 +35,47 @@ class DirectFile:
 
     Args:
         path: Its name, or that of an open descriptor (/proc/self/fd/N).
+
+    Raises:
+        OSError: If kvikio cannot open it.
     """
 
     def __init__(self, path: str) -> None:
         import kvikio
 
-        self._file = kvikio.CuFile(path, "r")
+        with _as_os_error():
+            self._file = kvikio.CuFile(path, "r")
 
     def begin(self, offset: int, target: Any) -> Any:
-        """Start to fill a uint8 array in device memory; the `get` of what comes back says how many bytes.
+        """Start to fill a uint8 array in device memory; returns what `end` takes.
 
         It is not ordered with any stream: nothing may be using the array.
         """
-        return self._file.pread(target, target.nbytes, offset)
+        with _as_os_error():
+            return self._file.pread(target, target.nbytes, offset)
 
-    def require(self, count: int, size: int, offset: int) -> None:
-        """Raise `InvalidArrowError` if fewer bytes were read from there than were asked for."""
+    def end(self, read: Any, size: int, offset: int) -> None:
+        """Wait for a read.
+
+        Raises:
+            InvalidArrowError: If fewer bytes were read from there than were asked for.
+            OSError: If it failed.
+        """
+        with _as_os_error():
+            count = read.get()
         if count != size:
             raise InvalidArrowError(
                 f"the file ended {size - count} bytes early: it shrank while it was read",
                 place=f"byte {offset}",
             )
+
+
+@contextmanager
+def _as_os_error() -> Iterator[None]:
+    """What kvikio says, as files say it."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise OSError(
+            f"GPUDirect Storage: {error}; COLKERN_DIRECT_STORAGE=0 reads without it"
+        ) from error

@@ -5,7 +5,8 @@ The pool, the current device and the current stream are the user's, as CuPy has 
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any
 
@@ -45,7 +46,7 @@ def require_device(device: Device | None = None) -> None:
     found = library()
     found.require_device()
     array_library()
-    if device is not None and device.ordinal >= found.devices():
+    if device is not None and not 0 <= device.ordinal < found.devices():
         raise DeviceUnavailableError(
             f"no device {device}: there are {found.devices()} CUDA devices"
         )
@@ -96,8 +97,23 @@ def on_stream(stream: Any) -> AbstractContextManager[Any]:
     """
     if stream is None:
         return nullcontext()
-    # CuPy's streams have a `ptr`; those of the compiler are integers, too.
-    return library().on_stream(int(getattr(stream, "ptr", stream)))
+    return library().on_stream(stream)
+
+
+def current_state(device: Device) -> Any:
+    """What the caller has made current on a device, but for the device, for `in_state`.
+
+    None if other threads cannot have it: see `DeviceLibrary.current_state`.
+    """
+    with current(device):
+        return library().current_state()
+
+
+@contextmanager
+def in_state(device: Device, state: Any) -> Iterator[None]:
+    """Within it, a device is current, and what was current there when `current_state` was asked for."""
+    with current(device), library().in_state(state):
+        yield
 
 
 def multiprocessors(device: Device) -> int:

@@ -18,12 +18,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.cpu.threads import map_items
+from colkern.cpu.threads import map_items, num_threads
 from colkern.cuda import memory
 from colkern.cuda.counting import count_to_device, count_to_host
 from colkern.cuda.device_library import CopyEvent, CopyStream, DeviceLibrary, Event
 from colkern.cuda.direct_storage import DirectFile
+from colkern.errors import LimitExceededError
 from colkern.memory import ALIGNMENT, Device
+
+_LEAST_PART = 2 << 20
+"""How much of what is sent a thread fills at least: to copy less takes Python longer than the bus."""
 
 _IN_FLIGHT = 2
 """How many slots a download keeps under way: one is emptied while the device fills the other."""
@@ -94,21 +98,36 @@ class _Staging:
                 self.give_back(slot)
 
     def take(self) -> _Slot:
-        """A slot whose last copy has ended; a further one where all are in other hands."""
+        """A slot whose last copy has ended; a further one where all are in other hands.
+
+        Raises:
+            LimitExceededError: If the host has no memory to lock for it.
+        """
         with self._lock:
             # The one that was given back first has had most time for its copy.
             is_over = bool(self._free) and _is_over(self._free[0])
             if is_over or (self._free and self._made >= self._library.most_slots):
                 slot = self._free.popleft()
             else:
-                self._made += 1
-                slot = _Slot(self._library.page_locked(self._library.slot_bytes))
+                slot = self._further()
         return _ready(slot)
+
+    def _further(self) -> _Slot:
+        try:
+            slot = _Slot(self._library.page_locked(self._library.slot_bytes))
+        except MemoryError as error:
+            raise LimitExceededError(f"page-locked host memory: {error}") from error
+        self._made += 1
+        return slot
 
     def give_back(self, slot: _Slot) -> None:
         """The slot is for others now, once its last copy has ended."""
         with self._lock:
             self._free.append(slot)
+            # Those that were made as all others were in use.
+            while self._free and self._made > self._library.most_slots and _is_over(self._free[0]):
+                self._free.popleft()
+                self._made -= 1
 
 
 def _is_over(slot: _Slot) -> bool:
@@ -190,6 +209,8 @@ class Upload:
         starts = [piece.at for piece in pieces]
         begin, end = starts[0], _padded(pieces[-1].at + pieces[-1].size)
         room = self._library.slot_bytes
+        if not in_order:
+            room = min(room, _share(end - begin))
 
         def send(start: int) -> None:
             with self._staging.slot(at_once=in_order) as slot:
@@ -206,16 +227,20 @@ class Upload:
         Args:
             file: The file.
             ranges: Where each part begins in the block, its size, and where it begins in the file.
+
+        Raises:
+            InvalidArrowError: If the file ends before.
+            OSError: If it cannot be read.
         """
         with memory.current(self._device):
             # The reads know no streams.
             self._library.finish()
+            # All of them end, before an error frees the block.
             with ExitStack() as under_way:
-                # All of them end, whichever fails, before the error frees the block.
                 for at, size, offset in ranges:
                     count_to_device(size)
                     read = file.begin(offset, self.block[at : at + size])
-                    under_way.callback(_end_read, file, read, size, offset)
+                    under_way.callback(file.end, read, size, offset)
 
     def _copy(self, slot: _Slot, part: NDArray[np.uint8], at: int) -> None:
         count_to_device(part.size)
@@ -245,8 +270,9 @@ class Upload:
             self.abandon()
 
 
-def _end_read(file: DirectFile, read: Any, size: int, offset: int) -> None:
-    file.require(read.get(), size, offset)
+def _share(size: int) -> int:
+    """How much of so many bytes a thread fills at once: all threads do, also where a slot would hold it."""
+    return max(_padded(-(-size // num_threads())), _LEAST_PART)
 
 
 def _fill(
@@ -283,17 +309,22 @@ def downloaded(sources: Sequence[Any], device: Device) -> Generator[tuple[int, N
     stream = staging.stream(device.ordinal)
     with memory.current(device):
         stream.wait_for_current()
-    slots = [staging.take() for _ in range(_IN_FLIGHT)]
+    slots: list[_Slot] = []
     under_way: deque[tuple[_Slot, _Load]] = deque()
     try:
+        for _ in range(_IN_FLIGHT):
+            slots.append(staging.take())
         for slot, load in zip(cycle(slots), _loads(sources, library.slot_bytes), strict=False):
             if len(under_way) == _IN_FLIGHT:
                 yield from _arrived(*under_way.popleft())
-            _start(stream, sources, slot, load)
             under_way.append((slot, load))
-        for slot, load in under_way:
-            yield from _arrived(slot, load)
+            _start(stream, sources, slot, load)
+        while under_way:
+            yield from _arrived(*under_way.popleft())
     finally:
+        if under_way:
+            # Where it was not read on: before arrays and slots are others'.
+            stream.record().wait()
         for slot in slots:
             staging.give_back(slot)
 

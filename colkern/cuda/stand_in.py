@@ -105,8 +105,16 @@ class StandIn:
         """The default one."""
         return 0
 
-    def on_stream(self, pointer: int) -> AbstractContextManager[Any]:
+    def on_stream(self, stream: Any) -> AbstractContextManager[Any]:
         """There is one stream for kernels."""
+        return nullcontext()
+
+    def current_state(self) -> Any:
+        """One for all threads."""
+        return 0
+
+    def in_state(self, state: Any) -> AbstractContextManager[Any]:
+        """All are."""
         return nullcontext()
 
     def finish(self) -> None:

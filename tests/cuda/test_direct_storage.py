@@ -22,7 +22,10 @@ class Kvikio:
         self.compatible = compatible
         self.reads: list[tuple[int, int]] = []
         self.short = 0
-        self.fails_at = 0
+        # Which of the reads fail, by their numbers, when they begin or when they end.
+        self.refused: set[int] = set()
+        self.failing: set[int] = set()
+        self.begun = 0
 
     def module(self) -> ModuleType:
         module, defaults = ModuleType("kvikio"), ModuleType("kvikio.defaults")
@@ -38,17 +41,21 @@ class CuFile:
         self.bytes = np.fromfile(path, np.uint8)
 
     def pread(self, target: Any, size: int, offset: int) -> Any:
+        self.kvikio.begun += 1
+        if self.kvikio.begun in self.kvikio.refused:
+            raise RuntimeError("cuFile error: 5001")
         return Read(self, target, size, offset)
 
 
 class Read:
     def __init__(self, file: CuFile, target: Any, size: int, offset: int) -> None:
         self.file, self.target, self.size, self.offset = file, target, size, offset
+        self.number = file.kvikio.begun
 
     def get(self) -> int:
         self.file.kvikio.reads.append((self.offset, self.size))
-        if len(self.file.kvikio.reads) == self.file.kvikio.fails_at:
-            raise OSError("input/output error")
+        if self.number in self.file.kvikio.failing:
+            raise RuntimeError("cuFile error: 5030")
         found = self.file.bytes[self.offset : self.offset + self.size]
         self.target[: found.size] = found
         return int(found.size) - self.file.kvikio.short
@@ -100,19 +107,22 @@ def test_a_file_that_shrank(kvikio: Kvikio, path: Path) -> None:
         ck.ipc.open(path, device="cuda")[0]
 
 
-@pytest.mark.parametrize("fails_at", [1, 2, 3])
-def test_all_reads_have_ended_when_one_fails(fails_at: int, kvikio: Kvikio, tmp_path: Path) -> None:
-    column = ck.array(np.arange(100))
-    path = tmp_path / "wide.arrow"
-    ck.ipc.write_file(path, ck.record_batch(dict.fromkeys("abcdef", column)))
-    kvikio.fails_at = fails_at
-    # Others would get the block while it is written.
+@pytest.mark.parametrize(
+    ("refused", "failing", "ended"), [({3}, set(), 2), (set(), {1}, 3), (set(), {1, 2, 3}, 3)]
+)
+def test_a_read_that_fails_waits_for_the_others(
+    refused: set[int], failing: set[int], ended: int, kvikio: Kvikio, tmp_path: Path
+) -> None:
+    path = tmp_path / "apart.arrow"
+    batch = ck.record_batch({name: ck.array([1, 2, 3]) for name in "abcde"})
+    ck.ipc.write_file(path, [batch], alignment=64)
     reader = ck.ipc.open(path, device="cuda", columns=["a", "c", "e"])
-    with pytest.raises(OSError, match="input/output error"):
+    kvikio.refused, kvikio.failing = refused, failing
+    with pytest.raises(OSError, match=r"GPUDirect Storage: cuFile error.*COLKERN_DIRECT_STORAGE=0"):
         reader[0]
-    assert len(kvikio.reads) == 3
-    kvikio.fails_at = 0
-    assert ck.to_host(reader[0])["e"] == column
+    # Their memory is free now.
+    assert len(kvikio.reads) == ended
+    assert ck.to_host(reader[0]).to_pydict() == {name: [1, 2, 3] for name in "ace"}
 
 
 @pytest.mark.parametrize("kvikio", [True], indirect=True)

@@ -68,6 +68,15 @@ def test_what_is_there_already_is_not_copied(device: stand_in.StandIn) -> None:
 def test_a_device_that_there_is_none_of() -> None:
     with pytest.raises(ValueError, match="device: expected 'cpu', 'cuda' or 'cuda:N', got 'gpu'"):
         device_named("gpu")
+    # As PyTorch would take it.
+    with pytest.raises(TypeError, match="device: expected a name or a Device, got 0"):
+        device_named(0)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="device: expected a CUDA device, got cpu"):
         ck.to_device(ck.array([1]), "cpu")
     assert device_named("cuda:3") == ck.Device("cuda", 3)
+
+
+@pytest.mark.parametrize("ordinal", [-1, 1])
+def test_an_ordinal_that_no_device_has(ordinal: int, device: stand_in.StandIn) -> None:
+    with pytest.raises(ck.DeviceUnavailableError, match=f"no device cuda:{ordinal}: there are 1"):
+        ck.to_device(ck.array([1]), ck.Device("cuda", ordinal))

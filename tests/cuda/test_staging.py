@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from colkern.cpu.threads import set_num_threads
 from colkern.cuda import count_transfers, stand_in
 from colkern.cuda.staging import Piece, Upload, downloaded
 from colkern.errors import LimitExceededError
@@ -139,6 +141,76 @@ def test_downloads_that_are_not_read_on_leave_slots_for_uploads(device: stand_in
     held = [downloaded([array], CUDA) for _ in range(device.most_slots)]
     for each in held:
         next(each)
+    assert sent([piece(0, b"abc")], 64)[:3] == b"abc"
+
+
+@pytest.fixture
+def four_threads() -> Iterator[None]:
+    set_num_threads(4)
+    yield
+    set_num_threads(0)
+
+
+@pytest.mark.parametrize(("in_order", "sizes"), [(False, [2 << 20] * 4), (True, [8 << 20])])
+def test_all_threads_fill_what_one_slot_would_hold(
+    in_order: bool, sizes: list[int], device: stand_in.StandIn, four_threads: None
+) -> None:
+    device.slot_bytes = 8 << 20
+    data = np.arange(8 << 20, dtype=np.uint64).astype(np.uint8).tobytes()
+    upload = Upload(CUDA, len(data))
+    upload.send_pieces([piece(0, data)], in_order=in_order)
+    upload.end()
+    upload.hold_current()
+    assert bytes(upload.block) == data
+    assert [copy.size for copy in device.copies] == sizes
+
+
+def test_a_download_that_is_given_up_ends_its_copies(device: stand_in.StandIn) -> None:
+    array = np.zeros(5 * device.slot_bytes, np.uint8)
+    given_up = downloaded([array], CUDA)
+    next(given_up)
+    # Two are under way, of which one was waited for.
+    assert len(device.copies) == 1
+    given_up.close()
+    # The array may be freed now, and the slots have other bytes.
+    assert len(device.copies) == 2
+
+
+def test_slots_beyond_the_most_are_not_kept(
+    device: stand_in.StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked: list[weakref.ref[np.ndarray]] = []
+    page_locked = device.page_locked
+
+    def noted(size: int) -> np.ndarray:
+        slot = page_locked(size)
+        locked.append(weakref.ref(slot))
+        return slot
+
+    monkeypatch.setattr(device, "page_locked", noted)
+    array = np.zeros(5 * device.slot_bytes, np.uint8)
+    held = [downloaded([array], CUDA) for _ in range(device.most_slots)]
+    for each in held:
+        next(each)
+    assert len(locked) == 2 * device.most_slots
+    for each in held:
+        each.close()
+    assert sum(slot() is not None for slot in locked) == device.most_slots
+    assert sent([piece(0, b"abc")], 64)[:3] == b"abc"
+
+
+def test_no_host_memory_to_lock(device: stand_in.StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(size: int) -> np.ndarray:
+        raise MemoryError("all of it is locked")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(device, "page_locked", refused)
+        with pytest.raises(
+            LimitExceededError, match="page-locked host memory: all of it is locked"
+        ):
+            sent([piece(0, b"abc")], 64)
+        with pytest.raises(LimitExceededError, match="page-locked host memory"):
+            next(downloaded([np.zeros(64, np.uint8)], CUDA))
     assert sent([piece(0, b"abc")], 64)[:3] == b"abc"
 
 

@@ -172,6 +172,21 @@ class TestLifetime:
             assert device.used_bytes == 0
 
 
+@pytest.mark.parametrize("fmt", ["stream", "file"])
+def test_a_dictionary_is_there_for_any_stream(
+    fmt: str, device: stand_in.StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Later batches share it, whichever stream is current by then; once waited for is enough."""
+    waits: list[int] = []
+    monkeypatch.setattr(device, "finish", lambda: waits.append(len(device.copies)))
+    words = ck.dictionary_encode(ck.array(["a", "b", "a"]))
+    batch = ck.record_batch({"word": words})
+    first, second = ck.ipc.open(written([batch, batch], fmt), device="cuda")
+    assert waits == []
+    assert first.column(0).dictionary is second.column(0).dictionary
+    assert len(waits) == 1
+
+
 def room_for(batches: float) -> int:
     return int(batches * wanted_bytes(BATCHES[0].columns))
 

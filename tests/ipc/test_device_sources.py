@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ipc.handmade import Batch, schema_message
 from ipc.on_device import (
     BATCHES,
+    INT8,
     Tap,
     batch_of,
     outcome,
@@ -70,6 +72,27 @@ def test_every_source(
     with ck.ipc.open(SOURCES[kind](data, path), columns=columns, device="cuda") as reader:
         found = [ck.to_host(batch) for batch in reader]
     assert found == [batch.select(columns or [0, 1, 2]) for batch in batches]
+
+
+@pytest.mark.parametrize(("trusted", "allocations"), [(False, 0), (True, 1)])
+def test_nothing_is_allocated_for_what_a_peer_only_claims(
+    trusted: bool, allocations: int, device: stand_in.StandIn
+) -> None:
+    size = 1 << 40
+    claim = Batch(size, [(size, 0)], [b"", b""], places=[(0, 0), (0, size)], body_length=size)
+    asked: list[int] = []
+
+    def allocated(count: int) -> Any:
+        asked.append(count)
+        raise MemoryError("more than there is")
+
+    device.allocated = allocated  # type: ignore[method-assign]
+    reader = ck.ipc.open(
+        Tap(schema_message([INT8]) + claim.message()), device="cuda", trusted=trusted
+    )
+    with pytest.raises(ck.LimitExceededError if trusted else InvalidArrowError):
+        next(reader)
+    assert asked == [size] * allocations
 
 
 def test_only_what_belongs_to_a_stream_is_taken(device: stand_in.StandIn) -> None:

@@ -118,7 +118,10 @@ def test_pyarrow_reads_what_took_many_slots(device: stand_in.StandIn, tmp_path: 
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_columns_of_the_host_and_of_several_devices(codec: Any, device: stand_in.StandIn) -> None:
+def test_columns_of_the_host_and_of_several_devices(
+    codec: Any, device: stand_in.StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device, "devices", lambda: 2)
     columns = [sample("utf8"), sample("list"), numbers(12), sample("dictionary"), numbers(12)]
     names = ["a", "b", "c", "d", "e"]
     expected = written("file", RecordBatch.from_arrays(columns, names), compression=codec)

@@ -6,7 +6,7 @@ Columnar format 1.5: "RecordBatch message", "Variadic buffers", "Compression".
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -122,7 +122,7 @@ class BatchColumns:
         """Buffers that are one place in the body become as many places in memory."""
         size = self._body.size
         # Those that leave the body are refused where they are read.
-        total = np.clip(self._buffers["length"], 0, size).sum(dtype=np.float64)
+        total = np.minimum(np.maximum(self._buffers["length"], 0), size).sum(dtype=np.float64)
         if total > self._limits.copied(size):
             raise LimitExceededError(
                 f"buffers that overlap: {total:.0f} bytes of a body of {size}; "
@@ -140,10 +140,6 @@ class BatchColumns:
         if self._counts:
             first += self._variadics_before[self._plan.variadics[position]]
         return first
-
-    def _buffers_of(self, position: int) -> range:
-        """Which buffers a column has."""
-        return range(self._first_buffer(position), self._first_buffer(position + 1))
 
     def load(self, position: int, resolve: ResolveDictionary) -> Array:
         """The column at `position`; its buffers are read, decompressed and brought to little-endian.
@@ -170,36 +166,29 @@ class BatchColumns:
         load_buffer: Callable[[Place, BufferSpec], Buffer] = from_host
         if self._destination is not None:
             load_buffer = self._brought(self._destination, position)
-        assembly = Assembly(*self._parts(position), load_buffer, resolve, self._unbacked)
+        parts = self._parts(position, position + 1)
+        assembly = Assembly(*parts, load_buffer, resolve, self._unbacked)
         try:
             return assembly.array(self._plan.columns[position])
         except InvalidArrowError as error:
             raise error.at(f"{self._place}, {self._plan.label(position)}") from None
 
-    def _parts(self, position: int) -> tuple[Any, Any, Any]:
-        """The nodes, the places of buffers, and the variadic counts of a column."""
+    def _parts(self, first: int, after: int) -> tuple[Any, Any, Any]:
+        """The nodes, the places of buffers, and the variadic counts of columns up to `after`."""
         plan = self._plan
-        nodes = range(plan.nodes[position], plan.nodes[position + 1])
-        first, after = plan.variadics[position], plan.variadics[position + 1]
-        return (
-            map(self._nodes.item, nodes),
-            map(self._buffers.item, self._buffers_of(position)),
-            iter(self._counts[first:after]),
-        )
+        nodes = self._nodes[plan.nodes[first] : plan.nodes[after]]
+        buffers = self._buffers[self._first_buffer(first) : self._first_buffer(after)]
+        counts = self._counts[plan.variadics[first] : plan.variadics[after]]
+        return iter(nodes.tolist()), iter(buffers.tolist()), iter(counts)
 
-    def bring(self, destination: Destination, positions: Iterable[int]) -> Arrival:
+    def bring(self, destination: Destination, positions: Sequence[int]) -> Arrival:
         """Start to bring the buffers of columns to a device, in one block.
 
         Raises:
             InvalidArrowError: If the source ends within the body.
             LimitExceededError: If the device is out of memory.
         """
-        chosen = list(positions)
-        wanted = {
-            self._wanted(place, spec): None
-            for position in chosen
-            for place, spec in self._wanted_places(position)
-        }
+        wanted = {self._wanted(place, spec): None for place, spec in self._wanted_places(positions)}
         spent = self._budget.spent
         try:
             arrival = destination.bring(self._body, list(wanted), self._codec, self._budget)
@@ -208,7 +197,7 @@ class BatchColumns:
         except LimitExceededError:
             self._budget.give_back(self._budget.spent - spent)
             raise
-        self._arrivals.update(dict.fromkeys(chosen, arrival))
+        self._arrivals.update(dict.fromkeys(positions, arrival))
         return arrival
 
     def _wanted(self, place: Place, spec: BufferSpec) -> Wanted:
@@ -224,8 +213,13 @@ class BatchColumns:
             arrival.hold_current()
         return lambda place, spec: arrival.buffer(self._wanted(place, spec))
 
-    def _wanted_places(self, position: int) -> Iterator[tuple[Place, BufferSpec]]:
-        return wanted_places(self._plan.columns[position], *self._parts(position))
+    def _wanted_places(self, positions: Sequence[int]) -> Iterator[tuple[Place, BufferSpec]]:
+        # A range, which stands for all columns, is gone through in one go.
+        spans = [positions] if isinstance(positions, range) else [[k] for k in positions]
+        for span in filter(None, spans):
+            parts = self._parts(span[0], span[-1] + 1)
+            for position in span:
+                yield from wanted_places(self._plan.columns[position], *parts)
 
     def _plain_buffer(self, place: Place) -> Buffer:
         buffer = self._body.read(*place)
@@ -240,6 +234,11 @@ class BatchColumns:
         """
         self._budget = budget
         return self.load(0, resolve)
+
+    def finish(self) -> None:
+        """Wait until what was loaded is there, for whichever stream is current when it is used."""
+        if self._destination is not None:
+            self._destination.finish()
 
     @property
     def body_bytes(self) -> int:
@@ -339,12 +338,7 @@ class BatchColumns:
 
         Nothing if one of them cannot be: loading one by one will tell which.
         """
-        wanted = {
-            place: None
-            for position in positions
-            for place, _ in self._wanted_places(position)
-            if place[1]
-        }
+        wanted = {place: None for place, _ in self._wanted_places(positions) if place[1]}
         places = list(wanted)
         budget = Budget(self._budget.left)
 

@@ -32,25 +32,34 @@ from colkern.ipc.reading.parts import Part, Placed, part_of
 from colkern.ipc.reading.sources import Body, OpenFile
 from colkern.memory import ALIGNMENT, Buffer, Device, device_named
 
+_MOST_CLAIMED = 1 << 28
+"""What is allocated before it has come, if only who sends it says that it will."""
+
+_Found = dict[Wanted, slice | ColkernError]
+"""Where each buffer is in the block of its message, or what is wrong with it."""
+
 
 class Arrival:
     """The buffers of one message on the device.
 
     Args:
-        found: Each of them, or what is wrong with it.
-        upload: What brings them, if there are any bytes.
+        found: Where each of them is in its block, or what is wrong with it.
+        upload: What brings them, if there are any.
+        device: The device.
     """
 
-    def __init__(self, found: dict[Wanted, Buffer | ColkernError], upload: Upload | None) -> None:
+    def __init__(self, found: _Found, upload: Upload | None, device: Device) -> None:
         self._found = found
         self._upload = upload
+        self._device = device
 
     def buffer(self, wanted: Wanted) -> Buffer:
         """One of the buffers; raises what is wrong with it."""
         found = self._found[wanted]
         if isinstance(found, ColkernError):
             raise copy(found)
-        return found
+        assert self._upload is not None
+        return Buffer(self._upload.block[found], self._device)
 
     def hold_current(self) -> None:
         """What the current stream gets from here on waits for them."""
@@ -74,7 +83,7 @@ class Destination:
         self.device = device_named(device)
         if self.device.kind != "cuda":
             raise ValueError(f"device: expected a CUDA device, got {self.device}")
-        memory.require_device(self.device)
+        memory.require_device()
         self._trusted = trusted
         self._direct: DirectFile | None = None
 
@@ -93,9 +102,9 @@ class Destination:
             InvalidArrowError: If the source ends within the body.
             LimitExceededError: If the device is out of memory; nothing is kept of the message then.
         """
-        if body.passing is not None and not _read_in_order(wanted, codec):
+        if body.passing is not None and not self._is_read_as_it_comes(wanted, codec):
             body.passing.settle()
-        found: dict[Wanted, Buffer | ColkernError] = {}
+        found: _Found = {}
         parts = []
         for each in wanted:
             try:
@@ -105,17 +114,28 @@ class Destination:
                 found[each] = copy(error)
                 continue
             parts.append(part)
-        return Arrival(found, self._send(body, parts, codec, found) if parts else None)
+        upload = self._send(body, parts, codec, found) if parts else None
+        return Arrival(found, upload, self.device)
+
+    def _is_read_as_it_comes(self, wanted: Sequence[Wanted], codec: Codec | None) -> bool:
+        """Whether a body that has not come yet goes straight to the block that is allocated for it."""
+        if not self._trusted and _claimed(wanted) > _MOST_CLAIMED:
+            return False
+        return _read_in_order(wanted, codec)
+
+    def finish(self) -> None:
+        """Wait for what the current stream has to do, the arrival of what it was held for included."""
+        memory.finish(self.device)
 
     def _send(
         self,
         body: Body,
         parts: list[Part],
         codec: Codec | None,
-        found: dict[Wanted, Buffer | ColkernError],
+        found: _Found,
     ) -> Upload:
         # What stands in the body as it is to be comes first, and is sent in one go.
-        parts.sort(key=lambda part: (part.make is not None, part.wanted[:2]))
+        parts.sort(key=lambda part: (part.make is not None, part.start))
         placement = placed([part.size for part in parts])
         upload = Upload(self.device, placement.size)
         all_placed = list(map(Placed, parts, placement.starts))
@@ -131,7 +151,7 @@ class Destination:
             raise
         upload.end()
         for part, at in all_placed:
-            found.setdefault(part.wanted, Buffer(upload.block[at : at + part.size], self.device))
+            found.setdefault(part.wanted, slice(at, at + part.size))
         return upload
 
     def _send_plain(self, upload: Upload, body: Body, runs: list[_Run]) -> None:
@@ -159,6 +179,11 @@ class Destination:
         return decompress_there(upload, self.device, body, device_codec, made)
 
 
+def _claimed(wanted: Sequence[Wanted]) -> int:
+    """How many bytes a body is to have for some buffers, which lie within it."""
+    return sum(each.length for each in wanted if each.length > 0)
+
+
 def _read_in_order(wanted: Sequence[Wanted], codec: Codec | None) -> bool:
     """Whether buffers can be read one after the other, each byte once, as they stand in the body."""
     if codec is not None or any(each.swapped is not None for each in wanted):
@@ -182,19 +207,22 @@ def _runs(placed_parts: Sequence[Placed]) -> list[_Run]:
     has a length in front of it.
     """
     runs: list[_Run] = []
-    for part, at in placed_parts:
+    at = start = end = 0
+    for part, begin in placed_parts:
         if part.make is not None:
             continue
-        last = runs[-1] if runs else None
-        if (
-            last is not None
-            and part.start == part.wanted.offset
-            and last.start - last.at == part.start - at
-            and at - last.at - last.size < ALIGNMENT
-        ):
-            runs[-1] = last._replace(size=at + part.size - last.at)
-        else:
-            runs.append(_Run(at, part.size, part.start))
+        joins = (
+            part.start == part.wanted.offset
+            and part.start - start == begin - at
+            and begin - end < ALIGNMENT
+        )
+        if end and not joins:
+            runs.append(_Run(at, end - at, start))
+        if not (end and joins):
+            at, start = begin, part.start
+        end = begin + part.size
+    if end:
+        runs.append(_Run(at, end - at, start))
     return runs
 
 
@@ -205,9 +233,7 @@ def _reader(body: Body, start: int) -> Callable[[int, NDArray[np.uint8]], None]:
     return read_into
 
 
-def _send_made(
-    upload: Upload, made: Sequence[Placed], found: dict[Wanted, Buffer | ColkernError]
-) -> None:
+def _send_made(upload: Upload, made: Sequence[Placed], found: _Found) -> None:
     """Send what has to be decompressed or swapped, side by side; what fails is noted in `found`."""
 
     def send(each: Placed) -> None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from colkern.cpu.threads import map_items
 from colkern.cuda.placement import placed
 from colkern.cuda.staging import Piece, Upload
 from colkern.errors import LimitExceededError
@@ -70,15 +71,16 @@ def decompress_there(
 
 
 def _chosen(body: Body, codec: DeviceCodec, made: Sequence[Placed]) -> list[_Chosen]:
-    """The buffers whose frames the device is able to decompress."""
-    chosen = []
-    for each in made:
-        if each.part.frame:
-            stored = body.read(each.part.start, each.part.frame).array
-            frame = codec.examined(stored.data, each.part.size)
-            if frame is not None:
-                chosen.append(_Chosen(each, stored, frame))
-    return chosen
+    """The buffers whose frames the device is able to decompress; read side by side."""
+
+    def choose(each: Placed) -> _Chosen | None:
+        stored = body.read(each.part.start, each.part.frame).array
+        frame = codec.examined(stored.data, each.part.size)
+        return None if frame is None else _Chosen(each, stored, frame)
+
+    framed = [each for each in made if each.part.frame]
+    found = map_items(choose, framed, sum(each.part.frame for each in framed))
+    return [each for each in found if each is not None]
 
 
 def _reader(stored: NDArray[np.uint8]) -> Callable[[int, NDArray[np.uint8]], None]:

@@ -80,6 +80,8 @@ class _State:
                 parts.insert(0, state._array)
             self._spent = budget.spent
             array = parts[0] if len(parts) == 1 else _joined(parts)
+            assert self._part is not None
+            self._part.finish()
             self._array, self._inner = array, inner
             if not inner:
                 # Nothing can change any more: let go of the parts.

@@ -62,7 +62,7 @@ def open(
             host memory.
         trusted: Whether whoever wrote the source is trusted not to have damaged it. All else is checked
             as ever; but Zstandard frames are decompressed by nvCOMP on the device, which does not
-            survive all damage.
+            survive all damage, and device memory is allocated for as much as a stream says will come.
         limits: What may be spent on input that is not trusted.
 
     What is not copied must stay as it is while batches of it are in use: a mapped file may be

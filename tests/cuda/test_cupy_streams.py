@@ -1,0 +1,133 @@
+"""CuPy's current stream and allocator in other threads, and its page-locked memory; by its names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from colkern.cuda.cupy_library import cupy_library
+
+
+class Stream:
+    """As `cupy.cuda.Stream`: equal to those of the same pointer, and current within a `with`."""
+
+    ptds: Stream
+
+    def __init__(self, ptr: int) -> None:
+        self.ptr = ptr
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and self.ptr == other.ptr
+
+    def __hash__(self) -> int:
+        return self.ptr
+
+    def __enter__(self) -> Stream:
+        CURRENT.append(self.ptr)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        CURRENT.pop()
+
+
+class ExternalStream(Stream):
+    pass
+
+
+class CUDARuntimeError(RuntimeError):
+    def __init__(self, status: int) -> None:
+        super().__init__(f"cudaError {status}")
+        self.status = status
+
+
+Stream.ptds = Stream(2)
+CURRENT: list[Any] = []
+
+
+@contextmanager
+def using_allocator(allocator: Any) -> Iterator[None]:
+    CURRENT.append(allocator)
+    yield
+    CURRENT.pop()
+
+
+@pytest.fixture
+def cuda() -> SimpleNamespace:
+    return SimpleNamespace(
+        Stream=Stream,
+        ExternalStream=ExternalStream,
+        get_current_stream=lambda: Stream(70),
+        get_allocator=lambda: "pool",
+        using_allocator=using_allocator,
+        runtime=SimpleNamespace(CUDARuntimeError=CUDARuntimeError, errorMemoryAllocation=2),
+    )
+
+
+@pytest.fixture
+def library(cuda: SimpleNamespace) -> Any:
+    made = cupy_library()
+    vars(made)["arrays"] = SimpleNamespace(cuda=cuda)
+    return made
+
+
+def test_another_thread_gets_the_callers_stream_and_allocator(library: Any) -> None:
+    state = library.current_state()
+    assert state == library.current_state()
+    with library.in_state(state):
+        assert CURRENT == [70, "pool"]
+    assert CURRENT == []
+
+
+def test_a_state_keeps_the_stream(library: Any, cuda: SimpleNamespace) -> None:
+    # The pointer alone would not keep it from being destroyed.
+    stream = Stream(71)
+    cuda.get_current_stream = lambda: stream
+    assert library.current_state()[0] is stream
+
+
+def test_states_differ_by_stream_and_by_allocator(library: Any, cuda: SimpleNamespace) -> None:
+    before = library.current_state()
+    cuda.get_allocator = lambda: "other pool"
+    assert library.current_state() != before
+    cuda.get_allocator = lambda: "pool"
+    cuda.get_current_stream = lambda: Stream(71)
+    assert library.current_state() != before
+
+
+def test_the_default_stream_of_a_thread_is_no_other_threads(
+    library: Any, cuda: SimpleNamespace
+) -> None:
+    cuda.get_current_stream = lambda: Stream(2)
+    assert library.current_state() is None
+
+
+def test_streams_of_cupy_are_taken_as_they_are(library: Any) -> None:
+    # ExternalStream is deprecated in CuPy 14.
+    stream = Stream(71)
+    assert library.on_stream(stream) is stream
+    assert isinstance(library.on_stream(np.uint64(72)), ExternalStream)
+
+
+@pytest.mark.parametrize(("status", "expected"), [(2, MemoryError), (700, CUDARuntimeError)])
+def test_no_memory_to_lock_is_a_memory_error(
+    status: int, expected: type[Exception], library: Any, cuda: SimpleNamespace
+) -> None:
+    def refuse(size: int) -> Any:
+        raise CUDARuntimeError(status)
+
+    cuda.alloc_pinned_memory = refuse
+    with pytest.raises(expected, match=f"cudaError {status}"):
+        library.page_locked(64)
+
+
+def test_locked_memory_is_kept_by_its_array(library: Any, cuda: SimpleNamespace) -> None:
+    cuda.alloc_pinned_memory = bytearray
+    locked = library.page_locked(64)
+    locked[:] = 7
+    assert locked.dtype == np.uint8
+    assert bytes(locked) == bytes([7] * 64)

@@ -114,12 +114,12 @@ class ColumnFunction:
 
     def _nullable(self) -> list[bool]:
         """Which arguments the function gets as None where they are null."""
-        if not self._passes_nulls():
-            return [False] * len(self.signature.parameters)
         declared = [parameter.nullable for parameter in self.signature.parameters]
         if not any(declared):
-            return [True] * len(declared)
-        return [may is not False for may in declared]
+            return [self._passes_nulls()] * len(declared)
+        if self._passes_nulls():
+            return [may is not False for may in declared]
+        return [bool(may) for may in declared]
 
     def _passes_nulls(self) -> bool:
         # A default value may be an array, of which `==` makes another.

@@ -176,8 +176,8 @@ def generator(
         function: A generator function with positional parameters. Or a signature, as text.
         returns: The data type of the items (or a hint for it), over what the hints say; inferred if
             neither says anything. `large_list` of it for lists with 64-bit offsets.
-        nulls: "propagate": a null in any argument makes the list null, without a call. "pass": the
-            function gets None for a null, as for `udf`.
+        nulls: What a null does, as for `udf`: "propagate" makes the list null, without a call; "pass"
+            gives the function None. Parameters declared to take None get it under both.
         signature: As text, `"(utf8) -> utf8"`, over all hints.
 
     Raises:

@@ -264,8 +264,8 @@ def reducer(
         source: A class, or any object with those functions. Or a signature, as text.
         returns: The data type of the results (or a hint for it), over what the hints say; inferred
             if neither says anything.
-        nulls: "propagate": rows with a null in any column are left out. "pass": `update` gets None
-            for a null, as for `udf`. Under both, `finish` may return None for a null.
+        nulls: What a null does, as for `udf`: "propagate" leaves the row out; "pass" gives `update` None.
+            Parameters declared to take None get it under both; `finish` may return None for a null.
         signature: As text, `"(float64, float64?) -> float64"`, of columns and result, over all hints.
 
     Raises:

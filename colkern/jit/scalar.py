@@ -297,10 +297,11 @@ def udf(
             compiled too. Or a signature, as text.
         returns: The data type of the results (or a hint for it), over what the hints say; inferred
             if neither says anything.
-        nulls: "propagate": a null in any argument makes the result null, without a call. "pass": the
-            function gets None for a null in a parameter with a hint such as `float | None` (or a `?`
-            in the signature), or, if there is no such parameter, in any. Anything else is a value of
-            the result type (`nulls=0`): the result where any argument is null, without a call. A
+        nulls: What a null does in a parameter that is not declared to take None, as `float | None` or a
+            `?` in the signature declare it: there, the function gets None. "propagate": the result is
+            null, without a call. "pass": the function gets None in parameters without any declaration,
+            or, if none is declared to take it, in all. Anything else is a value of
+            the result type (`nulls=0`): the result in the place of null, without a call. A
             `str` is one where the result type is declared to be text, or known from hints; if it is
             one of the two words, it is spelled as bytes. Whatever is said here, the function may
             return None for a null.

@@ -353,7 +353,7 @@ def helper(x):
     return x * FACTOR
 
 @udf
-def tripled(x: int | None) -> int:
+def tripled(x: int) -> int:
     return helper(x)
 
 @reducer

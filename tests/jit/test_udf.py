@@ -510,7 +510,7 @@ def test_passed_nulls_are_none(rows: list[Any], a: int, b: int) -> None:
     assert found.to_pylist() == [coalesce.function(*row) for row in rows]
 
 
-@udf(nulls="pass")
+@udf
 def labelled(name: str | None, count: int) -> str | None:
     if name is None:
         return "nobody"

@@ -83,7 +83,7 @@ class Destination:
         self.device = device_named(device)
         if self.device.kind != "cuda":
             raise ValueError(f"device: expected a CUDA device, got {self.device}")
-        memory.require_device()
+        memory.require_device(self.device)
         self._trusted = trusted
         self._direct: DirectFile | None = None
 

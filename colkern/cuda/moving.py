@@ -26,7 +26,7 @@ def to_device(value: Value, device: str | Device = "cuda") -> Value:
 
     Args:
         value: The array or the record batch, in host memory or on that device.
-        device: "cuda", "cuda:1", or a `Device`.
+        device: "cuda", "cuda:1", or a `Device`; "cpu" for what `to_host` does.
 
     Raises:
         DeviceUnavailableError: If there is no such device.
@@ -34,8 +34,10 @@ def to_device(value: Value, device: str | Device = "cuda") -> Value:
         ValueError: If `device` is none, or bytes are on another device.
     """
     target = device_named(device)
+    if target == HOST:
+        return to_host(value)
     if target.kind != "cuda":
-        raise ValueError(f"device: expected a CUDA device, got {target}")
+        raise ValueError(f"device: expected 'cpu' or a CUDA device, got {target}")
     memory.require_device(target)
     buffers = [buffer for buffer in _buffers(value) if buffer.device != target]
     for buffer in buffers:

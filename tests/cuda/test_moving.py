@@ -65,14 +65,21 @@ def test_what_is_there_already_is_not_copied(device: stand_in.StandIn) -> None:
     assert counted == ck.cuda.Transfers()
 
 
+def test_the_host_is_a_device_as_well(device: stand_in.StandIn) -> None:
+    moved = ck.to_device(ck.array([1, None]))
+    assert ck.to_device(moved, "cpu").to_pylist() == [1, None]
+    host = ck.array([1])
+    assert ck.to_device(host, "cpu") is host
+
+
 def test_a_device_that_there_is_none_of() -> None:
     with pytest.raises(ValueError, match="device: expected 'cpu', 'cuda' or 'cuda:N', got 'gpu'"):
         device_named("gpu")
     # As PyTorch would take it.
     with pytest.raises(TypeError, match="device: expected a name or a Device, got 0"):
         device_named(0)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="device: expected a CUDA device, got cpu"):
-        ck.to_device(ck.array([1]), "cpu")
+    with pytest.raises(ValueError, match="device: expected 'cpu' or a CUDA device, got rocm:0"):
+        ck.to_device(ck.array([1]), ck.Device("rocm"))
     assert device_named("cuda:3") == ck.Device("cuda", 3)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from colkern.arrays import Array
-from colkern.cuda import adapter, memory, target
+from colkern.cuda import adapter, memory, stand_in, target
 from colkern.cuda.target import CudaTarget, Schedule
 from colkern.kernels import KERNELS, bitmaps, lz4, runs, selection
 from colkern.layouts import Role
@@ -87,11 +87,12 @@ def watching(device: Device) -> Iterator[None]:
 
 
 @pytest.fixture
-def second(monkeypatch: pytest.MonkeyPatch) -> CudaTarget:
+def second(monkeypatch: pytest.MonkeyPatch) -> Iterator[CudaTarget]:
     """The target of a second device, which is not the current one."""
     monkeypatch.setattr(adapter, "is_simulated", lambda: True)
     monkeypatch.setattr(memory, "current", watching)
-    return CudaTarget(Device("cuda", 1))
+    with stand_in.installed():
+        yield CudaTarget(Device("cuda", 1))
 
 
 def watched(values: list[int]) -> Any:

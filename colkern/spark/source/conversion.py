@@ -25,9 +25,9 @@ def converted(column: Array, field: s.Field, path: str) -> Array:
         UnsupportedError: If the type does not become the other.
         InvalidArrowError: If the column points outside its own memory.
     """
+    # From here on the bytes are in the hands of others, who do not look at them.
+    require_valid(column, field.name)
     try:
-        # From here on the bytes are in the hands of others, who do not look at them.
-        require_valid(column, field.name)
         return cast(column, field.type, safe=not _has_nanoseconds(column.type))
     except UnsupportedError as error:
         raise TypeError(

@@ -7,10 +7,13 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import datasource as spark
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.interchange import import_array
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations import (
@@ -49,7 +52,7 @@ def can_evaluate(filter_: spark.Filter, schema: s.Schema) -> bool:
         schema: The columns, with the types in which Spark takes them.
     """
     plain: Any = filter_.child if isinstance(filter_, spark.Not) else filter_
-    type_ = _type_at(path_of(filter_), schema)
+    type_ = type_at(path_of(filter_), schema)
     if type_ is None:
         return False
     if isinstance(plain, spark.IsNull | spark.IsNotNull):
@@ -66,8 +69,8 @@ def can_evaluate(filter_: spark.Filter, schema: s.Schema) -> bool:
     return type(plain) in _ORDERED and _is_ordered(type_) and _is_comparable(plain.value, type_)
 
 
-def _type_at(path: tuple[str, ...], schema: s.Schema) -> s.DataType | None:
-    """The type of a column or of a field within it; None if it is not to be found."""
+def type_at(path: tuple[str, ...], schema: s.Schema) -> s.DataType | None:
+    """The type of a column, or of a field within it by its path; None if it is not to be found."""
     fields = schema.fields
     type_: s.DataType | None = None
     for name in path:
@@ -84,9 +87,8 @@ def _is_comparable(value: Any, type_: s.DataType) -> bool:
 
 
 def _is_ordered(type_: s.DataType) -> bool:
-    """Whether order can be told here: colkern has no order of strings."""
     return isinstance(
-        type_, s.Int | s.FloatingPoint | s.Decimal | s.Date | s.Timestamp | s.Duration
+        type_, s.Int | s.FloatingPoint | s.Decimal | s.Date | s.Timestamp | s.Duration | s.Utf8
     )
 
 
@@ -155,7 +157,10 @@ def _ends_with(column: Array, filter_: Any) -> Array:
 
 
 def _ordered(column: Array, filter_: Any) -> Array:
-    key = key_of(filter_.value, column.type)
+    if isinstance(column.type, s.Utf8):
+        # colkern has no order of strings; pyarrow's is that of their bytes, as Spark's is.
+        return import_array(_STRING_ORDER[type(filter_)](pa.array(column), filter_.value))
+    key: Any = key_of(filter_.value, column.type)
     items = column.items(Role.DATA)
     compare = _compare_wide if isinstance(column.type, s.Decimal) else _compare
     bits = pack_bits(compare(items, key, _ORDERED[type(filter_)])).buffers[1]
@@ -188,6 +193,13 @@ _ORDERED: dict[type, _Comparison] = {
     spark.GreaterThanOrEqual: (True, True),
     spark.LessThan: (False, False),
     spark.LessThanOrEqual: (False, True),
+}
+
+_STRING_ORDER: dict[type, Callable[..., pa.Array]] = {
+    spark.GreaterThan: pc.greater,
+    spark.GreaterThanOrEqual: pc.greater_equal,
+    spark.LessThan: pc.less,
+    spark.LessThanOrEqual: pc.less_equal,
 }
 
 _EVALUATE: dict[type, Callable[[Array, Any], Array]] = {

@@ -113,4 +113,4 @@ def _conflict(
 
 
 def _text(type_: DataType) -> str:
-    return type_.simpleString()
+    return str(type_.simpleString())

@@ -31,6 +31,8 @@ class ReadOptions:
         merge_schema: Whether files may lack columns that others have.
         recursive: Whether directories below the given ones are looked into.
         name_glob: The pattern that names of files in directories must match; None for any name.
+        filters: Conditions that all rows must pass, in JSON; see `predicates`.
+        pushdown: Whether filters are taken over from Spark.
         max_files: How many new files a batch of a stream has at most; None for all.
         late_seconds: See `LATE_SECONDS`.
     """
@@ -41,6 +43,8 @@ class ReadOptions:
     merge_schema: bool = False
     recursive: bool = False
     name_glob: str | None = None
+    filters: str | None = None
+    pushdown: bool = False
     max_files: int | None = None
     late_seconds: int = LATE_SECONDS
 
@@ -59,6 +63,8 @@ class ReadOptions:
             found.flag("mergeSchema", False),
             found.flag("recursiveFileLookup", False),
             found.text("pathGlobFilter"),
+            found.text("filters"),
+            found.flag("pushdown", False),
             found.count("maxFilesPerTrigger", 0, least=0) or None,
             found.count("lateSeconds", LATE_SECONDS, least=0),
         )

@@ -14,6 +14,7 @@ Key = int | float | bytes | bool
 """What values of one type are compared by."""
 
 _EPOCH = datetime.datetime(1970, 1, 1)
+_EPOCH_DAY = datetime.date(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
@@ -54,10 +55,10 @@ def _decimal(value: Any, type_: s.Decimal) -> Key | None:
     return -number if sign else number
 
 
-def _date(value: Any, _: Any) -> Key | None:
+def _date(value: Any, _: Any) -> int | None:
     if not isinstance(value, datetime.date) or isinstance(value, datetime.datetime):
         return None
-    return (value - _EPOCH.date()).days
+    return int((value - _EPOCH_DAY).days)
 
 
 def _timestamp(value: Any, type_: s.Timestamp) -> Key | None:

@@ -28,7 +28,7 @@ class Plan:
         options: What is read, and how it is cut up.
         schema: The columns, with the types in which Spark takes them.
         first: The file that the others must agree with; None if they need not.
-        filters: What rows must pass, whoever evaluates it.
+        filters: What rows must pass.
     """
 
     options: ReadOptions

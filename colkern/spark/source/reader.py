@@ -15,6 +15,7 @@ from colkern.spark.source.merging import FileSchema
 from colkern.spark.source.options import ReadOptions
 from colkern.spark.source.partitions import SourcePartition
 from colkern.spark.source.planning import Plan
+from colkern.spark.source.predicates import parsed_filters
 from colkern.spark.source.reading import Request, read_pieces
 from colkern.spark.source.spark_types import colkern_schema
 
@@ -34,19 +35,9 @@ class SourceReader(DataSourceReader):
     ) -> None:
         self._options = options
         self._first = first
-        self._pushed: list[Filter] = []
-        self.request = Request(colkern_schema(schema), may_lack=options.merge_schema)
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Take over the filters that colkern evaluates as Spark would; hand back the others.
-
-        Batches that cannot pass one of the others are skipped as well.
-        """
-        self._pushed = list(filters)
-        schema = self.request.schema
-        ours = [filter_ for filter_ in filters if can_evaluate(filter_, schema)]
-        self.request = replace(self.request, filters=tuple(ours))
-        return [filter_ for filter_ in filters if not any(filter_ is one for one in ours)]
+        columns = colkern_schema(schema)
+        filters = parsed_filters(options.filters, columns)
+        self._request = Request(columns, filters, may_lack=options.merge_schema)
 
     def partitions(self) -> list[InputPartition]:
         """Groups of record batches; see `colkern.spark.source.planning`.
@@ -56,7 +47,8 @@ class SourceReader(DataSourceReader):
             ValueError: If files do not agree; names both and the field.
             TypeError: If there is something in a file that cannot be read.
         """
-        plan = Plan(self._options, self.request.schema, self._first, tuple(self._pushed))
+        request = self._request
+        plan = Plan(self._options, request.schema, self._first, request.filters)
         try:
             return list(plan.partitions())
         except UnsupportedError as error:
@@ -66,4 +58,21 @@ class SourceReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a partition that pass the filters, a record batch at a time."""
         assert isinstance(partition, SourcePartition)
-        return read_pieces(partition.pieces, self.request)
+        return read_pieces(partition.pieces, self._request)
+
+
+class PushdownReader(SourceReader):
+    """A reader that takes filters over from Spark.
+
+    Spark (4.3) keeps what it was told about a scan with the DataFrame that was loaded, not with the
+    query: the filters of one query also hold for a later one without filters over the same DataFrame,
+    and those of one branch of a query for all branches. Hence this is for a DataFrame that is used
+    once.
+    """
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        """Take over the filters that colkern evaluates as Spark would; hand back the others."""
+        request = self._request
+        ours = [filter_ for filter_ in filters if can_evaluate(filter_, request.schema)]
+        self._request = replace(request, filters=(*request.filters, *ours))
+        return [filter_ for filter_ in filters if not any(filter_ is one for one in ours)]

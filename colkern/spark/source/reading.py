@@ -11,6 +11,7 @@ from pyspark.sql import datasource as spark
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.ipc import FileReader, StreamReader
+from colkern.operations import any as any_true
 from colkern.operations import filter as keep_rows
 from colkern.operations import nulls
 from colkern.spark.source.contents import opened
@@ -90,6 +91,8 @@ class _Rows:
         names = {path_of(filter_)[0] for filter_ in filters}
         looked_at = {name: self._converted(schema.field(name)) for name in names}
         mask = mask_of(list(filters), looked_at)
+        if not any_true(mask):
+            return None
         # Whole columns are converted only where rows of them are wanted, and then only those rows.
         raw = [
             looked_at[field.name] if field.name in looked_at else self._raw(field)
@@ -97,8 +100,6 @@ class _Rows:
         ]
         unfiltered = RecordBatch.from_arrays(raw, schema.names)
         kept = keep_rows(unfiltered, mask)
-        if not kept.length:
-            return None
         columns = [
             converted(column, field, self._path)
             for column, field in zip(kept.columns, schema, strict=True)

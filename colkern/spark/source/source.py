@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWriter
 from pyspark.sql.types import StructType
@@ -10,29 +12,57 @@ from pyspark.sql.types import StructType
 from colkern.spark.source.merging import FileSchema, merged
 from colkern.spark.source.options import ReadOptions, WriteOptions
 from colkern.spark.source.planning import file_schemas
-from colkern.spark.source.reader import SourceReader
+from colkern.spark.source.predicates import filters_text
+from colkern.spark.source.reader import PushdownReader, SourceReader
 from colkern.spark.source.spark_types import as_nullable
 from colkern.spark.source.writer import SourceWriter
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.datasource import DataSourceStreamReader, DataSourceStreamWriter
-
-PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
-"""The setting without which Spark refuses a Python data source that takes filters."""
 
 
 def register_source(spark: SparkSession) -> None:
     """Make `spark.read.format("colkern")` and `.write.format("colkern")` work in a session.
 
-    Sets `spark.sql.python.filterPushdown.enabled`, without which Spark refuses to read from a
-    Python data source that takes filters. Executors must be able to import colkern.
+    Executors must be able to import colkern.
 
     Args:
         spark: The session.
     """
     spark.dataSource.register(ColkernDataSource)
-    spark.conf.set(PUSHDOWN, "true")
+
+
+def read(
+    spark: SparkSession,
+    *paths: str,
+    columns: Sequence[str] | None = None,
+    filters: Sequence[Sequence[Any]] | None = None,
+    **options: Any,
+) -> DataFrame:
+    """A DataFrame of Arrow IPC files and streams: `format("colkern")` with its options::
+
+        colkern.spark.read(spark, "lineitem/", columns=["l_orderkey"], filters=[("l_tax", ">", 0.05)])
+
+    Spark tells a Python data source neither which columns a query needs nor, safely, which rows; so
+    these are said here. Only those columns are decoded, batches whose statistics rule them out are
+    passed over, and other rows do not reach Spark.
+
+    Args:
+        spark: The session; see `register_source`, which is called for it.
+        *paths: Files, directories, globs, `file:` addresses.
+        columns: The names of the columns that are read; None for all.
+        filters: What all rows must pass, as `(column, comparison, value)`; see `predicates.COMPARISONS`.
+            A column of these must be one of `columns`.
+        **options: Other options of the data source.
+    """
+    register_source(spark)
+    reader = spark.read.format(ColkernDataSource.name()).options(**options)
+    if columns is not None:
+        reader = reader.option("columns", json.dumps(list(columns)))
+    if filters is not None:
+        reader = reader.option("filters", filters_text(list(filters)))
+    return reader.load(list(paths))
 
 
 class ColkernDataSource(DataSource):
@@ -68,7 +98,9 @@ class ColkernDataSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """The reader of a query."""
-        return SourceReader(ReadOptions.of(self.options), as_nullable(schema), self._first)
+        options = ReadOptions.of(self.options)
+        make = PushdownReader if options.pushdown else SourceReader
+        return make(options, as_nullable(schema), self._first)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """The writer of a job."""

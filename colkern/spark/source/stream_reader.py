@@ -20,6 +20,7 @@ from colkern.spark.source.offsets import Offset, Stamped, stamped_files
 from colkern.spark.source.options import ReadOptions
 from colkern.spark.source.partitions import SourcePartition
 from colkern.spark.source.planning import Plan
+from colkern.spark.source.predicates import parsed_filters
 from colkern.spark.source.reading import Request, read_pieces
 from colkern.spark.source.spark_types import colkern_schema
 
@@ -39,7 +40,9 @@ class SourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     ) -> None:
         self._options = options
         self._first = first
-        self._request = Request(colkern_schema(schema), may_lack=options.merge_schema)
+        columns = colkern_schema(schema)
+        filters = parsed_filters(options.filters, columns)
+        self._request = Request(columns, filters, may_lack=options.merge_schema)
         self._all: list[Stamped] | None = None
 
     def initialOffset(self) -> dict[str, Any]:
@@ -68,7 +71,8 @@ class SourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Groups of record batches of the files of the batch that ends there."""
         if start == end:
             return []
-        plan = Plan(self._options, self._request.schema, self._first)
+        request = self._request
+        plan = Plan(self._options, request.schema, self._first, request.filters)
         return plan.partitions(Offset.of_json(end).files)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

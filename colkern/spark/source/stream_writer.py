@@ -96,4 +96,4 @@ def _query() -> str:
     found = None if context is None else context.getLocalProperty(_QUERY_PROPERTY)
     if found is None:
         raise RuntimeError(f"a task of a streaming query without {_QUERY_PROPERTY}")
-    return found
+    return str(found)

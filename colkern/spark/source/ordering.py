@@ -51,7 +51,7 @@ def _decimal(value: Any, type_: s.Decimal) -> Key | None:
     sign, digits, exponent = Decimal(value).as_tuple()
     if not isinstance(exponent, int) or exponent + type_.scale < 0:
         return None
-    number = int("".join(map(str, digits)) or "0") * 10 ** (exponent + type_.scale)
+    number: int = int("".join(map(str, digits)) or "0") * 10 ** (exponent + type_.scale)
     return -number if sign else number
 
 

@@ -111,6 +111,9 @@ def test_partitions_have_about_as_many_bytes_as_asked_for(three: Path) -> None:
         [("a.arrow", (0, 1)), ("b.arrow", (0,))],
         [("b.arrow", (1,))],
     ]
+    # Of two columns, one counts half.
+    halves = reader(source(*files, partitionBytes=str(3 * size), columns="n"))
+    assert pieces(halves) == [[("a.arrow", (0, 1)), ("b.arrow", (0, 1))]]
     each = [[("a.arrow", (0,))], [("a.arrow", (1,))], [("b.arrow", (0,))], [("b.arrow", (1,))]]
     assert pieces(reader(source(*files, partitionBytes="1"))) == each
 
@@ -219,6 +222,24 @@ def test_a_declared_schema_chooses_columns_and_their_types(tmp_path: Path) -> No
         rows(found)
     with pytest.raises(TypeError, match=r"a\.arrow: t: .* does not become"):
         rows(reader(source(path), StructType().add("t", "boolean")))
+
+
+def test_no_batch_is_decoded_before_the_one_in_front_of_it_has_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "a.arrow", *[numbers(N * i) for i in range(5)])
+    found = reader(source(tmp_path))
+    decoded = []
+    convert = reading_module.converted
+
+    def counted(column: ck.Array, field: ck.Field, path: str) -> ck.Array:
+        decoded.append(field.name)
+        return convert(column, field, path)
+
+    monkeypatch.setattr(reading_module, "converted", counted)
+    (partition,) = found.partitions()
+    for number, _ in enumerate(found.read(partition), 1):
+        assert len(decoded) == 2 * number
 
 
 # Filters and skipping

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 PARTITION_BYTES = 32 << 20
-"""About how many bytes of record batches a Spark partition reads."""
+"""About how many bytes of the columns that are read make one Spark partition."""
 
 BATCH_ROWS = 1 << 16
 """How many rows a written record batch has."""
@@ -27,7 +27,7 @@ class ReadOptions:
     Args:
         paths: Files, directories, globs and `file:` addresses, as they were given.
         columns: The names of the columns that are read; None for all.
-        partition_bytes: About how many bytes of record batches make one Spark partition.
+        partition_bytes: See `PARTITION_BYTES`.
         merge_schema: Whether files may lack columns that others have.
         recursive: Whether directories below the given ones are looked into.
         name_glob: The pattern that names of files in directories must match; None for any name.

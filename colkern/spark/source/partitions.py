@@ -41,7 +41,7 @@ Wanted = Callable[[Contents, BatchSummary], bool]
 
 
 def planned(
-    files: Iterable[Contents], partition_bytes: int, wanted: Wanted
+    files: Iterable[Contents], columns: int, partition_bytes: int, wanted: Wanted
 ) -> list[SourcePartition]:
     """The partitions of a query, of about `partition_bytes` each, and at least one.
 
@@ -50,27 +50,30 @@ def planned(
 
     Args:
         files: The files.
-        partition_bytes: How many bytes of bodies make a partition.
+        columns: How many columns are read. The columns of a file count as equally large.
+        partition_bytes: How many bytes of these columns make a partition.
         wanted: What batches are read; the others are passed over.
     """
-    made = [SourcePartition(pieces) for pieces in _grouped(files, partition_bytes, wanted)]
+    made = [SourcePartition(pieces) for pieces in _grouped(files, columns, partition_bytes, wanted)]
     # For no partition Spark would call the reader with one of its own.
     return made or [SourcePartition(())]
 
 
 def _grouped(
-    files: Iterable[Contents], partition_bytes: int, wanted: Wanted
+    files: Iterable[Contents], columns: int, partition_bytes: int, wanted: Wanted
 ) -> Iterator[tuple[Piece, ...]]:
     group = _Group()
     for file in files:
         if file.batches is None:
             yield (Piece(file.path, None),)
             continue
+        share = min(1.0, columns / max(len(file.schema), 1))
         for position, batch in _wanted_batches(file, file.batches, wanted):
-            if group.size and group.size + batch.body_bytes > partition_bytes:
+            size = int(batch.body_bytes * share)
+            if group.size and group.size + size > partition_bytes:
                 yield group.pieces()
                 group = _Group()
-            group.add(file.path, position, batch.body_bytes)
+            group.add(file.path, position, size)
     if group.size:
         yield group.pieces()
 

@@ -46,7 +46,8 @@ class Plan:
         """
         paths = list_files(self.options) if files is None else files
         contents = (self._checked(read_contents(path)) for path in paths)
-        return planned(contents, self.options.partition_bytes, self._is_wanted)
+        size = self.options.partition_bytes
+        return planned(contents, len(self.schema), size, self._is_wanted)
 
     def _checked(self, file: Contents) -> Contents:
         if self.first is not None and file.path != self.first.path:

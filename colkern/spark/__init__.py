@@ -14,5 +14,14 @@ PySpark 4.1 or later, the first release with `arrow_udf`.
 from colkern.java import Java, JavaNotFoundError, find_java
 from colkern.spark.functions import udf
 from colkern.spark.session import start_session
+from colkern.spark.source import read, register_source
 
-__all__ = ["Java", "JavaNotFoundError", "find_java", "start_session", "udf"]
+__all__ = [
+    "Java",
+    "JavaNotFoundError",
+    "find_java",
+    "read",
+    "register_source",
+    "start_session",
+    "udf",
+]

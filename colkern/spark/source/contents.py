@@ -1,0 +1,59 @@
+"""What a file has, as far as its metadata says it: a schema, and record batches of some size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from colkern import ipc
+from colkern.errors import ColkernError, InvalidArrowError
+from colkern.ipc import BatchSummary, FileReader, StreamReader
+from colkern.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a file has.
+
+    Args:
+        path: The file.
+        schema: Its schema.
+        batches: Its record batches; None for a stream, which has no footer that says where they are.
+    """
+
+    path: str
+    schema: Schema
+    batches: list[BatchSummary] | None
+
+
+def read_contents(path: str) -> Contents:
+    """The schema and the record batches of an Arrow IPC file or stream; no column is decoded.
+
+    Raises:
+        InvalidArrowError: If it is neither, or its metadata is malformed; names the file.
+        UnsupportedError, LimitExceededError: If colkern does not read it; names the file.
+    """
+    with opened(path) as reader:
+        batches = None
+        if isinstance(reader, FileReader):
+            batches = [summary for summary in reader.summaries() if summary.dictionary is None]
+        return Contents(path, reader.schema, batches)
+
+
+def read_schema(path: str) -> Schema:
+    """The schema of a file; raises as `read_contents`."""
+    with opened(path) as reader:
+        return reader.schema
+
+
+@contextmanager
+def opened(path: str) -> Iterator[FileReader | StreamReader]:
+    """A reader of a file; errors on the way name the file."""
+    try:
+        with ipc.open(path) as reader:
+            yield reader
+    except InvalidArrowError as error:
+        raise error.at(path) from error
+    except ColkernError as error:
+        raise type(error)(f"{path}: {error}") from error

@@ -1,0 +1,91 @@
+"""How far a streaming query has come: an offset in JSON, and the files that come after it.
+
+Files are taken in the order of the times at which they were last written, those of one time by name.
+An offset has all that a later run needs: ``files``, those of its batch, so that a batch that is done
+again has the same files; ``since``, a time in nanoseconds; and ``seen``, the files that have been taken
+and were written at that time or after it. A file from before ``since`` is not new, whether it has been
+taken or not: else an offset would grow with the history of the directory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from colkern.spark.source.listing import list_files
+from colkern.spark.source.options import ReadOptions
+
+_SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Stamped:
+    """A file and when it was last written.
+
+    Args:
+        time: In nanoseconds since 1970.
+        path: The file.
+    """
+
+    time: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """A place in the sequence of files.
+
+    Args:
+        since: The time from which on files can be new.
+        seen: The files from that time on that have been taken.
+        files: The files that the last batch took.
+    """
+
+    since: int = 0
+    seen: tuple[Stamped, ...] = ()
+    files: tuple[str, ...] = ()
+
+    @classmethod
+    def of_json(cls, found: dict[str, Any]) -> Offset:
+        """The offset that `as_json` made this of."""
+        seen = tuple(Stamped(int(time), path) for path, time in found["seen"].items())
+        return cls(int(found["since"]), seen, tuple(found["files"]))
+
+    def as_json(self) -> dict[str, Any]:
+        """In values that JSON has; times as strings, since some readers of JSON round them."""
+        seen = {file.path: str(file.time) for file in self.seen}
+        return {"since": str(self.since), "seen": seen, "files": list(self.files)}
+
+    def new_among(self, files: Iterable[Stamped]) -> list[Stamped]:
+        """The files that have not been taken, in the order in which they are."""
+        taken = {file.path for file in self.seen}
+        return sorted(f for f in files if f.time >= self.since and f.path not in taken)
+
+    def after(self, taken: Collection[Stamped], late_seconds: int) -> Offset:
+        """The offset once some new files, the first ones, have been taken.
+
+        Args:
+            taken: The files, at least one.
+            late_seconds: How much older than the last of them a file may be that is still new.
+        """
+        since = max(self.since, max(taken).time - late_seconds * _SECOND)
+        seen = tuple(file for file in (*self.seen, *sorted(taken)) if file.time >= since)
+        return Offset(since, seen, tuple(file.path for file in sorted(taken)))
+
+
+def stamped_files(options: ReadOptions) -> list[Stamped]:
+    """The files under the paths of a query, with their times.
+
+    Raises:
+        FileNotFoundError: If there is nothing at a path.
+    """
+    found = []
+    for path in list_files(options):
+        try:
+            found.append(Stamped(os.stat(path).st_mtime_ns, path))
+        except FileNotFoundError:
+            # Removed since the directory was listed.
+            continue
+    return found

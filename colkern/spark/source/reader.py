@@ -1,0 +1,78 @@
+"""The reader of a query: plans partitions on the driver, reads them on the executors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
+from pyspark.sql.types import StructType
+
+from colkern.errors import UnsupportedError
+from colkern.spark.source.filters import can_evaluate
+from colkern.spark.source.merging import FileSchema
+from colkern.spark.source.options import ReadOptions
+from colkern.spark.source.partitions import SourcePartition
+from colkern.spark.source.planning import Plan
+from colkern.spark.source.predicates import parsed_filters
+from colkern.spark.source.reading import Request, read_pieces
+from colkern.spark.source.spark_types import colkern_schema
+
+
+class SourceReader(DataSourceReader):
+    """Reads the files of one query.
+
+    Args:
+        options: What is read.
+        schema: The columns, in Spark's terms.
+        first: The file that the schema was taken from, with which the others must agree; None if
+            the schema was declared, or made of all files.
+    """
+
+    def __init__(
+        self, options: ReadOptions, schema: StructType, first: FileSchema | None = None
+    ) -> None:
+        self._options = options
+        self._first = first
+        columns = colkern_schema(schema)
+        filters = parsed_filters(options.filters, columns)
+        self._request = Request(columns, filters, may_lack=options.merge_schema)
+
+    def partitions(self) -> list[InputPartition]:
+        """Groups of record batches; see `colkern.spark.source.planning`.
+
+        Raises:
+            FileNotFoundError: If there is nothing at a path.
+            ValueError: If files do not agree; names both and the field.
+            TypeError: If there is something in a file that cannot be read.
+        """
+        request = self._request
+        plan = Plan(self._options, request.schema, self._first, request.filters)
+        try:
+            return list(plan.partitions())
+        except UnsupportedError as error:
+            # Spark takes a NotImplementedError, as this is one, for a reader without partitions.
+            raise TypeError(str(error)) from error
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of a partition that pass the filters, a record batch at a time."""
+        assert isinstance(partition, SourcePartition)
+        return read_pieces(partition.pieces, self._request)
+
+
+class PushdownReader(SourceReader):
+    """A reader that takes filters over from Spark.
+
+    Spark (4.3) keeps what it was told about a scan with the DataFrame that was loaded, not with the
+    query: the filters of one query also hold for a later one without filters over the same DataFrame,
+    and those of one branch of a query for all branches. Hence this is for a DataFrame that is used
+    once.
+    """
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        """Take over the filters that colkern evaluates as Spark would; hand back the others."""
+        request = self._request
+        ours = [filter_ for filter_ in filters if can_evaluate(filter_, request.schema)]
+        self._request = replace(request, filters=(*request.filters, *ours))
+        return [filter_ for filter_ in filters if not any(filter_ is one for one in ours)]

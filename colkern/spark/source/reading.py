@@ -1,0 +1,115 @@
+"""Record batches of files as Spark takes them: wanted rows of wanted columns, nothing else decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql import datasource as spark
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch
+from colkern.ipc import FileReader, StreamReader
+from colkern.operations import any as any_true
+from colkern.operations import filter as keep_rows
+from colkern.operations import nulls
+from colkern.spark.source.contents import opened
+from colkern.spark.source.conversion import converted
+from colkern.spark.source.filters import mask_of, path_of
+from colkern.spark.source.partitions import Piece
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a query asks of every file.
+
+    Args:
+        schema: The columns, with the types in which Spark takes them.
+        filters: What all rows must pass; may be empty.
+        may_lack: Whether a column that a file does not have is null there.
+    """
+
+    schema: s.Schema
+    filters: tuple[spark.Filter, ...] = ()
+    may_lack: bool = False
+
+
+def read_pieces(pieces: Iterable[Piece], request: Request) -> Iterator[pa.RecordBatch]:
+    """The rows of some pieces that a query asks for, a batch at a time; none is held back.
+
+    Raises:
+        ValueError: If a file lacks a column, or a value does not fit its type; names the file.
+        InvalidArrowError: If a file is malformed; names it.
+    """
+    for piece in pieces:
+        with opened(piece.path) as reader:
+            _check_columns(reader.schema, piece.path, request)
+            for batch in _batches(reader, piece.batches):
+                found = _Rows(batch, piece.path, request).wanted()
+                if found is not None and found.length:
+                    yield pa.record_batch(found)
+
+
+def _check_columns(theirs: s.Schema, path: str, request: Request) -> None:
+    missing = [name for name in request.schema.names if name not in theirs.names]
+    if missing and not request.may_lack:
+        raise ValueError(
+            f"{path}: no column {missing[0]!r}; set the option mergeSchema to read it as nulls"
+        )
+
+
+def _batches(
+    reader: FileReader | StreamReader, positions: Sequence[int] | None
+) -> Iterable[RecordBatch]:
+    if positions is None or isinstance(reader, StreamReader):
+        return reader
+    return map(reader.get_batch, positions)
+
+
+class _Rows:
+    """The rows of one batch, whose columns are decoded when they are asked for.
+
+    Args:
+        batch: All columns of the file, of which none is decoded yet.
+        path: The file, for errors.
+        request: What is asked for.
+    """
+
+    def __init__(self, batch: RecordBatch, path: str, request: Request) -> None:
+        self._batch = batch
+        self._path = path
+        self._request = request
+        self._there = set(batch.schema.names)
+
+    def wanted(self) -> RecordBatch | None:
+        """The rows that pass all filters; None if there are none."""
+        schema, filters = self._request.schema, self._request.filters
+        if not filters:
+            columns = [self._converted(field) for field in schema]
+            return RecordBatch(schema, columns, self._batch.length)
+        names = {path_of(filter_)[0] for filter_ in filters}
+        looked_at = {name: self._converted(schema.field(name)) for name in names}
+        mask = mask_of(list(filters), looked_at)
+        if not any_true(mask):
+            return None
+        # Whole columns are converted only where rows of them are wanted, and then only those rows.
+        raw = [
+            looked_at[field.name] if field.name in looked_at else self._raw(field)
+            for field in schema
+        ]
+        unfiltered = RecordBatch.from_arrays(raw, schema.names)
+        kept = keep_rows(unfiltered, mask)
+        columns = [
+            converted(column, field, self._path)
+            for column, field in zip(kept.columns, schema, strict=True)
+        ]
+        return RecordBatch(schema, columns, kept.length)
+
+    def _converted(self, field: s.Field) -> Array:
+        return converted(self._raw(field), field, self._path)
+
+    def _raw(self, field: s.Field) -> Array:
+        if field.name not in self._there:
+            return nulls(self._batch.length, field.type)
+        return self._batch.column(field.name)

@@ -1,0 +1,125 @@
+"""The data source before any file is opened: its options, and which files a path stands for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql.datasource import CaseInsensitiveDict
+
+import colkern as ck
+from colkern.spark.source.listing import list_files, local_path
+from colkern.spark.source.options import ReadOptions, WriteOptions
+
+# Options
+
+
+def test_names_of_options_have_no_case() -> None:
+    given = CaseInsensitiveDict({"path": "in", "PARTITIONBYTES": "5", "mergeschema": "TRUE"})
+    found = ReadOptions.of(given)
+    assert (found.partition_bytes, found.merge_schema) == (5, True)
+
+
+def test_spark_passes_one_path_as_path_and_several_as_json() -> None:
+    assert ReadOptions.of({"path": "a,b"}).paths == ("a,b",)
+    assert ReadOptions.of({"paths": '["a", "b"]'}).paths == ("a", "b")
+
+
+def test_columns_have_commas_between_them_or_stand_in_json() -> None:
+    assert ReadOptions.of({"path": "p", "columns": "a, b"}).columns == ("a", "b")
+    assert ReadOptions.of({"path": "p", "columns": '["a,b"]'}).columns == ("a,b",)
+    assert ReadOptions.of({"path": "p"}).columns is None
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("partitionBytes", "0", "partitionBytes: expected a number from 1 on, got '0'"),
+        ("partitionBytes", "1 MB", "partitionBytes: expected a number"),
+        ("mergeSchema", "yes", "mergeSchema: expected true or false, got 'yes'"),
+        ("columns", "[1]", "columns: expected a JSON list of strings"),
+        ("path", "", "path: expected a file or a directory"),
+    ],
+)
+def test_a_wrong_option_is_named(option: str, value: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ReadOptions.of({"path": "p", option: value})
+
+
+def test_options_of_a_write() -> None:
+    assert WriteOptions.of({"path": "p"}).compression is None
+    assert WriteOptions.of({"path": "p", "compression": "ZSTD"}).compression == "zstd"
+    with pytest.raises(
+        ValueError, match="compression: expected one of none, lz4, zstd, got 'gzip'"
+    ):
+        WriteOptions.of({"path": "p", "compression": "gzip"})
+    with pytest.raises(ValueError, match="one directory to write to, got 2"):
+        WriteOptions.of({"paths": '["a", "b"]'})
+
+
+# Files
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "_staging").mkdir()
+    for name in ("b.arrow", "a.arrow", ".a.part", "_SUCCESS", "c.txt", "below/d.arrow"):
+        (tmp_path / name).touch()
+    (tmp_path / "_staging" / "e.arrow").touch()
+    return tmp_path
+
+
+def names(folder: Path, *paths: str, **options: str) -> list[str]:
+    import json
+
+    given = {"paths": json.dumps([str(folder / path) for path in paths]), **options}
+    return [str(Path(path).relative_to(folder)) for path in list_files(ReadOptions.of(given))]
+
+
+def test_a_directory_is_its_files_that_are_not_hidden(folder: Path) -> None:
+    assert names(folder, "") == ["a.arrow", "b.arrow", "c.txt"]
+
+
+def test_names_in_directories_can_be_chosen_by_a_pattern(folder: Path) -> None:
+    assert names(folder, "", pathGlobFilter="*.arrow") == ["a.arrow", "b.arrow"]
+    assert names(folder, "c.txt", pathGlobFilter="*.arrow") == ["c.txt"]
+
+
+def test_directories_below_are_read_if_asked_for(folder: Path) -> None:
+    found = names(folder, "", recursiveFileLookup="true")
+    assert found == ["a.arrow", "b.arrow", "c.txt", "below/d.arrow"]
+
+
+def test_globs_and_repeated_paths_give_each_file_once(folder: Path) -> None:
+    assert names(folder, "b*", "*.arrow") == ["b.arrow", "below/d.arrow", "a.arrow"]
+
+
+def test_a_name_with_a_bracket_is_no_glob_where_there_is_such_a_file(folder: Path) -> None:
+    (folder / "x[1].arrow").touch()
+    assert names(folder, "x[1].arrow") == ["x[1].arrow"]
+
+
+def test_a_path_without_a_file_is_an_error(folder: Path) -> None:
+    for path in ("none.arrow", "none*"):
+        with pytest.raises(FileNotFoundError, match=r"none.*: no such file or directory"):
+            names(folder, path)
+
+
+@pytest.mark.parametrize(
+    ("address", "path"),
+    [
+        ("file:///data/a%20b", "/data/a b"),
+        ("file:/data/a", "/data/a"),
+        ("file://localhost/data/a", "/data/a"),
+        ("relative/path", "relative/path"),
+        ("/data/a:b", "/data/a:b"),
+    ],
+)
+def test_addresses_of_local_files(address: str, path: str) -> None:
+    assert local_path(address) == path
+
+
+def test_other_file_systems_are_refused() -> None:
+    with pytest.raises(ck.UnsupportedError, match=r"hdfs://host/a: .* mount this one"):
+        local_path("hdfs://host/a")

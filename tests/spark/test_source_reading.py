@@ -1,0 +1,413 @@
+"""Files into partitions and partitions into batches, without Spark, against pyarrow."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import datasource as spark
+from pyspark.sql.types import StructType
+
+import colkern as ck
+from colkern.spark.source import ColkernDataSource
+from colkern.spark.source import reading as reading_module
+from colkern.spark.source.partitions import Piece, SourcePartition
+from colkern.spark.source.predicates import filters_text, parsed_filters
+from colkern.spark.source.reader import PushdownReader, SourceReader
+from colkern.spark.source.spark_types import arrow_schema
+from colkern.spark.source.statistics import KEY, statistics_of
+
+N = 10
+
+
+def write(path: Path, *batches: pa.RecordBatch, stream: bool = False, **options: Any) -> str:
+    """Write a file with pyarrow."""
+    make = pa.ipc.new_stream if stream else pa.ipc.new_file
+    with make(path, batches[0].schema, **options) as writer:
+        for batch in batches:
+            writer.write(batch)
+    return str(path)
+
+
+def numbers(start: int) -> pa.RecordBatch:
+    """`n`: start, … start + 9; `t`: its text, null where n is even."""
+    values = list(range(start, start + N))
+    texts = [str(n) if n % 2 else None for n in values]
+    return pa.record_batch({"n": pa.array(values), "t": pa.array(texts)})
+
+
+def source(*paths: str | Path, **options: str) -> ColkernDataSource:
+    import json
+
+    return ColkernDataSource({"paths": json.dumps([str(path) for path in paths]), **options})
+
+
+def reader(found: ColkernDataSource, declared: StructType | None = None) -> SourceReader:
+    """The reader of a source, as the processes of Spark hand it on."""
+    made = found.reader(found.schema() if declared is None else declared)
+    assert isinstance(made, SourceReader)
+    copy: SourceReader = pickle.loads(pickle.dumps(made))
+    return copy
+
+
+def filtered(
+    found: ColkernDataSource, *filters: spark.Filter, declared: StructType | None = None
+) -> SourceReader:
+    """The reader of a source that takes all of some filters over from Spark."""
+    found.options["pushdown"] = "true"
+    made = reader(found, declared)
+    assert isinstance(made, PushdownReader)
+    assert made.pushFilters(list(filters)) == []
+    return made
+
+
+def rows(reader_: SourceReader) -> list[dict[str, Any]]:
+    return [
+        row
+        for partition in reader_.partitions()
+        for batch in reader_.read(pickle.loads(pickle.dumps(partition)))
+        for row in batch.to_pylist()
+    ]
+
+
+# Partitions
+
+
+def pieces(reader_: SourceReader) -> list[list[tuple[str, tuple[int, ...] | None]]]:
+    """Of each partition: name of the file, positions of the batches."""
+    return [
+        [(Path(piece.path).name, piece.batches) for piece in partition.pieces]
+        for partition in reader_.partitions()
+        if isinstance(partition, SourcePartition)
+    ]
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Path:
+    """Two files of two batches, with bodies of the same size, and a stream."""
+    for name, start in (("a", N), ("b", 3 * N)):
+        write(tmp_path / f"{name}.arrow", numbers(start), numbers(start + N))
+    write(tmp_path / "c.arrows", numbers(5 * N), stream=True)
+    return tmp_path
+
+
+def test_small_files_come_together_and_a_stream_stands_alone(three: Path) -> None:
+    assert pieces(reader(source(three))) == [
+        [("c.arrows", None)],
+        [("a.arrow", (0, 1)), ("b.arrow", (0, 1))],
+    ]
+
+
+def test_partitions_have_about_as_many_bytes_as_asked_for(three: Path) -> None:
+    with ck.ipc.open_file(three / "a.arrow") as file:
+        size = next(iter(file.summaries())).body_bytes
+    files = [three / "a.arrow", three / "b.arrow"]
+    assert pieces(reader(source(*files, partitionBytes=str(3 * size)))) == [
+        [("a.arrow", (0, 1)), ("b.arrow", (0,))],
+        [("b.arrow", (1,))],
+    ]
+    # Of two columns, one counts half.
+    halves = reader(source(*files, partitionBytes=str(3 * size), columns="n"))
+    assert pieces(halves) == [[("a.arrow", (0, 1)), ("b.arrow", (0, 1))]]
+    each = [[("a.arrow", (0,))], [("a.arrow", (1,))], [("b.arrow", (0,))], [("b.arrow", (1,))]]
+    assert pieces(reader(source(*files, partitionBytes="1"))) == each
+
+
+def test_without_anything_to_read_there_is_a_partition_with_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "a.arrow", numbers(0).slice(0, 0))
+    assert pieces(reader(source(tmp_path))) == [[]]
+    assert rows(reader(source(tmp_path))) == []
+
+
+def test_every_row_is_read_once(three: Path) -> None:
+    expected = pa.Table.from_batches([numbers(start) for start in range(N, 6 * N, N)])
+    found = rows(reader(source(three, partitionBytes="1")))
+    assert sorted(found, key=lambda row: row["n"]) == expected.to_pylist()
+
+
+# Columns
+
+
+def test_batches_have_exactly_the_schema_that_spark_asks_for(tmp_path: Path) -> None:
+    column = pa.array(["a", None, "a"]).dictionary_encode()
+    path = write(tmp_path / "a.arrow", pa.record_batch({"d": column, "i": pa.array([1, 2, 3])}))
+    found = reader(source(path))
+    (batch,) = found.read(SourcePartition((Piece(path, (0,)),)))
+    assert batch.schema.equals(arrow_schema(source(path).schema()))
+    assert batch.to_pydict() == {"d": ["a", None, "a"], "i": [1, 2, 3]}
+
+
+VALUES = [
+    (pa.uint64(), [2**64 - 1, None]),
+    (pa.float16(), [0.5, None]),
+    (pa.large_string(), ["a", None]),
+    (pa.string_view(), ["a string too long for a view", None]),
+    (pa.binary(2), [b"ab", None]),
+    (pa.date64(), [datetime.date(2000, 1, 1), None]),
+    (pa.timestamp("s", "Asia/Tokyo"), [datetime.datetime(2000, 1, 1), None]),
+    (pa.time32("ms"), [datetime.time(1, 2, 3), None]),
+    (pa.large_list(pa.uint8()), [[1, None], None]),
+    (pa.list_(pa.int32(), 2), [[1, 2], None]),
+    (pa.list_view(pa.int32()), [[1, 2], None]),
+    (pa.struct([("a", pa.large_string())]), [{"a": "x"}, None]),
+    (pa.map_(pa.string(), pa.uint8()), [[("k", 1)], None]),
+    (pa.run_end_encoded(pa.int32(), pa.int64()), [7, 7]),
+    (pa.dictionary(pa.int8(), pa.int64()), [7, None]),
+]
+
+
+@pytest.mark.parametrize(("type_", "values"), VALUES, ids=[str(row[0]) for row in VALUES])
+def test_values_of_types_that_spark_lacks_arrive(
+    tmp_path: Path, type_: pa.DataType, values: list[Any]
+) -> None:
+    if pa.types.is_run_end_encoded(type_):
+        column = pa.array(pa.RunEndEncodedArray.from_arrays([2], [7], type_))
+    else:
+        column = pa.array(values, type_)
+    path = write(tmp_path / "a.arrow", pa.record_batch({"c": column}))
+    found = [row["c"] for row in rows(reader(source(path)))]
+    if pa.types.is_timestamp(type_):
+        values = [values[0].replace(tzinfo=datetime.UTC), None]
+    assert found == values
+
+
+def test_nanoseconds_are_cut_off(tmp_path: Path) -> None:
+    column = pa.array([1_001, -1, None], pa.timestamp("ns"))
+    path = write(tmp_path / "a.arrow", pa.record_batch({"t": column}))
+    (batch,) = reader(source(path)).read(SourcePartition((Piece(path, (0,)),)))
+    assert batch["t"].cast(pa.int64()).to_pylist() in ([1, -1, None], [1, 0, None])
+
+
+def test_only_columns_that_are_asked_for_are_decoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a.arrow", numbers(0), numbers(N))
+    decoded = []
+    column = ck.RecordBatch.column
+
+    def counted(batch: ck.RecordBatch, key: int | str) -> ck.Array:
+        decoded.append(key)
+        return column(batch, key)
+
+    monkeypatch.setattr(reading_module.RecordBatch, "column", counted)
+    rows(reader(source(path, columns="n")))
+    assert decoded == ["n", "n"]
+
+    # Where no row passes, the other columns stay what they are.
+    decoded.clear()
+    assert rows(filtered(source(path), spark.EqualTo(("n",), 3))) == [{"n": 3, "t": "3"}]
+    assert decoded == ["n", "t", "n"]
+
+
+def test_a_column_without_a_type_in_spark_is_no_matter_unless_asked_for(tmp_path: Path) -> None:
+    union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])
+    path = write(tmp_path / "a.arrow", pa.record_batch({"u": union, "n": pa.array([1])}))
+    with pytest.raises(ck.UnsupportedError, match=r"a\.arrow: u: Spark has no type for .*union"):
+        source(path).schema()
+    assert rows(reader(source(path, columns="n"))) == [{"n": 1}]
+
+
+def test_a_declared_schema_chooses_columns_and_their_types(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.arrow", numbers(0))
+    declared = StructType().add("n", "byte")
+    found = reader(source(path), declared)
+    assert [row["n"] for row in rows(found)] == list(range(N))
+    write(tmp_path / "a.arrow", numbers(120))
+    with pytest.raises(ValueError, match=r"a\.arrow: n: .*128"):
+        rows(found)
+    with pytest.raises(TypeError, match=r"a\.arrow: t: .* does not become"):
+        rows(reader(source(path), StructType().add("t", "boolean")))
+
+
+def test_no_batch_is_decoded_before_the_one_in_front_of_it_has_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "a.arrow", *[numbers(N * i) for i in range(5)])
+    found = reader(source(tmp_path))
+    decoded = []
+    convert = reading_module.converted
+
+    def counted(column: ck.Array, field: ck.Field, path: str) -> ck.Array:
+        decoded.append(field.name)
+        return convert(column, field, path)
+
+    monkeypatch.setattr(reading_module, "converted", counted)
+    (partition,) = found.partitions()
+    for number, _ in enumerate(found.read(partition), 1):
+        assert len(decoded) == 2 * number
+
+
+# Filters and skipping
+
+
+def test_rows_that_do_not_pass_are_not_handed_to_spark(three: Path) -> None:
+    found = filtered(source(three), spark.IsNotNull(("t",)), spark.LessThan(("n",), 24))
+    assert sorted(row["n"] for row in rows(found)) == [*range(11, 24, 2)]
+
+
+def test_filters_that_are_left_to_spark_are_handed_back(three: Path) -> None:
+    contains = spark.StringContains(("t",), "1")
+    found = reader(source(three, pushdown="true"))
+    assert isinstance(found, PushdownReader)
+    assert found.pushFilters([spark.LessThan(("n",), 24), contains]) == [contains]
+
+
+def test_spark_takes_filters_for_pushed_down_only_if_asked_to(three: Path) -> None:
+    # By this method Spark tells which readers take filters.
+    assert SourceReader.pushFilters is spark.DataSourceReader.pushFilters
+    assert not isinstance(reader(source(three)), PushdownReader)
+
+
+def test_batches_are_skipped_by_null_counts_whoever_wrote_them(tmp_path: Path) -> None:
+    none = pa.record_batch({"n": pa.nulls(N, pa.int64()), "t": pa.nulls(N, pa.string())})
+    path = write(tmp_path / "a.arrow", none, numbers(0))
+    found = filtered(source(path), spark.IsNotNull(("t",)))
+    assert pieces(found) == [[("a.arrow", (1,))]]
+
+
+def test_batches_are_skipped_by_the_statistics_of_colkerns_writer(tmp_path: Path) -> None:
+    path = tmp_path / "a.arrow"
+    batches = [numbers(start) for start in (0, N, 2 * N)]
+    with ck.ipc.new_file(path, ck.interchange.import_schema(batches[0].schema)) as writer:
+        for batch in batches:
+            ours = ck.interchange.import_batch(batch)
+            said = {KEY: statistics_of(batch)}
+            writer.write(ck.RecordBatch(ours.schema, ours.columns, N, said))
+    found = filtered(source(path), spark.GreaterThan(("n",), 12), spark.LessThan(("t",), "2"))
+    assert pieces(found) == [[("a.arrow", (1,))]]
+    # What the values of a column are as another type, the statistics do not say.
+    doubles = StructType().add("n", "double")
+    above = spark.GreaterThan(("n",), 12.0)
+    declared = filtered(source(path), above, declared=doubles)
+    assert pieces(declared) == [[("a.arrow", (0, 1, 2))]]
+
+
+# Conditions as an option
+
+
+def asked(*conditions: Any) -> list[spark.Filter]:
+    """The filters that conditions stand for, over a column of each kind."""
+    schema = ck.Schema(
+        [
+            ("n", ck.int64()),
+            ("x", ck.float64()),
+            ("d", ck.decimal128(10, 2)),
+            ("day", ck.date32()),
+            ("at", ck.timestamp("us", "UTC")),
+            ("t", ck.utf8()),
+            ("s", ck.struct([("a", ck.int32())])),
+            ("l", ck.list_(ck.int32())),
+        ]
+    )
+    return list(parsed_filters(filters_text(conditions), schema))
+
+
+def test_conditions_become_the_filters_that_spark_has() -> None:
+    moment = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
+    assert asked(
+        ("n", "=", 1),
+        ("x", "!=", 0.5),
+        ("d", "<", decimal.Decimal("1.25")),
+        ("day", "in", [datetime.date(2000, 1, 1), None]),
+        ("at", ">=", moment),
+        ("t", "starts with", "a"),
+        (["s", "a"], "is not null"),
+    ) == [
+        spark.EqualTo(("n",), 1),
+        spark.Not(spark.EqualTo(("x",), 0.5)),
+        spark.LessThan(("d",), decimal.Decimal("1.25")),
+        spark.In(("day",), (datetime.date(2000, 1, 1), None)),
+        spark.GreaterThanOrEqual(("at",), moment),
+        spark.StringStartsWith(("t",), "a"),
+        spark.IsNotNull(("s", "a")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        (("n", "="), "'=' takes a value"),
+        (("n", "is null", 1), "'is null' takes no value"),
+        (("n", "~", 1), "expected one of =, "),
+        (("z", "=", 1), "no such column among n, x"),
+        (("n", "=", "1"), "a column of int64 cannot be asked that"),
+        (("day", "=", "soon"), "a column of date32"),
+        (("l", "=", 1), "a column of list"),
+        (("n",), r"expected \[column, comparison, value\]"),
+        ("n", r"expected \[column, comparison, value\]"),
+    ],
+)
+def test_a_condition_that_cannot_be_told_is_named(condition: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=f"option filters: .*{message}"):
+        asked(condition)
+
+
+def test_rows_and_batches_are_chosen_by_the_option(three: Path) -> None:
+    found = reader(source(three, filters=filters_text([("n", "<", 24), ("t", "<", "2")])))
+    assert sorted(row["n"] for row in rows(found)) == [*range(11, 20, 2)]
+
+
+# Several files
+
+
+def test_files_that_do_not_agree_with_the_first_are_named(tmp_path: Path) -> None:
+    write(tmp_path / "a.arrow", numbers(0))
+    write(tmp_path / "b.arrow", pa.record_batch({"n": pa.array(["x"]), "t": pa.array(["y"])}))
+    with pytest.raises(ValueError, match=r"field n: bigint in .*a\.arrow, but string in .*b\.arr"):
+        reader(source(tmp_path)).partitions()
+    write(tmp_path / "b.arrow", pa.record_batch({"n": pa.array([1])}))
+    with pytest.raises(ValueError, match=r"b\.arrow: no column 't', which .*a\.arrow has"):
+        reader(source(tmp_path)).partitions()
+
+
+def test_merged_schemas_read_what_a_file_lacks_as_nulls(tmp_path: Path) -> None:
+    write(tmp_path / "a.arrow", pa.record_batch({"n": pa.array([1])}))
+    write(tmp_path / "b.arrow", pa.record_batch({"t": pa.array(["x"]), "n": pa.array([2])}))
+    found = source(tmp_path, mergeSchema="true")
+    assert found.schema().names == ["n", "t"]
+    assert rows(reader(found)) == [{"n": 1, "t": None}, {"n": 2, "t": "x"}]
+    some = filtered(found, spark.IsNotNull(("t",)))
+    assert pieces(some) == [[("b.arrow", (0,))]]
+    with pytest.raises(ValueError, match="option columns: no file has a column 'z'"):
+        source(tmp_path, mergeSchema="true", columns="z").schema()
+
+
+def test_a_directory_without_files_has_no_schema(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"no file; declare the columns with schema"):
+        source(tmp_path).schema()
+
+
+# What is not to be trusted
+
+
+def test_errors_name_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.arrow"
+    whole = Path(write(path, numbers(0))).read_bytes()
+    path.write_bytes(whole[:-7])
+    with pytest.raises(ck.InvalidArrowError, match=r"a\.arrow, byte \d+: .*cut short"):
+        source(path).schema()
+    path.write_bytes(b"PAR1")
+    with pytest.raises(ck.UnsupportedError, match=r"a\.arrow: Parquet data"):
+        source(path).schema()
+
+
+def test_offsets_that_lead_out_of_the_file_do_not_reach_spark(tmp_path: Path) -> None:
+    path = Path(write(tmp_path / "a.arrow", pa.record_batch({"t": pa.array(["abc", "def"])})))
+    offsets = (0).to_bytes(4, "little") + (3).to_bytes(4, "little") + (6).to_bytes(4, "little")
+    whole = path.read_bytes()
+    assert whole.count(offsets) == 1
+    path.write_bytes(whole.replace(offsets, offsets[:8] + (1 << 30).to_bytes(4, "little")))
+    with pytest.raises(ck.InvalidArrowError, match=r"t"):
+        rows(reader(source(path)))
+
+
+def test_spark_must_not_take_a_refusal_for_a_reader_without_partitions(tmp_path: Path) -> None:
+    # It reads a NotImplementedError, such as UnsupportedError is, in that way.
+    (tmp_path / "a.arrow").write_bytes(b"PAR1")
+    with pytest.raises(TypeError, match="Parquet data"):
+        reader(source(tmp_path), StructType().add("n", "long")).partitions()

@@ -1,0 +1,170 @@
+"""The schemas of files in Spark's terms, and those of several files as one."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import types as spark
+from pyspark.sql.pandas.types import from_arrow_schema
+
+import colkern as ck
+from colkern.spark.source.merging import FileSchema, merged, require_same
+from colkern.spark.source.spark_types import as_nullable, colkern_schema, spark_schema
+
+SAME_IN_SPARK = [
+    pa.null(),
+    pa.bool_(),
+    pa.int8(),
+    pa.int16(),
+    pa.int32(),
+    pa.int64(),
+    pa.float32(),
+    pa.float64(),
+    pa.decimal128(38, 3),
+    pa.string(),
+    pa.large_string(),
+    pa.binary(),
+    pa.large_binary(),
+    pa.binary(3),
+    pa.date32(),
+    pa.time64("ns"),
+    pa.timestamp("us"),
+    pa.timestamp("ns", "Asia/Tokyo"),
+    pa.duration("us"),
+    pa.list_(pa.int32()),
+    pa.large_list(pa.string()),
+    pa.list_(pa.int32(), 2),
+    pa.map_(pa.string(), pa.int32()),
+    pa.struct([("a", pa.int32()), ("b", pa.list_(pa.string()))]),
+]
+
+
+@pytest.mark.parametrize("type_", SAME_IN_SPARK, ids=str)
+def test_types_are_those_that_spark_sees(type_: pa.DataType) -> None:
+    schema = pa.schema([("c", type_)])
+    ours = spark_schema(ck.interchange.import_schema(schema), None, "f")
+    assert ours == as_nullable(from_arrow_schema(schema))
+
+
+@pytest.mark.parametrize(
+    ("type_", "expected"),
+    [
+        (ck.uint8(), spark.ShortType()),
+        (ck.uint16(), spark.IntegerType()),
+        (ck.uint32(), spark.LongType()),
+        (ck.uint64(), spark.DecimalType(20, 0)),
+        (ck.float16(), spark.FloatType()),
+        (ck.decimal64(12, 2), spark.DecimalType(12, 2)),
+        (ck.date64(), spark.DateType()),
+        (ck.utf8_view(), spark.StringType()),
+        (ck.binary_view(), spark.BinaryType()),
+        (ck.list_view(ck.int8()), spark.ArrayType(spark.ByteType())),
+        (ck.dictionary(ck.int8(), ck.utf8()), spark.StringType()),
+        (ck.run_end_encoded(ck.int32(), ck.int64()), spark.LongType()),
+        (ck.uuid(), spark.BinaryType()),
+    ],
+    ids=str,
+)
+def test_types_that_spark_lacks_become_ones_that_hold_all_values(
+    type_: ck.DataType, expected: spark.DataType
+) -> None:
+    found = spark_schema(ck.Schema([("c", type_)]), None, "f")
+    assert found == spark.StructType([spark.StructField("c", expected)])
+
+
+def test_a_type_without_a_counterpart_is_named_with_its_field_and_file() -> None:
+    inner = ck.struct([("u", ck.sparse_union([("x", ck.int32())]))])
+    schema = ck.Schema([("a", ck.int32()), ("s", inner), ("i", ck.month_day_nano_interval())])
+    with pytest.raises(ck.UnsupportedError, match=r"f\.arrow: s\.u: Spark has no type for .*union"):
+        spark_schema(schema, None, "f.arrow")
+    with pytest.raises(ck.UnsupportedError, match=r"f\.arrow: i: .* with the option columns"):
+        spark_schema(schema, ["i"], "f.arrow")
+    assert spark_schema(schema, ["a"], "f.arrow").names == ["a"]
+
+
+def test_a_column_that_is_not_there_or_there_twice_is_named() -> None:
+    schema = ck.Schema([("a", ck.int32()), ("b", ck.int32()), ("b", ck.int32())])
+    with pytest.raises(ValueError, match=r"f: no column 'c'; the file has a, b, b"):
+        spark_schema(schema, ["c"], "f")
+    with pytest.raises(ValueError, match="f: 2 columns 'b'"):
+        spark_schema(schema, None, "f")
+
+
+def test_spark_takes_moments_in_utc() -> None:
+    schema = spark.StructType().add("t", spark.TimestampType())
+    assert colkern_schema(schema).field("t").type == ck.timestamp("us", "UTC")
+
+
+# Several files
+
+
+def of(path: str, text: str) -> FileSchema:
+    return FileSchema(path, struct(text))
+
+
+def struct(text: str) -> spark.StructType:
+    """From `name type, …`; structs as `name{…}`, lists as `name[type]`, to one level."""
+    types = {"int": spark.IntegerType(), "str": spark.StringType(), "void": spark.NullType()}
+    made = spark.StructType()
+    for part in text.split(", "):
+        name, _, kind = part.partition(" ")
+        if kind.startswith("["):
+            made.add(name, spark.ArrayType(types[kind[1:-1]]))
+        elif kind.startswith("{"):
+            made.add(name, struct(kind[1:-1].replace("; ", ", ")))
+        else:
+            made.add(name, types[kind])
+    return made
+
+
+def test_merged_fields_come_in_the_order_in_which_files_have_them() -> None:
+    files = [of("1", "a int, b str"), of("2", "c int, a int"), of("3", "b str, d str")]
+    assert merged(files) == struct("a int, b str, c int, d str")
+
+
+def test_fields_of_structs_are_merged_too() -> None:
+    files = [of("1", "s {a int; b str}"), of("2", "s {c int; a int}")]
+    assert merged(files) == struct("s {a int; b str; c int}")
+
+
+def test_a_field_without_values_takes_the_type_of_another_file() -> None:
+    files = [of("1", "a void, b int"), of("2", "a str, b void")]
+    assert merged(files) == struct("a str, b int")
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "message"),
+    [
+        ("a int", "a str", r"field a: int in 1, but string in 3"),
+        ("s {a int; b int}", "s {b str}", r"field s\.b: int in 1, but string in 3"),
+        ("l [int]", "l [str]", r"field l\.element: int in 1, but string in 3"),
+        ("l [int]", "l int", r"field l: array<int> in 1, but int in 3"),
+        ("n void", "n {a int}", None),
+    ],
+)
+def test_a_conflict_names_the_field_and_both_files(
+    first: str, other: str, message: str | None
+) -> None:
+    files = [of("1", first), of("2", "z int"), of("3", other)]
+    if message is None:
+        merged(files)
+    else:
+        with pytest.raises(ValueError, match=message):
+            merged(files)
+
+
+def test_the_file_of_a_conflict_is_the_one_that_brought_the_field() -> None:
+    files = [of("1", "s {a int}"), of("2", "s {b int}"), of("3", "s {b str}")]
+    with pytest.raises(ValueError, match=r"field s\.b: int in 2, but string in 3"):
+        merged(files)
+
+
+def test_unless_merged_the_first_file_decides() -> None:
+    first = of("1", "a int, b str")
+    require_same(first, of("2", "b str, a int, c int"))
+    with pytest.raises(
+        ValueError, match=r"2: no column 'b', which 1 has as string; .* mergeSchema"
+    ):
+        require_same(first, of("2", "a int"))
+    with pytest.raises(ValueError, match="field a: int in 1, but string in 2"):
+        require_same(first, of("2", "a str, b str"))

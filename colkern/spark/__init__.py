@@ -11,8 +11,28 @@ The only package of colkern that imports pyspark and pyarrow; needs the extra `c
 PySpark 4.1 or later, the first release with `arrow_udf`.
 """
 
-from colkern.spark.functions import udf
+from colkern.spark.functions import (
+    apply_in_groups,
+    cogroup_apply,
+    iterator_udf,
+    map_batches,
+    map_groups,
+    udf,
+    udtf,
+)
 from colkern.spark.java import Java, JavaNotFoundError, find_java
 from colkern.spark.session import start_session
 
-__all__ = ["Java", "JavaNotFoundError", "find_java", "start_session", "udf"]
+__all__ = [
+    "Java",
+    "JavaNotFoundError",
+    "apply_in_groups",
+    "cogroup_apply",
+    "find_java",
+    "iterator_udf",
+    "map_batches",
+    "map_groups",
+    "start_session",
+    "udf",
+    "udtf",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from hypothesis import given
@@ -17,7 +17,7 @@ CUTS = st.lists(st.integers(0, 40), max_size=8)
 
 def batches_of(rows: list[tuple[Any, Any]], cuts: list[int]) -> list[list[ck.Array]]:
     places = sorted({0, len(rows), *(cut for cut in cuts if cut <= len(rows))})
-    pairs = [*zip(places, places[1:], strict=False), (0, 0)]
+    pairs = [*pairwise(places), (0, 0)]
     keys = ck.array([key for key, _ in rows], ck.utf8())
     values = ck.array([value for _, value in rows], ck.int64())
     return [[keys[a:b], values[a:b]] for a, b in pairs]

@@ -71,7 +71,7 @@ def udf(
     array, map, struct              what a slot is in compiled code: hints such as `list[float]`,
                                     `dict[str, int]`, `tuple[int, str]`, or data types
     variant                         a struct: declare `colkern.spark.types.VARIANT`
-    null                            `None`
+    `NULL` without a type           nulls of the parameter's type
     ==============================  ===============================================================
 
     Args:

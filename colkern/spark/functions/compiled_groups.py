@@ -17,6 +17,7 @@ from colkern.builders import array as new_array
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.interchange import import_batch
 from colkern.jit import Generator, Reducer, Udf
+from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations import cast, list_flatten, list_parent_indices
 from colkern.operations.selection import take_positions
@@ -156,8 +157,7 @@ class GroupFunction:
             error.add_note(f"{self.function.name}: rows are groups here, see map_groups")
             raise
         if isinstance(self.function, Generator):
-            parents = list_parent_indices(results)
-            firsts = firsts[np.asarray(parents)]
+            firsts = firsts[list_parent_indices(results).items(Role.DATA)]
             results = list_flatten(results)
         parts = [take_positions(key, firsts) for key in keys]
         parts += columns_of(results)

@@ -10,6 +10,7 @@ import pyarrow as pa
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.builders import array as new_array
+from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.interchange import import_batch
 from colkern.jit.column_function import imported
 from colkern.jit.rows.row_loop import run_noted
@@ -75,6 +76,8 @@ def conformed(
         made: Array = run_noted(attempt, function, first, first + column.length, "row")
     except ValueError as error:
         raise _located(error, f"{function}: {place} is no {field.type}") from error
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{function}: {place}: {error}") from None
     return made
 
 
@@ -159,7 +162,8 @@ def _leaves_out_nulls(field: s.Field) -> bool:
 
 
 def _located(error: ValueError, place: str) -> ValueError:
-    made = ValueError(f"{place}: {error}")
+    kind = InvalidArrowError if isinstance(error, InvalidArrowError) else ValueError
+    made = kind(f"{place}: {error}")
     for note in getattr(error, "__notes__", ()):
         made.add_note(note)
     return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,12 +11,18 @@ from pyspark import TaskContext
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.jit.signatures import Parameter
+from colkern.operations import nulls
 from colkern.operations.casting.results import retyped
 from colkern.spark.functions import compiling
 from colkern.spark.functions.results import conformed
+from colkern.spark.types import column_type
 
 if TYPE_CHECKING:
     from colkern.jit import Generator, Reducer, Udf
+
+
+_NULL = pa.null()
 
 
 class ArrowFunction:
@@ -39,14 +45,15 @@ class ArrowFunction:
         self.function = function
         self.returns = returns
         self._names = [parameter.name for parameter in function.signature.parameters]
-        self._checked = returns is not None and _has_times(returns)
         self._seen: set[tuple[pa.DataType, ...]] = set()
         self._batches = 0
 
     def __call__(self, *columns: pa.Array, **named: pa.Array) -> Any:
         """The function of the columns, given in order or by the names of the parameters."""
-        bound = self._bound(columns, named) if named else columns
+        bound: Sequence[Any] = self._bound(columns, named) if named else columns
         types = tuple([column.type for column in bound])
+        if _NULL in types:
+            bound = list(map(_typed, bound, self.function.signature.parameters))
         if types not in self._seen:
             with compiling.one_process_compiles():
                 self.function(*[column.slice(0, compiling.FEW) for column in bound])
@@ -59,18 +66,16 @@ class ArrowFunction:
         self._batches += 1
         return result
 
-    def _result(self, columns: tuple[pa.Array, ...]) -> Any:
+    def _result(self, columns: Sequence[Any]) -> Any:
         return pa.array(self._declared(self.function(*columns)))
 
     def _declared(self, results: Array) -> Array:
-        returns = self.returns
-        if returns is None or results.type is returns:
-            if not self._checked:
-                return results
-        elif results.type == returns and not self._checked:
-            return retyped(results, returns)
-        assert returns is not None
-        return conformed(self.function.name, results, s.field("result", returns))
+        """The results as Spark expects them; compiled code has seen to it that they fit their type."""
+        if self.returns is None or results.type is self.returns:
+            return results
+        if results.type == self.returns:
+            return retyped(results, self.returns)
+        return conformed(self.function.name, results, s.field("result", self.returns))
 
     def _bound(
         self, columns: tuple[pa.Array, ...], named: Mapping[str, pa.Array]
@@ -97,13 +102,14 @@ class ArrowAggregate(ArrowFunction):
 
     function: Reducer
 
-    def _result(self, columns: tuple[pa.Array, ...]) -> pa.Scalar:
+    def _result(self, columns: Sequence[Any]) -> pa.Scalar:
         return pa.array(self._declared(self.function.reduce(*columns)))[0]
 
     def _place(self) -> str:
         return super()._place().replace("batch", "group")
 
 
-def _has_times(type_: s.DataType) -> bool:
-    # A time of a day or more is a number that compiled code can make and Spark cannot read.
-    return isinstance(type_, s.Time) or any(_has_times(field.type) for field in type_.fields)
+def _typed(column: pa.Array, parameter: Parameter) -> Any:
+    """A column of nulls without a type, as `NULL` in SQL, as one of the parameter's type."""
+    wanted = column_type(parameter)
+    return nulls(len(column), wanted) if column.type == _NULL and wanted is not None else column

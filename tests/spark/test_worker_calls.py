@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import pickle
 from collections import defaultdict
 from collections.abc import Iterator
@@ -97,10 +98,26 @@ def test_a_time_that_no_day_has_fails_in_the_worker() -> None:
 # Aggregates
 
 
-def test_an_aggregate_gives_a_scalar_of_the_declared_type() -> None:
+def test_an_aggregate_gives_one_value() -> None:
     mean = ArrowAggregate(ck.reducer(Mean), ck.float64())
-    assert mean(pa.array([1.0, None, 3.0])) == pa.scalar(2.0)
-    assert mean(value=pa.array([], pa.float64())) == pa.scalar(None, pa.float64())
+    assert mean(pa.array([1.0, None, 3.0])) == 2.0
+    assert mean(value=pa.array([], pa.float64())) is None
+
+
+def test_an_aggregate_of_another_type_than_numbers_keeps_its_type() -> None:
+    @ck.reducer
+    class Latest:
+        def init():
+            return -(2**62)
+
+        def update(state, day: datetime.date):
+            return max(state, day)
+
+        def finish(state) -> datetime.date:
+            return state
+
+    days = pa.array([datetime.date(2024, 2, 29), None, datetime.date(2023, 1, 1)])
+    assert ArrowAggregate(Latest, ck.date32())(days) == days[0]
 
 
 # Iterators

@@ -7,9 +7,11 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 from colkern import schema as s
+from colkern.arrays import RecordBatch
 from colkern.interchange import import_batch
 from colkern.spark.functions.results import conformed_batch
 from colkern.spark.types import arrow_schema, spark_schema
@@ -24,16 +26,21 @@ class BatchFunction:
     Args:
         function: The user's function.
         schema: The columns of the results.
+        bare: Whether the function gets the number of rows alone, and no columns.
     """
 
-    def __init__(self, function: Callable[..., Any], schema: s.Schema) -> None:
+    def __init__(
+        self, function: Callable[..., Any], schema: s.Schema, *, bare: bool = False
+    ) -> None:
         self.function = function
         self.schema = schema
+        self.bare = bare
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The batches that the function yields, checked."""
         name = function_name(self.function)
-        for count, made in enumerate(self.function(map(import_batch, batches))):
+        source = map(_without_columns if self.bare else import_batch, batches)
+        for count, made in enumerate(self.function(source)):
             yield conformed_batch(name, made, self.schema, batch=count)
 
 
@@ -69,7 +76,11 @@ def map_batches(
     """
     arrow_schema(frame.schema)
     result = result_schema(schema)
-    call = BatchFunction(function, arrow_schema(result))
+    bare = not frame.columns
+    if bare:
+        # Spark's workers forget how many rows there are where there is no column.
+        frame = frame.select(f.lit(True).alias("row"))
+    call = BatchFunction(function, arrow_schema(result), bare=bare)
     return frame.mapInArrow(call, result, **options)
 
 
@@ -87,6 +98,10 @@ def result_schema(schema: ResultSchema) -> StructType:
     if isinstance(schema, s.Schema | Mapping):
         return spark_schema(schema)
     raise TypeError(f"schema: expected a schema, a mapping, or text, got {schema!r}")
+
+
+def _without_columns(batch: pa.RecordBatch) -> RecordBatch:
+    return RecordBatch(s.Schema([]), [], batch.num_rows)
 
 
 def function_name(function: Callable[..., Any]) -> str:

@@ -13,7 +13,6 @@ from colkern.builders import array as new_array
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.interchange import import_batch
 from colkern.jit.column_function import imported
-from colkern.jit.rows.row_loop import run_noted
 from colkern.operations import cast, filter, list_flatten, struct_flatten
 from colkern.operations.casting.results import retyped
 from colkern.operations.validity import compact_validity
@@ -62,6 +61,9 @@ def conformed(
         UnsupportedError: If there is no cast to the declared type.
         InvalidArrowError: If the column breaks the rules of Arrow's format.
     """
+
+    # It imports Numba, which the driver may do without.
+    from colkern.jit.rows.row_loop import run_noted
 
     def attempt(start: int, stop: int) -> Array:
         # Offsets that lead outside the memory would end the worker or the JVM, not raise.

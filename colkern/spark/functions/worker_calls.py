@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 _NULL = pa.null()
+_NUMBERS = s.Bool | s.Int | s.FloatingPoint
 
 
 class ArrowFunction:
@@ -102,8 +103,10 @@ class ArrowAggregate(ArrowFunction):
 
     function: Reducer
 
-    def _result(self, columns: Sequence[Any]) -> pa.Scalar:
-        return pa.array(self._declared(self.function.reduce(*columns)))[0]
+    def _result(self, columns: Sequence[Any]) -> Any:
+        result = self._declared(self.function.reduce(*columns))
+        # Spark makes an array of each group's value. Of numbers that is sooner done from Python's.
+        return result.to_pylist()[0] if isinstance(result.type, _NUMBERS) else pa.array(result)[0]
 
     def _place(self) -> str:
         return super()._place().replace("batch", "group")

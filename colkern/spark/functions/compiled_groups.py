@@ -87,9 +87,8 @@ def map_groups(
             with a collation, floats within structs or arrays), or if Spark has no type for results.
         CompileError: If the function does not compile.
     """
-    made = function
-    if not isinstance(made, Udf | Reducer | Generator):
-        made = column_function_of(function)
+    given = isinstance(function, Udf | Reducer | Generator)
+    made = function if given else column_function_of(function)
     names = [parameter.name for parameter in made.signature.parameters]
     keys = [by] if isinstance(by, str | Column) else list(by)
     if not keys:
@@ -98,19 +97,27 @@ def map_groups(
     fields = chosen.schema.fields
     if len(fields) != len(keys) + len(names):
         raise ValueError(f"columns: {len(fields) - len(keys)} for {len(names)} parameters")
-    key_fields, value_fields = fields[: len(keys)], fields[len(keys) :]
-    for key in key_fields:
-        _require_same_if_equal(key.name, key.dataType)
-    key_schema, value_schema = spark.StructType(key_fields), spark.StructType(value_fields)
+    key_schema = spark.StructType(fields[: len(keys)])
+    value_schema = spark.StructType(fields[len(keys) :])
     call = GroupFunction(made, arrow_schema(key_schema), arrow_schema(value_schema))
-    # Keys and columns may have the same names; in between they go by numbers.
-    unnamed = chosen.toDF(*[f"c{k}" for k in range(len(fields))])
-    order = [f"c{k}" for k in range(len(keys))]
-    for place, key in zip(order, key_fields, strict=True):
+    return _together(chosen, key_schema).mapInArrow(call, spark_schema(call.schema))
+
+
+def _together(rows: DataFrame, keys: spark.StructType) -> DataFrame:
+    """The rows with the same keys in one partition, one after the other.
+
+    The columns go by numbers, since keys and others may have the same names.
+
+    Raises:
+        UnsupportedError: If equal keys may differ in their bytes.
+    """
+    numbered = rows.toDF(*[f"c{k}" for k in range(len(rows.columns))])
+    places = numbered.columns[: len(keys)]
+    for place, key in zip(places, keys.fields, strict=True):
+        _require_same_if_equal(key.name, key.dataType)
         if isinstance(key.dataType, spark.FloatType | spark.DoubleType):
-            unnamed = unnamed.withColumn(place, _one_zero_one_nan(f.col(place), key.dataType))
-    together = unnamed.repartition(*order).sortWithinPartitions(*order)
-    return together.mapInArrow(call, spark_schema(call.schema))
+            numbered = numbered.withColumn(place, _one_zero_one_nan(f.col(place), key.dataType))
+    return numbered.repartition(*places).sortWithinPartitions(*places)
 
 
 class GroupFunction:

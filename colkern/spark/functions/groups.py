@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -30,13 +31,10 @@ def apply_in_groups(
 ) -> DataFrame:
     """A DataFrame of what a function makes of the rows of each group::
 
-        def centred(key: tuple[int], group: ck.RecordBatch) -> dict[str, object]:
-            price = np.asarray(group["price"])
-            return {"id": group["id"], "price": price - price.mean()}
+        def some(group: ck.RecordBatch) -> ck.RecordBatch:
+            return group[:10]
 
-        colkern.spark.apply_in_groups(
-            frame.groupBy("shop"), centred, {"id": ck.int64(), "price": ck.float64()}
-        )
+        colkern.spark.apply_in_groups(frame.groupBy("shop"), some, frame.schema)
 
     Spark's `applyInArrow`, with record batches of colkern, whose columns are Spark's unless Spark
     sends a group in several pieces. For many small groups see `map_groups`, which runs a compiled
@@ -87,7 +85,7 @@ def cogroup_apply(
 
     def with_key(key: Key, one: pa.Table, other: pa.Table) -> pa.Table:
         given = (_values(key),) if takes_key else ()
-        with _NotedKey(name, key):
+        with _noted_key(name, key):
             made = function(*given, _one_batch(name, one), _one_batch(name, other))
             return pa.Table.from_batches([conformed_batch(name, made, wanted)])
 
@@ -111,7 +109,7 @@ def _table_call(
 
     def with_key(key: Key, table: pa.Table) -> pa.Table:
         given = (_values(key),) if takes_key else ()
-        with _NotedKey(name, key):
+        with _noted_key(name, key):
             made = function(*given, _one_batch(name, table))
             return pa.Table.from_batches([conformed_batch(name, made, schema)])
 
@@ -127,7 +125,7 @@ def _iterator_call(
 
     def with_key(key: Key, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         given = (_values(key),) if takes_key else ()
-        with _NotedKey(name, key):
+        with _noted_key(name, key):
             for count, made in enumerate(function(*given, map(import_batch, batches))):
                 yield conformed_batch(name, made, schema, batch=count)
 
@@ -136,19 +134,14 @@ def _iterator_call(
     return with_key
 
 
-class _NotedKey:
+@contextlib.contextmanager
+def _noted_key(name: str, key: Key) -> Iterator[None]:
     """What is raised within gets a note that says in which group."""
-
-    def __init__(self, name: str, key: Key) -> None:
-        self._name = name
-        self._key = key
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
-        if isinstance(error, Exception):
-            error.add_note(f"{self._name}: in the group {_values(self._key)}")
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"{name}: in the group {_values(key)}")
+        raise
 
 
 def _values(key: Key) -> tuple[Any, ...]:

@@ -110,6 +110,12 @@ class Reducer(ColumnFunction):
         result: Array = plan.run(arrays, length)
         return result
 
+    def reduction(self, *columns: s.DataType) -> Reduction:
+        """How it runs over columns of those types, to take states out of it before `finish`."""
+        self._check_count(len(columns))
+        plan: Reduction = self._plan_for(columns)
+        return plan
+
     def result_type(self, *columns: s.DataType) -> s.DataType:
         """The type of the results for columns of those types; compiles the functions if it has to.
 

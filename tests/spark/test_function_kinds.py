@@ -361,6 +361,9 @@ class Rows:
     def update(state, n: int):
         return state + 1
 
+    def merge(left, right):
+        return left + right
+
 
 def test_keys_that_are_equal_without_being_the_same_are_refused(rows: DataFrame) -> None:
     for key in ("text COLLATE UTF8_LCASE", "array(price)", "struct(1, price)"):

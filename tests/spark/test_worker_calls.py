@@ -20,6 +20,7 @@ from colkern.spark.functions import ArrowAggregate, ArrowFunction
 from colkern.spark.functions.batches import BatchFunction
 from colkern.spark.functions.compiled_groups import GroupFunction
 from colkern.spark.functions.iterators import ArrowIterator
+from colkern.spark.functions.partial_aggregates import FinalAggregate, PartialAggregate
 
 
 def difference(left: float, right: float) -> float:
@@ -219,6 +220,60 @@ def test_each_group_gets_its_result(
     assert found("total_and_count") == [(k, sum(v), len(groups[k])) for k, v in given.items()]
     assert found("positives") == [(k, item) for k, v in given.items() for item in v if item > 0]
     assert found("Sum") == [(k, sum(v)) for k, v in given.items()]
+
+
+class Spread:
+    """The first value, the largest difference to it, and whether there was one."""
+
+    def init():
+        return 0, 0, False
+
+    def update(state, value: int):
+        if not state[2]:
+            return value, 0, True
+        return state[0], max(state[1], abs(value - state[0])), True
+
+    def merge(left, right):
+        if not left[2] or not right[2]:
+            return left if left[2] else right
+        return left[0], max(left[1], abs(right[0] - left[0]) + right[1]), True
+
+    def finish(state) -> tuple[int, int] | None:
+        return (state[0], state[1]) if state[2] else None
+
+
+@pytest.fixture(scope="module")
+def spread() -> tuple[PartialAggregate, FinalAggregate]:
+    keys = ck.Schema([ck.field("key", ck.int64())])
+    values = ck.Schema([ck.field("value", ck.int32())])
+    partial = PartialAggregate(ck.reducer(Spread), keys, values)
+    return partial, FinalAggregate(partial, keys)
+
+
+@given(ROWS, st.integers(1, 5))
+def test_states_of_batches_are_merged_in_order(
+    spread: tuple[PartialAggregate, FinalAggregate], rows: list[Any], size: int
+) -> None:
+    table = pa.table(
+        {
+            "c0": pa.array([key for key, _ in rows], pa.int64()),
+            "c1": pa.array([value for _, value in rows], pa.int32()),
+        }
+    )
+    partial, final = spread
+    states = [row for batch in partial(iter(table.to_batches(size))) for row in batch.to_pylist()]
+    # A stable sort by key is what the shuffle may leave of the order.
+    states.sort(key=lambda row: (row["c0"] is not None, row["c0"] or 0))
+    made = pa.Table.from_pylist(states, pa.schema(partial.schema))
+    found = {
+        row["key"]: row["f0"]
+        for batch in final(iter(made.to_batches(3)))
+        for row in batch.to_pylist()
+    }
+    firsts: dict[Any, Any] = {}
+    for key, value in rows:
+        firsts[key] = value if firsts.get(key) is None else firsts[key]
+    assert found == firsts
 
 
 def test_results_of_groups_have_the_columns_of_the_keys_and_of_a_tuple(

@@ -98,21 +98,22 @@ def udf(
     """
     if isinstance(function, str) or function is None:
         return lambda plain: _column_function(column_function_of(plain, function, **options))
-    if isinstance(function, Udf | Reducer | Generator):
-        if options:
-            raise TypeError(
-                f"{', '.join(options)}: say so to colkern.{function.KIND}, which made the function"
-            )
-        return _column_function(function)
     return _column_function(column_function_of(function, None, **options))
 
 
 def column_function_of(plain: Any, signature: str | None = None, **options: Any) -> ColumnFunction:
-    """What `colkern.udf`, `generator` or `reducer` makes of a function of rows; by what it is.
+    """What `colkern.udf`, `generator` or `reducer` makes of a function of rows, by what it is.
 
     Raises:
-        As those.
+        TypeError: If they made it already, and there are options; and as those.
+        UnsupportedError, CompileError: As those.
     """
+    if isinstance(plain, Udf | Reducer | Generator):
+        if options:
+            raise TypeError(
+                f"{', '.join(options)}: say so to colkern.{plain.KIND}, which made the function"
+            )
+        return plain
     make: Callable[..., Any] = row_function
     if inspect.isgeneratorfunction(plain):
         make = generator

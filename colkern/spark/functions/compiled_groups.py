@@ -92,8 +92,7 @@ def map_groups(
             with a collation, floats within structs or arrays), or if Spark has no type for results.
         CompileError: If the function does not compile.
     """
-    given = isinstance(function, Udf | Reducer | Generator)
-    made = function if given else column_function_of(function)
+    made = column_function_of(function)
     names = [parameter.name for parameter in made.signature.parameters]
     keys = [by] if isinstance(by, str | Column) else list(by)
     if not keys:

@@ -90,9 +90,9 @@ class Reducer(ColumnFunction):
 
         What the functions raise themselves comes through, with a note that says in which row.
         """
-        plan, arrays, length = self._planned(self._arrays(columns))
         if by is None:
-            return plan.run(arrays, length).to_pylist()[0]
+            return self.reduce(*columns).to_pylist()[0]
+        plan, arrays, length = self._planned(self._arrays(columns))
         from colkern.operations.grouping import group_rows
 
         keys = dict(_named_keys(by))
@@ -103,6 +103,18 @@ class Reducer(ColumnFunction):
         results = plan.run_groups(arrays, length, groups)
         parts = [groups.keys(key) for key in keys.values()]
         return RecordBatch.from_arrays([*parts, results], [*keys, self.name])
+
+    def reduce(self, *columns: Any) -> Array:
+        """As a call without `by`, but the value is an array of one slot, of the type of the results."""
+        plan, arrays, length = self._planned(self._arrays(columns))
+        result: Array = plan.run(arrays, length)
+        return result
+
+    def reduction(self, *columns: s.DataType) -> Reduction:
+        """How it runs over columns of those types, to take states out of it before `finish`."""
+        self._check_count(len(columns))
+        plan: Reduction = self._plan_for(columns)
+        return plan
 
     def result_type(self, *columns: s.DataType) -> s.DataType:
         """The type of the results for columns of those types; compiles the functions if it has to.

@@ -12,16 +12,37 @@ PySpark 4.1 or later, the first release with `arrow_udf`.
 """
 
 from colkern.java import Java, JavaNotFoundError, find_java
-from colkern.spark.functions import udf
+from colkern.spark.deployment import install
+from colkern.spark.devices import task_device
+from colkern.spark.functions import (
+    apply_in_groups,
+    cogroup_apply,
+    iterator_udf,
+    map_batches,
+    map_groups,
+    udf,
+    udtf,
+)
 from colkern.spark.session import start_session
 from colkern.spark.source import read, register_source
+from colkern.spark.worker import set_up_worker
 
 __all__ = [
     "Java",
     "JavaNotFoundError",
+    "apply_in_groups",
+    "cogroup_apply",
     "find_java",
+    "install",
+    "iterator_udf",
+    "map_batches",
+    "map_groups",
     "read",
     "register_source",
     "start_session",
+    "task_device",
     "udf",
+    "udtf",
 ]
+
+set_up_worker()

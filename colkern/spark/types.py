@@ -1,19 +1,63 @@
-"""The data types that Spark's Arrow path has, in colkern's terms and in Spark's."""
+"""The data types that Spark's Arrow path has, in colkern's terms and in Spark's, both ways."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyspark.sql import types as spark
 
 from colkern import schema as s
 from colkern.errors import UnsupportedError
+from colkern.jit.signatures import Parameter
 
 _INTEGERS = {8: spark.ByteType, 16: spark.ShortType, 32: spark.IntegerType, 64: spark.LongType}
 _FLOATS = {32: spark.FloatType, 64: spark.DoubleType}
 _MAX_PRECISION = 38
+
+VARIANT: s.Struct = s.struct(
+    [
+        s.field("value", s.binary(), nullable=False),
+        s.field("metadata", s.binary(), nullable=False, metadata={b"variant": b"true"}),
+    ]
+)
+"""A column of Spark's variants: two byte strings a value; what tells it from a struct is metadata."""
+
+_METADATA_KEY = b"SPARK::metadata::json"
+
+
+# From colkern's types to Spark's
+
+
+def spark_type(data_type: s.DataType) -> spark.DataType:
+    """Spark's type for a column of results; encoded types and views become the plain ones.
+
+    Raises:
+        UnsupportedError: If Spark has none; says what to declare instead.
+    """
+    kind = type(data_type)
+    found = _SPARK_TYPES[kind](data_type) if kind in _SPARK_TYPES else None
+    if found is None:
+        hint = f"; declare {_INSTEAD[kind]}" if kind in _INSTEAD else ""
+        raise UnsupportedError(f"Spark has no type for results of {data_type}{hint}")
+    return found
+
+
+def spark_schema(fields: Mapping[str, s.DataType] | s.Schema) -> spark.StructType:
+    """Spark's schema for a table of results.
+
+    Raises:
+        UnsupportedError: If Spark has no type for a column.
+    """
+    schema = fields if isinstance(fields, s.Schema) else s.Schema(s.as_fields(fields))
+    return spark.StructType([_spark_field(field) for field in schema.fields])
+
+
+def _spark_field(field: s.Field) -> spark.StructField:
+    metadata = json.loads((field.metadata or {}).get(_METADATA_KEY, b"null"))
+    return spark.StructField(field.name, spark_type(field.type), field.nullable, metadata)
 
 
 def _int(type_: s.Int) -> spark.DataType | None:
@@ -48,7 +92,46 @@ def _binary(_: s.DataType) -> spark.DataType:
     return spark.BinaryType()
 
 
+def _list(type_: s.List) -> spark.DataType:
+    return spark.ArrayType(spark_type(type_.value_type), type_.value_field.nullable)
+
+
+def _map(type_: s.Map) -> spark.DataType:
+    key, item = type_.entries_field.type.fields
+    return spark.MapType(spark_type(key.type), spark_type(item.type), item.nullable)
+
+
+def _struct(type_: s.Struct) -> spark.DataType:
+    for field in type_.fields:
+        for key, value in (field.metadata or {}).items():
+            if value == b"true" and (field.name, key) in _MARKED:
+                return _MARKED[field.name, key](field)
+    return spark_schema(s.Schema(type_.fields))
+
+
+def _geometry(field: s.Field) -> spark.DataType:
+    return spark.GeometryType(_spatial_reference(field))
+
+
+def _geography(field: s.Field) -> spark.DataType:
+    return spark.GeographyType(_spatial_reference(field))
+
+
+def _spatial_reference(field: s.Field) -> int | str:
+    number = int((field.metadata or {})[b"srid"])
+    return "ANY" if number == spark.GeometryType.MIXED_SRID else number
+
+
+_MARKED: dict[tuple[str, bytes], Callable[[s.Field], spark.DataType]] = {
+    ("metadata", b"variant"): lambda _: spark.VariantType(),
+    ("wkb", b"geometry"): _geometry,
+    ("wkb", b"geography"): _geography,
+}
+"""Structs that Spark takes for values of another type: the field and the key that mark them."""
+
+
 _SPARK_TYPES: dict[type[s.DataType], Callable[[Any], spark.DataType | None]] = {
+    s.Null: lambda _: spark.NullType(),
     s.Bool: lambda _: spark.BooleanType(),
     s.Int: _int,
     s.FloatingPoint: _float,
@@ -59,8 +142,20 @@ _SPARK_TYPES: dict[type[s.DataType], Callable[[Any], spark.DataType | None]] = {
     s.Duration: lambda t: spark.DayTimeIntervalType() if t.unit == "us" else None,
     s.Utf8: _string,
     s.LargeUtf8: _string,
+    s.Utf8View: _string,
     s.Binary: _binary,
     s.LargeBinary: _binary,
+    s.BinaryView: _binary,
+    s.FixedSizeBinary: _binary,
+    s.List: _list,
+    s.LargeList: _list,
+    s.ListView: _list,
+    s.LargeListView: _list,
+    s.FixedSizeList: _list,
+    s.Map: _map,
+    s.Struct: _struct,
+    s.Dictionary: lambda t: spark_type(t.value_type),
+    s.RunEndEncoded: lambda t: spark_type(t.values_field.type),
 }
 
 _INSTEAD: dict[type[s.DataType], str] = {
@@ -71,7 +166,105 @@ _INSTEAD: dict[type[s.DataType], str] = {
     s.Time: "time64",
     s.Timestamp: 'timestamp("us")',
     s.Duration: 'duration("us")',
+    s.Interval: 'int32 for months, duration("us") for days and times, and cast it in SQL',
+    s.Union: "a struct with a field for each alternative",
+    s.Extension: "its storage type, or colkern.spark.types.VARIANT for variants",
 }
+
+
+# From Spark's types to colkern's
+
+
+def arrow_type(data_type: spark.DataType) -> s.DataType:
+    """The data type in which Spark passes a column of one of its types, and wants it back.
+
+    Raises:
+        UnsupportedError: If it passes none; says what to do instead.
+    """
+    kind = next((kind for kind in type(data_type).__mro__ if kind in _ARROW_TYPES), None)
+    if kind is None:
+        name = data_type.simpleString()
+        hint = next((h for k, h in _CAST_IN_SQL.items() if isinstance(data_type, k)), "")
+        raise UnsupportedError(f"Spark passes no columns of {name} to Python as Arrow{hint}")
+    return _ARROW_TYPES[kind](data_type)
+
+
+def arrow_schema(schema: spark.StructType) -> s.Schema:
+    """The schema in which Spark passes a table, and wants it back.
+
+    Raises:
+        UnsupportedError: If it passes no such columns; names the first of them.
+    """
+    return s.Schema(tuple(map(_arrow_field, schema.fields)))
+
+
+def _arrow_field(field: spark.StructField) -> s.Field:
+    try:
+        type_ = arrow_type(field.dataType)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{field.name}: {error}") from None
+    metadata = {_METADATA_KEY: json.dumps(field.metadata).encode()} if field.metadata else None
+    return s.field(field.name, type_, field.nullable, metadata)
+
+
+def _arrow_map(type_: spark.MapType) -> s.DataType:
+    key = s.field("key", arrow_type(type_.keyType), nullable=False)
+    return s.map_(key, s.field("value", arrow_type(type_.valueType), type_.valueContainsNull))
+
+
+def _arrow_list(type_: spark.ArrayType) -> s.DataType:
+    return s.list_(s.field("element", arrow_type(type_.elementType), type_.containsNull))
+
+
+def _geo(kind: str) -> Callable[[Any], s.DataType]:
+    def made(type_: Any) -> s.DataType:
+        metadata = {kind.encode(): b"true", b"srid": str(type_.srid).encode()}
+        wkb = s.field("wkb", s.binary(), nullable=False, metadata=metadata)
+        return s.struct([s.field("srid", s.int32(), nullable=False), wkb])
+
+    return made
+
+
+_ARROW_TYPES: dict[type[spark.DataType], Callable[[Any], s.DataType]] = {
+    spark.NullType: lambda _: s.null(),
+    spark.BooleanType: lambda _: s.bool_(),
+    spark.ByteType: lambda _: s.int8(),
+    spark.ShortType: lambda _: s.int16(),
+    spark.IntegerType: lambda _: s.int32(),
+    spark.LongType: lambda _: s.int64(),
+    spark.FloatType: lambda _: s.float32(),
+    spark.DoubleType: lambda _: s.float64(),
+    spark.DecimalType: lambda t: s.decimal128(t.precision, t.scale),
+    spark.DateType: lambda _: s.date32(),
+    spark.TimestampType: lambda _: s.timestamp("us", "UTC"),
+    spark.TimestampNTZType: lambda _: s.timestamp("us"),
+    spark.DayTimeIntervalType: lambda _: s.duration("us"),
+    spark.StringType: lambda _: s.utf8(),
+    spark.BinaryType: lambda _: s.binary(),
+    spark.ArrayType: _arrow_list,
+    spark.MapType: _arrow_map,
+    spark.StructType: lambda t: s.Struct(arrow_schema(t).fields),
+    spark.VariantType: lambda _: VARIANT,
+    spark.UserDefinedType: lambda t: arrow_type(t.sqlType()),
+}
+
+# Types that came with later releases than the oldest that colkern works with.
+for _name, _made in {
+    "TimeType": lambda _: s.time64("ns"),
+    "GeometryType": _geo("geometry"),
+    "GeographyType": _geo("geography"),
+}.items():
+    if hasattr(spark, _name):
+        _ARROW_TYPES[getattr(spark, _name)] = _made
+
+_CAST_IN_SQL: dict[type[spark.DataType], str] = {
+    spark.YearMonthIntervalType: "; cast it to a number of months: CAST(x AS INTERVAL MONTH), then "
+    "CAST(… AS INT)",
+    spark.CalendarIntervalType: "; use a day-time interval, or extract its parts in SQL",
+}
+
+
+# Hints
 
 COLUMNS_OF_HINTS: dict[type, s.DataType] = {
     bool: s.bool_(),
@@ -87,15 +280,9 @@ COLUMNS_OF_HINTS: dict[type, s.DataType] = {
 """The type that a Spark column most likely has for a parameter with one of Python's types as hint."""
 
 
-def spark_type(data_type: s.DataType) -> spark.DataType:
-    """Spark's type for a column of results.
-
-    Raises:
-        UnsupportedError: If Spark has none; says what to declare instead.
-    """
-    kind = type(data_type)
-    found = _SPARK_TYPES[kind](data_type) if kind in _SPARK_TYPES else None
-    if found is None:
-        hint = f"; declare {_INSTEAD[kind]}" if kind in _INSTEAD else ""
-        raise UnsupportedError(f"Spark has no type for results of {data_type}{hint}")
-    return found
+def column_type(parameter: Parameter) -> s.DataType | None:
+    """The type of the column that a parameter will most likely get; None if nobody can tell."""
+    declared = parameter.type
+    if declared is None or isinstance(declared, s.DataType):
+        return declared
+    return COLUMNS_OF_HINTS.get(declared)

@@ -367,7 +367,7 @@ def test_no_worker_waits_for_the_rows_of_another(monkeypatch: pytest.MonkeyPatch
 
     call = Udf.__call__
     monkeypatch.setattr(Udf, "__call__", counted)
-    monkeypatch.setattr(colkern.spark.functions, "_one_process_compiles", lock)
+    monkeypatch.setattr(colkern.spark.functions.compiling, "one_process_compiles", lock)
     function = colkern.spark.functions.ArrowFunction(ck.udf("(float64) -> float64")(same))
     batch = pa.array([0.5] * 10_000)
     for _ in range(2):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from colkern import schema as s
@@ -88,6 +89,37 @@ class Reduction:
         """A result for each group of rows."""
         passed, _, _ = self._inputs.of(arrays)
         return self._results(self._grouped, length, [*passed, groups.numbers], len(groups.firsts))
+
+    def no_states(self) -> States:
+        """The arrays of the states of no group: an array for each number of a state."""
+        return self._fresh(0)
+
+    def group_states(self, arrays: Sequence[Array], length: int, groups: Groups) -> States:
+        """The state of each group of rows, before `finish`."""
+        passed, _, _ = self._inputs.of(arrays)
+        return self._reduced(self._grouped, length, [*passed, groups.numbers], len(groups.firsts))
+
+    def results_of_states(self, states: States, offsets: NDArray[np.int64]) -> Array:
+        """A result for each run of states, merged in their order; the reducer must have a `merge`.
+
+        Args:
+            states: As from `group_states`, for all runs one after the other.
+            offsets: The first state of each run, and the number of states (int64[runs + 1]).
+        """
+        assert self._merge is not None
+        firsts, counts = offsets[:-1], np.diff(offsets)
+        whole = [array[firsts] for array in states]
+        for place in range(1, int(counts.max(initial=0))):
+            runs = np.flatnonzero(counts > place)
+            left = [array[runs] for array in whole]
+            right = [array[firsts[runs] + place] for array in states]
+            merged = self._fresh(len(runs))
+            arguments = [bits(None), *left, *right, *merged]
+            self._merge.compile(arguments)
+            self._merge.run_range(0, len(runs), arguments)
+            for array, part in zip(whole, merged, strict=True):
+                array[runs] = part
+        return self._finish.results([bits(None), *whole], None, 0, len(firsts))
 
     def compile(self, types: Sequence[s.DataType]) -> None:
         """Compile all loops for arrays of those types; nothing is called but `init`.

@@ -1,0 +1,109 @@
+"""`map_batches`: functions of an iterator of record batches over whole DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
+
+from colkern import schema as s
+from colkern.arrays import RecordBatch
+from colkern.interchange import import_batch
+from colkern.spark.functions.results import conformed_batch
+from colkern.spark.types import arrow_schema, spark_schema
+
+ResultSchema: TypeAlias = s.Schema | Mapping[str, s.DataType] | StructType | str
+"""How the columns of results are declared: in colkern's types, in Spark's, or as text in SQL."""
+
+
+class BatchFunction:
+    """What Spark's workers call for a partition: pyarrow's batches come as colkern's, not copied.
+
+    Args:
+        function: The user's function.
+        schema: The columns of the results.
+        bare: Whether the function gets the number of rows alone, and no columns.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], schema: s.Schema, *, bare: bool = False
+    ) -> None:
+        self.function = function
+        self.schema = schema
+        self.bare = bare
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The batches that the function yields, checked."""
+        name = function_name(self.function)
+        source = map(_without_columns if self.bare else import_batch, batches)
+        for count, made in enumerate(self.function(source)):
+            yield conformed_batch(name, made, self.schema, batch=count)
+
+
+def map_batches(
+    frame: DataFrame, function: Callable[..., Any], schema: ResultSchema, **options: Any
+) -> DataFrame:
+    """A DataFrame of what a function makes of the record batches of each partition::
+
+        def cheap(batches: Iterator[ck.RecordBatch]) -> Iterator[ck.RecordBatch]:
+            for batch in batches:
+                yield ck.filter(batch, ck.less(batch["price"], ck.array([9.5])))
+
+        colkern.spark.map_batches(frame, cheap, frame.schema)
+
+    Spark's `mapInArrow`, with record batches of colkern: columns are not copied on the way in, nor on
+    the way out if they have the declared type. Batches are processed as they come. Works on streaming
+    DataFrames too.
+
+    Args:
+        frame: The rows.
+        function: Takes an iterator of `ck.RecordBatch`; yields record batches, of colkern or of any
+            library of Arrow's, or mappings of names to columns: arrays, NumPy arrays, or lists of
+            Python values. As many rows as it likes, columns in any order.
+        schema: The columns of the results: a colkern schema, a mapping of names to data types, or
+            what Spark takes, a `StructType` or text such as `"name string, price double"`.
+        **options: `barrier` and `profile`, as for `mapInArrow`.
+
+    Raises:
+        UnsupportedError: If Spark does not pass a column of `frame` or of `schema` as Arrow.
+
+    A result with other columns, or with a value that does not fit what was declared, fails the query
+    with the name of the function, the column and the row.
+    """
+    arrow_schema(frame.schema)
+    result = result_schema(schema)
+    bare = not frame.columns
+    if bare:
+        # Spark's workers forget how many rows there are where there is no column.
+        frame = frame.select(f.lit(True).alias("row"))
+    call = BatchFunction(function, arrow_schema(result), bare=bare)
+    return frame.mapInArrow(call, result, **options)
+
+
+def result_schema(schema: ResultSchema) -> StructType:
+    """Spark's schema for what was declared.
+
+    Raises:
+        UnsupportedError: If Spark has no type for a column.
+        TypeError: If nothing like a schema was declared.
+    """
+    if isinstance(schema, str):
+        schema = StructType.fromDDL(schema)
+    if isinstance(schema, StructType):
+        return schema
+    if isinstance(schema, s.Schema | Mapping):
+        return spark_schema(schema)
+    raise TypeError(f"schema: expected a schema, a mapping, or text, got {schema!r}")
+
+
+def _without_columns(batch: pa.RecordBatch) -> RecordBatch:
+    return RecordBatch(s.Schema([]), [], batch.num_rows)
+
+
+def function_name(function: Callable[..., Any]) -> str:
+    """What messages call a user's function."""
+    return getattr(function, "__name__", type(function).__name__)

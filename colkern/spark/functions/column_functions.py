@@ -1,0 +1,138 @@
+"""`udf`: functions of colkern as column functions of Spark: of a row, of a group, to arrays."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pyspark
+
+from colkern.jit import Generator, Reducer, Udf, generator, reducer
+from colkern.jit import udf as row_function
+from colkern.spark.functions.declarations import column_types, result_type
+from colkern.spark.functions.worker_calls import ArrowAggregate, ArrowFunction
+from colkern.spark.types import spark_type
+
+if TYPE_CHECKING:
+    from colkern.spark.functions.declarations import ColumnFunction
+
+try:
+    from pyspark.sql.functions import ArrowUDFType, arrow_udf
+except ImportError as error:
+    raise ImportError(
+        f"colkern.spark needs PySpark 4.1 or later, the first with arrow_udf; "
+        f"this is {pyspark.__version__}"
+    ) from error
+
+
+def udf(
+    function: Callable[..., Any] | Udf | Reducer | Generator | str | None = None,
+    /,
+    **options: Any,
+) -> Callable[..., Any]:
+    """Make a function into a column function for Spark, without pandas on the way::
+
+        @colkern.spark.udf
+        def net(price: float, discount: float | None) -> float:
+            ...
+
+        frame.select(net("l_extendedprice", "l_discount"))
+        spark.udf.register("net", net)
+
+    ======================================  =======================================================
+    what is given                           what Spark gets
+    ======================================  =======================================================
+    a function of a row, or `ck.udf`        a function of columns: a value for each row
+    a class with `init` and `update`, or    an aggregate: `frame.groupBy(k).agg(mean("x"))`, and over
+    `ck.reducer`                            windows: `mean("x").over(Window.partitionBy(k))`
+    a generator function, or                a function to a column of arrays, for
+    `ck.generator`                          `explode(words("text"))`
+    ======================================  =======================================================
+
+    It is compiled on the driver, here and now, and its code is cached on disk: workers on the same
+    machine load it, and on another machine one worker compiles for all of them. Columns go into it
+    as Spark sends them, a batch (of an aggregate: a group) at a time, and are not copied.
+
+    ==============================  ===============================================================
+    Spark's columns                 the function gets, and as a rule returns
+    ==============================  ===============================================================
+    boolean                         `bool`
+    byte, short, integer, long      `int`
+    float, double                   `float`
+    decimal up to 18 digits         `int`, scaled: declare `Annotated[int, ck.decimal128(12, 2)]`
+    decimal of more digits          a decimal: declare `ck.decimal128(38, 2)`
+    date                            `int`, days: hint `datetime.date`
+    timestamp, timestamp_ntz        `int`, microseconds: hint `datetime.datetime`
+    day-time interval               `int`, microseconds: hint `datetime.timedelta`
+    time                            `int`, nanoseconds: declare `Annotated[int, ck.time64("ns")]`
+    string, binary                  a byte string, `colkern.jit.ByteString`: hint `str` or `bytes`
+    array, map, struct              what a slot is in compiled code: hints such as `list[float]`,
+                                    `dict[str, int]`, `tuple[int, str]`, or data types
+    variant                         a struct: declare `colkern.spark.types.VARIANT`
+    `NULL` without a type           nulls of the parameter's type
+    ==============================  ===============================================================
+
+    Args:
+        function: A plain function or class, or what `colkern.udf`, `reducer` and `generator` make.
+            All parameters must have types, by hints or by a signature, unless the type of the
+            results is declared. Or a signature, as text.
+        **options: `returns`, `nulls`, `signature`, as for those three.
+
+    Returns:
+        Spark's own user-defined function: call it with columns, in order or by the names of the
+        parameters, and register it for SQL.
+
+    Raises:
+        TypeError: If the type of the results is neither declared nor to be inferred.
+        UnsupportedError: If Spark has no type for the results.
+        CompileError: If the function does not compile: the line and the construct.
+
+    A result with the hint `datetime.datetime` is a timestamp, a moment whatever the time zone of the
+    session, as everywhere in PySpark. For a timestamp_ntz declare `returns=ck.timestamp("us")`.
+
+    A column of another type than its parameter's fails the query with a `TypeError` that names the
+    parameter; what the function raises comes back with the row, the batch and the partition.
+    Year-month and calendar intervals are not passed to Python by Spark: cast them in SQL.
+    """
+    if isinstance(function, str) or function is None:
+        return lambda plain: _column_function(column_function_of(plain, function, **options))
+    return _column_function(column_function_of(function, None, **options))
+
+
+def column_function_of(plain: Any, signature: str | None = None, **options: Any) -> ColumnFunction:
+    """What `colkern.udf`, `generator` or `reducer` makes of a function of rows, by what it is.
+
+    Raises:
+        TypeError: If they made it already, and there are options; and as those.
+        UnsupportedError, CompileError: As those.
+    """
+    if isinstance(plain, Udf | Reducer | Generator):
+        if options:
+            raise TypeError(
+                f"{', '.join(options)}: say so to colkern.{plain.KIND}, which made the function"
+            )
+        return plain
+    make: Callable[..., Any] = row_function
+    if inspect.isgeneratorfunction(plain):
+        make = generator
+    elif inspect.isclass(plain):
+        make = reducer
+    made: ColumnFunction = make(signature, **options)(plain)
+    return made
+
+
+def _column_function(function: ColumnFunction) -> Callable[..., Any]:
+    columns = column_types(function)
+    returns = result_type(function, columns)
+    if columns is not None:
+        function.compile(*columns)
+    aggregates = isinstance(function, Reducer)
+    call = (ArrowAggregate if aggregates else ArrowFunction)(function, returns)
+    kind = ArrowUDFType.GROUPED_AGG if aggregates else ArrowUDFType.SCALAR
+    with warnings.catch_warnings():
+        # Spark prefers hints of pyarrow's types, which the user's function does not have.
+        warnings.filterwarnings("ignore", "It is preferred to specify type hints", UserWarning)
+        made: Callable[..., Any] = arrow_udf(call, spark_type(returns), kind)
+    return made

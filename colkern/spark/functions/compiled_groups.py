@@ -1,0 +1,265 @@
+"""`map_groups`: a compiled function over many groups at once, each of them seen whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+from pyspark.sql import types as spark
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch
+from colkern.builders import array as new_array
+from colkern.errors import LimitExceededError, UnsupportedError
+from colkern.interchange import import_batch
+from colkern.jit import Generator, Reducer, Udf
+from colkern.layouts import Role
+from colkern.memory import Buffer
+from colkern.operations import cast, list_flatten, list_parent_indices
+from colkern.operations.selection import take_positions
+from colkern.spark.functions import compiling
+from colkern.spark.functions.column_functions import column_function_of
+from colkern.spark.functions.declarations import result_type
+from colkern.spark.functions.group_runs import Runs, runs_of_groups
+from colkern.spark.functions.partial_aggregates import FinalAggregate, PartialAggregate
+from colkern.spark.functions.results import conformed
+from colkern.spark.functions.tables import columns_of, item_columns
+from colkern.spark.types import arrow_schema, spark_schema
+
+if TYPE_CHECKING:
+    from colkern.spark.functions.declarations import ColumnFunction
+
+_BINARY = "UTF8_BINARY"
+_MOST_ROWS = 2**31 - 1
+
+
+def map_groups(
+    frame: DataFrame,
+    by: str | Column | Sequence[str | Column],
+    function: Callable[..., Any] | Udf | Reducer | Generator,
+    *,
+    columns: Sequence[str | Column] | None = None,
+) -> DataFrame:
+    """A DataFrame of what a compiled function makes of each group of rows::
+
+        def drawdown(price: list[float]) -> tuple[float, float]:
+            highest, deepest = price[0], 0.0
+            for value in price:
+                highest = max(highest, value)
+                deepest = max(deepest, highest - value)
+            return highest, deepest
+
+        colkern.spark.map_groups(frame.select("stock", "price"), "stock", drawdown)
+
+    For many small groups: where `applyInPandas` and `applyInArrow` make a call to Python for each
+    group, this makes one for each batch of rows. Rows are brought together by the keys and sorted by
+    them (Spark's own shuffle and sort), so each group lies in one piece, in one partition, and a batch
+    of rows is some whole groups and a part of one more, which waits for its rest. The columns of the
+    whole groups become lists over the same memory, a list a group, and the function is compiled to
+    run over the lists. Memory is that of a batch, or of the largest group.
+
+    ==========================  ===================================================================
+    function                    gets for each group, and gives
+    ==========================  ===================================================================
+    a function, or `ck.udf`     a list of each column; one row
+    a generator function, or    a list of each column; as many rows as it yields
+    `ck.generator`
+    a class, or `ck.reducer`    its rows one by one; one row
+    ==========================  ===================================================================
+
+    A reducer that has a `merge` needs no sorted rows: it runs where the rows are, and what is brought
+    together is the state of each group of each batch. So it is the faster form of an aggregate, for large
+    groups as well.
+
+    Args:
+        frame: The rows.
+        by: The keys: names of columns, or columns. Null is a key, NaN is one, 0.0 and -0.0 are the
+            same, as for `groupBy`.
+        function: Its parameters are columns of the frame by name, of the hinted type or a smaller
+            number. Within a group, rows come in no order that could be relied on.
+        columns: The columns that the parameters stand for, in order, over their names.
+
+    Returns:
+        The keys, and the results: the fields of a tuple, or a column under the function's name.
+
+    Raises:
+        TypeError: If a column is not of its parameter's type.
+        UnsupportedError: If keys are of a type whose values are equal without being the same (text
+            with a collation, floats within structs or arrays), or if Spark has no type for results.
+        CompileError: If the function does not compile.
+    """
+    made = column_function_of(function)
+    names = [parameter.name for parameter in made.signature.parameters]
+    keys = [by] if isinstance(by, str | Column) else list(by)
+    if not keys:
+        raise ValueError("by: expected one key at least")
+    chosen = frame.select(*keys, *(names if columns is None else columns))
+    fields = chosen.schema.fields
+    if len(fields) != len(keys) + len(names):
+        raise ValueError(f"columns: {len(fields) - len(keys)} for {len(names)} parameters")
+    key_schema = spark.StructType(fields[: len(keys)])
+    value_schema = spark.StructType(fields[len(keys) :])
+    keys_in_arrow, values = arrow_schema(key_schema), arrow_schema(value_schema)
+    rows = _with_plain_keys(chosen, key_schema)
+    if isinstance(made, Reducer) and made.functions.merge is not None:
+        partial = PartialAggregate(made, keys_in_arrow, values)
+        rows = rows.mapInArrow(partial, spark_schema(partial.schema))
+        final = FinalAggregate(partial, keys_in_arrow)
+        return _together(rows, len(keys)).mapInArrow(final, spark_schema(final.schema))
+    call = GroupFunction(made, keys_in_arrow, values)
+    return _together(rows, len(keys)).mapInArrow(call, spark_schema(call.schema))
+
+
+def _with_plain_keys(rows: DataFrame, keys: spark.StructType) -> DataFrame:
+    """The rows with keys that have the same bytes if they are equal.
+
+    The columns go by numbers, since keys and others may have the same names.
+
+    Raises:
+        UnsupportedError: If equal keys may differ in their bytes.
+    """
+    numbered = rows.toDF(*[f"c{k}" for k in range(len(rows.columns))])
+    for place, key in zip(numbered.columns, keys.fields, strict=False):
+        _require_same_if_equal(key.name, key.dataType)
+        if isinstance(key.dataType, spark.FloatType | spark.DoubleType):
+            numbered = numbered.withColumn(place, _one_zero_one_nan(f.col(place), key.dataType))
+    return numbered
+
+
+def _together(rows: DataFrame, keys: int) -> DataFrame:
+    """The rows with the same keys, which come first, in one partition, one after the other."""
+    places = rows.columns[:keys]
+    return rows.repartition(*places).sortWithinPartitions(*places)
+
+
+class GroupFunction:
+    """What Spark's workers call for a partition whose rows are sorted by the keys.
+
+    Args:
+        function: The function of columns.
+        keys: The keys, which are the first columns of the batches.
+        values: The columns of the function's parameters, which are the others.
+    """
+
+    def __init__(self, function: ColumnFunction, keys: s.Schema, values: s.Schema) -> None:
+        self.function = function
+        self._keys = keys
+        self._values = values
+        self._elements = _element_types(function, values)
+        lists = list(map(s.list_, self._elements))
+        types: list[s.DataType] = self._elements if isinstance(function, Reducer) else [*lists]
+        returns = result_type(function, types)
+        function.compile(*types)
+        item = returns.fields[0].type if isinstance(function, Generator) else returns
+        results = item_columns(function.name, item).fields
+        # A group may have no result, which is null in all columns.
+        nullable = [s.field(field.name, field.type) for field in results]
+        self.schema = s.Schema((*keys.fields, *nullable))
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The keys and results of the groups, some groups at a time."""
+        pieces = (import_batch(batch).columns for batch in batches)
+        first = True
+        for runs in runs_of_groups(pieces, len(self._keys)):
+            if first:
+                with compiling.one_process_compiles():
+                    self._rows(runs.first(compiling.FEW))
+                first = False
+            yield self._rows(runs)
+
+    def _rows(self, runs: Runs) -> pa.RecordBatch:
+        keys, values = runs.columns[: len(self._keys)], runs.columns[len(self._keys) :]
+        firsts = runs.offsets[:-1]
+        try:
+            results = self._called(values, runs.offsets)
+        except Exception as error:
+            error.add_note(f"{self.function.name}: rows are groups here, see map_groups")
+            raise
+        if isinstance(self.function, Generator):
+            firsts = firsts[list_parent_indices(results).items(Role.DATA)]
+            results = list_flatten(results)
+        parts = [take_positions(key, firsts) for key in keys]
+        parts += columns_of(results)
+        length = results.length
+        checked = [
+            conformed(self.function.name, part, field, place=f"column {field.name!r}")
+            for part, field in zip(parts, self.schema.fields, strict=True)
+        ]
+        return pa.record_batch(RecordBatch(self.schema, checked, length))
+
+    def _called(self, values: Sequence[Array], offsets: Any) -> Array:
+        columns = [cast(*pair) for pair in zip(values, self._elements, strict=True)]
+        if isinstance(self.function, Reducer):
+            numbers = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+            grouped: RecordBatch = self.function(*columns, by=new_array(numbers))
+            return grouped.columns[1]
+        return self.function(*[_lists(column, offsets) for column in columns])
+
+
+def _element_types(function: ColumnFunction, values: s.Schema) -> list[s.DataType]:
+    """The types that the columns of the parameters are cast to, where nothing is lost."""
+    if isinstance(function, Reducer):
+        return [field.type for field in values.fields]
+    found = []
+    for parameter, field in zip(function.signature.parameters, values.fields, strict=True):
+        declared = parameter.type
+        if isinstance(declared, s.List | s.LargeList) and _fits(field.type, declared.value_type):
+            found.append(declared.value_type)
+        else:
+            found.append(field.type)
+    return found
+
+
+def _fits(type_: s.DataType, declared: s.DataType) -> bool:
+    """Whether a number's type has no values that another has not; or they are both timestamps."""
+    if isinstance(type_, s.Timestamp):
+        return isinstance(declared, s.Timestamp) and declared.unit == type_.unit
+    if isinstance(declared, s.FloatingPoint):
+        exact = {8: 16, 16: 32, 32: 64, 64: 128} if isinstance(type_, s.Int) else {32: 32, 64: 64}
+        widths = getattr(type_, "bit_width", 0)
+        numeric = isinstance(type_, s.Int | s.FloatingPoint)
+        return numeric and exact[widths] <= declared.bit_width
+    return (
+        isinstance(type_, s.Int)
+        and isinstance(declared, s.Int)
+        and type_.signed == declared.signed
+        and type_.bit_width <= declared.bit_width
+    )
+
+
+def _lists(values: Array, offsets: Any) -> Array:
+    """The slices of a column as lists; not copied."""
+    if offsets[-1] > _MOST_ROWS:
+        raise LimitExceededError(f"a group has {offsets[-1]} rows, {_MOST_ROWS} are the most")
+    buffer = Buffer.of_items(offsets.astype(np.int32))
+    return Array(s.list_(values.type), len(offsets) - 1, [None, buffer], [values], null_count=0)
+
+
+def _one_zero_one_nan(key: Column, type_: spark.DataType) -> Column:
+    """A key whose values have the same bits if they are equal to `groupBy`."""
+    zero, nan = f.lit(0.0).cast(type_), f.lit(float("nan")).cast(type_)
+    return f.when(f.isnan(key), nan).when(key == zero, zero).otherwise(key)
+
+
+def _require_same_if_equal(name: str, type_: spark.DataType, nested: bool = False) -> None:
+    """Refuse keys that are equal to Spark without having the same bytes.
+
+    Raises:
+        UnsupportedError: If there may be such values.
+    """
+    if isinstance(type_, spark.StringType) and getattr(type_, "collation", _BINARY) != _BINARY:
+        raise UnsupportedError(
+            f"{name}: keys of {type_.simpleString()} are equal without being the same; group by "
+            f"collation_key({name})"
+        )
+    if nested and isinstance(type_, spark.FloatType | spark.DoubleType):
+        raise UnsupportedError(f"{name}: keys have floats within; group by its parts")
+    if isinstance(type_, spark.ArrayType):
+        _require_same_if_equal(name, type_.elementType, True)
+    if isinstance(type_, spark.StructType):
+        for field in type_.fields:
+            _require_same_if_equal(f"{name}.{field.name}", field.dataType, True)

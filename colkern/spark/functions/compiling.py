@@ -1,0 +1,26 @@
+"""Workers that start at the same time compile one after the other: the first for all."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+from collections.abc import Iterator
+
+from colkern.cache import cache_dir
+
+FEW = 8
+"""How many rows make a worker compile what it needs; no process waits for another's further work."""
+
+
+@contextlib.contextmanager
+def one_process_compiles() -> Iterator[None]:
+    """Wait for the other processes of this machine that compile, and make those that come wait."""
+    try:
+        lock = (cache_dir("kernels") / "compiling.lock").open("wb")
+    except OSError:
+        # Nowhere to keep compiled code: there is nothing to wait for.
+        yield
+        return
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

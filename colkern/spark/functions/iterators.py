@@ -1,0 +1,90 @@
+"""`iterator_udf`: functions of an iterator of batches, for what is set up once a partition."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.functions import ArrowUDFType, arrow_udf
+
+from colkern import schema as s
+from colkern.jit.column_function import imported
+from colkern.spark.functions.results import as_column, conformed
+from colkern.spark.types import arrow_type, spark_type
+
+
+class ArrowIterator:
+    """What Spark's workers call for a partition: pyarrow's arrays come as colkern's, not copied.
+
+    Args:
+        function: The user's function.
+        returns: The type of the results.
+    """
+
+    def __init__(self, function: Callable[..., Any], returns: s.DataType) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self.function = function
+        self.returns = returns
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[pa.Array]:
+        """The results for the columns of each batch, as the function yields them."""
+        name = getattr(self.function, "__name__", "function")
+        field = s.field("result", self.returns)
+        row = 0
+        for made in self.function(map(_columns, batches)):
+            column = as_column(name, made, self.returns)
+            yield pa.array(conformed(name, column, field, first=row))
+            row += column.length
+
+    def __reduce__(self) -> Any:
+        return ArrowIterator, (self.function, self.returns)
+
+
+def iterator_udf(
+    function: Callable[..., Any] | None = None, /, *, returns: s.DataType
+) -> Callable[..., Any]:
+    """Make a function of an iterator of batches into a column function for Spark::
+
+        @colkern.spark.iterator_udf(returns=ck.float64())
+        def score(batches: Iterator[tuple[ck.Array, ck.Array]]) -> Iterator[ck.Array]:
+            model = load_model()  # once a partition
+            for age, income in batches:
+                yield model.score(age, income)
+
+    The counterpart of a `pandas_udf` from `Iterator[Series]` to `Iterator[Series]`: for what is
+    expensive to set up. Batches are processed as they come. A function that is compiled for the rows
+    of a batch is made outside, with `ck.udf` or `ck.njit`, and called inside.
+
+    Args:
+        function: Takes an iterator of the columns of each batch: an array (`ck.Array`, not copied) if
+            there is one column, else a tuple of them. Yields columns: arrays of colkern, of NumPy or
+            of any library of Arrow's, or lists of Python values; as many rows, in all, as it got.
+        returns: The data type of the results.
+
+    Returns:
+        Spark's own user-defined function: call it with columns, register it for SQL. Spark does not
+        take named arguments here.
+
+    Raises:
+        UnsupportedError: If Spark has no type for the results.
+
+    Results that do not fit the declared type fail the query, with the row of the partition.
+    """
+    if function is None:
+        return lambda plain: iterator_udf(plain, returns=returns)
+    result = spark_type(returns)
+    call = ArrowIterator(function, arrow_type(result))
+    with warnings.catch_warnings():
+        # As in `udf`.
+        warnings.filterwarnings("ignore", "It is preferred to specify type hints", UserWarning)
+        made: Callable[..., Any] = arrow_udf(call, result, ArrowUDFType.SCALAR_ITER)
+    return made
+
+
+def _columns(batch: Any) -> Any:
+    if isinstance(batch, tuple):
+        return tuple([imported("column", column) for column in batch])
+    return imported("column", batch)

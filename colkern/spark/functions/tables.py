@@ -1,0 +1,134 @@
+"""`udtf`: a generator of colkern as a table function of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.functions import arrow_udtf
+from pyspark.sql.functions import udtf as row_udtf
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch
+from colkern.builders import array as new_array
+from colkern.interchange import import_array
+from colkern.jit import Generator, generator
+from colkern.operations import list_flatten, struct_flatten
+from colkern.spark.functions.declarations import column_types, result_type
+from colkern.spark.functions.worker_calls import ArrowFunction
+from colkern.spark.types import spark_schema
+
+
+def udtf(
+    function: Callable[..., Any] | Generator | str | None = None,
+    /,
+    *,
+    lateral: bool = False,
+    **options: Any,
+) -> Any:
+    """Make a generator function of a row into a table function for Spark::
+
+        @colkern.spark.udtf
+        def words(text: str) -> tuple[str, int]:
+            ...
+            yield text[start:i], start
+
+        words(frame.select("text").asTable())
+        spark.udtf.register("words", words)
+        spark.sql("SELECT * FROM words(TABLE(SELECT text FROM lines))")
+
+    A table argument is taken a batch at a time: its columns are the parameters, by name. The columns of
+    the result are the fields of the struct that is yielded, or one under the function's name.
+
+    Spark does not join such functions laterally, so those for `FROM lines, LATERAL words(text)` are
+    made with `lateral=True`, and Spark then calls them row by row. As fast as the first form, and
+    lateral too, is `FROM lines, LATERAL explode(words(text))` over what `colkern.spark.udf` makes of
+    the same generator.
+
+    Args:
+        function: A generator function, or what `colkern.generator` makes. The types of the items must
+            be declared, or follow from those of the parameters. Or a signature, as text.
+        lateral: Whether the function is for lateral joins.
+        **options: `returns`, `nulls`, `signature`, as for `colkern.generator`.
+
+    Raises:
+        TypeError: If the type of the items is neither declared nor to be inferred.
+        UnsupportedError: If Spark has no type for them.
+        CompileError: If the function does not compile.
+    """
+    if isinstance(function, str) or function is None:
+        return lambda plain: _table_function(generator(function, **options)(plain), lateral)
+    if isinstance(function, Generator):
+        if options:
+            raise TypeError(f"{', '.join(options)}: say so to colkern.generator")
+        return _table_function(function, lateral)
+    return _table_function(generator(function, **options), lateral)
+
+
+def _table_function(function: Generator, lateral: bool) -> Any:
+    columns = column_types(function)
+    returns = result_type(function, columns)
+    if columns is not None:
+        function.compile(*columns)
+    schema = item_columns(function.name, returns.fields[0].type)
+    call = ArrowFunction(function, returns)
+    if lateral:
+        types = [parameter.type for parameter in function.signature.parameters]
+        known = [type_ if isinstance(type_, s.DataType) else None for type_ in types]
+        handler = _row_handler(call, columns or known)
+        return row_udtf(handler, returnType=spark_schema(schema), useArrow=True)
+    return arrow_udtf(_batch_handler(call, schema), returnType=spark_schema(schema))
+
+
+def item_columns(name: str, item: s.DataType) -> s.Schema:
+    """The columns that items of a type become: the fields of a struct, else one with that name."""
+    return s.Schema(item.fields if isinstance(item, s.Struct) else (s.field(name, item),))
+
+
+def columns_of(items: Array) -> list[Array]:
+    """The columns of items, as many as `item_columns` says."""
+    return struct_flatten(items) if isinstance(items.type, s.Struct) else [items]
+
+
+def _batch_handler(call: ArrowFunction, schema: s.Schema) -> type:
+    """The class that Spark makes an instance of for each partition; takes columns or whole tables."""
+    names = [parameter.name for parameter in call.function.signature.parameters]
+
+    class Batches:
+        def eval(self, *columns: Any, **named: Any) -> Iterator[pa.RecordBatch]:
+            if len(columns) == 1 and isinstance(columns[0], pa.RecordBatch):
+                columns = _by_name(call.function.name, columns[0], names)
+            items = columns_of(list_flatten(import_array(call(*columns, **named))))
+            yield pa.record_batch(RecordBatch(schema, items))
+
+    return Batches
+
+
+def _by_name(function: str, batch: pa.RecordBatch, names: list[str]) -> tuple[pa.Array, ...]:
+    missing = [name for name in names if name not in batch.schema.names]
+    if missing:
+        raise TypeError(
+            f"{function}: the table has no column {missing[0]!r}; it has "
+            f"{', '.join(batch.schema.names)}"
+        )
+    return tuple([batch[name] for name in names])
+
+
+def _row_handler(call: ArrowFunction, types: Sequence[s.DataType | None]) -> type:
+    """The class that Spark makes an instance of for each partition; takes the values of one row."""
+    parameters = call.function.signature.parameters
+    by_name = {p.name: type_ for p, type_ in zip(parameters, types, strict=True)}
+
+    class Rows:
+        def eval(self, *values: Any, **named: Any) -> Iterator[tuple[Any, ...]]:
+            columns = [_one_row(*pair) for pair in zip(values, types, strict=False)]
+            others = {name: _one_row(named[name], by_name.get(name)) for name in named}
+            for item in (call(*columns, **others)[0].as_py()) or ():
+                yield tuple(item.values()) if isinstance(item, dict) else (item,)
+
+    return Rows
+
+
+def _one_row(value: Any, type_: s.DataType | None) -> pa.Array:
+    return pa.array(new_array([value], type_))

@@ -1,0 +1,118 @@
+"""What Spark's workers call: pyarrow's arrays in, pyarrow's out, neither of them copied."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark import TaskContext
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.jit.signatures import Parameter
+from colkern.operations import nulls
+from colkern.operations.casting.results import retyped
+from colkern.spark.functions import compiling
+from colkern.spark.functions.results import conformed
+from colkern.spark.types import column_type
+
+if TYPE_CHECKING:
+    from colkern.jit import Generator, Reducer, Udf
+
+
+_NULL = pa.null()
+_NUMBERS = s.Bool | s.Int | s.FloatingPoint
+
+
+class ArrowFunction:
+    """A function of columns, called for one batch after the other.
+
+    It travels to the workers as a pickle of the function; machine code does not travel, but is found
+    in the cache directory of the worker's machine. Where it is not there yet, one worker compiles and
+    the others wait for it.
+
+    Args:
+        function: The function.
+        returns: The type that Spark expects; None to hand on whatever the function returns.
+    """
+
+    def __init__(
+        self, function: Udf | Reducer | Generator, returns: s.DataType | None = None
+    ) -> None:
+        plain = getattr(function, "function", function)
+        functools.update_wrapper(self, plain, updated=())
+        self.function = function
+        self.returns = returns
+        self._names = [parameter.name for parameter in function.signature.parameters]
+        self._seen: set[tuple[pa.DataType, ...]] = set()
+        self._batches = 0
+
+    def __call__(self, *columns: pa.Array, **named: pa.Array) -> Any:
+        """The function of the columns, given in order or by the names of the parameters."""
+        bound: Sequence[Any] = self._bound(columns, named) if named else columns
+        types = tuple([column.type for column in bound])
+        if _NULL in types:
+            bound = list(map(_typed, bound, self.function.signature.parameters))
+        if types not in self._seen:
+            with compiling.one_process_compiles():
+                self.function(*[column.slice(0, compiling.FEW) for column in bound])
+            self._seen.add(types)
+        try:
+            result = self._result(bound)
+        except Exception as error:
+            error.add_note(f"{self.function.name}: {self._place()}")
+            raise
+        self._batches += 1
+        return result
+
+    def _result(self, columns: Sequence[Any]) -> Any:
+        return pa.array(self._declared(self.function(*columns)))
+
+    def _declared(self, results: Array) -> Array:
+        """The results as Spark expects them; compiled code has seen to it that they fit their type."""
+        if self.returns is None or results.type is self.returns:
+            return results
+        if results.type == self.returns:
+            return retyped(results, self.returns)
+        return conformed(self.function.name, results, s.field("result", self.returns))
+
+    def _bound(
+        self, columns: tuple[pa.Array, ...], named: Mapping[str, pa.Array]
+    ) -> tuple[pa.Array, ...]:
+        name, names = self.function.name, self._names[len(columns) :]
+        for unknown in named.keys() - set(names):
+            given = "already has a column" if unknown in self._names else "is no parameter"
+            raise TypeError(f"{name}: {unknown} {given}; it takes ({', '.join(self._names)})")
+        for missing in set(names) - named.keys():
+            raise TypeError(f"{name}: no column for {missing}")
+        return (*columns, *[named[name] for name in names])
+
+    def _place(self) -> str:
+        task = TaskContext.get()
+        partition = "" if task is None else f" of partition {task.partitionId()}"
+        return f"in batch {self._batches}{partition}; rows are counted from its start"
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.function, self.returns)
+
+
+class ArrowAggregate(ArrowFunction):
+    """A reducer, called with the rows of one group or of one window after the other."""
+
+    function: Reducer
+
+    def _result(self, columns: Sequence[Any]) -> Any:
+        result = self._declared(self.function.reduce(*columns))
+        # Spark makes an array of each group's value. Of numbers that is sooner done from Python's.
+        return result.to_pylist()[0] if isinstance(result.type, _NUMBERS) else pa.array(result)[0]
+
+    def _place(self) -> str:
+        return super()._place().replace("batch", "group")
+
+
+def _typed(column: pa.Array, parameter: Parameter) -> Any:
+    """A column of nulls without a type, as `NULL` in SQL, as one of the parameter's type."""
+    wanted = column_type(parameter)
+    return nulls(len(column), wanted) if column.type == _NULL and wanted is not None else column

@@ -1,0 +1,283 @@
+"""What Spark's workers call, called here: batches of pyarrow's in, batches of pyarrow's out."""
+
+from __future__ import annotations
+
+import datetime
+import pickle
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import colkern as ck
+from colkern.interchange import import_schema
+from colkern.spark.functions import ArrowAggregate, ArrowFunction
+from colkern.spark.functions.batches import BatchFunction
+from colkern.spark.functions.compiled_groups import GroupFunction
+from colkern.spark.functions.iterators import ArrowIterator
+from colkern.spark.functions.partial_aggregates import FinalAggregate, PartialAggregate
+
+
+def difference(left: float, right: float) -> float:
+    return left - right
+
+
+def words(text: str) -> tuple[str, int]:
+    start = 0
+    for i in range(len(text) + 1):
+        if i == len(text) or text[i] == ord(" "):
+            if start < i:
+                yield text[start:i], start
+            start = i + 1
+
+
+class Mean:
+    def init():
+        return 0.0, 0
+
+    def update(state, value: float):
+        return state[0] + value, state[1] + 1
+
+    def finish(state) -> float | None:
+        return state[0] / state[1] if state[1] else None
+
+
+# Columns by name
+
+
+@pytest.fixture(scope="module")
+def minus() -> ArrowFunction:
+    return ArrowFunction(ck.udf(difference), ck.float64())
+
+
+def test_columns_go_to_parameters_by_name(minus: ArrowFunction) -> None:
+    three, one = pa.array([3.0, None]), pa.array([1.0, 1.0])
+    for found in (minus(three, one), minus(three, right=one), minus(right=one, left=three)):
+        assert found.to_pylist() == [2.0, None]
+
+
+def test_wrong_names_are_told(minus: ArrowFunction) -> None:
+    one = pa.array([1.0])
+    with pytest.raises(TypeError, match=r"difference: top is no parameter; .*\(left, right\)"):
+        minus(one, top=one)
+    with pytest.raises(TypeError, match="difference: left already has a column"):
+        minus(one, left=one)
+    with pytest.raises(TypeError, match="difference: no column for right"):
+        minus(left=one)
+
+
+def test_what_a_function_raises_comes_with_row_and_batch() -> None:
+    def picky(n: int) -> int:
+        if n > 1:
+            raise ValueError("too much")
+        return n
+
+    call = ArrowFunction(ck.udf(picky), ck.int64())
+    call(pa.array([0, 1]))
+    with pytest.raises(ValueError, match="too much") as raised:
+        call(pa.array([0, 1, 2]))
+    assert raised.value.__notes__[:1] == ["picky: row 2"]
+    assert "batch 1" in raised.value.__notes__[-1]
+
+
+def test_a_time_that_no_day_has_fails_in_the_worker() -> None:
+    @ck.udf
+    def later(at: Annotated[int, ck.time64("ns")]) -> Annotated[int, ck.time64("ns")]:
+        return at + 3600 * 10**9
+
+    call = ArrowFunction(later, ck.time64("ns"))
+    assert call(pa.array([0], pa.time64("ns"))).type == pa.time64("ns")
+    with pytest.raises(OverflowError, match=r"later: .* time64\[ns\]"):
+        call(pa.array([23 * 3600 * 10**9], pa.time64("ns")))
+
+
+# Aggregates
+
+
+def test_an_aggregate_gives_one_value() -> None:
+    mean = ArrowAggregate(ck.reducer(Mean), ck.float64())
+    assert mean(pa.array([1.0, None, 3.0])) == 2.0
+    assert mean(value=pa.array([], pa.float64())) is None
+
+
+def test_an_aggregate_of_another_type_than_numbers_keeps_its_type() -> None:
+    @ck.reducer
+    class Latest:
+        def init():
+            return -(2**62)
+
+        def update(state, day: datetime.date):
+            return max(state, day)
+
+        def finish(state) -> datetime.date:
+            return state
+
+    days = pa.array([datetime.date(2024, 2, 29), None, datetime.date(2023, 1, 1)])
+    assert ArrowAggregate(Latest, ck.date32())(days) == days[0]
+
+
+# Iterators
+
+
+def test_set_up_runs_once_and_batches_go_through_one_by_one() -> None:
+    asked = []
+
+    def shifted(batches: Iterator[tuple[ck.Array, ck.Array]]) -> Iterator[Any]:
+        asked.append("set up")
+        for left, right in batches:
+            asked.append(len(left))
+            yield np.asarray(left) + np.asarray(right)
+
+    batches = [(pa.array([1, 2]), pa.array([10, 20])), (pa.array([3]), pa.array([30]))]
+    results = ArrowIterator(shifted, ck.int64())(iter(batches))
+    assert next(results).to_pylist() == [11, 22]
+    assert asked == ["set up", 2]
+    assert [array.to_pylist() for array in results] == [[33]]
+    assert asked == ["set up", 2, 1]
+
+
+def test_results_of_iterators_are_checked_with_the_row_of_the_partition() -> None:
+
+    call = pickle.loads(pickle.dumps(ArrowIterator(same_batches, ck.int8())))
+    with pytest.raises(ValueError, match="same_batches: a result is no int8") as raised:
+        list(call(iter([pa.array([1, 2]), pa.array([3, 300])])))
+    assert raised.value.__notes__ == ["same_batches: row 3"]
+
+
+def same_batches(batches: Iterator[Any]) -> Iterator[Any]:
+    yield from batches
+
+
+def test_batches_of_a_map_are_not_copied_in_either_direction() -> None:
+    batch = pa.record_batch({"a": pa.array([1, None]), "b": pa.array(["x", "yz"])})
+    (made,) = BatchFunction(same_batches, import_schema(batch.schema))(iter([batch]))
+    assert made.equals(batch)
+    for ours, theirs in zip(made.columns, batch.columns, strict=True):
+        for one, other in zip(ours.buffers(), theirs.buffers(), strict=True):
+            assert (one and one.address) == (other and other.address)
+
+
+# Groups
+
+ROWS = st.lists(st.tuples(st.sampled_from([None, 1, 2, 7]), st.none() | st.integers(-9, 9)))
+
+
+def total_and_count(value: list[int]) -> tuple[int, int]:
+    total = 0
+    for item in value:
+        if item is not None:
+            total += item
+    return total, len(value)
+
+
+def positives(value: list[int]) -> int:
+    for item in value:
+        if item is not None and item > 0:
+            yield item
+
+
+class Sum:
+    def init():
+        return 0
+
+    def update(state, value: int):
+        return state + value
+
+
+@pytest.fixture(scope="module")
+def calls() -> dict[str, GroupFunction]:
+    keys = ck.Schema([ck.field("key", ck.int64())])
+    values = ck.Schema([ck.field("value", ck.int32())])
+    made = ck.udf(total_and_count), ck.generator(positives), ck.reducer(Sum)
+    return {function.name: GroupFunction(function, keys, values) for function in made}
+
+
+@given(ROWS, st.integers(1, 5))
+def test_each_group_gets_its_result(
+    calls: dict[str, GroupFunction], rows: list[Any], size: int
+) -> None:
+    groups: dict[Any, list[Any]] = defaultdict(list)
+    for key, value in sorted(rows, key=lambda row: (row[0] is not None, row[0] or 0)):
+        groups[key].append(value)
+    ordered = [(key, value) for key, values in groups.items() for value in values]
+    table = pa.table(
+        {
+            "c0": pa.array([key for key, _ in ordered], pa.int64()),
+            "c1": pa.array([value for _, value in ordered], pa.int32()),
+        }
+    )
+
+    def found(name: str) -> list[tuple[Any, ...]]:
+        batches = calls[name](iter(table.to_batches(size)))
+        return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+
+    given = {key: [v for v in values if v is not None] for key, values in groups.items()}
+    assert found("total_and_count") == [(k, sum(v), len(groups[k])) for k, v in given.items()]
+    assert found("positives") == [(k, item) for k, v in given.items() for item in v if item > 0]
+    assert found("Sum") == [(k, sum(v)) for k, v in given.items()]
+
+
+class Spread:
+    """The first value, the largest difference to it, and whether there was one."""
+
+    def init():
+        return 0, 0, False
+
+    def update(state, value: int):
+        if not state[2]:
+            return value, 0, True
+        return state[0], max(state[1], abs(value - state[0])), True
+
+    def merge(left, right):
+        if not left[2] or not right[2]:
+            return left if left[2] else right
+        return left[0], max(left[1], abs(right[0] - left[0]) + right[1]), True
+
+    def finish(state) -> tuple[int, int] | None:
+        return (state[0], state[1]) if state[2] else None
+
+
+@pytest.fixture(scope="module")
+def spread() -> tuple[PartialAggregate, FinalAggregate]:
+    keys = ck.Schema([ck.field("key", ck.int64())])
+    values = ck.Schema([ck.field("value", ck.int32())])
+    partial = PartialAggregate(ck.reducer(Spread), keys, values)
+    return partial, FinalAggregate(partial, keys)
+
+
+@given(ROWS, st.integers(1, 5))
+def test_states_of_batches_are_merged_in_order(
+    spread: tuple[PartialAggregate, FinalAggregate], rows: list[Any], size: int
+) -> None:
+    table = pa.table(
+        {
+            "c0": pa.array([key for key, _ in rows], pa.int64()),
+            "c1": pa.array([value for _, value in rows], pa.int32()),
+        }
+    )
+    partial, final = spread
+    states = [row for batch in partial(iter(table.to_batches(size))) for row in batch.to_pylist()]
+    # A stable sort by key is what the shuffle may leave of the order.
+    states.sort(key=lambda row: (row["c0"] is not None, row["c0"] or 0))
+    made = pa.Table.from_pylist(states, pa.schema(partial.schema))
+    found = {
+        row["key"]: row["f0"]
+        for batch in final(iter(made.to_batches(3)))
+        for row in batch.to_pylist()
+    }
+    firsts: dict[Any, Any] = {}
+    for key, value in rows:
+        firsts[key] = value if firsts.get(key) is None else firsts[key]
+    assert found == firsts
+
+
+def test_results_of_groups_have_the_columns_of_the_keys_and_of_a_tuple(
+    calls: dict[str, GroupFunction],
+) -> None:
+    assert calls["total_and_count"].schema.names == ["key", "f0", "f1"]
+    assert calls["positives"].schema.names == ["key", "positives"]

@@ -56,16 +56,8 @@ class Cluster:
         """The driver's directory for compiled code."""
         return str(self.folder / "cache")
 
-    @property
-    def shared(self) -> dict[str, str]:
-        """Settings by which executors use the driver's colkern and its compiled code."""
-        return {
-            "spark.executorEnv.PYTHONPATH": _import_path(),
-            "spark.executorEnv.COLKERN_CACHE_DIR": self.cache,
-        }
-
     @contextlib.contextmanager
-    def submitted(self, script: Path, *arguments: str, **config: str) -> Iterator[Job]:
+    def submitted(self, script: Path, *arguments: str | Path, **config: str) -> Iterator[Job]:
         """A script on its way by `spark-submit`; it ends with the block, if it has not by then.
 
         Args:

@@ -12,7 +12,20 @@ PySpark 4.1 or later, the first release with `arrow_udf`.
 """
 
 from colkern.java import Java, JavaNotFoundError, find_java
+from colkern.spark.deployment import install
+from colkern.spark.devices import task_device
 from colkern.spark.functions import udf
 from colkern.spark.session import start_session
+from colkern.spark.worker import set_up_worker
 
-__all__ = ["Java", "JavaNotFoundError", "find_java", "start_session", "udf"]
+__all__ = [
+    "Java",
+    "JavaNotFoundError",
+    "find_java",
+    "install",
+    "start_session",
+    "task_device",
+    "udf",
+]
+
+set_up_worker()

@@ -1,8 +1,9 @@
 """spark-submit survivor.py FOLDER: a query with a function of colkern, again and again.
 
-Each run is named in FOLDER by a folder, with the outcome in `result`. But for the first, the first attempt
-of the run's first task stops in the middle of its rows. It then says which processes it is in, in
-`running`, and goes on once there is `go`.
+colkern is installed on the executors first: FOLDER/report. Each run is named in FOLDER by a folder, with
+the outcome in `result`. But for the first, the first attempt of the run's first task stops in the middle
+of its rows. It then says which processes it is in, in `running`, and goes on once there is `go`. At last
+FOLDER/workers says what each worker process has imported and compiled.
 """
 
 import itertools
@@ -17,7 +18,7 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import arrow_udf
 
-from colkern.spark import udf
+from colkern.spark import install, udf
 
 ROWS = 4000
 BATCH = 100
@@ -68,11 +69,31 @@ def run(spark, folder, stops):
     write(folder / "result", list(rows.selectExpr("count(*)", "sum(id)", "sum(steps)").first()))
 
 
+def describing(call):
+    """A function for `mapInArrow` that calls another, and says what there is in its process then."""
+
+    def described(batches):
+        import colkern
+        from colkern.cpu.cache import COUNTS
+
+        for batch in batches:
+            call(batch["id"])
+        said = json.dumps([os.path.abspath(colkern.__file__), COUNTS])
+        yield pa.RecordBatch.from_pydict({"said": [said]})
+
+    return described
+
+
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     spark = SparkSession.builder.getOrCreate()
+    report = install(spark)
+    write(folder / "report", {"works": report.works, "text": str(report)})
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(BATCH))
     run(spark, folder / "undisturbed", stops=False)
     run(spark, folder / "worker", stops=True)
     run(spark, folder / "executor", stops=True)
+    rows = spark.range(0, 4, numPartitions=4)
+    said = rows.mapInArrow(describing(steps.func), "said string").collect()
+    write(folder / "workers", [json.loads(row.said) for row in said])
     spark.stop()

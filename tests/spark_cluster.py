@@ -20,7 +20,7 @@ import pyspark
 from colkern.java import find_java
 
 WORKERS = 2
-PATIENCE = 140
+PATIENCE = 250
 """Seconds that any process of the cluster gets for what it has to do."""
 
 T = TypeVar("T")

@@ -36,6 +36,8 @@ from colkern.cpu.whole_files import read_whole, write_whole
 COUNTS: Counter[str] = Counter()
 """What this process did: `loaded` from disk, `compiled` anew, `saved` to disk."""
 
+FILES: set[str] = set()
+"""The files of the cache that this process has loaded from or saved to."""
 
 # The one symbol of machine code that a module of Numba defines only once it is imported.
 _HASH_SECRET = b"_numba_hashsecret"
@@ -147,8 +149,10 @@ class ContentCache(_Cache):  # type: ignore[misc]
 
     def _load(self, sig: Any, target_context: Any) -> Any:
         file = self._files[sig] = self._file(sig, target_context.codegen())
+        if file is None:
+            return None
         try:
-            content = None if file is None else read_whole(Path(self.cache_path) / file)
+            content = read_whole(Path(self.cache_path) / file)
             if content is None:
                 return None
             if _HASH_SECRET in content:
@@ -163,6 +167,7 @@ class ContentCache(_Cache):  # type: ignore[misc]
             # Of types that are pickled by value, and are other ones in each process.
             return None
         COUNTS["loaded"] += 1
+        FILES.add(file)
         return CompileResult._rebuild(target_context, *parts, environments)
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -183,6 +188,7 @@ class ContentCache(_Cache):  # type: ignore[misc]
                 return
             write_whole(Path(self.cache_path) / file, payload)
             COUNTS["saved"] += 1
+            FILES.add(file)
 
     def _file(self, sig: Any, codegen: Any) -> str | None:
         """The name of the file; None where no other process would find it."""

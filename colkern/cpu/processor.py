@@ -1,6 +1,8 @@
-"""What LLVM knows of this machine's processor; imports LLVM, but not Numba."""
+"""What LLVM knows of this machine's processor; imports LLVM, and Numba for what that compiles for."""
 
 from __future__ import annotations
+
+import hashlib
 
 from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 
@@ -9,3 +11,15 @@ def fast_features() -> set[str]:
     """The processor's features, without those that it has in microcode: 100 cycles for an instruction."""
     features = {name for name, there in get_host_cpu_features().items() if there}
     return features - {"bmi2"} if get_host_cpu_name() in ("znver1", "znver2") else features
+
+
+def compiled_for() -> str:
+    """What machine code of this process is made for: machine code for another is not loaded.
+
+    Imports Numba.
+    """
+    from numba.core.registry import cpu_target
+
+    triple, processor, features = cpu_target.target_context.codegen().magic_tuple()
+    digest = hashlib.sha256(str(features).encode()).hexdigest()[:8]
+    return f"{triple} {processor} (features {digest})"

@@ -1,4 +1,8 @@
-"""One Spark session for all tests of the folder: two workers, small batches, its own caches."""
+"""One Spark session for all tests of the folder: two workers, small batches, its own caches.
+
+With COLKERN_TEST_SPARK_READER=1 in the environment, colkern reads what Spark sends to workers, in all of
+the tests; without, in those of test_worker_reader.py.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +32,7 @@ def spark(spark_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         # Several batches even of small data, whichever way Spark cuts them.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100",
         "spark.sql.parquet.columnarReaderBatchSize": "100",
+        "spark.executorEnv.COLKERN_SPARK_READER": os.environ.get("COLKERN_TEST_SPARK_READER", "0"),
     }
     session = start_session("local[2]", name="colkern tests", config=config, log=spark_log)
     yield session

@@ -13,6 +13,7 @@ _VARIABLES = {
     "COLKERN_POOL_BYTES": "how much host memory is kept for the next result",
     "COLKERN_CUDA_COMPILER": "which compiler makes kernels for the GPU",
     "COLKERN_DIRECT_STORAGE": "0 reads without GPUDirect Storage",
+    "COLKERN_SPARK_READER": "1 lets colkern read what Spark sends to its Python workers",
     "CK_CHECKED": "1 checks positions in users' compiled functions",
     "NUMBA_CACHE_DIR": "where compiled kernels are kept, after COLKERN_CACHE_DIR",
     "NUMBA_CPU_FEATURES": "which instructions compiled code may use",

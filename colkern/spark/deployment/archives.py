@@ -1,0 +1,84 @@
+"""The archives that go to the executors: the package, and compiled functions."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import marshal
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from colkern.cache import cache_dir
+from colkern.cpu.whole_files import read_whole
+
+KERNEL_ARCHIVES = "colkern-kernels-*.zip"
+"""The names of archives of compiled functions."""
+
+_BEGINNING_OF_TIME = (1980, 1, 1, 0, 0, 0)
+_UNCHECKED = (1).to_bytes(4, "little")
+"""The flags of bytecode that is taken as it is: nobody changes the sources in an archive (PEP 552)."""
+
+
+def package_archive(folder: Path) -> Path:
+    """The colkern that runs, as an archive to import from: sources, and this Python's bytecode.
+
+    Python keeps no bytecode of what it imports from an archive: without, every worker would compile
+    all sources again. Another release of Python passes it over.
+
+    Args:
+        folder: Where to write it; its name follows from what is in it.
+    """
+    members = dict(_modules(files("colkern"), "colkern"))
+    return _written(folder, "colkern", members)
+
+
+def kernel_archive(folder: Path, names: Iterable[str]) -> Path | None:
+    """Compiled functions of the cache as an archive; None where there is none.
+
+    Args:
+        folder: Where to write it; its name follows from what is in it.
+        names: Their files in the cache.
+
+    Raises:
+        PermissionError: If there is no cache.
+    """
+    cache = cache_dir("kernels")
+    found = {name: read_whole(cache / name) for name in sorted(names) if (cache / name).exists()}
+    members = {name: content for name, content in found.items() if content is not None}
+    return _written(folder, "colkern-kernels", members) if members else None
+
+
+def _modules(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    """The files of a package and of those in it, by their places in an archive."""
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        place = f"{name}/{entry.name}"
+        if entry.is_dir():
+            if entry.name != "__pycache__":
+                yield from _modules(entry, place)
+        elif not entry.name.endswith(".pyc"):
+            content = entry.read_bytes()
+            yield place, content
+            if entry.name.endswith(".py"):
+                yield f"{place}c", _bytecode(content, place)
+
+
+def _bytecode(source: bytes, place: str) -> bytes:
+    code = compile(source, place, "exec", dont_inherit=True)
+    header = importlib.util.MAGIC_NUMBER + _UNCHECKED + importlib.util.source_hash(source)
+    return header + marshal.dumps(code)
+
+
+def _written(folder: Path, stem: str, members: Mapping[str, bytes]) -> Path:
+    """An archive whose name and bytes follow from its members."""
+    digest = hashlib.sha256()
+    for name, content in members.items():
+        digest.update(name.encode() + b"\0" + hashlib.sha256(content).digest())
+    path = folder / f"{stem}-{digest.hexdigest()[:16]}.zip"
+    # Not compressed: every worker imports from it.
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name, _BEGINNING_OF_TIME), content)
+    return path

@@ -1,0 +1,94 @@
+"""What the facts of executors mean, beside those of the driver."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from colkern.spark.deployment.report import Finding
+
+Facts = dict[str, Any]
+
+_SAME_MACHINE_CODE = ("python", "numpy", "numba", "llvmlite")
+"""Packages of which another release has another machine code, or none for a function's pickle."""
+
+_ENVIRONMENT = (
+    "pack the driver's environment (venv-pack -o env.tar.gz) and start the session with "
+    "spark.archives=env.tar.gz#env and spark.pyspark.python=./env/bin/python"
+)
+_CACHE = "set spark.executorEnv.COLKERN_CACHE_DIR to a private, writable directory of each machine"
+_PROCESSOR = (
+    "nothing, if one compilation a machine is fine; else run the driver on the executors' kind of "
+    "machine"
+)
+
+
+def diagnosed(driver: Facts, executors: Iterable[Facts]) -> Iterator[Finding]:
+    """The findings about executors.
+
+    Args:
+        driver: The facts of this process (`executor_facts.facts`).
+        executors: The facts of each executor.
+    """
+    executors = list(executors)
+    hosts = len({facts["host"] for facts in executors})
+    where = "one host" if hosts == 1 else f"{hosts} hosts"
+    yield Finding("executors", f"{len(executors)} answered, on {where}")
+    yield from _packages(driver, executors)
+    yield from _same("colkern", driver["colkern"], executors, _colkern)
+    working = [facts for facts in executors if "error" not in facts]
+    yield from _same(
+        "processor", driver["processor"], working, lambda facts: str(facts["processor"]), _PROCESSOR
+    )
+    yield from _caches(working)
+
+
+def _version(name: str, facts: Facts) -> str:
+    return str(facts["versions"][name])
+
+
+def _colkern(facts: Facts) -> str:
+    return str(facts.get("error") or facts["colkern"])
+
+
+def _packages(driver: Facts, executors: list[Facts]) -> Iterator[Finding]:
+    for name, here in driver["versions"].items():
+        there = [facts for facts in executors if facts["versions"][name]]
+        if len(there) < len(executors):
+            lacking = [facts for facts in executors if not facts["versions"][name]]
+            yield Finding(name, f"not installed on {_hosts(lacking)}", _ENVIRONMENT)
+        elif name in _SAME_MACHINE_CODE:
+            yield from _same(name, here, there, partial(_version, name))
+
+
+def _same(
+    name: str,
+    here: str,
+    executors: list[Facts],
+    value: Callable[[Facts], str],
+    remedy: str = _ENVIRONMENT,
+) -> Iterator[Finding]:
+    """One finding for each value that differs from the driver's; one if none does."""
+    others = defaultdict(list)
+    for facts in executors:
+        if value(facts) != here:
+            others[value(facts)].append(facts)
+    for there, having in others.items():
+        yield Finding(name, f"{there} on {_hosts(having)}, {here} on the driver", remedy)
+    if not others and executors:
+        yield Finding(name, here)
+
+
+def _caches(executors: list[Facts]) -> Iterator[Finding]:
+    for facts in executors:
+        if not facts["cache"]:
+            yield Finding("cache", f"{facts['host']}: {facts['no_cache']}", _CACHE)
+    folders = sorted({facts["cache"] for facts in executors if facts["cache"]})
+    if folders:
+        yield Finding("cache", f"compiled functions are in {', '.join(folders)}")
+
+
+def _hosts(executors: list[Facts]) -> str:
+    return ", ".join(sorted({facts["host"] for facts in executors}))

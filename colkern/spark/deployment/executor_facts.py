@@ -1,0 +1,68 @@
+"""What an executor says of itself. This module travels by value: it must work without colkern."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("numpy", "numba", "llvmlite", "pyarrow", "pyspark", "flatbuffers", "lz4", "zstandard")
+"""The packages that colkern's functions need on an executor."""
+
+
+def facts_in_arrow(batches: Iterator[Any]) -> Iterator[Any]:
+    """For `mapInArrow`: one row with `facts` as JSON, whatever comes in."""
+    import pyarrow as pa
+
+    for _ in batches:
+        pass
+    yield pa.RecordBatch.from_pydict({"facts": [json.dumps(facts())]})
+
+
+def facts() -> dict[str, Any]:
+    """Where this process runs, its packages' releases, its colkern, and that one's cache."""
+    versions = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            versions[name] = ""
+    found: dict[str, Any] = {
+        "host": socket.gethostname(),
+        "folder": os.getcwd(),
+        "versions": versions,
+    }
+    try:
+        return found | _facts_of_colkern()
+    except Exception as error:  # noqa: BLE001  # a broken installation raises anything
+        return found | {"error": f"{type(error).__name__}: {error}"}
+
+
+def _facts_of_colkern() -> dict[str, Any]:
+    import colkern
+    from colkern.cache import cache_dir
+    from colkern.cpu.processor import compiled_for
+
+    found = {
+        "colkern": colkern.__version__,
+        "from": str(Path(colkern.__file__).parent),
+        "processor": compiled_for(),
+    }
+    try:
+        return found | {"cache": str(cache_dir("kernels")), "unpacked": _unpacked()}
+    except PermissionError as error:
+        return found | {"cache": "", "no_cache": str(error)}
+
+
+def _unpacked() -> int:
+    """How many compiled functions came out of what was shipped, now or when colkern was imported."""
+    from pyspark import SparkFiles
+
+    from colkern.spark.deployment.unpacking import unpack_kernels
+
+    return unpack_kernels(Path(SparkFiles.getRootDirectory()))

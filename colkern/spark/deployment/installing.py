@@ -1,0 +1,136 @@
+"""`install`: colkern and its compiled functions go to the executors of a running session."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pyspark import cloudpickle
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from colkern.spark.deployment import executor_facts
+from colkern.spark.deployment.archives import kernel_archive, package_archive
+from colkern.spark.deployment.diagnosis import diagnosed
+from colkern.spark.deployment.report import Finding, Report
+
+_LOCAL = re.compile(r"local(\[.*\])?")
+"""Masters whose workers run beside the driver."""
+
+_TASKS_WITHOUT_A_COUNT = 32
+"""How many tasks look for executors where the session does not say how many cores there are."""
+
+
+def install(spark: SparkSession, *, package: bool = True, kernels: bool = True) -> Report:
+    """Make colkern's functions run on the executors of a session, without compiling there.
+
+    Ships the colkern that runs here, and the machine code of every function that this process has
+    compiled or loaded until now: call it after functions are defined, and again after new ones. A
+    small job then looks at the executors. In local mode nothing has to be shipped.
+
+    colkern's dependencies have to be there: NumPy, Numba and others hold machine code that cannot be
+    shipped this way. What is missing, or of another release than here, stands in the report.
+
+    An executor that starts later gets the same: its first worker unpacks the machine code when it
+    imports `colkern.spark`, into the directory of `colkern.cache.cache_dir`. Its environment settles
+    which that is; `spark.executorEnv.COLKERN_CACHE_DIR` does, where it is set before the session starts.
+
+    Args:
+        spark: A session, of Spark Connect too.
+        package: Whether to ship the package; not needed where the executors' image has it.
+        kernels: Whether to ship machine code.
+
+    Returns:
+        What was done, and what was found; `print` it. Nothing that is wrong on an executor is raised.
+
+    Raises:
+        TypeError: If `spark` is no session.
+    """
+    if not hasattr(spark, "addArtifacts"):
+        raise TypeError(f"spark: expected a SparkSession, got {type(spark).__name__}")
+    if _runs_here(spark):
+        shipped = [Finding("shipped", "nothing: the workers run beside the driver")]
+    else:
+        shipped = list(_shipped(spark, package, kernels))
+    return Report((*shipped, *_examined(spark)))
+
+
+def _runs_here(spark: SparkSession) -> bool:
+    """Whether workers run beside this process. The server of Spark Connect may be anywhere."""
+    classic = isinstance(spark, SparkSession)
+    return classic and _LOCAL.fullmatch(str(spark.conf.get("spark.master", ""))) is not None
+
+
+def _shipped(spark: SparkSession, package: bool, kernels: bool) -> Iterator[Finding]:
+    folder = _folder()
+    if package:
+        path = package_archive(folder)
+        spark.addArtifacts(str(path), pyfile=True)
+        yield Finding("package", f"{path.name}, {_size(path)}")
+    if kernels:
+        # Imported late: it loads Numba.
+        from colkern.cpu.cache import FILES
+
+        try:
+            archive = kernel_archive(folder, FILES)
+        except PermissionError as error:
+            yield Finding("compiled functions", str(error), "set COLKERN_CACHE_DIR on the driver")
+            return
+        if archive is None:
+            yield Finding("compiled functions", "none, as this process has compiled none")
+            return
+        spark.addArtifacts(str(archive), file=True)
+        yield Finding("compiled functions", f"{archive.name}, {_size(archive)}")
+
+
+def _examined(spark: SparkSession) -> Iterable[Finding]:
+    """What executors say of themselves, compared with this process."""
+    try:
+        found = _facts_of_executors(spark)
+    except PySparkException as error:
+        text = " ".join(str(error).split())
+        return [
+            Finding("executors", f"the job that looks at them fails: {text[:500]}", "see above")
+        ]
+    return diagnosed(executor_facts.facts(), found)
+
+
+def _facts_of_executors(spark: SparkSession) -> list[dict[str, Any]]:
+    """The facts of each executor that took one of the tasks."""
+    tasks = _tasks(spark)
+    cloudpickle.register_pickle_by_value(executor_facts)
+    try:
+        frame = spark.range(0, tasks, numPartitions=tasks)
+        rows = frame.mapInArrow(executor_facts.facts_in_arrow, "facts string").collect()
+    finally:
+        cloudpickle.unregister_pickle_by_value(executor_facts)
+    every = [json.loads(row.facts) for row in rows]
+    return list({(facts["host"], facts["folder"]): facts for facts in every}.values())
+
+
+def _tasks(spark: SparkSession) -> int:
+    """Some tasks for each core: all executors that are idle get one."""
+    try:
+        return int(2 * spark.sparkContext.defaultParallelism)
+    except PySparkException:
+        # Spark Connect has no context.
+        return _TASKS_WITHOUT_A_COUNT
+
+
+@functools.cache
+def _folder() -> Path:
+    """Where archives lie while this process lives, for executors that come late."""
+    folder = tempfile.mkdtemp(prefix="colkern-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+def _size(path: Path) -> str:
+    return f"{path.stat().st_size / 1e3:,.0f} kB"

@@ -1,0 +1,51 @@
+"""What `install` did, and what it found on the executors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of a report.
+
+    Args:
+        name: What was done or looked at.
+        found: What came of it.
+        remedy: What to do about it; empty where nothing is wrong.
+    """
+
+    name: str
+    found: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        if not self.remedy:
+            return f"ok       {self.name}: {self.found}"
+        return f"problem  {self.name}: {self.found}; to do: {self.remedy}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All findings; its text has a line for each.
+
+    Args:
+        findings: What was done, then what was found, in this order.
+    """
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def works(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    @property
+    def problems(self) -> tuple[Finding, ...]:
+        """The findings with something to do."""
+        return tuple(finding for finding in self.findings if finding.remedy)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.findings))
+
+    __repr__ = __str__

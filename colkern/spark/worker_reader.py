@@ -1,0 +1,30 @@
+"""colkern's reader of Arrow streams in the place of PySpark's, in Spark's Python workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import IO
+
+import pyarrow as pa
+from pyspark.sql.pandas.serializers import ArrowStreamSerializer
+
+from colkern.ipc import open_stream
+
+
+def read_batches(_: ArrowStreamSerializer, stream: IO[bytes]) -> Iterator[pa.RecordBatch]:
+    """The batches of one stream, which lie in memory of colkern's; Spark's code gets views of them.
+
+    Takes the place of a method of Spark's serializer. No more is taken from `stream` than the Arrow
+    stream has: those of other groups follow, then Spark's own bytes.
+
+    Raises:
+        InvalidArrowError: If the stream is malformed; says where.
+    """
+    with open_stream(stream) as reader:
+        for batch in reader:
+            yield pa.record_batch(batch)
+
+
+def use_own_reader() -> None:
+    """Have this process's Spark read Arrow streams with colkern."""
+    ArrowStreamSerializer.load_stream = read_batches

@@ -1,0 +1,74 @@
+"""A job on a cluster, by `spark-submit`: colkern comes with it, and processes are killed on its way."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spark_cluster import Cluster
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+
+SURVIVOR = Path(__file__).parent / "jobs" / "survivor.py"
+ROWS = 4000
+VICTIMS = ("worker", "executor")
+
+
+@pytest.fixture(scope="module")
+def written(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the job, after its end; one driver for all, since each takes long to start."""
+    folder = tmp_path_factory.mktemp("survivor")
+    cache = str(folder / "cache")
+    with cluster.submitted(SURVIVOR, folder, spark__executorEnv__COLKERN_CACHE_DIR=cache) as job:
+        for victim in VICTIMS:
+            running = json.loads(job.wait_for(folder / victim / "running"))
+            os.kill(running[victim], signal.SIGKILL)
+            (folder / victim / "go").touch()
+        job.end()
+    return folder
+
+
+def read(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+def test_install_ships_colkern_and_compiled_functions(written: Path) -> None:
+    report = read(written / "report")
+    assert report["works"], report["text"]
+    lines = report["text"].splitlines()
+    assert re.match(r"ok       package: colkern-\w+\.zip", lines[0])
+    assert re.match(r"ok       compiled functions: colkern-kernels-\w+\.zip", lines[1])
+    assert lines[2] == "ok       executors: 2 answered, on one host"
+    assert lines[-1].endswith(str(written / "cache" / "kernels"))
+
+
+def test_workers_import_what_was_shipped_and_compile_nothing(
+    written: Path, cluster: Cluster
+) -> None:
+    workers = read(written / "workers")
+    assert workers
+    for package, counts in workers:
+        # In an executor's own directory.
+        assert Path(package).is_relative_to(cluster.folder)
+        assert Path(package).parents[1].match("colkern-*.zip")
+        assert counts.get("compiled", 0) == 0
+        assert counts["loaded"] > 0
+
+
+def steps(n: int) -> int:
+    taken = 0
+    while n > 1:
+        n = 3 * n + 1 if n % 2 else n // 2
+        taken += 1
+    return taken
+
+
+@pytest.mark.parametrize("killed", ["undisturbed", *VICTIMS])
+def test_the_result_is_the_same_whoever_is_killed(written: Path, killed: str) -> None:
+    expected = [ROWS, sum(range(ROWS)), sum(map(steps, range(ROWS)))]
+    assert read(written / killed / "result") == expected

@@ -1,7 +1,7 @@
-"""spark-submit survivor.py FOLDER: a query with a function of colkern, again and again.
+"""spark-submit survivor.py FOLDER: a query with a function of colkern, written to files again and again.
 
 colkern is installed on the executors first: FOLDER/report. Each run is named in FOLDER by a folder, with
-the outcome in `result`. But for the first, the first attempt of the run's first task stops in the middle
+the outcome in `files`. But for the first, the first attempt of the run's first task stops in the middle
 of its rows. It then says which processes it is in, in `running`, and goes on once there is `go`. At last
 FOLDER/workers says what each worker process has imported and compiled.
 """
@@ -18,7 +18,7 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import arrow_udf
 
-from colkern.spark import install, udf
+from colkern.spark import install, register_source, udf
 
 ROWS = 4000
 BATCH = 100
@@ -66,7 +66,7 @@ def run(spark, folder, stops):
     folder.mkdir()
     stopped = stopping(folder if stops else None)
     rows = spark.range(0, ROWS, numPartitions=4).select("id", stopped(steps("id")).alias("steps"))
-    write(folder / "result", list(rows.selectExpr("count(*)", "sum(id)", "sum(steps)").first()))
+    rows.write.format("colkern").mode("append").save(str(folder / "files"))
 
 
 def describing(call):
@@ -88,6 +88,7 @@ if __name__ == "__main__":
     folder = Path(sys.argv[1])
     spark = SparkSession.builder.getOrCreate()
     report = install(spark)
+    register_source(spark)
     write(folder / "report", {"works": report.works, "text": str(report)})
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(BATCH))
     run(spark, folder / "undisturbed", stops=False)

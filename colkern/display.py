@@ -7,6 +7,7 @@ bounded part of each. It never raises: what cannot be shown is named instead.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any
 
 from colkern.arrays import UNKNOWN, Array, RecordBatch
@@ -71,11 +72,11 @@ def batch_repr(batch: RecordBatch) -> str:
         grid.append(texts)
         widths.append(width)
     if columns > len(grid):
-        grid.append([ELLIPSIS] * len(grid[0]))
+        grid.append([ELLIPSIS] * max(map(len, grid)))
         widths.append(1)
     lines = [
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-        for row in zip(*grid, strict=True)
+        for row in zip_longest(*grid, fillvalue="")
     ]
     lines.insert(2, "  ".join("─" * width for width in widths))
     return "\n".join([title, *lines])
@@ -139,14 +140,14 @@ def cell_text(value: Any) -> str:
 
 
 def _column_texts(batch: RecordBatch, position: int) -> list[str]:
-    """Name, type and one text a row that is shown; the same number for every column."""
+    """Name, type and one text a row that is shown; of a column on a device, where it is."""
     field = batch.schema.fields[position]
     rows = min(batch.num_rows, 2 * EDGE_ROWS + 1)
 
     def values() -> list[str]:
         column = batch.column(position)
         if column.device.kind != "cpu":
-            return [f"<on {column.device}>"] * rows
+            return [f"<on {column.device}>"]
         return _ends(column, EDGE_ROWS, CELL_WIDTH)
 
     texts = _guarded(values)

@@ -1,4 +1,4 @@
-"""What all tests share: the golden files, the device, Hypothesis's profiles, order and groups."""
+"""What all tests share: the golden files, devices, Hypothesis's profiles, order and groups."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ import numba  # noqa: F401
 import pytest
 from golden import NO_GOLDEN_FILES, golden_folder
 from hypothesis import HealthCheck, settings
+
+from colkern.cuda.stand_in import StandIn, installed
 
 # No deadline: the first example of a test may wait for Numba to compile.
 settings.register_profile(
@@ -49,6 +52,13 @@ def test_device() -> str:
     if device == "cuda" and _cuda_devices() == 0:
         pytest.skip("no CUDA device in this machine")
     return device
+
+
+@pytest.fixture
+def device() -> Iterator[StandIn]:
+    """The device of this process: one whose memory is the host's."""
+    with installed() as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

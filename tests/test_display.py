@@ -98,7 +98,7 @@ def test_bad_bytes_show_their_error() -> None:
 class DeviceBytes:
     """Bytes that nobody on the host may look at."""
 
-    size = 8
+    size = 16
     __cuda_array_interface__: ClassVar = {"data": (4096, True)}
 
     def __getitem__(self, key: object) -> Any:
@@ -110,6 +110,18 @@ def test_an_array_on_a_device_shows_where_it_is() -> None:
     assert repr(remote) == "<colkern.Array int64: 1 value on cuda:1>"
     batch = RecordBatch.from_arrays([remote], ["a"])
     assert repr(batch).splitlines()[-1] == "<on cuda:1>"
+
+
+def test_a_column_on_a_device_shows_where_it_is_once() -> None:
+    remote = Array(s.int64(), 2, [None, Buffer(DeviceBytes(), Device("cuda", 1))])
+    batch = RecordBatch.from_arrays([remote, *record_batch({"b": [5, 6]}).columns], ["a", "b"])
+    assert repr(batch).splitlines()[1:] == [
+        "a            b",
+        "int64        int64",
+        "───────────  ─────",
+        "<on cuda:1>  5",
+        "             6",
+    ]
 
 
 def test_a_batch_is_a_table() -> None:

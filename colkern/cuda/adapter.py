@@ -15,6 +15,8 @@ runs the kernel matrix with it where both are there.
 from __future__ import annotations
 
 import os
+import sys
+import threading
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Any
@@ -83,7 +85,33 @@ def compiler() -> Any:
         from numba import cuda
     except (ImportError, RuntimeError) as error:
         raise DeviceUnavailableError(f"no CUDA compiler: {error}; {hint()}") from error
+    if is_simulated():
+        _make_shared_arrays_once()
     return cuda
+
+
+def _make_shared_arrays_once() -> None:
+    """Keep the threads of a simulated block from making a shared array twice, where they ask at once."""
+    from numba import types
+    from numba.cuda.simulator.kernelapi import FakeCUDAShared
+    from numba.np.numpy_support import as_dtype
+
+    making = threading.Lock()
+    plain = FakeCUDAShared.array
+
+    def array(self: Any, shape: Any, dtype: Any, alignment: Any = None) -> Any:
+        if shape == 0 or alignment is not None:
+            return plain(self, shape, dtype, alignment)
+        frame = sys._getframe(1)
+        # The simulator, too, knows an array by the line that asks for it.
+        place = frame.f_code.co_filename, frame.f_lineno
+        item = as_dtype(dtype) if isinstance(dtype, types.Type) else dtype
+        with making:
+            if place not in self._allocations:
+                self._allocations[place] = np.empty(shape, item)
+            return self._allocations[place]
+
+    FakeCUDAShared.array = array
 
 
 def require_device() -> None:

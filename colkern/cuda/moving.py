@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colkern.arrays import Array, RecordBatch
 from colkern.cuda import memory
@@ -62,25 +60,14 @@ def _uploaded(buffers: list[Buffer], device: Device) -> dict[int, Buffer]:
     """Where the bytes of host buffers are on a device, by the buffers' identities."""
     placement = placed([buffer.size for buffer in buffers])
     upload = Upload(device, placement.size)
-    upload.send_pieces(
-        [
-            Piece(at, buffer.size, _reader(buffer.array))
-            for at, buffer in zip(placement.starts, buffers, strict=True)
-        ]
-    )
+    arrays = [buffer.array for buffer in buffers]
+    upload.send_pieces(list(map(Piece.of, placement.starts, arrays)))
     upload.end()
     upload.hold_current()
     return {
         id(buffer): Buffer(upload.block[at : at + buffer.size], device)
         for at, buffer in zip(placement.starts, buffers, strict=True)
     }
-
-
-def _reader(array: NDArray[np.uint8]) -> Callable[[int, NDArray[np.uint8]], None]:
-    def read_into(offset: int, view: NDArray[np.uint8]) -> None:
-        view[:] = array[offset : offset + view.size]
-
-    return read_into
 
 
 def _downloaded(buffers: list[Buffer], device: Device) -> dict[int, Buffer]:

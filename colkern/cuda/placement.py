@@ -20,10 +20,15 @@ class Placement(NamedTuple):
     size: int
 
 
+def padded(size: int) -> int:
+    """The next multiple of 64."""
+    return size + -size % ALIGNMENT
+
+
 def placed(sizes: Sequence[int]) -> Placement:
     """Places for buffers of those sizes, one after the other."""
     starts, end = [], 0
     for size in sizes:
         starts.append(end)
-        end += size + -size % ALIGNMENT
+        end += padded(size)
     return Placement(starts, end)

@@ -208,7 +208,8 @@ def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     Neither end need be aligned: `out` is written at aligned places, and the source read as it lies.
     """
     lane = uint64(cuda.threadIdx.x) % LANES
-    head = min((uint64(0) - address_of(out, position)) & uint64(7), count)
+    # Spelled so that no number is below 0, of which the simulator would warn.
+    head = min((~address_of(out, position) + uint64(1)) & uint64(7), count)
     words = (count - head) >> uint64(3)
     tail = head + (words << uint64(3))
     for k in range(lane, head, LANES):

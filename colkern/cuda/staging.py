@@ -23,8 +23,9 @@ from colkern.cuda import memory
 from colkern.cuda.counting import count_to_device, count_to_host
 from colkern.cuda.device_library import CopyEvent, CopyStream, DeviceLibrary, Event
 from colkern.cuda.direct_storage import DirectFile
+from colkern.cuda.placement import padded
 from colkern.errors import LimitExceededError
-from colkern.memory import ALIGNMENT, Device
+from colkern.memory import Device
 
 _LEAST_PART = 2 << 20
 """How much of what is sent a thread fills at least: to copy less takes Python longer than the bus."""
@@ -46,6 +47,15 @@ class Piece(NamedTuple):
     at: int
     size: int
     read_into: Callable[[int, NDArray[np.uint8]], None]
+
+    @classmethod
+    def of(cls, at: int, array: NDArray[np.uint8]) -> Piece:
+        """The bytes of an array in host memory."""
+
+        def read_into(offset: int, view: NDArray[np.uint8]) -> None:
+            view[:] = array[offset : offset + view.size]
+
+        return cls(at, array.size, read_into)
 
 
 _Load = list[tuple[int, int, int]]
@@ -192,7 +202,7 @@ class Upload:
         for begin in range(0, size, room):
             end = min(begin + room, size)
             with self._staging.slot() as slot:
-                part = slot.bytes[: _padded(end - begin)]
+                part = slot.bytes[: padded(end - begin)]
                 fill(part[: end - begin])
                 part[end - begin :] = 0
                 self._copy(slot, part, at + begin)
@@ -207,7 +217,7 @@ class Upload:
         if not pieces:
             return
         starts = [piece.at for piece in pieces]
-        begin, end = starts[0], _padded(pieces[-1].at + pieces[-1].size)
+        begin, end = starts[0], padded(pieces[-1].at + pieces[-1].size)
         room = self._library.slot_bytes
         if not in_order:
             room = min(room, _share(end - begin))
@@ -272,7 +282,7 @@ class Upload:
 
 def _share(size: int) -> int:
     """How much of so many bytes a thread fills at once: all threads do, also where a slot would hold it."""
-    return max(_padded(-(-size // num_threads())), _LEAST_PART)
+    return max(padded(-(-size // num_threads())), _LEAST_PART)
 
 
 def _fill(
@@ -362,7 +372,3 @@ def _loads(sources: Sequence[Any], room: int) -> Iterator[_Load]:
                 load, left = [], room
     if load:
         yield load
-
-
-def _padded(size: int) -> int:
-    return size + -size % ALIGNMENT

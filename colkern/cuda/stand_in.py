@@ -1,9 +1,10 @@
 """A device whose memory is the host's, for code that uses device memory where there is no GPU.
 
 Within `installed`, `Device("cuda")` is such a device, and kernels run on the CPU over its memory; in the
-simulator it is there from the start, and kernels run in the simulator. All else is the code that runs
-over CuPy, and what goes wrong on a GPU goes wrong here: fresh memory has no zeros in it, and copies are
-carried out as late as a stream may, so memory that is used before its copy has ended shows it.
+simulator it is there from the start, and kernels run in the simulator: those of users' functions run
+there alone. All else is the code that runs over CuPy, and what goes wrong on a GPU goes wrong here:
+fresh memory has no zeros in it, and copies are carried out as late as a stream may, so memory that is
+used before its copy has ended shows it.
 
 It is for tests. Each copy is counted, memory can be bounded, and nothing is faster.
 """

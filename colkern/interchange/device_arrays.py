@@ -202,7 +202,7 @@ def device_structure(field: Field, owner: Imported) -> HostStructure:
     Raises:
         UnsupportedError: If the buffers are on another device than a CPU or one of CUDA.
         InvalidArrowError: If the members do not go with each other.
-        DeviceUnavailableError: If they are on a CUDA device, and this process has none.
+        DeviceUnavailableError: If they are on a CUDA device that this process does not have.
     """
     struct = struct_at(DeviceArrayStruct, owner.address)
     if struct.device_type == CPU:
@@ -214,7 +214,7 @@ def device_structure(field: Field, owner: Imported) -> HostStructure:
         if struct.sync_event:
             _event_at(struct.sync_event, device).wait()
         return HostStructure(field, owner)
-    memory.require_device()
+    memory.require_device(device)
     event = _event_at(struct.sync_event, device) if struct.sync_event else None
     return _DeviceStructure(field, owner, device, event)
 

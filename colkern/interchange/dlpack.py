@@ -47,7 +47,7 @@ def from_dlpack(tensor: Any) -> Array:
         ValueError: If it has more or less than one dimension, or its values are not side by side.
         UnsupportedError: If they are not integers or floats, or on another device than a CPU or one of
             CUDA.
-        DeviceUnavailableError: If they are on a CUDA device, and this process has none.
+        DeviceUnavailableError: If they are on a CUDA device that this process does not have.
     """
     if not hasattr(tensor, "__dlpack__") or not hasattr(tensor, "__dlpack_device__"):
         raise TypeError(f"tensor: {type(tensor).__qualname__} has no methods of DLPack")
@@ -55,6 +55,6 @@ def from_dlpack(tensor: Any) -> Array:
     device = device_of_type(int(device_type), int(device_id))
     if device == HOST:
         return array_over(np.from_dlpack(tensor), HOST)
-    memory.require_device()
+    memory.require_device(device)
     with memory.current(device):
         return array_over(memory.array_library().from_dlpack(tensor), device)

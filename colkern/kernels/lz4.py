@@ -99,11 +99,11 @@ def decode_lz4_blocks(start, stop, step, blocks, data, base, out):
     """Decompress blocks; the first of the range without the stated bytes, the largest uint64 if none.
 
     What is right here is right for the LZ4 library, and the same there. It takes some blocks that end in
-    another way, and a match of bytes from 0 before.
+    another way, and a match of bytes from 0 before. The four words of a block are where it begins in
+    `data`, how many bytes it has there (and `PLAIN`, if they are not compressed), where it begins in
+    `out`, and how many bytes it has there. All of them are there; those in `out` are no other block's.
 
-    blocks: uint64[4 n]: for each where it begins in `data`, how many bytes it has there (and `PLAIN`,
-        if they are not compressed), where it begins in `out`, and how many bytes it has there. All of
-        them are there. Those in `out` are no other block's.
+    blocks: uint64[4 n]
     data: uint8[]
     base: the address of `data`
     out: uint8[]; of a damaged block's bytes there is no saying what they become

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from operations.samples import sample, samples
 
 import colkern as ck
 from colkern.cuda import stand_in
 from colkern.memory import HOST, device_named
-
-
-@pytest.fixture
-def device() -> Iterator[stand_in.StandIn]:
-    with stand_in.installed() as made:
-        yield made
 
 
 @pytest.mark.parametrize("name", samples())

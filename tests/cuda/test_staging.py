@@ -21,12 +21,6 @@ from colkern.memory import Device
 CUDA = Device("cuda")
 
 
-@pytest.fixture
-def device() -> Iterator[stand_in.StandIn]:
-    with stand_in.installed() as made:
-        yield made
-
-
 def piece(at: int, data: bytes) -> Piece:
     source = np.frombuffer(data, np.uint8)
 

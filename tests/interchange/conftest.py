@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-
-from colkern.cuda.stand_in import StandIn, installed
 
 
 class CSchema(ctypes.Structure):
@@ -286,13 +284,6 @@ class Producer:
 @pytest.fixture
 def producer() -> Producer:
     return Producer()
-
-
-@pytest.fixture
-def device() -> Iterator[StandIn]:
-    """A device whose memory is the host's."""
-    with installed() as made:
-        yield made
 
 
 @pytest.fixture(scope="session")

@@ -398,6 +398,11 @@ def test_the_cpu_has_no_events(producer: Any) -> None:
     refused(producer, array, InvalidArrowError, "event")
 
 
+def test_a_cuda_device_that_there_is_none_of(device: StandIn, producer: Any) -> None:
+    array = producer.device_array(producer.array(3, [None, THREE]), CUDA, 7)
+    refused(producer, array, DeviceUnavailableError, "no device cuda:7: there are 1 CUDA devices")
+
+
 @pytest.mark.parametrize("device_type", [CUDA, CUDA_MANAGED])
 def test_no_cuda_device(producer: Any, device_type: int) -> None:
     from colkern import cuda

@@ -253,7 +253,10 @@ def test_a_batch_of_another_device_than_its_stream_s_is_released(producer: Any, 
     assert producer.released == {c.Schema: 1, c.Array: 1, c.Stream: 1}
 
 
-def test_chunks_may_be_on_several_devices_of_a_kind(device: StandIn, producer: Any, c: Any) -> None:
+def test_chunks_may_be_on_several_devices_of_a_kind(
+    device: StandIn, producer: Any, c: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device, "devices", lambda: 2)
     batch = next(import_stream(hand_made(producer, c, CUDA, device_id=1)))
     assert batch["a"].device == ck.Device("cuda", 1)
 

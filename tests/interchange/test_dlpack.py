@@ -214,6 +214,11 @@ def test_other_devices_are_named() -> None:
         ck.from_dlpack(OnDevice(np.arange(3), 10))
 
 
+def test_a_device_that_there_is_none_of(device: StandIn) -> None:
+    with pytest.raises(DeviceUnavailableError, match="no device cuda:7: there are 1 CUDA devices"):
+        ck.from_dlpack(OnDevice(np.arange(3), 2, 7))
+
+
 def test_no_cuda_device() -> None:
     from colkern import cuda
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,12 +20,6 @@ from colkern.cuda import count_transfers, stand_in
 from colkern.ipc.flatbuf import Utf8, Utf8View
 from colkern.ipc.flatbuf.Type import Type
 from colkern.ipc.limits import Limits
-
-
-@pytest.fixture
-def device() -> Iterator[stand_in.StandIn]:
-    with stand_in.installed() as made:
-        yield made
 
 
 def compressed(codec: int, *buffers: bytes, length: int = len(DATA)) -> bytes:

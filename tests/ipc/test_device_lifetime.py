@@ -31,12 +31,6 @@ from colkern.ipc.limits import Limits
 
 
 @pytest.fixture
-def device() -> Iterator[stand_in.StandIn]:
-    with stand_in.installed() as made:
-        yield made
-
-
-@pytest.fixture
 def counted_references() -> Iterator[None]:
     """Nothing is freed here but what nobody refers to any more."""
     gc.collect()

@@ -7,7 +7,6 @@ used before it has come shows it.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -29,12 +28,6 @@ from ipc.test_compression import stated
 import colkern as ck
 from colkern import InvalidArrowError
 from colkern.cuda import count_transfers, stand_in
-
-
-@pytest.fixture
-def device() -> Iterator[stand_in.StandIn]:
-    with stand_in.installed() as made:
-        yield made
 
 
 def assert_copied_once(device: stand_in.StandIn) -> None:

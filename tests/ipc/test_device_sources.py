@@ -7,7 +7,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,6 @@ from ipc.on_device import (
 import colkern as ck
 from colkern import ColkernError, InvalidArrowError, RecordBatch
 from colkern.cuda import stand_in
-
-
-@pytest.fixture
-def device() -> Iterator[stand_in.StandIn]:
-    with stand_in.installed() as made:
-        yield made
 
 
 def named_pipe(data: bytes, path: Path) -> Path:

@@ -35,12 +35,6 @@ class Streams:
 
 
 @pytest.fixture
-def device() -> Iterator[stand_in.StandIn]:
-    with stand_in.installed() as made:
-        yield made
-
-
-@pytest.fixture
 def streams(device: stand_in.StandIn, monkeypatch: pytest.MonkeyPatch) -> Streams:
     return Streams(device, monkeypatch)
 

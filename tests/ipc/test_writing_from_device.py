@@ -10,7 +10,7 @@ import io
 import itertools
 import struct
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +42,6 @@ from colkern.memory import EMPTY, HOST
 
 FORMATS = ("stream", "file")
 CODECS = (None, "lz4", "zstd")
-
-
-@pytest.fixture
-def device() -> Iterator[stand_in.StandIn]:
-    with stand_in.installed() as made:
-        yield made
 
 
 def written(fmt: str, data: Any, **options: Any) -> bytes:

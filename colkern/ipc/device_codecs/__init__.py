@@ -2,7 +2,7 @@
 
 The host looks at each frame's headers, the device decompresses all frames of a message at once. What a
 device cannot do is left to `Codec.decompress` on the host, which also has the last word on frames that
-the device found damaged: it says what is wrong with them, as it does for arrays in host memory.
+the device found damaged: it says what is wrong with them, as it does for arrays in host memory::
 
     codec = device_codec_of(codec_of(record["compression"]), device)
     if codec is not None:

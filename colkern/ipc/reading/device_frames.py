@@ -5,7 +5,7 @@ Columnar format 1.5: "Compression".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -53,12 +53,8 @@ def decompress_there(
     except LimitExceededError:
         # The host decompresses without room on the device for what is compressed.
         return list(made)
-    staged.send_pieces(
-        [
-            Piece(begin, each.stored.size, _reader(each.stored))
-            for each, begin in zip(chosen, placement.starts, strict=True)
-        ]
-    )
+    stored = [each.stored for each in chosen]
+    staged.send_pieces(list(map(Piece.of, placement.starts, stored)))
     staged.end()
     staged.hold_current()
     frames = [
@@ -81,10 +77,3 @@ def _chosen(body: Body, codec: DeviceCodec, made: Sequence[Placed]) -> list[_Cho
     framed = [each for each in made if each.part.frame]
     found = map_items(choose, framed, sum(each.part.frame for each in framed))
     return [each for each in found if each is not None]
-
-
-def _reader(stored: NDArray[np.uint8]) -> Callable[[int, NDArray[np.uint8]], None]:
-    def read_into(offset: int, view: NDArray[np.uint8]) -> None:
-        view[:] = stored[offset : offset + view.size]
-
-    return read_into

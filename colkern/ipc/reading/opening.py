@@ -6,7 +6,8 @@ Columnar format 1.5: "IPC streaming format", "IPC file format".
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -86,13 +87,8 @@ def open(
         TypeError: If `source` is none of these.
         KeyError, IndexError: If there is no such column.
     """
-    options = _Options.of(columns, device, trusted, limits)
-    opened = _Opened(source, options)
-    try:
+    with _opening(source, _Options.of(columns, device, trusted, limits)) as opened:
         return opened.file_reader() if opened.is_file else opened.stream_reader()
-    except BaseException:
-        opened.close()
-        raise
 
 
 def open_file(
@@ -104,12 +100,8 @@ def open_file(
     limits: Limits = DEFAULT_LIMITS,
 ) -> FileReader:
     """A reader for an Arrow IPC file; see `open`."""
-    opened = _Opened(source, _Options.of(columns, device, trusted, limits))
-    try:
+    with _opening(source, _Options.of(columns, device, trusted, limits)) as opened:
         return opened.file_reader()
-    except BaseException:
-        opened.close()
-        raise
 
 
 def open_stream(
@@ -121,12 +113,8 @@ def open_stream(
     limits: Limits = DEFAULT_LIMITS,
 ) -> StreamReader:
     """A reader for an Arrow IPC stream; see `open`."""
-    opened = _Opened(source, _Options.of(columns, device, trusted, limits))
-    try:
+    with _opening(source, _Options.of(columns, device, trusted, limits)) as opened:
         return opened.stream_reader()
-    except BaseException:
-        opened.close()
-        raise
 
 
 def read_schema(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> Schema:
@@ -158,6 +146,17 @@ def _destination(device: str | Device | None, trusted: bool) -> Destination | No
     from colkern.ipc.reading.destination import Destination
 
     return Destination(device, trusted=trusted)
+
+
+@contextmanager
+def _opening(source: Source, options: _Options) -> Iterator[_Opened]:
+    """A source, whose file is closed again if it gets no reader."""
+    opened = _Opened(source, options)
+    try:
+        yield opened
+    except BaseException:
+        opened.close()
+        raise
 
 
 class _Opened:

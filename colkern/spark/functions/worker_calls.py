@@ -11,15 +11,17 @@ from pyspark import TaskContext
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.jit import Udf
 from colkern.jit.signatures import Parameter
 from colkern.operations import nulls
 from colkern.operations.casting.results import retyped
 from colkern.spark.functions import compiling
+from colkern.spark.functions.device_calls import DeviceCalls
 from colkern.spark.functions.results import conformed
 from colkern.spark.types import column_type
 
 if TYPE_CHECKING:
-    from colkern.jit import Generator, Reducer, Udf
+    from colkern.jit import Generator, Reducer
 
 
 _NULL = pa.null()
@@ -48,6 +50,7 @@ class ArrowFunction:
         self._names = [parameter.name for parameter in function.signature.parameters]
         self._seen: set[tuple[pa.DataType, ...]] = set()
         self._batches = 0
+        self._calls = DeviceCalls()
 
     def __call__(self, *columns: pa.Array, **named: pa.Array) -> Any:
         """The function of the columns, given in order or by the names of the parameters."""
@@ -57,7 +60,7 @@ class ArrowFunction:
             bound = list(map(_typed, bound, self.function.signature.parameters))
         if types not in self._seen:
             with compiling.one_process_compiles():
-                self.function(*[column.slice(0, compiling.FEW) for column in bound])
+                self._called([column.slice(0, compiling.FEW) for column in bound])
             self._seen.add(types)
         try:
             result = self._result(bound)
@@ -68,7 +71,13 @@ class ArrowFunction:
         return result
 
     def _result(self, columns: Sequence[Any]) -> Any:
-        return pa.array(self._declared(self.function(*columns)))
+        return pa.array(self._declared(self._called(columns)))
+
+    def _called(self, columns: Sequence[Any]) -> Array:
+        if isinstance(self.function, Udf):
+            return self._calls.called(self.function, columns)
+        made: Array = self.function(*columns)
+        return made
 
     def _declared(self, results: Array) -> Array:
         """The results as Spark expects them; compiled code has seen to it that they fit their type."""
@@ -103,8 +112,11 @@ class ArrowAggregate(ArrowFunction):
 
     function: Reducer
 
+    def _called(self, columns: Sequence[Any]) -> Array:
+        return self.function.reduce(*columns)
+
     def _result(self, columns: Sequence[Any]) -> Any:
-        result = self._declared(self.function.reduce(*columns))
+        result = self._declared(self._called(columns))
         # Spark makes an array of each group's value. Of numbers that is sooner done from Python's.
         return result.to_pylist()[0] if isinstance(result.type, _NUMBERS) else pa.array(result)[0]
 

@@ -1,0 +1,53 @@
+"""Functions of rows on the GPU of a Spark task, if it has one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from colkern.arrays import Array
+from colkern.cuda.moving import to_device, to_host
+from colkern.errors import CompileError, UnsupportedError
+from colkern.interchange import import_array
+from colkern.jit import Udf
+from colkern.memory import HOST, Device
+from colkern.spark.devices import task_device
+
+
+class DeviceCalls:
+    """Calls of one function: on the task's GPU where the function runs there, else on the CPU."""
+
+    def __init__(self) -> None:
+        self._stays_on_cpu = False
+
+    def called(self, function: Udf, columns: Sequence[Any]) -> Array:
+        """The function of the columns, in host memory.
+
+        What a device does not do, of types or of Python, is done on the CPU from then on; a warning in
+        the executor's log says why.
+
+        Args:
+            function: A function of rows.
+            columns: pyarrow's arrays, or colkern's, in host memory.
+
+        Raises:
+            DeviceUnavailableError: If the process cannot use the task's GPU.
+            LimitExceededError: If it is out of memory.
+        """
+        device = HOST if self._stays_on_cpu else task_device()
+        if device == HOST:
+            return function(*columns)
+        try:
+            return _called_on(device, function, columns)
+        except (CompileError, UnsupportedError) as error:
+            self._stays_on_cpu = True
+            warnings.warn(
+                f"{function.name} runs on the CPU, not on {device}: {error}", stacklevel=2
+            )
+            return function(*columns)
+
+
+def _called_on(device: Device, function: Udf, columns: Sequence[Any]) -> Array:
+    there = [to_device(import_array(column), device) for column in columns]
+    return to_host(function(*there))

@@ -118,7 +118,7 @@ THING = Thing()
     ("function", "words"),
     [
         (unknown_method, ["byte string has no 'split'", "str(s)"]),
-        (concatenation, ["add(byte string, str)"]),
+        (concatenation, ["add(byte string, str)", "str(s)"]),
         (global_dict, ["global 'SETTINGS' of type dict"]),
         (global_object, ["global 'THING'", "Thing"]),
         (library_call, ["module json has no 'dumps'"]),

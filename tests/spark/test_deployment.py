@@ -159,8 +159,9 @@ def test_an_executor_without_a_cache() -> None:
 def test_a_local_session_needs_nothing(spark: SparkSession) -> None:
     report = colkern.spark.install(spark)
     assert report.works, str(report)
-    assert str(report).splitlines()[:2] == [
+    assert str(report).splitlines()[:3] == [
         "ok       shipped: nothing: the workers run beside the driver",
+        'ok       data source: format("colkern") is registered',
         "ok       executors: 1 answered, on one host",
     ]
 

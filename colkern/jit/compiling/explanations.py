@@ -19,6 +19,11 @@ _BOUND = re.compile(r"BoundFunction\(.*?, '(\w+)'\)")
 
 _BYTE_STRING_HINT = "; str(s) gives Python's text with its methods"
 
+_MADE_OF_BYTE_STRINGS = re.compile(
+    r"byte string has no|no compiled form of (add|mul|mod)\(.*byte string"
+)
+"""What is done with text in Python, and makes further text."""
+
 _BUILDER_METHODS = "append|append_nulls|end_list|end_map|end_row|extend|field|reserve"
 
 _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
@@ -100,7 +105,7 @@ def _construct(text: str, verb: str) -> str:
         words = meaningful[0].split(". Raised from")[0].strip(" .") if meaningful else text.strip()
     if bound := _BOUND.search(text):
         words = re.sub(r"\b_ol_\w+", bound[1], words)
-    return words + (_BYTE_STRING_HINT if "byte string has no" in words else "")
+    return words + (_BYTE_STRING_HINT if _MADE_OF_BYTE_STRINGS.search(words) else "")
 
 
 _PLAIN: list[tuple[str, str]] = [

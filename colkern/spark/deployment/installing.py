@@ -20,6 +20,7 @@ from colkern.spark.deployment import executor_facts
 from colkern.spark.deployment.archives import kernel_archive, package_archive
 from colkern.spark.deployment.diagnosis import diagnosed
 from colkern.spark.deployment.report import Finding, Report
+from colkern.spark.source import ColkernDataSource, register_source
 
 _LOCAL = re.compile(r"local(\[.*\])?")
 """Masters whose workers run beside the driver."""
@@ -33,7 +34,8 @@ def install(spark: SparkSession, *, package: bool = True, kernels: bool = True) 
 
     Ships the colkern that runs here, and the machine code of every function that this process has
     compiled or loaded until now: call it after functions are defined, and again after new ones. A
-    small job then looks at the executors. In local mode nothing has to be shipped.
+    small job then looks at the executors. In local mode nothing has to be shipped. The data source is
+    registered, for `spark.read.format("colkern")`.
 
     colkern's dependencies have to be there: NumPy, Numba and others hold machine code that cannot be
     shipped this way. What is missing, or of another release than here, stands in the report.
@@ -59,7 +61,9 @@ def install(spark: SparkSession, *, package: bool = True, kernels: bool = True) 
         shipped = [Finding("shipped", "nothing: the workers run beside the driver")]
     else:
         shipped = list(_shipped(spark, package, kernels))
-    return Report((*shipped, *_examined(spark)))
+    register_source(spark)
+    source = Finding("data source", f'format("{ColkernDataSource.name()}") is registered')
+    return Report((*shipped, source, *_examined(spark)))
 
 
 def _runs_here(spark: SparkSession) -> bool:

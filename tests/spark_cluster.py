@@ -7,10 +7,11 @@ import functools
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,6 +29,7 @@ P = TypeVar("P", bound=subprocess.Popen[Any])
 
 _HOME = Path(pyspark.__file__).parent
 _DEPLOY = "org.apache.spark.deploy"
+_CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _SMALL = {
     "spark.driver.memory": "512m",
     "spark.executor.memory": "512m",
@@ -65,27 +67,47 @@ class Cluster:
             *arguments: What it gets.
             **config: Further settings, `__` in their names for a point.
         """
-        settings = _SMALL | {name.replace("__", "."): value for name, value in config.items()}
-        options = [part for item in settings.items() for part in ("--conf", "=".join(item))]
+        settings = {name.replace("__", "."): value for name, value in config.items()}
+        command = [*self._submit(settings), script, *arguments]
         log = self.folder / f"{script.stem}.log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [
-                    _HOME / "bin" / "spark-submit",
-                    "--master",
-                    self.url,
-                    *options,
-                    script,
-                    *arguments,
-                ],
-                env=_environment()
-                | {"PYTHONPATH": _import_path(), "COLKERN_CACHE_DIR": self.cache},
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        with _stopped(process):
+        with _stopped(_started(command, log, self._driver_environment())) as process:
             yield Job(process, log)
+
+    @contextlib.contextmanager
+    def connect_server(self, **config: str) -> Iterator[str]:
+        """A server of Spark Connect whose executors are the cluster's; gives its address.
+
+        It finds no colkern, as it would not in most places.
+        """
+        log = self.folder / "connect.log"
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        settings = {name.replace("__", "."): value for name, value in config.items()} | {
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": str(port),
+        }
+        command = [*self._submit(settings), "--class", _CONNECT_SERVER]
+        with _stopped(_started(command, log, _environment())) as server:
+            wait_for(lambda: _is_open(port) or server.poll() is not None, log)
+            assert server.poll() is None, log.read_text()[-6000:]
+            yield f"sc://127.0.0.1:{port}"
+
+    @contextlib.contextmanager
+    def connected(self, script: Path, *arguments: str | Path) -> Iterator[Job]:
+        """A plain Python script, which gets to a server of Spark Connect by itself."""
+        log = self.folder / f"{script.stem}.log"
+        command = [sys.executable, script, *arguments]
+        with _stopped(_started(command, log, self._driver_environment())) as process:
+            yield Job(process, log)
+
+    def _submit(self, settings: dict[str, str]) -> list[str | Path]:
+        pairs = [
+            part for item in (_SMALL | settings).items() for part in ("--conf", "=".join(item))
+        ]
+        return [_HOME / "bin" / "spark-submit", "--master", self.url, *pairs]
+
+    def _driver_environment(self) -> dict[str, str]:
+        return _environment() | {"PYTHONPATH": _import_path(), "COLKERN_CACHE_DIR": self.cache}
 
 
 @dataclass(frozen=True)
@@ -127,14 +149,26 @@ def standalone_cluster(folder: Path) -> Iterator[Cluster]:
 
 
 def _daemon(name: str, options: list[str], log: Path) -> subprocess.Popen[bytes]:
+    command = [_HOME / "bin" / "spark-class", f"{_DEPLOY}.{name}", *options]
+    return _started(command, log, _environment() | {"SPARK_DAEMON_MEMORY": "256m"})
+
+
+def _started(
+    command: Sequence[str | Path], log: Path, environment: dict[str, str]
+) -> subprocess.Popen[bytes]:
     with log.open("wb") as output:
         return subprocess.Popen(
-            [_HOME / "bin" / "spark-class", f"{_DEPLOY}.{name}", *options],
-            env=_environment() | {"SPARK_DAEMON_MEMORY": "256m"},
+            command,
+            env=environment,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+
+
+def _is_open(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 @functools.cache

@@ -21,11 +21,15 @@ def facts_in_arrow(batches: Iterator[Any]) -> Iterator[Any]:
 
     for _ in batches:
         pass
-    yield pa.RecordBatch.from_pydict({"facts": [json.dumps(facts())]})
+    yield pa.RecordBatch.from_pydict({"facts": [json.dumps(facts(unpack=True))]})
 
 
-def facts() -> dict[str, Any]:
-    """Where this process runs, its packages' releases, its colkern, and that one's cache."""
+def facts(*, unpack: bool = False) -> dict[str, Any]:
+    """Where this process runs, its packages' releases, its colkern, and that one's cache.
+
+    Args:
+        unpack: Whether to put compiled functions that were shipped here into that cache.
+    """
     versions = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -38,12 +42,12 @@ def facts() -> dict[str, Any]:
         "versions": versions,
     }
     try:
-        return found | _facts_of_colkern()
+        return found | _facts_of_colkern(unpack)
     except Exception as error:  # noqa: BLE001  # a broken installation raises anything
         return found | {"error": f"{type(error).__name__}: {error}"}
 
 
-def _facts_of_colkern() -> dict[str, Any]:
+def _facts_of_colkern(unpack: bool) -> dict[str, Any]:
     import colkern
     from colkern.cache import cache_dir
     from colkern.cpu.processor import compiled_for
@@ -54,15 +58,18 @@ def _facts_of_colkern() -> dict[str, Any]:
         "processor": compiled_for(),
     }
     try:
-        return found | {"cache": str(cache_dir("kernels")), "unpacked": _unpacked()}
+        found["cache"] = str(cache_dir("kernels"))
     except PermissionError as error:
         return found | {"cache": "", "no_cache": str(error)}
+    if unpack:
+        _unpack()
+    return found
 
 
-def _unpacked() -> int:
-    """How many compiled functions came out of what was shipped, now or when colkern was imported."""
+def _unpack() -> None:
+    """What `colkern.spark` does when it is imported, again: more may have been shipped since."""
     from pyspark import SparkFiles
 
     from colkern.spark.deployment.unpacking import unpack_kernels
 
-    return unpack_kernels(Path(SparkFiles.getRootDirectory()))
+    unpack_kernels(Path(SparkFiles.getRootDirectory()))

@@ -8,24 +8,32 @@
 >>> frame.select(net("l_extendedprice", "l_discount"))  # doctest: +SKIP
 
 The only package of colkern that imports pyspark and pyarrow; needs the extra `colkern[spark]`, and
-PySpark 4.1 or later, the first release with `arrow_udf`.
+PySpark 4.1 or later, the first release with `arrow_udf`. What is not named is not imported: a worker
+that runs a function does not wait for the data source.
 """
 
-from colkern.java import Java, JavaNotFoundError, find_java
-from colkern.spark.deployment import install
-from colkern.spark.devices import task_device
-from colkern.spark.functions import (
-    apply_in_groups,
-    cogroup_apply,
-    iterator_udf,
-    map_batches,
-    map_groups,
-    udf,
-    udtf,
-)
-from colkern.spark.session import start_session
-from colkern.spark.source import read, register_source
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from colkern.spark.worker import set_up_worker
+
+if TYPE_CHECKING:
+    from colkern.java import Java, JavaNotFoundError, find_java
+    from colkern.spark.deployment.installing import install
+    from colkern.spark.devices import task_device
+    from colkern.spark.functions import (
+        apply_in_groups,
+        cogroup_apply,
+        iterator_udf,
+        map_batches,
+        map_groups,
+        udf,
+        udtf,
+    )
+    from colkern.spark.session import start_session
+    from colkern.spark.source import read, register_source
 
 __all__ = [
     "Java",
@@ -44,5 +52,38 @@ __all__ = [
     "udf",
     "udtf",
 ]
+
+_LATE = {
+    "Java": "colkern.java",
+    "JavaNotFoundError": "colkern.java",
+    "apply_in_groups": "colkern.spark.functions",
+    "cogroup_apply": "colkern.spark.functions",
+    "find_java": "colkern.java",
+    "install": "colkern.spark.deployment.installing",
+    "iterator_udf": "colkern.spark.functions",
+    "map_batches": "colkern.spark.functions",
+    "map_groups": "colkern.spark.functions",
+    "read": "colkern.spark.source",
+    "register_source": "colkern.spark.source",
+    "start_session": "colkern.spark.session",
+    "task_device": "colkern.spark.devices",
+    "udf": "colkern.spark.functions",
+    "udtf": "colkern.spark.functions",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is first named."""
+    if name not in _LATE:
+        raise AttributeError(f"module 'colkern.spark' has no attribute {name!r}")
+    found = getattr(importlib.import_module(_LATE[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """All names, imported yet or not."""
+    return sorted({*globals(), *_LATE})
+
 
 set_up_worker()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from colkern import ipc
 from colkern.errors import ColkernError, InvalidArrowError
@@ -48,10 +49,10 @@ def read_schema(path: str) -> Schema:
 
 
 @contextmanager
-def opened(path: str) -> Iterator[FileReader | StreamReader]:
-    """A reader of a file; errors on the way name the file."""
+def opened(path: str, **options: Any) -> Iterator[FileReader | StreamReader]:
+    """A reader of a file, with options of `colkern.ipc.open`; errors on the way name the file."""
     try:
-        with ipc.open(path) as reader:
+        with ipc.open(path, **options) as reader:
             yield reader
     except InvalidArrowError as error:
         raise error.at(path) from error

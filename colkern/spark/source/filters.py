@@ -13,6 +13,7 @@ from pyspark.sql import datasource as spark
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.cuda.moving import to_device
 from colkern.interchange import import_array
 from colkern.layouts import Role
 from colkern.memory import Buffer
@@ -118,13 +119,9 @@ def _is_null(column: Array, _: Any) -> Array:
 def _is_not_null(column: Array, _: Any) -> Array:
     length = column.length
     if column.null_count in (0, length):
-        byte = 0xFF if column.null_count == 0 else 0
-        bits = Buffer(np.full((length + 7) // 8, byte, np.uint8))
-    else:
-        found = compact_validity(column)
-        assert found is not None
-        bits = found
-    return Array(_BOOL, length, [None, bits], null_count=0)
+        bits = np.full((length + 7) // 8, 0xFF if column.null_count == 0 else 0, np.uint8)
+        return to_device(Array(_BOOL, length, [None, Buffer(bits)], null_count=0), column.device)
+    return Array(_BOOL, length, [None, compact_validity(column)], null_count=0)
 
 
 def _equal_to(column: Array, filter_: Any) -> Array:
@@ -141,10 +138,10 @@ def _equal_null_safe(column: Array, filter_: Any) -> Array:
 def _in(column: Array, filter_: Any) -> Array:
     values = [value for value in filter_.value if value is not None]
     if not values:
-        return nulls(column.length, _BOOL)
+        return nulls(column.length, _BOOL, column.device)
     found = reduce(or_, [equal(column, value) for value in values])
     if len(values) < len(filter_.value):
-        found = or_kleene(found, nulls(column.length, _BOOL))
+        found = or_kleene(found, nulls(column.length, _BOOL, column.device))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -10,10 +11,13 @@ from pyspark.sql import datasource as spark
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
+from colkern.cuda.moving import to_host
 from colkern.ipc import FileReader, StreamReader
+from colkern.memory import HOST, Device
 from colkern.operations import any as any_true
 from colkern.operations import filter as keep_rows
 from colkern.operations import nulls
+from colkern.spark.devices import task_device
 from colkern.spark.source.contents import opened
 from colkern.spark.source.conversion import converted
 from colkern.spark.source.filters import mask_of, path_of
@@ -43,12 +47,34 @@ def read_pieces(pieces: Iterable[Piece], request: Request) -> Iterator[pa.Record
         InvalidArrowError: If a file is malformed; names it.
     """
     for piece in pieces:
-        with opened(piece.path) as reader:
-            _check_columns(reader.schema, piece.path, request)
+        with _reader(piece.path, request) as (reader, device):
             for batch in _batches(reader, piece.batches):
-                found = _Rows(batch, piece.path, request).wanted()
+                found = _Rows(batch, piece.path, request, device).wanted()
                 if found is not None and found.length:
                     yield pa.record_batch(found)
+
+
+@contextmanager
+def _reader(path: str, request: Request) -> Iterator[tuple[FileReader | StreamReader, Device]]:
+    """A reader of a file, and where its columns come: to the task's GPU, if rows are chosen there."""
+    with opened(path) as reader:
+        _check_columns(reader.schema, path, request)
+        device = task_device() if _can_filter_there(reader.schema, request) else HOST
+        if device == HOST:
+            yield reader, HOST
+            return
+        names = [name for name in request.schema.names if name in reader.schema.names]
+    with opened(path, columns=names, device=device) as reader:
+        yield reader, device
+
+
+def _can_filter_there(theirs: s.Schema, request: Request) -> bool:
+    """Whether filters can be evaluated on a device: there are some, of columns that need no conversion."""
+    names = {path_of(filter_)[0] for filter_ in request.filters}
+    return bool(names) and all(
+        name in theirs.names and theirs.field(name).type == request.schema.field(name).type
+        for name in names
+    )
 
 
 def _check_columns(theirs: s.Schema, path: str, request: Request) -> None:
@@ -74,13 +100,15 @@ class _Rows:
         batch: All columns of the file, of which none is decoded yet.
         path: The file, for errors.
         request: What is asked for.
+        device: Where the batch is.
     """
 
-    def __init__(self, batch: RecordBatch, path: str, request: Request) -> None:
+    def __init__(self, batch: RecordBatch, path: str, request: Request, device: Device) -> None:
         self._batch = batch
         self._path = path
         self._request = request
         self._there = set(batch.schema.names)
+        self._device = device
 
     def wanted(self) -> RecordBatch | None:
         """The rows that pass all filters; None if there are none."""
@@ -99,7 +127,7 @@ class _Rows:
             for field in schema
         ]
         unfiltered = RecordBatch.from_arrays(raw, schema.names)
-        kept = keep_rows(unfiltered, mask)
+        kept = to_host(keep_rows(unfiltered, mask))
         columns = [
             converted(column, field, self._path)
             for column, field in zip(kept.columns, schema, strict=True)
@@ -111,5 +139,5 @@ class _Rows:
 
     def _raw(self, field: s.Field) -> Array:
         if field.name not in self._there:
-            return nulls(self._batch.length, field.type)
+            return nulls(self._batch.length, field.type, self._device)
         return self._batch.column(field.name)

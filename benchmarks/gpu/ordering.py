@@ -34,26 +34,31 @@ def decimals(d: Data) -> tuple[Any, ...]:
     return d.n // 8, left, 1, right, 1, 2, d.n, 0, marks(d)
 
 
-def texts(d: Data, letters: Sequence[int]) -> tuple[Any, ...]:
-    """Whether strings are not less than others that are all the same: all their bytes are read."""
-    return d.n // 8, *same(d, letters), 1, *same(d, letters), 1, d.n, 255, marks(d)
+# Whether strings are not less than such as are all the same: all their bytes are looked at.
 
 
-def text(d: Data, letters: Sequence[int]) -> tuple[Any, ...]:
-    """As `texts`, and one value."""
-    address, length = pattern(d, letters)
-    other = d.table([0, length], "i4"), address, length + 8
-    return d.n // 8, *same(d, letters), 1, *other, 0, d.n, 255, marks(d)
+def less_text(d: Data, letters: Sequence[int]) -> tuple[Any, ...]:
+    return d.n // 8, *same(d, letters), *pattern(d, letters), 0, d.n, 255, marks(d)
 
 
-def views(d: Data, letters: Sequence[int]) -> tuple[Any, ...]:
-    sides = [(*of_views(d.views(len(letters), letters)), d.none, 0, 1) for _ in range(2)]
+def less_texts(d: Data, letters: Sequence[int]) -> tuple[Any, ...]:
+    return d.n // 8, *same(d, letters), *same(d, letters), d.n, 255, marks(d)
+
+
+def less_view(d: Data, letters: Sequence[int]) -> tuple[Any, ...]:
+    views = of_views(d.views(len(letters), letters))
+    return d.n // 8, *views, d.none, 0, *pattern(d, letters), 0, d.n, 255, marks(d)
+
+
+def less_views(d: Data, letters: Sequence[int]) -> tuple[Any, ...]:
+    sides = [(*of_views(d.views(len(letters), letters)), d.none, 0) for _ in range(2)]
     return d.n // 8, *sides[0], *sides[1], d.n, 255, marks(d)
 
 
 streaming(kernels.less_integers, lambda d, t: numbers(d, t, 0), each=each_side(INTEGERS))
 streaming(kernels.less_floats, lambda d, t: numbers(d, t, LESS), each=each_side(FLOATS))
 streaming(kernels.less_decimals, decimals, label="128 bits")
-gather(kernels.less_texts, texts, each={f"{k}, two arrays": v for k, v in PATTERNS.items()})
-gather(kernels.less_texts, text, each={f"{k}, a value": v for k, v in PATTERNS.items()})
-gather(kernels.less_views, views, each=PATTERNS)
+gather(kernels.less_text, less_text, each=PATTERNS)
+gather(kernels.less_texts, less_texts, each=PATTERNS)
+gather(kernels.less_view, less_view, each=PATTERNS)
+gather(kernels.less_views, less_views, each=PATTERNS)

@@ -1,8 +1,9 @@
 """Order: whether values of one array are less than those of another.
 
-The range is over the bytes of the output: eight values make one. On either side there may be one value
-instead of an array, which is beside all values of the other side: the place of a value is multiplied by
-the side's `stride`, 1 or 0. `flip` turns the answer: not less is greater or equal.
+The range is over the bytes of the output: eight values make one. `flip` turns the answer: not less is
+greater or equal. On either side there may be one number instead of an array, which is beside all numbers
+of the other side: the place of a number is multiplied by the side's `stride`, 1 or 0. Strings have
+kernels of their own for that, as they take about half as long.
 
 Columnar format 1.5: "Fixed-size Primitive Layout", "Variable-size Binary Layout", "Variable-size Binary
 View Layout".
@@ -135,58 +136,96 @@ def less_decimals(start, stop, step, left, stride, right, other_stride, width, l
 
 
 @helper
-def is_less_word(left: Any, right: Any) -> Any:
-    """Whether one word is less than another, which differs, as a string of eight bytes."""
-    first = trailing_zeros(left ^ right) & uint64(56)
+def is_less_word(left: Any, right: Any, unlike: Any) -> Any:
+    """Whether one word is less than another as a string of bytes; by the lowest bit of `unlike`."""
+    first = trailing_zeros(unlike) & uint64(56)
     return (left >> first) & uint64(255) < (right >> first) & uint64(255)
 
 
 @helper
-def are_less(left: Any, size: Any, right: Any, other_size: Any) -> Any:
-    """Whether a string of at least 8 bytes is less than another one; by address and size."""
+def are_less(left: Any, right: Any, common: Any, shorter: Any) -> Any:
+    """Whether one string is less than another, whose first 8 bytes are the same.
+
+    left: its address
+    right: that of the other one
+    common: how many bytes both have; at least 8
+    shorter: what to say if these are all the same
+    """
     # The last word overlaps the one before it: nothing behind the bytes is looked at.
-    tail = min(size, other_size) - uint64(8)
-    k = uint64(0)
-    mine, other = word_at(left), word_at(right)
+    tail = common - uint64(8)
+    k = min(uint64(8), tail)
+    mine, other = word_at(left + k), word_at(right + k)
     while mine == other and k < tail:
         k = min(k + uint64(8), tail)
         mine, other = word_at(left + k), word_at(right + k)
-    return size < other_size if mine == other else is_less_word(mine, other)
+    return shorter if mine == other else is_less_word(mine, other, mine ^ other)
+
+
+@helper
+def ask_for_texts(offsets: Any, base: Any, first: Any, length: Any) -> None:
+    """Ask for the bytes of eight values that are compared later, if values are long."""
+    far = first + uint64(AHEAD)
+    if far + uint64(8) <= length and are_long(offsets, first):
+        for k in range(far, far + uint64(8)):
+            prefetch(base + uint64(offsets[uint64(k)]))
 
 
 @kernel(
-    "offsets: O[], base: u8, last: u8, stride: u8, others: O[], other_base: u8, other_last: u8,"
-    "other_stride: u8, length: u8, flip: u8, out: u1[w]",
+    "offsets: O[], base: u8, last: u8, pattern: u8, wanted: u8, or_equal: u8, length: u8, flip: u8,"
+    "out: u1[w]",
+    O="i4 i8",
+)
+def less_text(start, stop, step, offsets, base, last, pattern, wanted, or_equal, length, flip, out):
+    """Bit i of `out` = whether byte string i is less than a pattern.
+
+    The first eight bytes decide nearly always, without a branch.
+
+    offsets: int32/int64[length + 1], checked
+    base: the address of the data buffer
+    last: its size less 8
+    pattern: the address of the pattern; 8 bytes are there at least
+    wanted: the pattern's length
+    or_equal: 1 if the pattern itself is in order, too; else 0
+    length: the number of values
+    flip: 0, or 255 for the opposite
+    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    """
+    head = word_at(pattern)
+    for b in range(start, stop, step):
+        first = uint64(b) << uint64(3)
+        bits = uint64(0)
+        ask_for_texts(offsets, base, first, length)
+        for i in range(first, min(first + uint64(8), length)):
+            place = uint64(offsets[uint64(i)])
+            size = uint64(offsets[uint64(i) + uint64(1)]) - place
+            common = min(size, wanted)
+            mine = near_word(base, place, last)
+            unlike = (mine ^ head) & low_bytes(min(common, uint64(8)))
+            less = size < wanted + or_equal
+            if unlike != 0:
+                less = is_less_word(mine, head, unlike)
+            elif common > 8:
+                less = are_less(base + place, pattern, common, less)
+            bits |= uint64(less) << (uint64(i) - first)
+        out[b] = packed(bits, flip, length - first)
+
+
+@kernel(
+    "offsets: O[], base: u8, last: u8, others: O[], other_base: u8, other_last: u8, length: u8,"
+    "flip: u8, out: u1[w]",
     O="i4 i8",
 )
 def less_texts(
-    start,
-    stop,
-    step,
-    offsets,
-    base,
-    last,
-    stride,
-    others,
-    other_base,
-    other_last,
-    other_stride,
-    length,
-    flip,
-    out,
+    start, stop, step, offsets, base, last, others, other_base, other_last, length, flip, out
 ):
-    """Bit i of `out` = whether byte string i is less than that of another array.
+    """Bit i of `out` = whether byte string i is less than that of another array; as `less_text`.
 
-    The first eight bytes decide nearly always; zeros stand for those that a string does not have.
-
-    offsets: int32/int64[length + 1], checked; of 2 items if its stride is 0
+    offsets: int32/int64[length + 1], checked
     base: the address of the data buffer
     last: its size less 8
-    stride: 1, or 0 for one value
     others: as `offsets`, of the other array
     other_base: as `base`
     other_last: as `last`
-    other_stride: as `stride`
     length: the number of values
     flip: 0, or 255 for the opposite
     out: uint8[ceil(length / 8)]; bits past `length` become zero
@@ -194,56 +233,92 @@ def less_texts(
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
-        far = first + uint64(AHEAD)
-        if far + uint64(8) <= length:
-            ask_for_texts(offsets, base, stride, first)
-            ask_for_texts(others, other_base, other_stride, first)
+        ask_for_texts(offsets, base, first, length)
+        ask_for_texts(others, other_base, first, length)
         for i in range(first, min(first + uint64(8), length)):
-            j, k = uint64(i) * stride, uint64(i) * other_stride
-            place, other_place = uint64(offsets[j]), uint64(others[k])
-            size = uint64(offsets[j + uint64(1)]) - place
-            other_size = uint64(others[k + uint64(1)]) - other_place
-            mine = near_word(base, place, last) & low_bytes(min(size, uint64(8)))
+            place, other_place = uint64(offsets[uint64(i)]), uint64(others[uint64(i)])
+            size = uint64(offsets[uint64(i) + uint64(1)]) - place
+            other_size = uint64(others[uint64(i) + uint64(1)]) - other_place
+            common = min(size, other_size)
+            mine = near_word(base, place, last)
             other = near_word(other_base, other_place, other_last)
-            other &= low_bytes(min(other_size, uint64(8)))
-            if mine != other:
-                less = is_less_word(mine, other)
-            elif min(size, other_size) > 8:
-                less = are_less(base + place, size, other_base + other_place, other_size)
-            else:
-                less = size < other_size
+            unlike = (mine ^ other) & low_bytes(min(common, uint64(8)))
+            less = size < other_size
+            if unlike != 0:
+                less = is_less_word(mine, other, unlike)
+            elif common > 8:
+                less = are_less(base + place, other_base + other_place, common, less)
             bits |= uint64(less) << (uint64(i) - first)
         out[b] = packed(bits, flip, length - first)
 
 
 @helper
-def ask_for_texts(offsets: Any, base: Any, stride: Any, first: Any) -> None:
-    """Ask for the bytes of values that are compared later, if they are long; where there are any."""
-    if stride != 0 and are_long(offsets, first):
-        for k in range(first + uint64(AHEAD), first + uint64(AHEAD + 8)):
-            prefetch(base + uint64(offsets[uint64(k)]))
+def are_less_behind_prefix(left: Any, right: Any, common: Any, shorter: Any) -> Any:
+    """As `are_less`, of strings of which the first 4 bytes are the same, and 12 can be read.
 
-
-@helper
-def is_less_behind_prefix(left: Any, size: Any, right: Any, other_size: Any) -> Any:
-    """Whether a string is less than another, where both are longer than the 4 bytes that are the same.
-
-    left: its address, at which 12 bytes can be read
-    right: that of the other one
+    common: how many bytes both have; at least 4
     """
-    mine = word_at(left + uint64(4)) & low_bytes(min(size - uint64(4), uint64(8)))
-    other = word_at(right + uint64(4)) & low_bytes(min(other_size - uint64(4), uint64(8)))
-    if mine != other:
-        return is_less_word(mine, other)
-    if min(size, other_size) > 12:
-        return are_less(left, size, right, other_size)
-    return size < other_size
+    mine, other = word_at(left + uint64(4)), word_at(right + uint64(4))
+    unlike = (mine ^ other) & low_bytes(min(common - uint64(4), uint64(8)))
+    if unlike != 0:
+        return is_less_word(mine, other, unlike)
+    return are_less(left, right, common, shorter) if common > 12 else shorter
 
 
 @kernel(
-    "views: u8[], addresses: u8[], validity: u1[], offset: u8, stride: u8, others: u8[],"
-    "other_addresses: u8[], other_validity: u1[], other_offset: u8, other_stride: u8, length: u8,"
-    "flip: u8, out: u1[w]"
+    "views: u8[], addresses: u8[], validity: u1[], offset: u8, pattern: u8, wanted: u8,"
+    "or_equal: u8, length: u8, flip: u8, out: u1[w]"
+)
+def less_view(
+    start,
+    stop,
+    step,
+    views,
+    addresses,
+    validity,
+    offset,
+    pattern,
+    wanted,
+    or_equal,
+    length,
+    flip,
+    out,
+):
+    """Bit i of `out` = whether the value of view i is less than a pattern; a null is an empty string.
+
+    views: uint64[2 length], in bounds
+    addresses: uint64[buffers + 1], of each data buffer, then of the views
+    validity: uint8[] bitmap, or empty
+    offset: the bit of slot 0 in it
+    pattern: the address of the pattern; 12 bytes are there at least
+    wanted: the pattern's length
+    or_equal: 1 if the pattern itself is in order, too; else 0
+    length: the number of values
+    flip: 0, or 255 for the opposite
+    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    """
+    prefix = word_at(pattern)
+    for b in range(start, stop, step):
+        first = uint64(b) << uint64(3)
+        bits = uint64(0)
+        for i in range(first, min(first + uint64(8), length)):
+            head = views[uint64(i) << uint64(1)] & valid_mask(validity, offset, i)
+            size, mine = head & uint64(_LENGTH), head >> uint64(32)
+            common = min(size, wanted)
+            unlike = (mine ^ prefix) & low_bytes(min(common, uint64(4)))
+            less = size < wanted + or_equal
+            if unlike != 0:
+                less = is_less_word(mine, prefix, unlike)
+            elif common > 4:
+                source = source_of_view(views, uint64(i), addresses)
+                less = are_less_behind_prefix(source, pattern, common, less)
+            bits |= uint64(less) << (uint64(i) - first)
+        out[b] = packed(bits, flip, length - first)
+
+
+@kernel(
+    "views: u8[], addresses: u8[], validity: u1[], offset: u8, others: u8[], other_addresses: u8[],"
+    "other_validity: u1[], other_offset: u8, length: u8, flip: u8, out: u1[w]"
 )
 def less_views(
     start,
@@ -253,49 +328,45 @@ def less_views(
     addresses,
     validity,
     offset,
-    stride,
     others,
     other_addresses,
     other_validity,
     other_offset,
-    other_stride,
     length,
     flip,
     out,
 ):
-    """Bit i of `out` = whether the value of view i is less than that of another array's.
+    """Bit i of `out` = whether the value of view i is less than that of another array's; not if null.
 
-    views: uint64[2 length], in bounds; one view if its stride is 0
+    views: uint64[2 length], in bounds
     addresses: uint64[buffers + 1], of each data buffer, then of the views
     validity: uint8[] bitmap, or empty
     offset: the bit of slot 0 in it
-    stride: 1, or 0 for one value
     others: as `views`, of the other array
     other_addresses: as `addresses`
     other_validity: as `validity`
     other_offset: as `offset`
-    other_stride: as `stride`
     length: the number of values
     flip: 0, or 255 for the opposite
-    out: uint8[ceil(length / 8)]; bits past `length` become zero, those of nulls 0 as `flip` has it
+    out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
         for i in range(first, min(first + uint64(8), length)):
-            j, k = uint64(i) * stride, uint64(i) * other_stride
-            shown = valid_mask(validity, offset, j) & valid_mask(other_validity, other_offset, k)
-            head, other_head = views[j << uint64(1)] & shown, others[k << uint64(1)] & shown
+            shown = valid_mask(validity, offset, i) & valid_mask(other_validity, other_offset, i)
+            head = views[uint64(i) << uint64(1)] & shown
+            other_head = others[uint64(i) << uint64(1)] & shown
             size, other_size = head & uint64(_LENGTH), other_head & uint64(_LENGTH)
-            mine = head >> uint64(32) & low_bytes(min(size, uint64(4)))
-            other = other_head >> uint64(32) & low_bytes(min(other_size, uint64(4)))
-            if mine != other:
-                less = is_less_word(mine, other)
-            elif min(size, other_size) > 4:
-                source = source_of_view(views, j, addresses)
-                other_source = source_of_view(others, k, other_addresses)
-                less = is_less_behind_prefix(source, size, other_source, other_size)
-            else:
-                less = size < other_size
+            mine, other = head >> uint64(32), other_head >> uint64(32)
+            common = min(size, other_size)
+            unlike = (mine ^ other) & low_bytes(min(common, uint64(4)))
+            less = size < other_size
+            if unlike != 0:
+                less = is_less_word(mine, other, unlike)
+            elif common > 4:
+                source = source_of_view(views, uint64(i), addresses)
+                other_source = source_of_view(others, uint64(i), other_addresses)
+                less = are_less_behind_prefix(source, other_source, common, less)
             bits |= uint64(less) << (uint64(i) - first)
         out[b] = packed(bits, flip, length - first)

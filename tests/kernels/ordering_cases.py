@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from kernels.case import LENGTHS, Addresses, At, Case, cases_of, limits, numbers, packed, validities
-from kernels.string_cases import some_values
+from kernels.string_cases import PATTERNS, pattern_at, some_values
 from kernels.value_cases import raw_view, running, view_words, with_buffers
 
 from colkern.kernels import ordering, relations
@@ -68,14 +69,16 @@ def less_integers(types: dict[str, str]) -> Iterator[Case]:
             yield Case(f"{count} {strides}, {signed=} {flip=}", len(expected), args, expected)
 
 
-def or_equal(left: float, right: float) -> bool:
-    return left <= right
+def or_equal(left: Any, right: Any) -> bool:
+    return bool(left <= right)
 
 
 def or_nan(left: float, right: float) -> bool:
     """Whether one is less, where NaN is more than any number."""
     return not math.isnan(left) and (math.isnan(right) or left < right)
 
+
+OR_EQUAL = ((0, below), (1, or_equal))
 
 RELATIONS: dict[int, Callable[[float, float], bool]] = {
     relations.LESS: below,
@@ -122,26 +125,38 @@ def stored_text(values: list[bytes], room: int) -> tuple[Any, Any, int]:
     return running([len(v) for v in values], 2), At(np.frombuffer(data, np.uint8)), len(data) - 8
 
 
+@cases_of(ordering.less_text)
+def less_text(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("less text")
+    for count, pattern, (or_equal, less) in itertools.product(LENGTHS, PATTERNS, OR_EQUAL):
+        values = some_values(rng, count)
+        flip = rng.choice(FLIPS)
+        expected = answers(values, [pattern] * count, less, flip)
+        text = stored_text(values, rng.choice((0, 3)))
+        args = (*text, *pattern_at(pattern), or_equal, count, flip)
+        yield Case(f"{count} {pattern!r} {or_equal} {flip}", len(expected), args, expected)
+
+
 @cases_of(ordering.less_texts)
 def less_texts(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("less texts")
-    for count, strides, flip in itertools.product((*LENGTHS, 81), STRIDES, FLIPS):
-        given, drawn = sides(count, strides, lambda n: some_values(rng, n))
-        expected = answers(*given, below, flip)
-        left, right = (stored_text(values, rng.choice((0, 3))) for values in drawn)
-        args = (*left, strides[0], *right, strides[1], count, flip)
-        yield Case(f"{count} {strides}, flip {flip}", len(expected), args, expected)
+    for count, flip in itertools.product((*LENGTHS, 81, 200), FLIPS):
+        left, right = (some_values(rng, count) for _ in range(2))
+        expected = answers(left, right, below, flip)
+        texts = (stored_text(values, rng.choice((0, 3))) for values in (left, right))
+        args = (*itertools.chain(*texts), count, flip)
+        yield Case(f"{count}, flip {flip}", len(expected), args, expected)
     # Far ones are asked for where values are long.
     long = [rng.randbytes(1) * rng.randrange(80, 90) for _ in range(100)]
     expected = answers(long, long[::-1], below, 0)
-    args = (*stored_text(long, 0), 1, *stored_text(long[::-1], 0), 1, 100, 0)
+    args = (*stored_text(long, 0), *stored_text(long[::-1], 0), 100, 0)
     yield Case("long", len(expected), args, expected)
 
 
 View = tuple[list[bytes | None], tuple[Any, ...]]
 
 
-def some_views(count: int, rng: Any) -> Iterator[View]:
+def some_views(count: int, rng: random.Random) -> Iterator[View]:
     """Values, and what a kernel takes of their views; garbage under nulls."""
     for _, bytes_, offset, valid in validities(rng, count):
         values = some_values(rng, count)
@@ -154,6 +169,18 @@ def some_views(count: int, rng: Any) -> Iterator[View]:
         yield values_or_none, (words, Addresses(arrays), bytes_, offset)
 
 
+@cases_of(ordering.less_view)
+def less_view(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("less view")
+    for count, pattern in itertools.product(LENGTHS, PATTERNS):
+        for values, views in some_views(count, rng):
+            flip, (or_equal, less) = rng.choice(FLIPS), rng.choice(OR_EQUAL)
+            # Nothing is what a null is taken for.
+            expected = answers([v or b"" for v in values], [pattern] * count, less, flip)
+            args = (*views, *pattern_at(pattern), or_equal, count, flip)
+            yield Case(f"{count} {pattern!r} {or_equal} {flip}", len(expected), args, expected)
+
+
 def both_and_below(left: bytes | None, right: bytes | None) -> bool:
     return left is not None and right is not None and left < right
 
@@ -161,10 +188,9 @@ def both_and_below(left: bytes | None, right: bytes | None) -> bool:
 @cases_of(ordering.less_views)
 def less_views(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("less views")
-    for count, strides, flip in itertools.product(LENGTHS, STRIDES, FLIPS):
-        lefts, rights = (some_views(count if s else 1, rng) for s in strides)
-        for (left, views), (right, others) in zip(lefts, rights, strict=True):
-            given = [beside(v, s, count) for v, s in zip((left, right), strides, strict=True)]
-            expected = answers(*given, both_and_below, flip)
-            args = (*views, strides[0], *others, strides[1], count, flip)
-            yield Case(f"{count} {strides}, flip {flip}", len(expected), args, expected)
+    for count, flip in itertools.product((*LENGTHS, 200), FLIPS):
+        pairs = zip(some_views(count, rng), some_views(count, rng), strict=True)
+        for (left, views), (right, others) in pairs:
+            expected = answers(left, right, both_and_below, flip)
+            args = (*views, *others, count, flip)
+            yield Case(f"{count}, flip {flip}", len(expected), args, expected)

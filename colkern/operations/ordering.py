@@ -54,25 +54,25 @@ def less(left: Array, right: Any) -> Array:
         UnsupportedError: If the type has no order: nested ones and intervals.
         InvalidArrowError: If an array points outside its own memory.
     """
-    return ordered(left, right, LESS)
+    return compared(left, right, _comparer, LESS)
 
 
 @operation
 def less_equal(left: Array, right: Any) -> Array:
     """Whether each value of `left` stands before that of `right` or is equal to it; see `less`."""
-    return ordered(left, right, LESS_EQUAL)
+    return compared(left, right, _comparer, LESS_EQUAL)
 
 
 @operation
 def greater(left: Array, right: Any) -> Array:
     """Whether each value of `left` stands after that of `right`; see `less`."""
-    return ordered(left, right, GREATER)
+    return compared(left, right, _comparer, GREATER)
 
 
 @operation
 def greater_equal(left: Array, right: Any) -> Array:
     """Whether each value of `left` stands after that of `right` or is equal to it; see `less`."""
-    return ordered(left, right, GREATER_EQUAL)
+    return compared(left, right, _comparer, GREATER_EQUAL)
 
 
 def ordered(left: Array, right: Any, order: Order, *, nans_greatest: bool = False) -> Array:
@@ -88,7 +88,8 @@ def ordered(left: Array, right: Any, order: Order, *, nans_greatest: bool = Fals
     Raises:
         TypeError, ValueError, UnsupportedError, InvalidArrowError: As `less`.
     """
-    return compared(left, right, _comparer, order._replace(nans_greatest=nans_greatest))
+    asked = order._replace(nans_greatest=True) if nans_greatest else order
+    return compared(left, right, _comparer, asked)
 
 
 def _comparer(array: Array) -> Comparer:
@@ -117,18 +118,20 @@ _Side = tuple[Any, int]
 
 
 def _ordered_items(like: Array, sides: tuple[_Side, _Side], order: Order) -> Any:
+    """The bits for two sides of as many slots as `like` has, on the same device."""
     dtype = sides[0][0].dtype
     if dtype.kind == "f":
         return _ordered_floats(like, sides, order)
-    _, width = words_of(sides[0][0])
-    words = [part for items, stride in order.placed(sides) for part in (words_of(items)[0], stride)]
     target, out = target_of(like.device), output_for(like)
+    (less, stride), (greater, other_stride) = order.placed(sides)
+    (words, width), (others, _) = words_of(less), words_of(greater)
     if width != 1:
         kernel, number = ordering.less_decimals, width
     else:
         kernel = ordering.less_integers
         number = 0 if dtype.kind == "u" else 1 << 8 * dtype.itemsize - 1
-    target.map(kernel, len(out), *words, number, like.length, order.flip, out)
+    placed = (words, stride, others, other_stride, number)
+    target.map(kernel, len(out), *placed, like.length, order.flip, out)
     return out
 
 
@@ -138,10 +141,9 @@ def _ordered_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> An
     if not order.nans_greatest:
         relation = relations.LESS_OR_EQUAL if order.flip else relations.LESS
         order, flip = order.without_flip(), 0
-    floats = [
-        part for items, stride in order.placed(sides) for part in (_single(target, items), stride)
-    ]
-    target.map(ordering.less_floats, len(out), *floats, relation, like.length, flip, out)
+    (less, stride), (greater, other_stride) = order.placed(sides)
+    placed = (_single(target, less), stride, _single(target, greater), other_stride, relation)
+    target.map(ordering.less_floats, len(out), *placed, like.length, flip, out)
     return out
 
 

@@ -153,7 +153,7 @@ def _single(target: Any, items: Any) -> Any:
 
 
 def _ordered_booleans(left: Array, right: Array, order: Order) -> Any:
-    # True is less than nothing: where the greater one is true, and the other one is not.
+    # Less is false beside true: the greater one is true, and the other one is not.
     greater, other = order.placed((right, left))
     return combined_values(greater, other, bitmaps.AND_NOT ^ (order.flip & 1)).array
 

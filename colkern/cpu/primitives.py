@@ -11,6 +11,7 @@ from numba.extending import intrinsic, register_jitable
 from numpy import uint64
 
 from colkern.cpu.processor import fast_features
+from colkern.kernels import relations
 from colkern.kernels.intrinsics import add as add
 from colkern.kernels.intrinsics import fold as fold
 from colkern.kernels.intrinsics import high_product as high_product
@@ -264,7 +265,8 @@ def store_equal(
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         same = _equal_pair(context, builder, signature.args[2:6], args[2:6], 64)
-        return _store_word(context, builder, signature, args, same)
+        word = _turned(builder, same, args[-1])
+        return _store_word(context, builder, signature, args, word)
 
     whole = types.uint64
     return types.none(out, whole, left, whole, right, whole, whole), generate
@@ -278,18 +280,103 @@ def store_equal_to(
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         same = _equal_to_one(context, builder, signature.args[2:5], args[2:5], 64)
-        return _store_word(context, builder, signature, args, same)
+        word = _turned(builder, same, args[-1])
+        return _store_word(context, builder, signature, args, word)
 
     whole = types.uint64
     return types.none(out, whole, left, whole, left.dtype, whole), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def store_less_integers(
+    typingctx: Any,
+    out: Any,
+    place: Any,
+    left: Any,
+    i: Any,
+    right: Any,
+    j: Any,
+    minus: Any,
+    flip: Any,
+) -> Any:
+    """A comparison of vectors of 64 items, whose outcome is a word.
+
+    As signed items: not every processor has vectors of others to compare.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        sides = _sixty_four_pairs(context, builder, signature.args, args)
+        item = sides[0].type.element
+        least = ir.Constant(item, 1 << (item.width - 1))
+        turn = _vector_of(builder, builder.xor(_narrowed(builder, args[6], item), least), 64)
+        less = builder.icmp_signed("<", *(builder.xor(side, turn) for side in sides))
+        word = _turned(builder, builder.bitcast(less, _WORD), args[7])
+        return _store_word(context, builder, signature, args, word)
+
+    whole = types.uint64
+    return types.none(out, whole, left, whole, right, whole, whole, whole), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store_less_floats(
+    typingctx: Any,
+    out: Any,
+    place: Any,
+    left: Any,
+    i: Any,
+    right: Any,
+    j: Any,
+    relation: Any,
+    flip: Any,
+) -> Any:
+    """As `store_less_integers`, for each relation in code of its own."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        mine, others = _sixty_four_pairs(context, builder, signature.args, args)
+
+        def store(less: Any) -> None:
+            word = _turned(builder, builder.bitcast(less, _WORD), args[7])
+            _store_word(context, builder, signature, args, word)
+
+        def asked(relation: int) -> Any:
+            return builder.icmp_unsigned("==", args[6], ir.Constant(_WORD, relation))
+
+        with builder.if_else(asked(relations.LESS)) as (of_less, of_others):
+            with of_less:
+                store(builder.fcmp_ordered("<", mine, others))
+            with of_others, builder.if_else(asked(relations.LESS_OR_EQUAL)) as (equal, nan):
+                with equal:
+                    store(builder.fcmp_ordered("<=", mine, others))
+                with nan:
+                    below = builder.fcmp_unordered("<", mine, others)
+                    store(builder.and_(below, builder.fcmp_ordered("ord", mine, mine)))
+        return context.get_dummy_value()
+
+    whole = types.uint64
+    return types.none(out, whole, left, whole, right, whole, whole, whole), generate
+
+
+def _sixty_four_pairs(context: Any, builder: Any, kinds: Any, args: Any) -> list[Any]:
+    """The items of two arrays, of the arguments from the third on."""
+    return [_load_items(context, builder, kinds[k], args[k], args[k + 1], 64) for k in (2, 4)]
+
+
+def _narrowed(builder: Any, word: Any, item: Any) -> Any:
+    """The low bits of a word, as many as an item has."""
+    return word if item == _WORD else builder.trunc(word, item)
+
+
+def _turned(builder: Any, word: Any, flip: Any) -> Any:
+    """A word, each byte of it turned where `flip` has ones."""
+    flips = builder.mul(flip, ir.Constant(_WORD, 0x0101_0101_0101_0101))
+    return builder.xor(word, flips)
+
+
 def _store_word(context: Any, builder: Any, signature: Any, args: Any, word: Any) -> Any:
-    """A word to the first argument, at the place that the second says; the last turns each byte."""
-    flips = builder.mul(args[-1], ir.Constant(_WORD, 0x0101_0101_0101_0101))
+    """A word to the first argument, at the place that the second says."""
     data = context.make_array(signature.args[0])(context, builder, args[0]).data
     place = builder.bitcast(builder.gep(data, [args[1]]), _WORD.as_pointer())
-    builder.store(builder.xor(word, flips), place, align=1)
+    builder.store(word, place, align=1)
     return context.get_dummy_value()
 
 
@@ -300,11 +387,7 @@ def _equal_pair(context: Any, builder: Any, kinds: Any, args: Any, count: int) -
 
 def _equal_to_one(context: Any, builder: Any, kinds: Any, args: Any, count: int) -> Any:
     items = _load_items(context, builder, kinds[0], args[0], args[1], count)
-    nothing = ir.Constant(items.type, ir.Undefined)
-    first = builder.insert_element(nothing, args[2], ir.Constant(_INDEX, 0))
-    everywhere = ir.Constant(ir.VectorType(_INDEX, count), [0] * count)
-    same = builder.shuffle_vector(first, nothing, everywhere)
-    return _equal_mask(builder, kinds[0].dtype, items, same)
+    return _equal_mask(builder, kinds[0].dtype, items, _vector_of(builder, args[2], count))
 
 
 def _load_items(
@@ -521,8 +604,8 @@ def fill_eight(typingctx: Any, out: Any, position: Any, value: Any, stride: Any)
             for number, kind in ((args[2], value), (args[3], stride))
         )
         numbers = ir.Constant(_eight(item), [ir.Constant(item, j) for j in range(8)])
-        steps = builder.mul(_everywhere(builder, step, item), numbers)
-        vector = builder.add(_everywhere(builder, first, item), steps)
+        steps = builder.mul(_vector_of(builder, step, 8), numbers)
+        vector = builder.add(_vector_of(builder, first, 8), steps)
         _store_eight(builder, vector, builder.gep(array.data, [args[1]]), item)
         return context.get_dummy_value()
 
@@ -590,11 +673,11 @@ def _eight(item: Any) -> ir.VectorType:
     return ir.VectorType(item, 8)
 
 
-def _everywhere(builder: Any, value: Any, item: Any) -> Any:
-    """A vector of eight times the value."""
-    nothing = ir.Constant(_eight(item), ir.Undefined)
-    one = builder.insert_element(nothing, value, ir.Constant(ir.IntType(32), 0))
-    zeros = ir.Constant(ir.VectorType(ir.IntType(32), 8), [0] * 8)
+def _vector_of(builder: Any, value: Any, count: int) -> Any:
+    """A vector of `count` times the value."""
+    nothing = ir.Constant(ir.VectorType(value.type, count), ir.Undefined)
+    one = builder.insert_element(nothing, value, ir.Constant(_INDEX, 0))
+    zeros = ir.Constant(ir.VectorType(_INDEX, count), [0] * count)
     return builder.shuffle_vector(one, nothing, zeros)
 
 

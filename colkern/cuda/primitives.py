@@ -27,6 +27,7 @@ from colkern.kernels.primitives import copy_bytes as this_copy_bytes
 from colkern.kernels.primitives import equal_eight as this_equal_eight
 from colkern.kernels.primitives import equal_eight_to as this_equal_eight_to
 from colkern.kernels.primitives import word_at as this_word_at
+from colkern.kernels.relations import is_less_float, is_less_integer
 
 _WORD = ir.IntType(64)
 
@@ -200,6 +201,30 @@ def store_equal_to(out: Any, place: Any, left: Any, i: Any, value: Any, flip: An
         out[place + uint64(k)] = (
             this_equal_eight_to(left, i + (uint64(k) << uint64(3)), value) ^ flip
         )
+
+
+def store_less_integers(
+    out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, minus: Any, flip: Any
+) -> None:
+    """A loop: bodies whose step is not 1 do not come here."""
+    for b in range(uint64(0), uint64(64), uint64(8)):
+        bits = uint64(0)
+        for k in range(uint64(b), uint64(b) + uint64(8)):
+            less = is_less_integer(left[i + uint64(k)], right[j + uint64(k)], minus)
+            bits |= uint64(less) << (uint64(k) & uint64(7))
+        out[place + (uint64(b) >> uint64(3))] = bits ^ flip
+
+
+def store_less_floats(
+    out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, relation: Any, flip: Any
+) -> None:
+    """A loop: bodies whose step is not 1 do not come here."""
+    for b in range(uint64(0), uint64(64), uint64(8)):
+        bits = uint64(0)
+        for k in range(uint64(b), uint64(b) + uint64(8)):
+            less = is_less_float(left[i + uint64(k)], right[j + uint64(k)], relation)
+            bits |= uint64(less) << (uint64(k) & uint64(7))
+        out[place + (uint64(b) >> uint64(3))] = bits ^ flip
 
 
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:

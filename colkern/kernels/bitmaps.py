@@ -146,8 +146,8 @@ def combined(left: Any, right: Any, table: Any) -> Any:
 AND, OR, XOR, AND_NOT, OR_NOT = 0b1000, 0b1110, 0b0110, 0b1010, 0b1101
 """Tables of `combined`."""
 
-SAME, NOT, EQUAL = 0b0010, 0b0011, 0b0111
-"""As well: `left` as it is, whatever `right` is; the contrary of it; whether both are the same."""
+SAME, NOT, EQUAL, NEVER = 0b0010, 0b0011, 0b0111, 0b0000
+"""As well: `left` as it is, whatever `right` is; the contrary of it; whether both are the same; false."""
 
 
 @kernel(

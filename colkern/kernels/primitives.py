@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy import uint64
 
+from colkern.kernels.relations import is_less_float, is_less_integer
+
 
 def popcount(word: Any) -> Any:
     """The number of set bits of a uint64."""
@@ -126,6 +128,34 @@ def store_equal_to(out: Any, place: Any, left: Any, i: Any, value: Any, flip: An
         out[int(place) + k] = equal_eight_to(left, i + uint64(8 * k), value) ^ flip
 
 
+def store_less_integers(
+    out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, minus: Any, flip: Any
+) -> None:
+    """`out[place : place + 8]` (uint8[]) = for 64 pairs, whether one integer is less; for step 1.
+
+    Bit `k` says so of left[i + k] and right[j + k], unsigned words whose sign bit is `minus`, or 0 if
+    they have none. `flip` (0 or 255) turns each byte.
+    """
+    for k in range(64):
+        less = is_less_integer(left[int(i) + k], right[int(j) + k], uint64(minus))
+        _store_bit(out, int(place), k, less ^ (flip != 0))
+
+
+def store_less_floats(
+    out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, relation: Any, flip: Any
+) -> None:
+    """As `store_less_integers`, of floats in a relation of `colkern.kernels.relations`."""
+    for k in range(64):
+        less = is_less_float(left[int(i) + k], right[int(j) + k], relation)
+        _store_bit(out, int(place), k, less ^ (flip != 0))
+
+
+def _store_bit(out: Any, place: int, k: int, bit: Any) -> None:
+    """Bit `k` of the bytes from `place` on."""
+    rest = int(out[place + k // 8]) & ~(1 << k % 8)
+    out[place + k // 8] = rest | int(bit) << k % 8
+
+
 def prefetch(address: Any) -> None:
     """Ask memory for the bytes at an address, which will be read soon; nothing else."""
 
@@ -194,6 +224,8 @@ PRIMITIVES = (
     equal_eight_to,
     store_equal,
     store_equal_to,
+    store_less_integers,
+    store_less_floats,
     prefetch,
     copy_bytes,
     copy_bytes_loosely,

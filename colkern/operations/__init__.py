@@ -44,6 +44,7 @@ from colkern.operations.lists import (
     list_parent_indices,
     list_value_length,
 )
+from colkern.operations.ordering import greater, greater_equal, less, less_equal
 from colkern.operations.run_encoding import run_end_encode
 from colkern.operations.runs import find_runs, run_end_decode
 from colkern.operations.selection import take
@@ -98,9 +99,13 @@ __all__ = [
     "find_runs",
     "fixed_size_list_to_list",
     "gather_union",
+    "greater",
+    "greater_equal",
     "hash_columns",
     "invert",
     "is_ascii",
+    "less",
+    "less_equal",
     "list_element",
     "list_flatten",
     "list_parent_indices",

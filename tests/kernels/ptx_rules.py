@@ -57,6 +57,7 @@ NARROW = {
     "items of one byte, eight for each byte of bits": {
         "equal_item",
         "equal_items",
+        "less_integers",
         "mark_changes",
         "mark_slots",
         "pack_bits",

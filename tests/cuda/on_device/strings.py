@@ -1,4 +1,4 @@
-"""Strings, and what is equal."""
+"""Strings, and what is equal or less."""
 
 from __future__ import annotations
 
@@ -21,10 +21,14 @@ OF_STRINGS: dict[str, Operation] = {
     "ends_with": lambda array, picks: ops.ends_with(array, "byte"),
     "equal to a string": lambda array, picks: ops.equal(array, "zz"),
     "equal": lambda array, picks: ops.equal(array, ops.take(array, mirrored(array))),
+    "less than a string": lambda array, picks: ops.less(array, "twelve"),
+    "less_equal": lambda array, picks: ops.less_equal(array, ops.take(array, mirrored(array))),
 }
 OF_VALUES: dict[str, Operation] = {
     "equal": lambda array, picks: ops.equal(array, ops.take(array, mirrored(array))),
     "not_equal to a value": lambda array, picks: ops.not_equal(array, VALUES[str(array.type)]),
+    "greater": lambda array, picks: ops.greater(array, ops.take(array, mirrored(array))),
+    "less_equal to a value": lambda array, picks: ops.less_equal(array, VALUES[str(array.type)]),
 }
 
 OPERATIONS: dict[str, tuple[str, Operation]] = {

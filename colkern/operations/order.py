@@ -1,0 +1,33 @@
+"""Which order is asked of values: all four are "less", of either side, as it is or turned."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeVar
+
+_Side = TypeVar("_Side")
+
+
+class Order(NamedTuple):
+    """An order.
+
+    Args:
+        swapped: Whether the right value is to be less than the left one, not the left one.
+        flip: 0, or 255 if it is not to be less.
+        nans_greatest: Whether NaN is greater than all numbers; else it is in no order.
+    """
+
+    swapped: bool
+    flip: int
+    nans_greatest: bool = False
+
+    def placed(self, sides: tuple[_Side, _Side]) -> tuple[_Side, _Side]:
+        """The side that is to be less, or not to be, and the other one."""
+        return (sides[1], sides[0]) if self.swapped else sides
+
+    def without_flip(self) -> Order:
+        """Less or equal, where this is not greater: the same but for NaN."""
+        return self._replace(swapped=self.swapped != bool(self.flip), flip=0)
+
+
+LESS, GREATER = Order(False, 0), Order(True, 0)
+GREATER_EQUAL, LESS_EQUAL = Order(False, 255), Order(True, 255)

@@ -1,0 +1,191 @@
+"""`less`, `less_equal`, `greater` and `greater_equal`, of two arrays or of an array and a value.
+
+Names and meaning are those of `pyarrow.compute`.
+
+Columnar format 1.5: "Physical Memory Layout".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.kernels import bitmaps, ordering, relations
+from colkern.kernels.ordering import SIDE_BY_SIDE
+from colkern.layouts import Role
+from colkern.operations.arguments import operation
+from colkern.operations.booleans import combined_values
+from colkern.operations.comparing import (
+    Comparer,
+    boolean_of,
+    bytes_of,
+    compared,
+    item_of,
+    output_for,
+)
+from colkern.operations.order import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, Order
+from colkern.operations.remedies import instead_of_order
+from colkern.operations.selection import words_of
+from colkern.operations.string_ordering import as_strings, ordered_string, ordered_strings
+from colkern.operations.targets import target_of
+
+
+@operation
+def less(left: Array, right: Any) -> Array:
+    """Whether each value of `left` stands before that of `right`: booleans, null where either is null.
+
+    Numbers and decimals are in their order, and NaN is in none: all that is asked of one is false.
+    What is earlier or shorter is less, as is false than true. Strings and binary values are in the order
+    of their bytes, which is that of code points; they may be stored in different ways. Dictionary- and
+    run-end-encoded arrays are compared by their values.
+
+    Args:
+        left: An array of numbers, decimals, booleans, times, strings or binary values.
+        right: An array of the same length and type on the same device, or a value of that type as
+            `to_pylist` gives it; None makes all null.
+
+    Raises:
+        TypeError: If the types differ, or the value is of another one.
+        ValueError: If the lengths or the devices differ, or the value does not fit the type.
+        UnsupportedError: If the type has no order: nested ones and intervals.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    return compared(left, right, _comparer, LESS)
+
+
+@operation
+def less_equal(left: Array, right: Any) -> Array:
+    """Whether each value of `left` stands before that of `right` or is equal to it; see `less`."""
+    return compared(left, right, _comparer, LESS_EQUAL)
+
+
+@operation
+def greater(left: Array, right: Any) -> Array:
+    """Whether each value of `left` stands after that of `right`; see `less`."""
+    return compared(left, right, _comparer, GREATER)
+
+
+@operation
+def greater_equal(left: Array, right: Any) -> Array:
+    """Whether each value of `left` stands after that of `right` or is equal to it; see `less`."""
+    return compared(left, right, _comparer, GREATER_EQUAL)
+
+
+def ordered(left: Array, right: Any, order: Order, *, nans_greatest: bool = False) -> Array:
+    """Whether values are in an order, slot by slot: booleans, null where either is null.
+
+    Args:
+        left: As of `less`.
+        right: As of `less`.
+        order: Which one.
+        nans_greatest: Whether NaN is greater than all numbers, and all NaNs are equal, as SQL engines
+            have it; else NaN is in no order with anything.
+
+    Raises:
+        TypeError, ValueError, UnsupportedError, InvalidArrowError: As `less`.
+    """
+    asked = order._replace(nans_greatest=True) if nans_greatest else order
+    return compared(left, right, _comparer, asked)
+
+
+def _comparer(array: Array) -> Comparer:
+    found = _COMPARERS.get(type(array.type.storage))
+    if found is None:
+        what = instead_of_order(array.type)
+        raise UnsupportedError(f"no order of the values of {array.type}; {what}")
+    return found
+
+
+def _ordered_numbers(left: Array, right: Array, order: Order) -> Any:
+    sides = ((left.items(Role.DATA), 1), (right.items(Role.DATA), 1))
+    return _ordered_items(left, sides, order)
+
+
+def _ordered_number(array: Array, value: Any, order: Order) -> Any:
+    target = target_of(array.device)
+    item = np.repeat(item_of(array, value), SIDE_BY_SIDE)
+    words, _ = words_of(item)
+    others = target.frozen(target.table(words, words.dtype)).view(item.dtype)
+    return _ordered_items(array, ((array.items(Role.DATA), 1), (others, 0)), order)
+
+
+_Side = tuple[Any, int]
+"""Items, and their stride: 1, or 0 for one value."""
+
+
+def _ordered_items(like: Array, sides: tuple[_Side, _Side], order: Order) -> Any:
+    """The bits for two sides of as many slots as `like` has, on the same device."""
+    dtype = sides[0][0].dtype
+    if dtype.kind == "f":
+        return _ordered_floats(like, sides, order)
+    target, out = target_of(like.device), output_for(like)
+    (less, stride), (greater, other_stride) = order.placed(sides)
+    (words, width), (others, _) = words_of(less), words_of(greater)
+    if width != 1:
+        kernel, number = ordering.less_decimals, width
+    else:
+        kernel = ordering.less_integers
+        number = 0 if dtype.kind == "u" else 1 << 8 * dtype.itemsize - 1
+    placed = (words, stride, others, other_stride, number)
+    target.map(kernel, len(out), *placed, like.length, order.flip, out)
+    return out
+
+
+def _ordered_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> Any:
+    target, out = target_of(like.device), output_for(like)
+    relation, flip = relations.LESS_OR_NAN, order.flip
+    if not order.nans_greatest:
+        relation = relations.LESS_OR_EQUAL if order.flip else relations.LESS
+        order, flip = order.without_flip(), 0
+    (less, stride), (greater, other_stride) = order.placed(sides)
+    placed = (_single(target, less), stride, _single(target, greater), other_stride, relation)
+    target.map(ordering.less_floats, len(out), *placed, like.length, flip, out)
+    return out
+
+
+def _single(target: Any, items: Any) -> Any:
+    """Floats of 32 bits for those of 16, which a CPU has not; others as they are."""
+    return target.frozen(items.astype(np.float32)) if items.dtype == np.float16 else items
+
+
+def _ordered_booleans(left: Array, right: Array, order: Order) -> Any:
+    # Less is false beside true: the greater one is true, and the other one is not.
+    greater, other = order.placed((right, left))
+    return combined_values(greater, other, bitmaps.AND_NOT ^ (order.flip & 1)).array
+
+
+def _ordered_boolean(array: Array, value: Any, order: Order) -> Any:
+    if boolean_of(value):
+        table = bitmaps.NEVER if order.swapped else bitmaps.NOT
+    else:
+        table = bitmaps.SAME if order.swapped else bitmaps.NEVER
+    return combined_values(array, array, table ^ (order.flip & 1)).array
+
+
+def _ordered_string(array: Array, value: Any, order: Order) -> Any:
+    return ordered_string(array, bytes_of(array, value), order)
+
+
+def _ordered_fixed(left: Array, right: Array, order: Order) -> Any:
+    return ordered_strings(as_strings(left), as_strings(right), order)
+
+
+def _ordered_fixed_value(array: Array, value: Any, order: Order) -> Any:
+    return ordered_string(as_strings(array), item_of(array, value).tobytes(), order)
+
+
+_NUMBERS = Comparer(_ordered_numbers, _ordered_number)
+_STRINGS = Comparer(ordered_strings, _ordered_string)
+
+_COMPARERS: dict[type[s.DataType], Comparer] = {
+    **dict.fromkeys((s.Int, s.FloatingPoint, s.Decimal), _NUMBERS),
+    **dict.fromkeys((s.Date, s.Time, s.Timestamp, s.Duration), _NUMBERS),
+    **dict.fromkeys((s.Utf8, s.LargeUtf8, s.Utf8View), _STRINGS),
+    **dict.fromkeys((s.Binary, s.LargeBinary, s.BinaryView), _STRINGS),
+    s.FixedSizeBinary: Comparer(_ordered_fixed, _ordered_fixed_value),
+    s.Bool: Comparer(_ordered_booleans, _ordered_boolean),
+}

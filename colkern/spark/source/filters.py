@@ -7,15 +7,11 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import datasource as spark
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.cuda.moving import to_device
-from colkern.interchange import import_array
-from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations import (
     and_,
@@ -27,10 +23,11 @@ from colkern.operations import (
     nulls,
     or_,
     or_kleene,
-    pack_bits,
     starts_with,
     struct_field,
 )
+from colkern.operations.order import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
+from colkern.operations.ordering import ordered
 from colkern.spark.source.ordering import key_of
 
 _MOST_VALUES = 64
@@ -154,49 +151,15 @@ def _ends_with(column: Array, filter_: Any) -> Array:
 
 
 def _ordered(column: Array, filter_: Any) -> Array:
-    if isinstance(column.type, s.Utf8):
-        # colkern has no order of strings; pyarrow's is that of their bytes, as Spark's is.
-        return import_array(_STRING_ORDER[type(filter_)](pa.array(column), filter_.value))
-    key: Any = key_of(filter_.value, column.type)
-    items = column.items(Role.DATA)
-    compare = _compare_wide if isinstance(column.type, s.Decimal) else _compare
-    bits = pack_bits(compare(items, key, _ORDERED[type(filter_)])).buffers[1]
-    return Array(_BOOL, column.length, [compact_validity(column), bits])
+    # For Spark a NaN is greater than any number.
+    return ordered(column, filter_.value, _ORDERED[type(filter_)], nans_greatest=True)
 
 
-_Comparison = tuple[bool, bool]
-"""Whether greater values pass, and whether the same value does."""
-
-
-def _compare(items: Any, key: Any, comparison: _Comparison) -> Any:
-    """Of numbers. For Spark a NaN is greater than any number, hence the negations."""
-    greater, same = comparison
-    if greater:
-        return ~(items < key) if same else ~(items <= key)
-    return items <= key if same else items < key
-
-
-def _compare_wide(items: Any, key: int, comparison: _Comparison) -> Any:
-    """Of decimals of 128 bits: by their upper words, and where those are the same by the lower."""
-    words = items.view("<u8").reshape(-1, 2)
-    upper, lower = words[:, 1].view("<i8"), words[:, 0]
-    key_upper, key_lower = key >> 64, key & (1 << 64) - 1
-    beyond = upper > key_upper if comparison[0] else upper < key_upper
-    return beyond | ((upper == key_upper) & _compare(lower, key_lower, comparison))
-
-
-_ORDERED: dict[type, _Comparison] = {
-    spark.GreaterThan: (True, False),
-    spark.GreaterThanOrEqual: (True, True),
-    spark.LessThan: (False, False),
-    spark.LessThanOrEqual: (False, True),
-}
-
-_STRING_ORDER: dict[type, Callable[..., pa.Array]] = {
-    spark.GreaterThan: pc.greater,
-    spark.GreaterThanOrEqual: pc.greater_equal,
-    spark.LessThan: pc.less,
-    spark.LessThanOrEqual: pc.less_equal,
+_ORDERED = {
+    spark.GreaterThan: GREATER,
+    spark.GreaterThanOrEqual: GREATER_EQUAL,
+    spark.LessThan: LESS,
+    spark.LessThanOrEqual: LESS_EQUAL,
 }
 
 _EVALUATE: dict[type, Callable[[Array, Any], Array]] = {

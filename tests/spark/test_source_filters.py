@@ -270,3 +270,28 @@ def test_booleans_and_binary_values_are_compared_for_equality() -> None:
 def test_a_decimal_of_more_digits_than_the_column_has_no_key() -> None:
     assert key_of(Decimal("1.5"), ck.decimal128(5, 2)) == 150
     assert key_of(Decimal("1.555"), ck.decimal128(5, 2)) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "type_", "fits"),
+    [
+        (127, ck.int8(), True),
+        (128, ck.int8(), False),
+        (-128, ck.int8(), True),
+        (-129, ck.int8(), False),
+        (-1, ck.uint8(), False),
+        (2**63 - 1, ck.int64(), True),
+        (2**63, ck.int64(), False),
+        (1e300, ck.float32(), False),
+        (float("-inf"), ck.float32(), True),
+        (10**400, ck.float64(), False),
+        (Decimal("999.99"), ck.decimal128(5, 2), True),
+        (Decimal("1E3"), ck.decimal128(5, 2), False),
+        (Decimal("1E999999"), ck.decimal128(5, 2), False),
+        (Decimal("0E-2"), ck.decimal128(2, 2), True),
+    ],
+)
+def test_what_a_type_cannot_hold_is_compared_with_nothing(
+    value: Any, type_: ck.DataType, fits: bool
+) -> None:
+    assert (key_of(value, type_) is not None) == fits

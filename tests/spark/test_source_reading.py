@@ -336,6 +336,7 @@ def test_conditions_become_the_filters_that_spark_has() -> None:
         (("n", "~", 1), "expected one of =, "),
         (("z", "=", 1), "no such column among n, x"),
         (("n", "=", "1"), "a column of int64 cannot be asked that"),
+        (("n", "<", 2**63), "or has no such value"),
         (("day", "=", "soon"), "a column of date32"),
         (("l", "=", 1), "a column of list"),
         (("n",), r"expected \[column, comparison, value\]"),

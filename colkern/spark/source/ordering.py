@@ -8,10 +8,15 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 from colkern import schema as s
 
 Key = int | float | bytes | bool
 """What values of one type are compared by."""
+
+_GREATEST = {size: float(np.finfo(f"f{size // 8}").max) for size in (16, 32, 64)}
+"""The greatest finite number, by the bits of its type."""
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_DAY = datetime.date(1970, 1, 1)
@@ -25,7 +30,8 @@ def key_of(value: Any, type_: s.DataType) -> Key | None:
         value: As Spark passes it in a filter.
         type_: One of the types in which Spark takes columns.
 
-    A NaN has no key: for Spark it equals itself and is the greatest number, for others it does not.
+    A NaN has no key: for Spark it equals itself and is the greatest number, for others it does not. Nor has
+    what the type cannot hold.
     """
     make = _KEYS.get(type(type_))
     return None if make is None else make(value, type_)
@@ -35,14 +41,21 @@ def _bool(value: Any, _: Any) -> Key | None:
     return value if isinstance(value, bool) else None
 
 
-def _int(value: Any, _: Any) -> Key | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _float(value: Any, _: Any) -> Key | None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or math.isnan(value):
+def _int(value: Any, type_: s.Int) -> Key | None:
+    if not isinstance(value, int) or isinstance(value, bool):
         return None
-    return float(value)
+    end = 1 << type_.bit_width - type_.signed
+    return value if value in range(-end if type_.signed else 0, end) else None
+
+
+def _float(value: Any, type_: s.FloatingPoint) -> Key | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if abs(number) <= _GREATEST[type_.bit_width] or math.isinf(number) else None
 
 
 def _decimal(value: Any, type_: s.Decimal) -> Key | None:
@@ -50,6 +63,8 @@ def _decimal(value: Any, type_: s.Decimal) -> Key | None:
         return None
     sign, digits, exponent = Decimal(value).as_tuple()
     if not isinstance(exponent, int) or exponent + type_.scale < 0:
+        return None
+    if len(digits) + exponent + type_.scale > type_.precision and any(digits):
         return None
     number: int = int("".join(map(str, digits)) or "0") * 10 ** (exponent + type_.scale)
     return -number if sign else number

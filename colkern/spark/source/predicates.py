@@ -88,7 +88,7 @@ def _filter(condition: Any, schema: s.Schema) -> spark.Filter:
         raise ValueError(f"{place}: no such column among {', '.join(schema.names)}")
     made = COMPARISONS[comparison](path, *(_value(v, comparison, type_) for v in values))
     if not can_evaluate(made, schema):
-        raise ValueError(f"{place}: a column of {type_} cannot be asked that")
+        raise ValueError(f"{place}: a column of {type_} cannot be asked that, or has no such value")
     return made
 
 

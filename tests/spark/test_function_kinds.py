@@ -365,6 +365,18 @@ class Rows:
         return left + right
 
 
+def test_results_that_are_named_as_a_key_is_are_refused(rows: DataFrame) -> None:
+    def both(n: list[int]) -> tuple[int, int]:
+        return len(n), n[0]
+
+    for keys, function, name in (("f1", both, "f1"), ("Rows", Rows, "Rows")):
+        named = rows.withColumn(name, f.expr("n % 2"))
+        with pytest.raises(ValueError, match=f"two columns '{name}'; rename the key"):
+            colkern.spark.map_groups(named, keys, function)
+    with pytest.raises(ValueError, match="schema: two columns 'a'"):
+        colkern.spark.map_batches(rows, iter, "a int, a int")
+
+
 def test_keys_that_are_equal_without_being_the_same_are_refused(rows: DataFrame) -> None:
     for key in ("text COLLATE UTF8_LCASE", "array(price)", "struct(1, price)"):
         with pytest.raises(ck.UnsupportedError, match="k"):

@@ -8,8 +8,9 @@ import pytest
 from pyspark.sql.datasource import CaseInsensitiveDict
 
 import colkern as ck
-from colkern.spark.source.listing import list_files, local_path
+from colkern.spark.source.listing import list_files
 from colkern.spark.source.options import ReadOptions, WriteOptions
+from colkern.spark.source.paths import local_path
 
 # Options
 
@@ -21,8 +22,16 @@ def test_names_of_options_have_no_case() -> None:
 
 
 def test_spark_passes_one_path_as_path_and_several_as_json() -> None:
-    assert ReadOptions.of({"path": "a,b"}).paths == ("a,b",)
-    assert ReadOptions.of({"paths": '["a", "b"]'}).paths == ("a", "b")
+    assert ReadOptions.of({"path": "/a,b"}).paths == ("/a,b",)
+    assert ReadOptions.of({"paths": '["/a", "/b"]'}).paths == ("/a", "/b")
+
+
+def test_relative_paths_begin_at_the_directory_of_the_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert ReadOptions.of({"path": "rows/*.arrow"}).paths == (f"{tmp_path}/rows/*.arrow",)
+    assert WriteOptions.of({"path": "./rows"}).path == f"{tmp_path}/rows"
 
 
 def test_columns_have_commas_between_them_or_stand_in_json() -> None:
@@ -95,6 +104,12 @@ def test_globs_and_repeated_paths_give_each_file_once(folder: Path) -> None:
     assert names(folder, "b*", "*.arrow") == ["b.arrow", "below/d.arrow", "a.arrow"]
 
 
+def test_globs_pass_over_hidden_names_unless_they_ask_for_them(folder: Path) -> None:
+    assert names(folder, "*") == ["a.arrow", "b.arrow", "below/d.arrow", "c.txt"]
+    assert names(folder, "**/*.arrow") == ["a.arrow", "b.arrow", "below/d.arrow"]
+    assert names(folder, "_stag*/*") == ["_staging/e.arrow"]
+
+
 def test_a_name_with_a_bracket_is_no_glob_where_there_is_such_a_file(folder: Path) -> None:
     (folder / "x[1].arrow").touch()
     assert names(folder, "x[1].arrow") == ["x[1].arrow"]
@@ -112,7 +127,6 @@ def test_a_path_without_a_file_is_an_error(folder: Path) -> None:
         ("file:///data/a%20b", "/data/a b"),
         ("file:/data/a", "/data/a"),
         ("file://localhost/data/a", "/data/a"),
-        ("relative/path", "relative/path"),
         ("/data/a:b", "/data/a:b"),
     ],
 )

@@ -203,6 +203,9 @@ def test_statistics_are_the_json_that_is_documented() -> None:
 def test_columns_without_values_or_without_order_have_no_statistics() -> None:
     assert statistics(pa.array([None, None], pa.int64())) == {}
     assert statistics(pa.array([[1]])) == {}
+    assert statistics(pa.array([math.nan, None])) == {}
+    # Spark lets any bytes be a string.
+    assert statistics(pa.array([b"\xff\xfe"]).view(pa.string())) == {}
 
 
 def test_long_strings_are_cut_so_that_the_bounds_still_hold() -> None:
@@ -222,11 +225,16 @@ def test_long_strings_are_cut_so_that_the_bounds_still_hold() -> None:
         b'{"version": 1, "columns": {"c": 1}}',
         b'{"version": 1, "columns": {"c": {"min": "1", "max": true}, "d": {}}}',
         b"\xff",
+        b"[" * 200_000,
+        b'{"version": 1, "columns": {"x": {"min": NaN, "max": 1' + b"0" * 400 + b"}}}",
+        b'{"version": 1, "columns": {"t": {"min": "\\ud800"}}}',
     ],
+    ids=range(9),
 )
 def test_statistics_of_another_form_are_not_used(said: bytes) -> None:
-    found = bounds_of({KEY: said}, ck.Schema([("c", ck.int64())]))
-    assert found.get("c", Bounds()) == Bounds()
+    schema = ck.Schema([("c", ck.int64()), ("x", ck.float64()), ("t", ck.utf8())])
+    found = bounds_of({KEY: said}, schema)
+    assert all(bounds == Bounds() for name, bounds in found.items() if name in schema.names)
 
 
 # What is left to Spark

@@ -11,16 +11,18 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark.sql import datasource as spark
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructType, TimestampNTZType
 
 import colkern as ck
 from colkern.spark.source import ColkernDataSource
 from colkern.spark.source import reading as reading_module
+from colkern.spark.source.options import WriteOptions
 from colkern.spark.source.partitions import Piece, SourcePartition
 from colkern.spark.source.predicates import filters_text, parsed_filters
 from colkern.spark.source.reader import PushdownReader, SourceReader
 from colkern.spark.source.spark_types import arrow_schema
 from colkern.spark.source.statistics import KEY, statistics_of
+from colkern.spark.source.writing import write_file
 
 N = 10
 
@@ -98,9 +100,17 @@ def three(tmp_path: Path) -> Path:
 
 def test_small_files_come_together_and_a_stream_stands_alone(three: Path) -> None:
     assert pieces(reader(source(three))) == [
-        [("c.arrows", None)],
         [("a.arrow", (0, 1)), ("b.arrow", (0, 1))],
+        [("c.arrows", None)],
     ]
+
+
+def test_rows_come_in_the_order_of_the_files(tmp_path: Path) -> None:
+    paths = [
+        write(tmp_path / f"{n}.arrow", numbers(N * n), stream=stream)
+        for n, stream in enumerate((False, True, False))
+    ]
+    assert [row["n"] for row in rows(reader(source(*paths)))] == list(range(3 * N))
 
 
 def test_partitions_have_about_as_many_bytes_as_asked_for(three: Path) -> None:
@@ -337,6 +347,12 @@ def test_conditions_become_the_filters_that_spark_has() -> None:
         (("z", "=", 1), "no such column among n, x"),
         (("n", "=", "1"), "a column of int64 cannot be asked that"),
         (("n", "<", 2**63), "or has no such value"),
+        (("n", "in", 1), "'in' takes a list of values"),
+        (("n", "not in", list(range(65))), "65 values, 64 are the most"),
+        (("day", ">", 20240101), "texts such as 2024-12-31"),
+        ((3, "=", 1), "expected the name of a column"),
+        (("n", ["="], 1), "expected one of =, "),
+        (("t", "starts with", None), "cannot be asked that"),
         (("day", "=", "soon"), "a column of date32"),
         (("l", "=", 1), "a column of list"),
         (("n",), r"expected \[column, comparison, value\]"),
@@ -351,6 +367,49 @@ def test_a_condition_that_cannot_be_told_is_named(condition: Any, message: str) 
 def test_rows_and_batches_are_chosen_by_the_option(three: Path) -> None:
     found = reader(source(three, filters=filters_text([("n", "<", 24), ("t", "<", "2")])))
     assert sorted(row["n"] for row in rows(found)) == [*range(11, 20, 2)]
+
+
+def test_an_empty_list_has_no_value_in_it(three: Path) -> None:
+    everything = len(rows(reader(source(three))))
+    for comparison, count in (("in", 0), ("not in", everything)):
+        assert (
+            len(rows(reader(source(three, filters=filters_text([("t", comparison, [])]))))) == count
+        )
+
+
+def test_numbers_are_rounded_to_the_type_of_the_column_with_statistics_or_without(
+    tmp_path: Path,
+) -> None:
+    batch = pa.record_batch({"x": pa.array([0.1], pa.float32())})
+    write(tmp_path / "without.arrow", batch)
+    schema = source(tmp_path / "without.arrow").schema()
+    write_file(tmp_path / "with.arrow", [batch], schema, WriteOptions(str(tmp_path)))
+    for comparison, passes in (("=", True), ("<=", True), ("<", False), ("!=", False)):
+        found = rows(reader(source(tmp_path, filters=filters_text([("x", comparison, 0.1)]))))
+        assert len(found) == 2 * passes
+
+
+def test_columns_that_are_named_alike_are_refused(tmp_path: Path) -> None:
+    batch = pa.RecordBatch.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"])
+    path = write(tmp_path / "a.arrow", batch)
+    declared = StructType().add("a", "long")
+    with pytest.raises(ValueError, match=r"a\.arrow: 2 columns 'a'"):
+        rows(reader(source(path), declared))
+
+
+def test_nanoseconds_are_cut_off_and_nothing_else_is(tmp_path: Path) -> None:
+    type_ = pa.struct([("t", pa.timestamp("ns")), ("n", pa.int64())])
+    declared = StructType().add("s", StructType().add("t", TimestampNTZType()).add("n", "integer"))
+    fits = pa.record_batch({"s": pa.array([{"t": 1999, "n": 5}], type_)})
+    path = write(tmp_path / "fits.arrow", fits)
+    moment = datetime.datetime(1970, 1, 1, 0, 0, 0, 1)
+    assert rows(reader(source(path), declared)) == [{"s": {"t": moment, "n": 5}}]
+    path = write(
+        tmp_path / "not.arrow",
+        pa.record_batch({"s": pa.array([{"t": 1999, "n": 2**40 + 5}], type_)}),
+    )
+    with pytest.raises(ValueError, match=r"not\.arrow: s.*int32"):
+        rows(reader(source(path), declared))
 
 
 # Several files

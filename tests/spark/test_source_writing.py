@@ -154,6 +154,13 @@ def test_a_file_that_the_driver_does_not_see_is_an_error_before_anything_moves(
     assert visible(out) == []
 
 
+def test_a_frame_without_columns_is_refused(tmp_path: Path) -> None:
+    source = ColkernDataSource({"path": str(tmp_path)})
+    for make in (source.writer, source.streamWriter):
+        with pytest.raises(ValueError, match="without columns"):
+            make(StructType([]), False)
+
+
 def test_a_file_in_the_place_of_the_directory_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "out").touch()
     with pytest.raises(NotADirectoryError, match="a file stands where a directory is written"):

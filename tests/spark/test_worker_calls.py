@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import pickle
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -19,12 +20,61 @@ from colkern.interchange import import_schema
 from colkern.spark.functions import ArrowAggregate, ArrowFunction
 from colkern.spark.functions.batches import BatchFunction
 from colkern.spark.functions.compiled_groups import GroupFunction
+from colkern.spark.functions.declarations import MOMENT, column_types
 from colkern.spark.functions.iterators import ArrowIterator
 from colkern.spark.functions.partial_aggregates import FinalAggregate, PartialAggregate
+from colkern.spark.functions.tables import _row_handler
 
 
 def difference(left: float, right: float) -> float:
     return left - right
+
+
+@pytest.fixture
+def in_new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The time zone of the machine, in which Spark gives moments to Python row by row."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def rows_of(generator: Any, *values: Any, returns: ck.DataType) -> list[tuple[Any, ...]]:
+    """What a generator yields for one row, called as for lateral joins."""
+    function = ck.generator(generator)
+    call = ArrowFunction(function, ck.list_(returns))
+    types = column_types(function)
+    assert types is not None
+    return list(_row_handler(call, types)().eval(*values))
+
+
+def test_moments_of_single_rows_stay_what_they_are(in_new_york: None) -> None:
+    def handed_on(
+        moment: Annotated[int, MOMENT], clock: Annotated[int, ck.timestamp("us")]
+    ) -> tuple[int, int]:
+        yield moment, clock
+
+    noon = datetime.datetime(2024, 1, 1, 12)
+    number = 1_704_110_400_000_000
+    (found,) = rows_of(
+        handed_on, noon, noon, returns=ck.struct([("f0", ck.int64()), ("f1", ck.int64())])
+    )
+    assert found == (number + 5 * 3_600_000_000, number)
+
+
+def test_null_rows_are_null_in_all_columns_and_maps_are_dicts() -> None:
+    def twice(n: int) -> tuple[int, int] | None:
+        yield (n, n)
+        yield None
+
+    pairs = ck.struct([("f0", ck.int64()), ("f1", ck.int64())])
+    assert rows_of(twice, 1, returns=pairs) == [(1, 1), (None, None)]
+
+    def counted(n: int) -> dict[int, int]:
+        yield {n: n}
+
+    assert rows_of(counted, 1, returns=ck.map_(ck.int64(), ck.int64())) == [({1: 1},)]
 
 
 def words(text: str) -> tuple[str, int]:
@@ -45,6 +95,15 @@ class Mean:
 
     def finish(state) -> float | None:
         return state[0] / state[1] if state[1] else None
+
+
+def test_an_error_in_the_first_rows_comes_with_its_place_too() -> None:
+    def refusing(n: int) -> int:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no") as raised:
+        ArrowFunction(ck.udf(refusing), ck.int64())(pa.array([1]))
+    assert "in batch 0" in raised.value.__notes__[-1]
 
 
 # Columns by name

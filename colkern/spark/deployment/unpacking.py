@@ -31,7 +31,7 @@ def unpack_kernels(folder: Path) -> int:
 
 def unpack_on_executor() -> None:
     """In a worker process: unpack what was shipped to its executor, if it has a cache."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, zipfile.BadZipFile):
         unpack_kernels(Path(SparkFiles.getRootDirectory()))
 
 

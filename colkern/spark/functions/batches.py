@@ -90,14 +90,18 @@ def result_schema(schema: ResultSchema) -> StructType:
     Raises:
         UnsupportedError: If Spark has no type for a column.
         TypeError: If nothing like a schema was declared.
+        ValueError: If two columns have one name.
     """
     if isinstance(schema, str):
         schema = StructType.fromDDL(schema)
-    if isinstance(schema, StructType):
-        return schema
     if isinstance(schema, s.Schema | Mapping):
-        return spark_schema(schema)
-    raise TypeError(f"schema: expected a schema, a mapping, or text, got {schema!r}")
+        schema = spark_schema(schema)
+    if not isinstance(schema, StructType):
+        raise TypeError(f"schema: expected a schema, a mapping, or text, got {schema!r}")
+    for name in schema.names:
+        if schema.names.count(name) > 1:
+            raise ValueError(f"schema: two columns {name!r}; results are told apart by their names")
+    return schema
 
 
 def _without_columns(batch: pa.RecordBatch) -> RecordBatch:

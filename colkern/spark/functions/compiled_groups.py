@@ -88,6 +88,7 @@ def map_groups(
 
     Raises:
         TypeError: If a column is not of its parameter's type.
+        ValueError: If a result has the name of a key.
         UnsupportedError: If keys are of a type whose values are equal without being the same (text
             with a collation, floats within structs or arrays), or if Spark has no type for results.
         CompileError: If the function does not compile.
@@ -109,9 +110,21 @@ def map_groups(
         partial = PartialAggregate(made, keys_in_arrow, values)
         rows = rows.mapInArrow(partial, spark_schema(partial.schema))
         final = FinalAggregate(partial, keys_in_arrow)
+        _require_different_names(made.name, final.schema)
         return _together(rows, len(keys)).mapInArrow(final, spark_schema(final.schema))
     call = GroupFunction(made, keys_in_arrow, values)
+    _require_different_names(made.name, call.schema)
     return _together(rows, len(keys)).mapInArrow(call, spark_schema(call.schema))
+
+
+def _require_different_names(function: str, schema: s.Schema) -> None:
+    """Refuse results that are named as a key is: Spark takes the columns of results by their names."""
+    for name in schema.names:
+        if schema.names.count(name) > 1:
+            raise ValueError(
+                f"{function}: keys and results would have two columns {name!r}; rename the key, as in "
+                f"by=f.col({name!r}).alias(…), or return a NamedTuple with other names"
+            )
 
 
 def _with_plain_keys(rows: DataFrame, keys: spark.StructType) -> DataFrame:

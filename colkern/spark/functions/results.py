@@ -71,7 +71,7 @@ def conformed(
         rows.validate(full=True)
         made = cast(rows, field.type)
         made = made if made.type is field.type else retyped(made, field.type)
-        _require_declared_nulls(f"{function}: {place}", made, field)
+        _require_declared_nulls(made, field)
         return made
 
     try:
@@ -131,16 +131,16 @@ def _columns(function: str, made: Any, schema: s.Schema) -> tuple[Mapping[str, A
     return dict(zip(made.schema.names, made.columns, strict=True)), made.num_rows
 
 
-def _require_declared_nulls(place: str, array: Array, field: s.Field) -> None:
+def _require_declared_nulls(array: Array, field: s.Field) -> None:
     """Refuse nulls where a type has none, at any depth.
 
     Raises:
         ValueError: If there is one.
     """
     if not field.nullable and array.null_count:
-        raise ValueError(f"{place}: {field.name!r} is null, but declared as never null")
+        raise ValueError(f"{field.name!r} is null, but declared as never null")
     for part, child in _parts(array, field.type):
-        _require_declared_nulls(place, child, part)
+        _require_declared_nulls(child, part)
 
 
 def _parts(array: Array, type_: s.DataType) -> Iterator[tuple[s.Field, Array]]:

@@ -118,17 +118,42 @@ def _by_name(function: str, batch: pa.RecordBatch, names: list[str]) -> tuple[pa
 def _row_handler(call: ArrowFunction, types: Sequence[s.DataType | None]) -> type:
     """The class that Spark makes an instance of for each partition; takes the values of one row."""
     parameters = call.function.signature.parameters
+    item = call.returns.fields[0].type if call.returns is not None else None
+    width = len(item.fields) if isinstance(item, s.Struct) else None
+
+    def _row(item: Any) -> tuple[Any, ...]:
+        if width is None:
+            return (item,)
+        return (None,) * width if item is None else tuple(item.values())
+
     by_name = {p.name: type_ for p, type_ in zip(parameters, types, strict=True)}
 
     class Rows:
         def eval(self, *values: Any, **named: Any) -> Iterator[tuple[Any, ...]]:
             columns = [_one_row(*pair) for pair in zip(values, types, strict=False)]
             others = {name: _one_row(named[name], by_name.get(name)) for name in named}
-            for item in (call(*columns, **others)[0].as_py()) or ():
-                yield tuple(item.values()) if isinstance(item, dict) else (item,)
+            items = call(*columns, **others)[0].as_py(maps_as_pydicts="strict")
+            for item in items or ():
+                yield _row(item)
 
     return Rows
 
 
 def _one_row(value: Any, type_: s.DataType | None) -> pa.Array:
-    return pa.array(new_array([value], type_))
+    return pa.array(new_array([_as_moments(value, type_)], type_))
+
+
+def _as_moments(value: Any, type_: s.DataType | None) -> Any:
+    """A value as it was before Spark made wall clock times of moments, those of the worker's machine."""
+    if type_ is None or value is None:
+        return value
+    if isinstance(type_, s.Timestamp):
+        return value.astimezone() if type_.timezone is not None else value
+    if isinstance(type_, s.Map):
+        key, item = type_.key_field.type, type_.item_field.type
+        return {_as_moments(k, key): _as_moments(v, item) for k, v in value.items()}
+    if isinstance(type_, s.Struct):
+        return {f.name: _as_moments(value[f.name], f.type) for f in type_.fields}
+    if type_.fields:
+        return [_as_moments(each, type_.fields[0].type) for each in value]
+    return value

@@ -58,11 +58,11 @@ class ArrowFunction:
         types = tuple([column.type for column in bound])
         if _NULL in types:
             bound = list(map(_typed, bound, self.function.signature.parameters))
-        if types not in self._seen:
-            with compiling.one_process_compiles():
-                self._called([column.slice(0, compiling.FEW) for column in bound])
-            self._seen.add(types)
         try:
+            if types not in self._seen:
+                with compiling.one_process_compiles():
+                    self._called([column.slice(0, compiling.FEW) for column in bound])
+                self._seen.add(types)
             result = self._result(bound)
         except Exception as error:
             error.add_note(f"{self.function.name}: {self._place()}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -28,7 +28,8 @@ def converted(column: Array, field: s.Field, path: str) -> Array:
     # From here on the bytes are in the hands of others, who do not look at them.
     require_valid(column, field.name)
     try:
-        return cast(column, field.type, safe=not _has_nanoseconds(column.type))
+        cut = _in_microseconds(column.type, field.type)
+        return cast(cast(column, cut, safe=False), field.type)
     except UnsupportedError as error:
         raise TypeError(
             f"{path}: {field.name}: {column.type} does not become {field.type}, which the schema "
@@ -38,15 +39,27 @@ def converted(column: Array, field: s.Field, path: str) -> Array:
         raise ValueError(f"{path}: {field.name}: {error}") from error
 
 
-def _has_nanoseconds(type_: s.DataType) -> bool:
-    return any(getattr(part, "unit", None) == "ns" for part in _parts(type_))
-
-
-def _parts(type_: s.DataType) -> Iterator[s.DataType]:
-    """A type, those of its fields, and those of dictionaries."""
+def _in_microseconds(type_: s.DataType, wanted: s.DataType) -> s.DataType:
+    """A type with microseconds wherever it has nanoseconds and is to have microseconds; else itself."""
     storage = type_.storage
-    yield storage
-    if isinstance(storage, s.Dictionary):
-        yield from _parts(storage.value_type)
-    for field in storage.fields:
-        yield from _parts(field.type)
+    if isinstance(storage, s.Dictionary | s.RunEndEncoded):
+        values = _in_microseconds(storage.value_type, wanted)
+        return type_ if values is storage.value_type else values
+    if isinstance(storage, s.Timestamp | s.Time | s.Duration):
+        cut = storage.unit == "ns" and getattr(wanted, "unit", None) == "us"
+        return replace(storage, unit="us") if cut else type_
+    if len(storage.fields) != len(wanted.fields):
+        return type_
+    fields = tuple(map(_field_in_microseconds, storage.fields, wanted.fields))
+    if all(made is field for made, field in zip(fields, storage.fields, strict=True)):
+        return type_
+    if isinstance(storage, s.Struct):
+        return replace(storage, struct_fields=fields)
+    if isinstance(storage, s.Map):
+        return replace(storage, entries_field=fields[0])
+    return replace(storage, value_field=fields[0])  # type: ignore[call-arg]  # a list of some kind
+
+
+def _field_in_microseconds(field: s.Field, wanted: s.Field) -> s.Field:
+    made = _in_microseconds(field.type, wanted.type)
+    return field if made is field.type else s.field(field.name, made, field.nullable)

@@ -30,7 +30,7 @@ from colkern.operations.order import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
 from colkern.operations.ordering import ordered
 from colkern.spark.source.ordering import key_of
 
-_MOST_VALUES = 64
+MOST_VALUES = 64
 """How many values an `in` may have: each is a comparison of the whole column."""
 
 _BOOL = s.bool_()
@@ -59,9 +59,9 @@ def can_evaluate(filter_: spark.Filter, schema: s.Schema) -> bool:
         return True
     if isinstance(plain, spark.In):
         values = [value for value in plain.value if value is not None]
-        return len(values) <= _MOST_VALUES and all(_is_comparable(v, type_) for v in values)
+        return len(values) <= MOST_VALUES and all(_is_comparable(v, type_) for v in values)
     if isinstance(plain, spark.StringStartsWith | spark.StringEndsWith):
-        return isinstance(type_, s.Utf8)
+        return isinstance(type_, s.Utf8) and isinstance(plain.value, str)
     if isinstance(plain, spark.EqualTo | spark.EqualNullSafe):
         return _is_comparable(plain.value, type_)
     return type(plain) in _ORDERED and _is_ordered(type_) and _is_comparable(plain.value, type_)
@@ -116,9 +116,15 @@ def _is_null(column: Array, _: Any) -> Array:
 def _is_not_null(column: Array, _: Any) -> Array:
     length = column.length
     if column.null_count in (0, length):
-        bits = np.full((length + 7) // 8, 0xFF if column.null_count == 0 else 0, np.uint8)
-        return to_device(Array(_BOOL, length, [None, Buffer(bits)], null_count=0), column.device)
+        return _everywhere(column, column.null_count == 0)
     return Array(_BOOL, length, [None, compact_validity(column)], null_count=0)
+
+
+def _everywhere(column: Array, value: bool) -> Array:
+    """The same for each row, on the device of the column."""
+    bits = np.full((column.length + 7) // 8, 0xFF if value else 0, np.uint8)
+    made = Array(_BOOL, column.length, [None, Buffer(bits)], null_count=0)
+    return to_device(made, column.device)
 
 
 def _equal_to(column: Array, filter_: Any) -> Array:
@@ -134,6 +140,8 @@ def _equal_null_safe(column: Array, filter_: Any) -> Array:
 
 def _in(column: Array, filter_: Any) -> Array:
     values = [value for value in filter_.value if value is not None]
+    if not filter_.value:
+        return _everywhere(column, False)
     if not values:
         return nulls(column.length, _BOOL, column.device)
     found = reduce(or_, [equal(column, value) for value in values])

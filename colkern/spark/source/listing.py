@@ -4,50 +4,35 @@ from __future__ import annotations
 
 import glob
 import os
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from urllib.parse import unquote, urlsplit
 
-from colkern.errors import UnsupportedError
 from colkern.spark.source.options import ReadOptions
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 _HIDDEN = (".", "_")
 
 
-def list_files(options: ReadOptions) -> list[str]:
+def list_files(options: ReadOptions, *, globs_may_be_empty: bool = False) -> list[str]:
     """The files under the paths of a query, in the order of the paths, by name within a directory.
 
-    In directories, names that start with a dot or an underscore are passed over: that is where
-    unfinished files are.
+    In directories, and where a pattern stands for names, those that start with a dot or an underscore
+    are passed over: that is where unfinished files are.
+
+    Args:
+        options: What is read.
+        globs_may_be_empty: Whether patterns may match nothing, so far.
 
     Raises:
         FileNotFoundError: If there is nothing at a path.
-        UnsupportedError: If a path is on no file system of the machine's.
     """
     files: dict[str, None] = {}
     for path in options.paths:
-        for found in _expanded(local_path(path)):
-            files.update(dict.fromkeys(_files_at(found, options)))
+        found = _expanded(path)
+        if not found and not (globs_may_be_empty and glob.has_magic(path)):
+            raise FileNotFoundError(f"{path}: no such file or directory")
+        for each in found:
+            files.update(dict.fromkeys(_files_at(each, options)))
     return list(files)
-
-
-def local_path(path: str) -> str:
-    """The path that a path or a `file:` address leads to.
-
-    Raises:
-        UnsupportedError: If it is an address of another kind.
-    """
-    if not _SCHEME.match(path):
-        return path
-    parts = urlsplit(path)
-    if parts.scheme.lower() != "file" or parts.netloc not in ("", "localhost"):
-        raise UnsupportedError(
-            f"{path}: the data source reads and writes file systems that are mounted on the driver "
-            f"and on the executors; mount this one, and give the path"
-        )
-    return unquote(path[len(parts.scheme) + 1 :].removeprefix(f"//{parts.netloc}"))
 
 
 def visible_files(folder: str) -> list[str]:
@@ -56,13 +41,22 @@ def visible_files(folder: str) -> list[str]:
         return sorted(e.name for e in entries if not e.name.startswith(_HIDDEN) and e.is_file())
 
 
-def _expanded(path: str) -> Iterable[str]:
+def _expanded(path: str) -> list[str]:
     if os.path.exists(path):
         return [path]
-    found = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
-    if not found:
-        raise FileNotFoundError(f"{path}: no such file or directory")
-    return found
+    if not glob.has_magic(path):
+        return []
+    asked = [part for part in path.split(os.sep) if part.startswith(_HIDDEN)]
+    return [
+        found
+        for found in sorted(glob.glob(path, recursive=True))
+        if all(_is_visible(part, asked) for part in found.split(os.sep))
+    ]
+
+
+def _is_visible(name: str, asked: list[str]) -> bool:
+    """Whether a name is no hidden one, or one that a pattern asks for."""
+    return not name.startswith(_HIDDEN) or any(fnmatchcase(name, pattern) for pattern in asked)
 
 
 def _files_at(path: str, options: ReadOptions) -> Iterator[str]:

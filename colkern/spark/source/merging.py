@@ -49,8 +49,13 @@ def require_same(first: FileSchema, other: FileSchema) -> None:
                 f"{other.path}: no column {field.name!r}, which {first.path} has as "
                 f"{_text(field.dataType)}; set the option mergeSchema to read it as nulls"
             )
-        if theirs[field.name] != field.dataType:
-            found = theirs[field.name]
+        found = theirs[field.name]
+        if found != field.dataType:
+            if isinstance(found, NullType) or isinstance(field.dataType, NullType):
+                raise ValueError(
+                    f"field {field.name}: it has no type in {first.path} or {other.path}, where it "
+                    f"holds nulls alone; set the option mergeSchema to take that of the other file"
+                )
             raise _conflict(field.name, field.dataType, first.path, found, other.path)
 
 

@@ -10,6 +10,7 @@ taken or not: else an offset would grow with the history of the directory.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -70,19 +71,21 @@ class Offset:
             taken: The files, at least one.
             late_seconds: How much older than the last of them a file may be that is still new.
         """
-        since = max(self.since, max(taken).time - late_seconds * _SECOND)
+        # A file from the future would keep out all that come before its time.
+        latest = min(max(taken).time, time.time_ns())
+        since = max(self.since, latest - late_seconds * _SECOND)
         seen = tuple(file for file in (*self.seen, *sorted(taken)) if file.time >= since)
         return Offset(since, seen, tuple(file.path for file in sorted(taken)))
 
 
 def stamped_files(options: ReadOptions) -> list[Stamped]:
-    """The files under the paths of a query, with their times.
+    """The files under the paths of a query, with their times; a pattern may match none so far.
 
     Raises:
         FileNotFoundError: If there is nothing at a path.
     """
     found = []
-    for path in list_files(options):
+    for path in list_files(options, globs_may_be_empty=True):
         try:
             found.append(Stamped(os.stat(path).st_mtime_ns, path))
         except FileNotFoundError:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from colkern.spark.source.paths import local_path
+
 PARTITION_BYTES = 32 << 20
 """About how many bytes of the columns that are read make one Spark partition."""
 
@@ -25,7 +27,7 @@ class ReadOptions:
     """What is read, and how it is cut up.
 
     Args:
-        paths: Files, directories, globs and `file:` addresses, as they were given.
+        paths: Files, directories and globs, from the root on.
         columns: The names of the columns that are read; None for all.
         partition_bytes: See `PARTITION_BYTES`.
         merge_schema: Whether files may lack columns that others have.
@@ -54,10 +56,11 @@ class ReadOptions:
 
         Raises:
             ValueError: If there is no path, or an option has a value that it cannot have.
+            UnsupportedError: If a path is on no file system of the machine's.
         """
         found = _Options(options)
         return cls(
-            found.paths(),
+            tuple(map(local_path, found.paths())),
             found.names("columns"),
             found.count("partitionBytes", PARTITION_BYTES),
             found.flag("mergeSchema", False),
@@ -92,6 +95,7 @@ class WriteOptions:
 
         Raises:
             ValueError: If there is not one path, or an option has a value that it cannot have.
+            UnsupportedError: If it is on no file system of the machine's.
         """
         found = _Options(options)
         paths = found.paths()
@@ -99,7 +103,7 @@ class WriteOptions:
             raise ValueError(f"path: expected one directory to write to, got {len(paths)}")
         codec = found.choice("compression", _CODECS)
         return cls(
-            paths[0],
+            local_path(paths[0]),
             None if codec == "none" else codec,
             found.count("batchRows", BATCH_ROWS),
             found.flag("statistics", True),

@@ -15,9 +15,6 @@ from colkern import schema as s
 Key = int | float | bytes | bool
 """What values of one type are compared by."""
 
-_GREATEST = {size: float(np.finfo(f"f{size // 8}").max) for size in (16, 32, 64)}
-"""The greatest finite number, by the bits of its type."""
-
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_DAY = datetime.date(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
@@ -25,6 +22,8 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 def key_of(value: Any, type_: s.DataType) -> Key | None:
     """What values of a type are ordered by; None if it has no order here, or no such value.
+
+    A number is rounded to the bits of the type.
 
     Args:
         value: As Spark passes it in a filter.
@@ -52,10 +51,12 @@ def _float(value: Any, type_: s.FloatingPoint) -> Key | None:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     try:
-        number = float(value)
+        with np.errstate(over="ignore"):
+            number = float(np.dtype(f"f{type_.bit_width // 8}").type(value))
     except OverflowError:
         return None
-    return number if abs(number) <= _GREATEST[type_.bit_width] or math.isinf(number) else None
+    is_lost = math.isinf(number) and not math.isinf(value)
+    return None if is_lost or math.isnan(number) else number
 
 
 def _decimal(value: Any, type_: s.Decimal) -> Key | None:

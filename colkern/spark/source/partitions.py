@@ -65,6 +65,9 @@ def _grouped(
     group = _Group()
     for file in files:
         if file.batches is None:
+            if group.size:
+                yield group.pieces()
+                group = _Group()
             yield (Piece(file.path, None),)
             continue
         share = min(1.0, columns / max(len(file.schema), 1))

@@ -12,6 +12,7 @@ from pyspark.sql import datasource as spark
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.cuda.moving import to_host
+from colkern.errors import InvalidArrowError
 from colkern.ipc import FileReader, StreamReader
 from colkern.memory import HOST, Device
 from colkern.operations import any as any_true
@@ -78,6 +79,9 @@ def _can_filter_there(theirs: s.Schema, request: Request) -> bool:
 
 
 def _check_columns(theirs: s.Schema, path: str, request: Request) -> None:
+    several = [name for name in request.schema.names if theirs.names.count(name) > 1]
+    if several:
+        raise ValueError(f"{path}: {theirs.names.count(several[0])} columns {several[0]!r}")
     missing = [name for name in request.schema.names if name not in theirs.names]
     if missing and not request.may_lack:
         raise ValueError(
@@ -140,4 +144,7 @@ class _Rows:
     def _raw(self, field: s.Field) -> Array:
         if field.name not in self._there:
             return nulls(self._batch.length, field.type, self._device)
-        return self._batch.column(field.name)
+        try:
+            return self._batch.column(field.name)
+        except InvalidArrowError as error:
+            raise error.at(field.name) from None

@@ -42,6 +42,9 @@ def may_pass(filter_: spark.Filter, column: Known) -> bool:
     if isinstance(plain, spark.IsNull | spark.IsNotNull):
         wants_nulls = isinstance(plain, spark.IsNull) is not negated
         return column.nulls != (0 if wants_nulls else column.rows)
+    if isinstance(plain, spark.In) and not plain.value:
+        # False of each row, also of nulls.
+        return negated
     null_safe = isinstance(plain, spark.EqualNullSafe)
     if null_safe and (negated or plain.value is None):
         return True

@@ -104,6 +104,7 @@ class ColkernDataSource(DataSource):
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """The writer of a job."""
+        _require_columns(schema)
         return SourceWriter(WriteOptions.of(self.options), as_nullable(schema), overwrite)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
@@ -119,6 +120,14 @@ class ColkernDataSource(DataSource):
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
         """The writer of a streaming query."""
+        _require_columns(schema)
         from colkern.spark.source.stream_writer import SourceStreamWriter
 
         return SourceStreamWriter(WriteOptions.of(self.options), as_nullable(schema), overwrite)
+
+
+def _require_columns(schema: StructType) -> None:
+    if not schema.fields:
+        raise ValueError(
+            "a DataFrame without columns: Spark does not say how many rows it has; add a column"
+        )

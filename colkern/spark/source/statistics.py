@@ -86,11 +86,14 @@ def _of_stored_integers(column: pa.Array) -> dict[str, Any]:
 
 
 def _of_floats(column: pa.Array) -> dict[str, Any]:
-    least, greatest = (_float_text(bound.as_py()) for bound in _extremes(column))
+    least, greatest = (bound.as_py() for bound in _extremes(column))
+    # Of NaN alone.
+    if math.isnan(least):
+        return {}
     # For Spark a NaN is greater than any number, and pyarrow passes it over.
     if pc.any(pc.is_nan(column)).as_py():
-        return {} if least == "Infinity" else {"min": least}
-    return {"min": least, "max": greatest}
+        return {} if least == math.inf else {"min": _float_text(least)}
+    return {"min": _float_text(least), "max": _float_text(greatest)}
 
 
 def _float_text(value: float) -> float | str:
@@ -111,7 +114,11 @@ def _unscaled(value: Decimal, scale: Decimal) -> int:
 
 
 def _of_strings(column: pa.Array) -> dict[str, Any]:
-    least, greatest = (bound.as_py() for bound in _extremes(column))
+    try:
+        least, greatest = (bound.as_py() for bound in _extremes(column))
+    except UnicodeDecodeError:
+        # Spark lets any bytes be a string.
+        return {}
     bounds = {"min": least[:_CHARACTERS]}
     end = greatest if len(greatest) <= _CHARACTERS else _raised(greatest[:_CHARACTERS])
     return bounds if end is None else {**bounds, "max": end}
@@ -156,7 +163,7 @@ def bounds_of(metadata: Mapping[bytes, bytes] | None, schema: s.Schema) -> dict[
     """
     try:
         found = json.loads((metadata or {}).get(KEY, b"{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     if not isinstance(found, dict) or found.get("version") != _VERSION:
         return {}
@@ -173,9 +180,25 @@ def bounds_of(metadata: Mapping[bytes, bytes] | None, schema: s.Schema) -> dict[
 
 def _key(said: Any, type_: s.DataType) -> Key | None:
     if isinstance(type_, s.FloatingPoint):
-        said = _INFINITIES.get(said, said) if isinstance(said, str) else said
-        is_number = isinstance(said, int | float) and not isinstance(said, bool)
-        return float(said) if is_number else None
+        return _float_key(said)
     if isinstance(type_, s.Utf8):
-        return said.encode() if isinstance(said, str) else None
+        return _text_key(said)
     return said if isinstance(said, int) and not isinstance(said, bool) else None
+
+
+def _float_key(said: Any) -> float | None:
+    said = _INFINITIES.get(said, said) if isinstance(said, str) else said
+    if not isinstance(said, int | float) or isinstance(said, bool):
+        return None
+    try:
+        number = float(said)
+    except OverflowError:
+        return None
+    return None if math.isnan(number) else number
+
+
+def _text_key(said: Any) -> bytes | None:
+    try:
+        return said.encode() if isinstance(said, str) else None
+    except UnicodeEncodeError:
+        return None

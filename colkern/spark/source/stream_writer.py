@@ -17,7 +17,7 @@ from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMess
 from pyspark.sql.types import StructType
 
 from colkern.spark.source.commits import Staging
-from colkern.spark.source.listing import local_path, visible_files
+from colkern.spark.source.listing import visible_files
 from colkern.spark.source.options import WriteOptions
 from colkern.spark.source.writing import task_partition, write_file
 
@@ -52,7 +52,7 @@ class SourceStreamWriter(DataSourceStreamArrowWriter):
         self._options = options
         self._schema = schema
         self._overwrite = overwrite
-        self._target = local_path(options.path)
+        self._target = options.path
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
         """Write the file of a task where no reader sees it yet."""

@@ -12,7 +12,6 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
 from colkern.spark.source.commits import Staging
-from colkern.spark.source.listing import local_path
 from colkern.spark.source.options import WriteOptions
 from colkern.spark.source.writing import task_partition, write_file
 
@@ -43,7 +42,7 @@ class SourceWriter(DataSourceArrowWriter):
         self._options = options
         self._schema = schema
         self._overwrite = overwrite
-        self._staging = Staging(local_path(options.path), uuid.uuid4().hex)
+        self._staging = Staging(options.path, uuid.uuid4().hex)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         """Write the file of a task, `part-<partition>-<uuid>.arrow`, where no reader sees it yet.

@@ -12,6 +12,7 @@ PySpark 4.1 or later, the first release with `arrow_udf`.
 """
 
 from colkern.java import Java, JavaNotFoundError, find_java
+from colkern.spark.acceleration import accelerate
 from colkern.spark.deployment import install
 from colkern.spark.devices import task_device
 from colkern.spark.functions import (
@@ -30,6 +31,7 @@ from colkern.spark.worker import set_up_worker
 __all__ = [
     "Java",
     "JavaNotFoundError",
+    "accelerate",
     "apply_in_groups",
     "cogroup_apply",
     "find_java",

@@ -1,0 +1,211 @@
+"""`accelerate`: an existing `pandas_udf`, without pandas on the way where that gives the same."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import itertools
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pyspark import cloudpickle
+from pyspark.sql import types as spark
+from pyspark.sql.functions import ArrowUDFType, arrow_udf
+from pyspark.util import PythonEvalType
+
+from colkern.errors import UnsupportedError
+from colkern.spark.acceleration.compiled import Compiled, require_result, warn
+from colkern.spark.acceleration.original import Original, Settings, converts_as_spark
+from colkern.spark.acceleration.tracer import Tracer
+from colkern.spark.acceleration.tracing import traced
+
+_RESULTS = (
+    spark.BooleanType,
+    spark.ByteType,
+    spark.ShortType,
+    spark.IntegerType,
+    spark.LongType,
+    spark.FloatType,
+    spark.DoubleType,
+    spark.StringType,
+)
+
+_KINDS = {
+    PythonEvalType.SQL_SCALAR_PANDAS_ITER_UDF: "an iterator of columns may keep what earlier ones held",
+    PythonEvalType.SQL_GROUPED_AGG_PANDAS_UDF: "it is an aggregate: give colkern.spark.udf a class with "
+    "init and update",
+}
+
+
+def accelerate(function: Any) -> Any:
+    """Compile an existing `pandas_udf` whose body is element-wise, with no other change to it::
+
+        @pandas_udf("double")
+        def due(price: pd.Series, discount: pd.Series) -> pd.Series:
+            return pd.Series(np.where(discount > 0, price * (1 - discount), price)).round(2)
+
+        due = colkern.spark.accelerate(due)
+
+    The body is not translated but called, with stand-ins for columns that record what is done to them.
+    That is compiled to loops over Arrow's columns; functions that NumPy has rules of its own for
+    (`exp`, `**`, `%` …) run in NumPy between the loops, and those of text in Arrow, as pandas has
+    them run there. What pandas makes of types and nulls is kept: integers with nulls are floats,
+    NaN is null in the end.
+
+    In each worker process, and for each combination of types and nulls that columns come in, a sample of
+    the first batch is computed both ways and compared to the bit. Where the results differ, or the
+    body does what is not compiled, the original runs, and one `RuntimeWarning` says why: from here for
+    what can be told without data, else from a worker, in its executor's log.
+
+    Compiled are operators and comparisons; NumPy's element-wise functions, `where`, `select`, `clip`,
+    `round`; of `Series`: `abs`, `astype`, `between`, `clip`, `copy`, `fillna`, `isin`, `isna`, `mask`,
+    `notna`, `rename`, `round`, `to_numpy`, `values`, `where`, and `str` with `contains` (no regular
+    expressions), `endswith`, `len`, `lower`, `startswith`, `strip`, `upper`; `pandas.Series(…)` and
+    `pandas.isna`. Not compiled is what looks at other rows (`mean`, `shift`, `cumsum`, `sort_values`,
+    `s[…]`), at values in Python (`apply`, `if`, a loop), or has no dtype before the values are known.
+    Columns and results are booleans, integers, floats and strings.
+
+    Args:
+        function: What `pyspark.sql.functions.pandas_udf` returned, for functions of columns.
+
+    Returns:
+        A column function of Spark's with the same name, type and determinism, to be called and
+        registered like the original; the original itself if it cannot be compiled whatever the columns.
+
+    Raises:
+        TypeError: If it is no `pandas_udf`.
+
+    The body is called a few times for each combination of columns, not for each batch. What it does
+    besides its result is not done again: a message, a counter. Constants that it makes (of the time, at
+    random) stay what they were; give such functions to Spark as they are. Settings of the session that
+    concern pandas are those at the first use.
+    """
+    kind = getattr(function, "evalType", None)
+    if not callable(getattr(function, "func", None)) or kind is None:
+        raise TypeError(f"function: expected what pandas_udf returns, got {function!r}")
+    plain, returns = function.func, function.returnType
+    try:
+        _require_scalar(kind, returns)
+        _require_traceable(plain, returns)
+    except UnsupportedError as error:
+        warn(_name(plain), str(error))
+        return function
+    with warnings.catch_warnings():
+        # Spark prefers hints of pyarrow's types, which the user's function does not have.
+        warnings.filterwarnings("ignore", "It is preferred to specify type hints", UserWarning)
+        made = arrow_udf(AcceleratedFunction(plain, returns), returns, ArrowUDFType.SCALAR)
+    return made if function.deterministic else made.asNondeterministic()
+
+
+class AcceleratedFunction:
+    """What Spark's workers call: Arrow's columns in, Arrow's column out.
+
+    It travels to them as a pickle of the original. A worker process unpickles, traces and verifies each
+    such pickle once, however many tasks it runs.
+
+    Args:
+        function: The body of a `pandas_udf`.
+        returns: The type of its results.
+    """
+
+    def __init__(self, function: Callable[..., Any], returns: spark.DataType) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self.function = function
+        self.returns = returns
+        self._names = _parameter_names(function)
+        self._here: Compiled | None = None
+
+    def __call__(self, *columns: pa.Array, **named: pa.Array) -> pa.Array:
+        """The results for the rows of a batch, given in order or by the names of the parameters."""
+        if self._here is None:
+            self._here = self.compiled(Settings.of_session())
+        others = [named[name] for name in self._names[len(columns) :] if name in named]
+        return self._here((*columns, *others))
+
+    def compiled(self, settings: Settings) -> Compiled:
+        """The function as one process has it."""
+        original = Original(self.function, self.returns, settings)
+        return Compiled(_name(self.function), original, self.returns)
+
+    def __reduce__(self) -> Any:
+        pickled = cloudpickle.dumps((self.function, self.returns, Settings.of_session()))
+        return _of_pickle, (pickled,)
+
+
+_IN_PROCESS: dict[bytes, AcceleratedFunction] = {}
+"""The functions that this process has got, by the digests of their pickles."""
+
+
+def _of_pickle(pickled: bytes) -> AcceleratedFunction:
+    digest = hashlib.sha256(pickled).digest()
+    made = _IN_PROCESS.get(digest)
+    if made is None:
+        function, returns, settings = cloudpickle.loads(pickled)
+        made = AcceleratedFunction(function, returns)
+        made._here = made.compiled(settings)
+        _IN_PROCESS[digest] = made
+    return made
+
+
+def _require_scalar(kind: int, returns: spark.DataType) -> None:
+    """Check what can be told of any function.
+
+    Raises:
+        UnsupportedError: If it is not one from columns to a column of numbers or strings.
+    """
+    if kind != PythonEvalType.SQL_SCALAR_PANDAS_UDF:
+        raise UnsupportedError(_KINDS.get(kind, "it is no pandas_udf from columns to a column"))
+    if not isinstance(returns, _RESULTS):
+        raise UnsupportedError(f"results of {returns.simpleString()} are not compiled")
+    if not converts_as_spark():
+        raise UnsupportedError("it takes PySpark 4.3 or later")
+
+
+_EXAMPLES: Sequence[Any] = ([1.0, 2.0], ["a", "b"], [1, 2], [True, False])
+"""Columns that a function may be for, whose types Spark does not say before there is data."""
+
+_MAX_COMBINED = 4
+"""Up to how many columns all combinations of types are tried, and not only columns of one type."""
+
+
+def _require_traceable(function: Callable[..., Any], returns: spark.DataType) -> None:
+    """Check that there are columns which the function can be compiled for.
+
+    Raises:
+        UnsupportedError: If there are none; with what stopped the trace that got furthest.
+    """
+    furthest = (-1, "")
+    for columns in _examples(len(_parameter_names(function))):
+        tracer = Tracer()
+        try:
+            require_result(traced(function, columns, tracer), returns)
+        except UnsupportedError as error:
+            furthest = max(furthest, (tracer.steps, str(error)), key=lambda pair: pair[0])
+        else:
+            return
+    raise UnsupportedError(furthest[1])
+
+
+def _examples(count: int) -> Iterator[list[Any]]:
+    """Columns to try a function of so many of them with."""
+    for one in _EXAMPLES:
+        yield [pd.Series(one) for _ in range(count)]
+    if 1 < count <= _MAX_COMBINED:
+        for several in itertools.product(_EXAMPLES, repeat=count):
+            yield list(map(pd.Series, several))
+
+
+def _parameter_names(function: Callable[..., Any]) -> list[str]:
+    return [
+        name
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)

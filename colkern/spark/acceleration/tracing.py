@@ -1,0 +1,146 @@
+"""Tracing: a function's body is run on stand-ins for columns."""
+
+from __future__ import annotations
+
+import types
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from colkern.errors import UnsupportedError
+from colkern.spark.acceleration.columns import TracedColumn, dtype_of
+from colkern.spark.acceleration.nodes import Input, Node
+from colkern.spark.acceleration.tracer import Tracer
+
+
+def traced(
+    function: Callable[..., Any], witnesses: Sequence[Any], tracer: Tracer | None = None
+) -> Node:
+    """What a function does to its columns.
+
+    Args:
+        function: A function of pandas' columns.
+        witnesses: For each parameter a column of two rows, of the dtype that it will have.
+        tracer: What to tell how far the trace got; None for a new one.
+
+    Raises:
+        UnsupportedError: If it does anything that is not element-wise or not known; says what.
+    """
+    found, again = (_traced(function, witnesses, each) for each in (tracer or Tracer(), Tracer()))
+    if found.identity != again.identity:
+        raise UnsupportedError("what it does differs from call to call")
+    return found
+
+
+def _traced(function: Callable[..., Any], witnesses: Sequence[Any], tracer: Tracer) -> Node:
+    columns = [_stand_in(k, witness, tracer) for k, witness in enumerate(witnesses)]
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            made = _with_stand_ins(function, tracer)(*columns)
+    except Exception as error:
+        # The body is the user's, and may raise anything for columns of other dtypes than it expects.
+        reason = tracer.refusal or f"{type(error).__name__}: {error}"
+        raise UnsupportedError(f"{reason}{_line(error, function)}") from error
+    if tracer.refusal is not None:
+        raise tracer.refusal
+    if not isinstance(made, TracedColumn):
+        raise UnsupportedError(f"it returns {type(made).__name__}, which follows from no column")
+    if not made.is_series:
+        raise UnsupportedError("it returns an array, where Spark takes a pandas.Series")
+    return made._node
+
+
+def _stand_in(position: int, witness: Any, tracer: Tracer) -> TracedColumn:
+    dtype = dtype_of(witness)
+    if dtype is None:
+        found = getattr(witness, "dtype", type(witness).__name__)
+        hint = " (as pandas has booleans with nulls)" if str(found) == "object" else ""
+        raise UnsupportedError(f"column {position} has the dtype {found}{hint}")
+    return TracedColumn(Input(dtype, position), witness, tracer)
+
+
+def _line(error: BaseException, function: Callable[..., Any]) -> str:
+    """Where in the body an exception was raised."""
+    code = getattr(function, "__code__", None)
+    place, line = error.__traceback__, None
+    while place is not None:
+        if place.tb_frame.f_code is code:
+            line = place.tb_lineno
+        place = place.tb_next
+    return f" (line {line} of {code.co_filename})" if code is not None and line else ""
+
+
+# The functions of pandas that take columns
+
+
+def _with_stand_ins(function: Callable[..., Any], tracer: Tracer) -> Callable[..., Any]:
+    """The function with those of pandas' functions replaced that take no stand-ins for columns."""
+    if not isinstance(function, types.FunctionType):
+        return function
+    replaced = _Replaced(tracer)
+    names = {name: replaced.of(value) for name, value in function.__globals__.items()}
+    cells = tuple([_cell(cell, replaced) for cell in function.__closure__ or ()])
+    made = types.FunctionType(
+        function.__code__, names, function.__name__, function.__defaults__, cells or None
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+def _cell(cell: types.CellType, replaced: _Replaced) -> types.CellType:
+    try:
+        return types.CellType(replaced.of(cell.cell_contents))
+    except ValueError:
+        # A variable that has no value yet.
+        return cell
+
+
+class _Replaced:
+    """What stands for pandas, and for its functions, in a traced body."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        def series(data: Any = None, *arguments: Any, **options: Any) -> Any:
+            if not isinstance(data, TracedColumn):
+                return pd.Series(data, *arguments, **options)
+            if arguments or options.keys() - {"name"}:
+                raise tracer.refused("pandas.Series with an index, or options")
+            return TracedColumn(data._node, pd.Series(data._witness), tracer)
+
+        def isna(values: Any) -> Any:
+            return _is_na(values) if isinstance(values, TracedColumn) else pd.isna(values)
+
+        def notna(values: Any) -> Any:
+            return ~_is_na(values) if isinstance(values, TracedColumn) else pd.notna(values)
+
+        self._functions: list[tuple[Any, Any]] = [
+            (pd.Series, series),
+            (pd.isna, isna),
+            (pd.isnull, isna),
+            (pd.notna, notna),
+            (pd.notnull, notna),
+        ]
+        self._pandas = _Pandas({"Series": series, "isna": isna, "notna": notna})
+        self._pandas.isnull, self._pandas.notnull = isna, notna
+
+    def of(self, value: Any) -> Any:
+        if value is pd:
+            return self._pandas
+        return next((made for known, made in self._functions if value is known), value)
+
+
+class _Pandas(types.SimpleNamespace):
+    """The module pandas, with some functions replaced."""
+
+    def __init__(self, replaced: dict[str, Any]) -> None:
+        super().__init__(**replaced)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(pd, name)
+
+
+def _is_na(column: TracedColumn) -> TracedColumn:
+    return TracedColumn(column._node, pd.Series(column._witness), column._tracer).isna()

@@ -34,11 +34,15 @@ _RESULTS = (
     spark.StringType,
 )
 
-_KINDS = {
-    PythonEvalType.SQL_SCALAR_PANDAS_ITER_UDF: "an iterator of columns may keep what earlier ones held",
-    PythonEvalType.SQL_GROUPED_AGG_PANDAS_UDF: "it is an aggregate: give colkern.spark.udf a class with "
-    "init and update",
-}
+_SCALAR = (
+    PythonEvalType.SQL_SCALAR_PANDAS_UDF,
+    PythonEvalType.SQL_SCALAR_PANDAS_ITER_UDF,
+)
+
+_AGGREGATES = (
+    PythonEvalType.SQL_GROUPED_AGG_PANDAS_UDF,
+    getattr(PythonEvalType, "SQL_GROUPED_AGG_PANDAS_ITER_UDF", None),
+)
 
 
 def accelerate(function: Any) -> Any:
@@ -88,16 +92,19 @@ def accelerate(function: Any) -> Any:
     if not callable(getattr(function, "func", None)) or kind is None:
         raise TypeError(f"function: expected what pandas_udf returns, got {function!r}")
     plain, returns = function.func, function.returnType
+    over_batches = kind == PythonEvalType.SQL_SCALAR_PANDAS_ITER_UDF
     try:
         _require_scalar(kind, returns)
-        _require_traceable(plain, returns)
+        _require_traceable(plain, returns, over_batches)
     except UnsupportedError as error:
         warn(_name(plain), str(error))
         return function
+    call = (AcceleratedIterator if over_batches else AcceleratedFunction)(plain, returns)
+    arrow_kind = ArrowUDFType.SCALAR_ITER if over_batches else ArrowUDFType.SCALAR
     with warnings.catch_warnings():
         # Spark prefers hints of pyarrow's types, which the user's function does not have.
         warnings.filterwarnings("ignore", "It is preferred to specify type hints", UserWarning)
-        made = arrow_udf(AcceleratedFunction(plain, returns), returns, ArrowUDFType.SCALAR)
+        made = arrow_udf(call, returns, arrow_kind)
     return made if function.deterministic else made.asNondeterministic()
 
 
@@ -110,45 +117,60 @@ class AcceleratedFunction:
     Args:
         function: The body of a `pandas_udf`.
         returns: The type of its results.
+        settings: Those of the session; None for those of the one that is active.
     """
 
-    def __init__(self, function: Callable[..., Any], returns: spark.DataType) -> None:
+    OVER_BATCHES = False
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        returns: spark.DataType,
+        settings: Settings | None = None,
+    ) -> None:
         functools.update_wrapper(self, function, updated=())
-        self.function = function
-        self.returns = returns
+        self._parts = function, returns
+        self._settings = settings
         self._names = _parameter_names(function)
-        self._here: Compiled | None = None
 
     def __call__(self, *columns: pa.Array, **named: pa.Array) -> pa.Array:
         """The results for the rows of a batch, given in order or by the names of the parameters."""
-        if self._here is None:
-            self._here = self.compiled(Settings.of_session())
         others = [named[name] for name in self._names[len(columns) :] if name in named]
-        return self._here((*columns, *others))
+        return self.compiled((*columns, *others))
 
-    def compiled(self, settings: Settings) -> Compiled:
-        """The function as one process has it."""
-        original = Original(self.function, self.returns, settings)
-        return Compiled(_name(self.function), original, self.returns)
+    @functools.cached_property
+    def compiled(self) -> Compiled:
+        """The function as this process has it."""
+        function, returns = self._parts
+        settings = self._settings or Settings.of_session()
+        original = Original(function, returns, settings, over_batches=self.OVER_BATCHES)
+        return Compiled(_name(function), original, returns)
 
     def __reduce__(self) -> Any:
-        pickled = cloudpickle.dumps((self.function, self.returns, Settings.of_session()))
-        return _of_pickle, (pickled,)
+        settings = self._settings or Settings.of_session()
+        return _of_pickle, (type(self), cloudpickle.dumps((*self._parts, settings)))
+
+
+class AcceleratedIterator(AcceleratedFunction):
+    """The same for functions of an iterator of batches."""
+
+    OVER_BATCHES = True
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[pa.Array]:
+        """The results for each batch."""
+        columns = (batch if isinstance(batch, tuple) else (batch,) for batch in batches)
+        return self.compiled.of_batches(columns)
 
 
 _IN_PROCESS: dict[bytes, AcceleratedFunction] = {}
 """The functions that this process has got, by the digests of their pickles."""
 
 
-def _of_pickle(pickled: bytes) -> AcceleratedFunction:
+def _of_pickle(kind: type[AcceleratedFunction], pickled: bytes) -> AcceleratedFunction:
     digest = hashlib.sha256(pickled).digest()
-    made = _IN_PROCESS.get(digest)
-    if made is None:
-        function, returns, settings = cloudpickle.loads(pickled)
-        made = AcceleratedFunction(function, returns)
-        made._here = made.compiled(settings)
-        _IN_PROCESS[digest] = made
-    return made
+    if digest not in _IN_PROCESS:
+        _IN_PROCESS[digest] = kind(*cloudpickle.loads(pickled))
+    return _IN_PROCESS[digest]
 
 
 def _require_scalar(kind: int, returns: spark.DataType) -> None:
@@ -157,8 +179,12 @@ def _require_scalar(kind: int, returns: spark.DataType) -> None:
     Raises:
         UnsupportedError: If it is not one from columns to a column of numbers or strings.
     """
-    if kind != PythonEvalType.SQL_SCALAR_PANDAS_UDF:
-        raise UnsupportedError(_KINDS.get(kind, "it is no pandas_udf from columns to a column"))
+    if kind in _AGGREGATES:
+        raise UnsupportedError(
+            "it is an aggregate: give colkern.spark.udf a class with init and update"
+        )
+    if kind not in _SCALAR:
+        raise UnsupportedError("it is no pandas_udf from columns to a column")
     if not isinstance(returns, _RESULTS):
         raise UnsupportedError(f"results of {returns.simpleString()} are not compiled")
     if not converts_as_spark():
@@ -168,21 +194,29 @@ def _require_scalar(kind: int, returns: spark.DataType) -> None:
 _EXAMPLES: Sequence[Any] = ([1.0, 2.0], ["a", "b"], [1, 2], [True, False])
 """Columns that a function may be for, whose types Spark does not say before there is data."""
 
-_MAX_COMBINED = 4
-"""Up to how many columns all combinations of types are tried, and not only columns of one type."""
+_MAX_COMBINED = 3
+"""Up to how many columns all combinations of types are tried here; of more, workers see the types."""
 
 
-def _require_traceable(function: Callable[..., Any], returns: spark.DataType) -> None:
-    """Check that there are columns which the function can be compiled for.
+def _require_traceable(
+    function: Callable[..., Any], returns: spark.DataType, over_batches: bool
+) -> None:
+    """Check that there are columns which the function can be compiled for, where that can be told.
 
     Raises:
         UnsupportedError: If there are none; with what stopped the trace that got furthest.
     """
+    count = len(_parameter_names(function))
+    if count > _MAX_COMBINED:
+        return
+    # How many columns the batches have, is not known.
+    counts = range(1, _MAX_COMBINED + 1) if over_batches else [count]
     furthest = (-1, "")
-    for columns in _examples(len(_parameter_names(function))):
+    for columns in itertools.chain.from_iterable(map(_examples, counts)):
         tracer = Tracer()
         try:
-            require_result(traced(function, columns, tracer), returns)
+            node = traced(function, columns, tracer, over_batches=over_batches)
+            require_result(node, returns)
         except UnsupportedError as error:
             furthest = max(furthest, (tracer.steps, str(error)), key=lambda pair: pair[0])
         else:
@@ -192,11 +226,8 @@ def _require_traceable(function: Callable[..., Any], returns: spark.DataType) ->
 
 def _examples(count: int) -> Iterator[list[Any]]:
     """Columns to try a function of so many of them with."""
-    for one in _EXAMPLES:
-        yield [pd.Series(one) for _ in range(count)]
-    if 1 < count <= _MAX_COMBINED:
-        for several in itertools.product(_EXAMPLES, repeat=count):
-            yield list(map(pd.Series, several))
+    for several in itertools.product(_EXAMPLES, repeat=count):
+        yield list(map(pd.Series, several))
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:

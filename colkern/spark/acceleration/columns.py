@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,9 @@ from colkern.spark.acceleration import operations
 from colkern.spark.acceleration.nodes import TEXT, Constant, DType, Fused, Node, Whole
 from colkern.spark.acceleration.texts import TextMethods
 from colkern.spark.acceleration.tracer import Tracer
+
+Name: TypeAlias = str
+"""A text; within the class, `str` is what columns have by that name."""
 
 _NUMBERS = frozenset(["bool", "int8", "int16", "int32", "int64", "float32", "float64"])
 _BOOL = np.dtype(bool)
@@ -43,6 +46,16 @@ class TracedColumn:
     def dtype(self) -> Any:
         """The dtype that the column will have."""
         return self._witness.dtype
+
+    @property
+    def node(self) -> Node:
+        """What the column is made by."""
+        return self._node
+
+    @property
+    def identity(self) -> bytes:
+        """Equal for columns that are made in the same way."""
+        return self._node.identity
 
     @property
     def is_series(self) -> bool:
@@ -95,7 +108,7 @@ class TracedColumn:
     def __float__(self) -> float:
         raise self._tracer.refused("a column is made into one number")
 
-    __int__ = __index__ = __float__  # type: ignore[assignment]
+    __int__ = __index__ = __float__
 
     # Methods of Series
 
@@ -189,12 +202,12 @@ class TracedColumn:
                 made = Fused(dtype, expression, parts, (dtype,) * 3)  # type: ignore[arg-type]
         return self._made(made, self._witness.clip(lower, upper))
 
-    def between(self, left: Any, right: Any, inclusive: str = "both") -> TracedColumn:
+    def between(self, left: Any, right: Any, inclusive: Name = "both") -> TracedColumn:
         """Where values are between two others."""
         self._require_method("between")
         if inclusive not in ("both", "left", "right", "neither"):
             raise self._tracer.refused(f"Series.between with inclusive={inclusive!r}")
-        above = self >= left if inclusive in ("both", "left") else self > left
+        above: TracedColumn = self >= left if inclusive in ("both", "left") else self > left
         below = self <= right if inclusive in ("both", "right") else self < right
         return above & below
 
@@ -237,14 +250,16 @@ class TracedColumn:
             raise self._tracer.refused(f"astype({dtype!r})")
         node = self._node
         if _is_float(node.dtype) and target.kind == "i":  # type: ignore[union-attr]
-            convert = operations.series_as(target) if self.is_series else operations.array_as(target)
+            convert = (
+                operations.series_as(target) if self.is_series else operations.array_as(target)
+            )
             return self._whole("astype", convert, (self,), witness, (str(target), self.is_series))
         made = Fused(target, "{0}", (node,), (target,))  # type: ignore[arg-type]
         return self._made(made, witness)
 
     # Operators
 
-    def operate(self, name: str, left: Any, right: Any) -> TracedColumn:
+    def operate(self, name: Name, left: Any, right: Any) -> TracedColumn:
         """A binary operator of two operands, one of them this column."""
         function: Callable[..., Any] = getattr(operator, name)
         for side in (left, right):
@@ -290,7 +305,7 @@ class TracedColumn:
 
     # NumPy's functions
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Any, method: Name, *inputs: Any, **options: Any) -> Any:
         name = ufunc.__name__
         if method != "__call__" or options or ufunc.nout != 1 or ufunc.signature is not None:
             raise self._tracer.refused(f"numpy.{name} with options, or over rows")
@@ -348,7 +363,7 @@ class TracedColumn:
 
     # Recording
 
-    def _chosen(self, condition: Any, chosen: Any, other: Any, name: str) -> TracedColumn:
+    def _chosen(self, condition: Any, chosen: Any, other: Any, name: Name) -> TracedColumn:
         """`Series.where` and `mask`; pandas keeps the dtype if the others have it."""
         self._require_operand(condition)
         for side in (chosen, other):
@@ -361,7 +376,7 @@ class TracedColumn:
             raise self._tracer.refused(f"Series.{name} that changes the dtype")
         return self._made(self._choice(condition, chosen, other, witness, name), witness)
 
-    def _choice(self, condition: Any, chosen: Any, other: Any, witness: Any, name: str) -> Node:
+    def _choice(self, condition: Any, chosen: Any, other: Any, witness: Any, name: Name) -> Node:
         dtype = self._numbers_of(witness, name)
         parts = (self._condition(condition), self._node_of(chosen), self._node_of(other))
         return Fused(dtype, "{1} if {0} else {2}", parts, (_BOOL, dtype, dtype))
@@ -371,7 +386,7 @@ class TracedColumn:
             return value._node
         raise self._tracer.refused("a condition that is no column of booleans")
 
-    def _unary(self, expression: str, function: Callable[..., Any]) -> TracedColumn:
+    def _unary(self, expression: Name, function: Callable[..., Any]) -> TracedColumn:
         """An operation on one value; whole columns of integers go to NumPy, where it has its own."""
         self._require_numbers(getattr(function, "__name__", "operation"))
         witness = function(self._witness)
@@ -383,7 +398,7 @@ class TracedColumn:
 
     def _whole(
         self,
-        name: str,
+        name: Name,
         function: Callable[..., Any],
         operands: Sequence[Any],
         witness: Any,
@@ -418,7 +433,7 @@ class TracedColumn:
             return
         raise self._tracer.refused(f"an operand of type {type(value).__name__}")
 
-    def _of_own_dtype(self, value: Any, name: str) -> Node:
+    def _of_own_dtype(self, value: Any, name: Name) -> Node:
         """The node of a value that fits the dtype of this column, so that pandas keeps the dtype."""
         self._require_operand(value)
         own = self._node.dtype
@@ -437,23 +452,27 @@ class TracedColumn:
 
     def _common_dtype(self, left: Any, right: Any) -> np.dtype[Any]:
         """The dtype that two operands are compared in."""
-        sides = [np.asarray(v._witness) if isinstance(v, TracedColumn) else v for v in (left, right)]
+        sides = [
+            np.asarray(v._witness) if isinstance(v, TracedColumn) else v for v in (left, right)
+        ]
         dtype = np.result_type(*sides)
-        fits = all(isinstance(v, np.ndarray) or dtype.kind == "f" or _holds(dtype, v) for v in sides)
+        fits = all(
+            isinstance(v, np.ndarray) or dtype.kind == "f" or _holds(dtype, v) for v in sides
+        )
         return dtype if fits or dtype.kind != "i" else np.dtype(np.int64)
 
-    def _numbers_of(self, witness: Any, name: str) -> np.dtype[Any]:
+    def _numbers_of(self, witness: Any, name: Name) -> np.dtype[Any]:
         dtype = dtype_of(witness)
         if dtype is None or isinstance(dtype, str):
             found = getattr(witness, "dtype", type(witness).__name__)
             raise self._tracer.refused(f"{name} gives {found}, no column of numbers")
         return dtype
 
-    def _require_numbers(self, name: str) -> None:
+    def _require_numbers(self, name: Name) -> None:
         if self._node.dtype == TEXT:
             raise self._tracer.refused(f"{name} of a column of text")
 
-    def _require_method(self, name: str) -> None:
+    def _require_method(self, name: Name) -> None:
         # What the body's real columns lack, their stand-ins lack as well.
         getattr(self._witness, name)
 

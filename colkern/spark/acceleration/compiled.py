@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -41,21 +42,31 @@ class Compiled:
 
     def __call__(self, columns: Sequence[pa.Array]) -> pa.Array:
         """The results for a batch."""
-        program = None
-        if not self._is_given_up and len(columns[0]):
-            shape = tuple([(column.type, column.null_count > 0) for column in columns])
-            if shape not in self._programs:
-                self._programs[shape] = self._verified(shape, columns)
-            program = self._programs[shape]
-        if program is None:
-            return self._original(columns)
+        made = self.attempt(columns)
+        return self._original(columns) if made is None else made
+
+    def of_batches(self, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
+        """The results for each batch; the original gets all that are left from the first it has to do."""
+        for columns in batches:
+            made = self.attempt(columns)
+            if made is None:
+                yield from self._original.of_batches(itertools.chain([columns], batches))
+                return
+            yield made
+
+    def attempt(self, columns: Sequence[pa.Array]) -> pa.Array | None:
+        """The results of compiled code for a batch; None if the original is to compute them."""
+        if self._is_given_up or not len(columns[0]):
+            return None
+        shape = tuple([(column.type, column.null_count > 0) for column in columns])
+        if shape not in self._programs:
+            self._programs[shape] = self._verified(shape, columns)
+        program = self._programs[shape]
         try:
-            return self._results(program, columns)
-        except Exception as error:  # noqa: BLE001 As there.
-            # If the original raises too, that is what the user is to see, and nothing was wrong.
-            made = self._original(columns)
+            return program and self._results(program, columns)
+        except Exception as error:  # noqa: BLE001 What is wrong, the original shows.
             self._give_up(f"its compiled form raised {type(error).__name__}: {error}")
-            return made
+            return None
 
     def _verified(self, shape: Shape, columns: Sequence[pa.Array]) -> Program | None:
         """The program for batches of a shape; None if the original is to compute them."""
@@ -77,7 +88,7 @@ class Compiled:
 
     def _traced(self, shape: Shape) -> Node:
         witnesses = self._original.pandas([_witness(*column) for column in shape])
-        node = traced(self._original.function, witnesses)
+        node = traced(self._original.function, witnesses, over_batches=self._original.over_batches)
         require_result(node, self._returns)
         return node
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,32 +47,44 @@ class Original:
         function: The function.
         returns: The type of its results.
         settings: Those of the session.
+        over_batches: Whether it takes an iterator of batches, and yields.
     """
 
-    def __init__(self, function: Callable[..., Any], returns: DataType, settings: Settings) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        returns: DataType,
+        settings: Settings,
+        *,
+        over_batches: bool = False,
+    ) -> None:
         self.function = function
         self.settings = settings
+        self.over_batches = over_batches
+        self._name = getattr(function, "__name__", type(function).__name__)
         self._schema = StructType([StructField("_0", returns)])
 
     def __call__(self, columns: Sequence[pa.Array]) -> pa.Array:
-        """The results for the rows of a batch."""
+        """The results for the rows of a batch; a function of batches gets that one alone."""
+        if self.over_batches:
+            return pa.concat_arrays(list(self.of_batches(iter([columns]))))
         made = self.function(*self.pandas(columns))
         if not hasattr(made, "__len__"):
-            raise TypeError(
-                f"{_name(self.function)}: expected a pandas.Series, got {type(made).__name__}"
-            )
+            raise TypeError(f"{self._name}: expected a pandas.Series, got {type(made).__name__}")
         if len(made) != len(columns[0]):
-            raise ValueError(
-                f"{_name(self.function)}: {len(made)} results for {len(columns[0])} rows"
-            )
-        return self.arrow(made)
+            raise ValueError(f"{self._name}: {len(made)} results for {len(columns[0])} rows")
+        return self._arrow(made)
+
+    def of_batches(self, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
+        """What a function of an iterator of batches yields."""
+        return map(self._arrow, self.function(map(as_one, map(self.pandas, batches))))
 
     def pandas(self, columns: Sequence[pa.Array]) -> list[Any]:
         """The columns as Spark has pandas' functions get them."""
         from pyspark.sql.conversion import ArrowBatchTransformer
 
         names = [f"_{k}" for k in range(len(columns))]
-        return ArrowBatchTransformer.to_pandas(
+        made: list[Any] = ArrowBatchTransformer.to_pandas(
             pa.RecordBatch.from_arrays(list(columns), names),
             timezone=self.settings.timezone,
             struct_in_pandas="dict",
@@ -80,8 +92,9 @@ class Original:
             prefer_int_ext_dtype=self.settings.extension,
             df_for_struct=True,
         )
+        return made
 
-    def arrow(self, results: Any) -> pa.Array:
+    def _arrow(self, results: Any) -> pa.Array:
         """The results as Spark gets them."""
         from pyspark.sql.conversion import PandasToArrowConversion
 
@@ -104,5 +117,6 @@ def converts_as_spark() -> bool:
     )
 
 
-def _name(function: Callable[..., Any]) -> str:
-    return getattr(function, "__name__", type(function).__name__)
+def as_one(columns: Sequence[Any]) -> Any:
+    """The columns of a batch as functions of batches get them: one alone, several as a tuple."""
+    return columns[0] if len(columns) == 1 else tuple(columns)

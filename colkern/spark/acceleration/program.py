@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from colkern.builders import array as new_array
 from colkern.errors import UnsupportedError
+from colkern.layouts import Role
 from colkern.spark.acceleration.generation import Kernel
 from colkern.spark.acceleration.nodes import TEXT, Constant, Fused, Input, Node, Whole
 
@@ -73,7 +74,8 @@ class Program:
 
         def step(values: dict[bytes, Any]) -> Any:
             made = node.function(*[_operand(operand, values) for operand in node.operands])
-            return made if node.dtype == TEXT else _as_numpy(made, node.dtype)
+            # Bits of Arrow's are what compiled loops read.
+            return made if node.dtype in (TEXT, bool) else _as_numpy(made, node.dtype)
 
         self._steps[identity] = step
 
@@ -87,8 +89,10 @@ class Program:
         kernel = Kernel(node, leaves, list(map(self._kind, leaves)), is_last=is_last)
 
         def step(values: dict[bytes, Any]) -> Any:
-            made = pa.array(kernel.function(*[_leaf(leaf, values) for leaf in kernel.leaves]))
-            return made if is_last else _as_numpy(made, node.dtype)
+            made = kernel.function(*[_leaf(leaf, values) for leaf in kernel.leaves])
+            if is_last or node.dtype == bool:
+                return pa.array(made)
+            return made.items(Role.DATA)
 
         self._steps[identity] = step
 
@@ -127,11 +131,15 @@ def _column(node: Any) -> Step:
 def _leaf(leaf: Any, values: dict[bytes, Any]) -> Any:
     if isinstance(leaf, Input):
         return values[b"columns"][leaf.position]
-    return new_array(values[leaf.identity])
+    made = values[leaf.identity]
+    return made if isinstance(made, pa.Array) else new_array(made)
 
 
 def _operand(node: Node, values: dict[bytes, Any]) -> Any:
-    return node.value if isinstance(node, Constant) else values[node.identity]
+    if isinstance(node, Constant):
+        return node.value
+    made = values[node.identity]
+    return made if node.dtype == TEXT else _as_numpy(made, node.dtype)
 
 
 def _as_numpy(made: Any, dtype: Any) -> Any:

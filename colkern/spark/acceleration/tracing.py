@@ -13,11 +13,16 @@ import pandas as pd
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration.columns import TracedColumn, dtype_of
 from colkern.spark.acceleration.nodes import Input, Node
+from colkern.spark.acceleration.original import as_one
 from colkern.spark.acceleration.tracer import Tracer
 
 
 def traced(
-    function: Callable[..., Any], witnesses: Sequence[Any], tracer: Tracer | None = None
+    function: Callable[..., Any],
+    witnesses: Sequence[Any],
+    tracer: Tracer | None = None,
+    *,
+    over_batches: bool = False,
 ) -> Node:
     """What a function does to its columns.
 
@@ -25,22 +30,28 @@ def traced(
         function: A function of pandas' columns.
         witnesses: For each parameter a column of two rows, of the dtype that it will have.
         tracer: What to tell how far the trace got; None for a new one.
+        over_batches: Whether it takes an iterator of batches, and yields.
 
     Raises:
         UnsupportedError: If it does anything that is not element-wise or not known; says what.
     """
-    found, again = (_traced(function, witnesses, each) for each in (tracer or Tracer(), Tracer()))
+    call = _call_with_batches if over_batches else _call
+    found, again = (
+        _traced(function, witnesses, each, call) for each in (tracer or Tracer(), Tracer())
+    )
     if found.identity != again.identity:
         raise UnsupportedError("what it does differs from call to call")
     return found
 
 
-def _traced(function: Callable[..., Any], witnesses: Sequence[Any], tracer: Tracer) -> Node:
+def _traced(
+    function: Callable[..., Any], witnesses: Sequence[Any], tracer: Tracer, call: Callable[..., Any]
+) -> Node:
     columns = [_stand_in(k, witness, tracer) for k, witness in enumerate(witnesses)]
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            made = _with_stand_ins(function, tracer)(*columns)
+            made = call(_with_stand_ins(function, tracer), columns)
     except Exception as error:
         # The body is the user's, and may raise anything for columns of other dtypes than it expects.
         reason = tracer.refusal or f"{type(error).__name__}: {error}"
@@ -51,7 +62,21 @@ def _traced(function: Callable[..., Any], witnesses: Sequence[Any], tracer: Trac
         raise UnsupportedError(f"it returns {type(made).__name__}, which follows from no column")
     if not made.is_series:
         raise UnsupportedError("it returns an array, where Spark takes a pandas.Series")
-    return made._node
+    return made.node
+
+
+def _call(function: Callable[..., Any], columns: list[TracedColumn]) -> Any:
+    return function(*columns)
+
+
+def _call_with_batches(function: Callable[..., Any], columns: list[TracedColumn]) -> Any:
+    """What is yielded for a batch; two are given, so that what is kept from the first shows."""
+    yielded = list(function(iter([as_one(columns)] * 2)))
+    if len(yielded) != 2 or not all(isinstance(made, TracedColumn) for made in yielded):
+        raise UnsupportedError("it does not yield a column for each batch")
+    if yielded[0].identity != yielded[1].identity:
+        raise UnsupportedError("what it yields depends on earlier batches")
+    return yielded[0]
 
 
 def _stand_in(position: int, witness: Any, tracer: Tracer) -> TracedColumn:

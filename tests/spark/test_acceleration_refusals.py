@@ -180,7 +180,8 @@ def test_a_shape_that_is_refused_leaves_others_compiled() -> None:
         # As in pandas.
         reasons(lambda: compiled((pa.array([True, None]),)))
     made = compiled.attempt((pa.array([True, False]),))
-    assert made is not None and made.to_pylist() == [False, True]
+    assert made is not None
+    assert made.to_pylist() == [False, True]
 
 
 def test_one_warning_for_all_shapes() -> None:

@@ -56,7 +56,9 @@ class Compiled:
 
     def attempt(self, columns: Sequence[pa.Array]) -> pa.Array | None:
         """The results of compiled code for a batch; None if the original is to compute them."""
-        if self._is_given_up or not len(columns[0]):
+        if not len(columns[0]):
+            return pa.nulls(0, self._arrow_type)
+        if self._is_given_up:
             return None
         shape = tuple([(column.type, column.null_count > 0) for column in columns])
         if shape not in self._programs:

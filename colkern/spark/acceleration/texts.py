@@ -100,4 +100,4 @@ class TextMethods:
         details: tuple[Any, ...] = (),
     ) -> TracedColumn:
         node = Whole(dtype, name, function, (self._column._node,), details)
-        return self._column._made(node, witness)
+        return self._column.made(node, witness)

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from colkern.errors import UnsupportedError
-from colkern.spark.acceleration.columns import TracedColumn, dtype_of
+from colkern.spark.acceleration.columns import TracedColumn
+from colkern.spark.acceleration.dtypes import dtype_of
 from colkern.spark.acceleration.nodes import Input, Node
 from colkern.spark.acceleration.original import as_one
 from colkern.spark.acceleration.tracer import Tracer

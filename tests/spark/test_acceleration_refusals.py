@@ -73,7 +73,10 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "an array": (lambda s: np.where(s > 0, s, 0), "takes a pandas.Series"),
     "another type": (lambda s: s > 0, "returns bool, where double is declared"),
     "what differs from call to call": (lambda s: s + next(COUNTER), "differs from call to call"),
-    "a dtype that depends on the values": (lambda s: s.astype("int64") // s.astype("int64"), "zero"),
+    "a dtype that depends on the values": (
+        lambda s: s.astype("int64") // s.astype("int64"),
+        "zero",
+    ),
     "an exception": (lambda s: s.no_such_method(), "no_such_method"),
 }
 

@@ -48,7 +48,7 @@ class TracedColumn(SeriesMethods):
         return self.whole(f"ufunc {name}", ufunc, inputs, ufunc(*witnesses))
 
     def __array_function__(
-        self, function: Any, _: Any, arguments: Sequence[Any], options: dict[str, Any]
+        self, function: Any, _: Any, arguments: Sequence[Any], options: dict[Name, Any]
     ) -> Any:
         name = function.__name__
         if options.keys() - {"decimals"}:

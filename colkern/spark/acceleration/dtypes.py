@@ -35,5 +35,7 @@ def holds(dtype: np.dtype[Any], value: Any) -> bool:
     if dtype.kind == "i":
         bounds = np.iinfo(dtype)
         return isinstance(value, int) and bounds.min <= value <= bounds.max
+    if isinstance(value, str):
+        return False
     with np.errstate(over="ignore"):
-        return bool(value != value or dtype.type(value) == value)
+        return bool(value != value or float(dtype.type(value)) == value)

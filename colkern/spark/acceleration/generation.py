@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from colkern.jit import Udf, udf
+from colkern.spark.acceleration.dtypes import is_float
 from colkern.spark.acceleration.nodes import Constant, Fused, Node
 
 
@@ -31,7 +32,7 @@ class Kernel:
         self.leaves = leaves
         body = _Body(leaves, [may_be_null for _, may_be_null in columns])
         result = body.value_of(root)
-        if is_last and root.dtype.kind == "f":  # type: ignore[union-attr]
+        if is_last and is_float(root.dtype):
             result = f"None if {result} != {result} else {result}"
         types = ", ".join(f"{type_}{'?' if nulls else ''}" for type_, nulls in columns)
         function = _compiled(body.source(result))

@@ -70,7 +70,7 @@ class Operators(Recorded):
         return self.unary("not {0}" if self._node.dtype == BOOL else "~{0}", operator.invert)
 
 
-def _operator(name: str, reflected: bool) -> Callable[[Operators, Any], Operators]:
+def _operator(name: str, *, reflected: bool) -> Callable[[Operators, Any], Operators]:
     def operate(self: Operators, other: Any) -> Operators:
         left, right = (other, self) if reflected else (self, other)
         return self.operate(name, left, right)
@@ -78,19 +78,18 @@ def _operator(name: str, reflected: bool) -> Callable[[Operators, Any], Operator
     return operate
 
 
-for _name in (*operations.ARITHMETIC, *operations.WHOLE):
+for _name in (*operations.ARITHMETIC, *operations.WHOLE, *operations.BITWISE):
     _plain = _name.rstrip("_")
-    setattr(Operators, f"__{_plain}__", _operator(_name, False))
-    setattr(Operators, f"__r{_plain}__", _operator(_name, True))
-    setattr(Operators, _plain, _operator(_name, False))
-    setattr(Operators, f"r{_plain}", _operator(_name, True))
-Operators.div, Operators.rdiv = Operators.truediv, Operators.rtruediv  # type: ignore[attr-defined]
-for _name in operations.BITWISE:
-    setattr(Operators, f"__{_name.rstrip('_')}__", _operator(_name, False))
-    setattr(Operators, f"__r{_name.rstrip('_')}__", _operator(_name, True))
+    setattr(Operators, f"__{_plain}__", _operator(_name, reflected=False))
+    setattr(Operators, f"__r{_plain}__", _operator(_name, reflected=True))
 for _name in operations.COMPARISONS:
-    setattr(Operators, f"__{_name}__", _operator(_name, False))
-    setattr(Operators, _name, _operator(_name, False))
+    setattr(Operators, f"__{_name}__", _operator(_name, reflected=False))
+for _name in (*operations.ARITHMETIC, *operations.WHOLE, *operations.COMPARISONS):
+    setattr(Operators, _name, _operator(_name, reflected=False))
+for _name in (*operations.ARITHMETIC, *operations.WHOLE):
+    setattr(Operators, f"r{_name}", _operator(_name, reflected=True))
+for _name in ("div", "divide"):
+    setattr(Operators, _name, _operator("truediv", reflected=False))
 
 
 def _is_nonzero(value: Any) -> bool:

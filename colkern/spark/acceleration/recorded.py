@@ -73,13 +73,12 @@ class Recorded:
 
     def unary(self, expression: str, function: Callable[..., Any]) -> Self:
         """An operation on one value; whole columns of integers go to NumPy, where it has its own."""
-        self.require_numbers(getattr(function, "__name__", "operation"))
+        reads = self.require_numbers(getattr(function, "__name__", "operation"))
         witness = function(self._witness)
         dtype = self.numbers_of(witness, expression)
-        reads = self._node.dtype
         if expression.startswith("np.") and dtype != BOOL and not is_float(reads):
             return self.whole(expression, function, (self,), witness)
-        return self.made(Fused(dtype, expression, (self._node,), (reads,)), witness)  # type: ignore[arg-type]
+        return self.made(Fused(dtype, expression, (self._node,), (reads,)), witness)
 
     def choice(self, condition: Any, chosen: Any, other: Any, witness: Any, name: str) -> Node:
         """A choice between two by a condition."""
@@ -113,10 +112,11 @@ class Recorded:
             return
         raise self._tracer.refused(f"an operand of type {type(value).__name__}")
 
-    def require_numbers(self, name: str) -> None:
-        """Check that this is no column of text."""
-        if self._node.dtype == TEXT:
+    def require_numbers(self, name: str) -> np.dtype[Any]:
+        """The dtype of this column; refused for one of text."""
+        if isinstance(self._node.dtype, str):
             raise self._tracer.refused(f"{name} of a column of text")
+        return self._node.dtype
 
     def require_method(self, name: str) -> None:
         """Check that real columns have a method, too; AttributeError if not."""
@@ -128,10 +128,10 @@ class Recorded:
         own = self._node.dtype
         if isinstance(value, Recorded):
             fits = value._node.dtype == own
-        elif own == TEXT or isinstance(value, str):
-            fits = own == TEXT and isinstance(value, str)
+        elif isinstance(own, str):
+            fits = isinstance(value, str)
         else:
-            fits = holds(own, value)  # type: ignore[arg-type]
+            fits = holds(own, value)
         if not fits:
             raise self._tracer.refused(
                 f"Series.{name} of {own} with values of another type, where pandas' dtype depends "

@@ -50,13 +50,12 @@ class SeriesMethods(Operators):
     def isna(self) -> Self:
         """Where values are null or NaN."""
         self.require_method("isna")
-        node = self._node
-        if node.dtype == TEXT:
+        node, dtype = self._node, self._node.dtype
+        if isinstance(dtype, str):
             made: Node = Whole(BOOL, "isna", operations.text_is_null, (node,))
-        elif is_float(node.dtype):
-            made = Fused(BOOL, "{0} != {0}", (node,), (node.dtype,))  # type: ignore[arg-type]
         else:
-            made = Fused(BOOL, "False", (node,), (node.dtype,))  # type: ignore[arg-type]
+            expression = "{0} != {0}" if is_float(dtype) else "False"
+            made = Fused(BOOL, expression, (node,), (dtype,))
         return self.made(made, self._witness.isna())
 
     isnull = isna
@@ -72,16 +71,15 @@ class SeriesMethods(Operators):
         self.require_method("fillna")
         other = self.of_own_dtype(value, "fillna")
         witness = self._witness.fillna(witness_of(value))
-        node = self._node
-        if node.dtype == TEXT:
+        node, dtype = self._node, self._node.dtype
+        if isinstance(dtype, str):
             if np.any(pd.isna(witness_of(value))):
                 raise self._tracer.refused("Series.fillna of texts with a column that has nulls")
             return self.made(Whole(TEXT, "fillna", operations.text_fill, (node, other)), witness)
-        if not is_float(node.dtype):
+        if not is_float(dtype):
             return self
-        reads = (node.dtype, node.dtype)
-        expression = "{1} if {0} != {0} else {0}"
-        return self.made(Fused(node.dtype, expression, (node, other), reads), witness)  # type: ignore[arg-type]
+        made = Fused(dtype, "{1} if {0} != {0} else {0}", (node, other), (dtype, dtype))
+        return self.made(made, witness)
 
     def where(self, cond: Any, other: Any = np.nan) -> Self:
         """The column where a condition is true, else others of its dtype."""
@@ -113,8 +111,7 @@ class SeriesMethods(Operators):
     def clip(self, lower: Any = None, upper: Any = None) -> Self:
         """The column between two bounds of its dtype."""
         self.require_method("clip")
-        self.require_numbers("clip")
-        node, dtype = self._node, self._node.dtype
+        node, dtype = self._node, self.require_numbers("clip")
         if not self.is_series:
             operands = (self, lower, upper)
             return self.whole("clip", np.clip, operands, np.clip(*map(witness_of, operands)))
@@ -129,7 +126,7 @@ class SeriesMethods(Operators):
                 # Both bounds are held against the column as it was, as in pandas.
                 parts = (made, node, self.of_own_dtype(bound, "clip"))
                 expression = f"{{2}} if {{1}} {sign} {{2}} else {{0}}"
-                made = Fused(dtype, expression, parts, (dtype,) * 3)  # type: ignore[arg-type]
+                made = Fused(dtype, expression, parts, (dtype,) * 3)
         return self.made(made, self._witness.clip(lower, upper))
 
     def between(self, left: Any, right: Any, inclusive: str = "both") -> Self:
@@ -158,31 +155,22 @@ class SeriesMethods(Operators):
     def round(self, decimals: int = 0) -> Self:
         """Rounded to some decimals."""
         self.require_method("round")
-        self.require_numbers("round")
+        dtype = self.require_numbers("round")
         witness = self._witness.round(decimals)
-        dtype = self._node.dtype
         if not is_float(dtype) or not isinstance(decimals, int) or not 0 <= decimals <= 22:
-            made = operations.rounded(decimals)
-            return self.whole("round", made, (self,), witness, (decimals,))
-        if decimals == 0:
-            return self.made(Fused(dtype, "np.rint({0})", (self._node,), (dtype,)), witness)  # type: ignore[arg-type]
-        scale = Constant(dtype, 10.0**decimals)
-        expression = "np.rint({0} * {1}) / {1}"
-        made = Fused(dtype, expression, (self._node, scale), (dtype, dtype))  # type: ignore[arg-type,assignment]
-        return self.made(made, witness)  # type: ignore[arg-type]
+            function = operations.rounded(decimals)
+            return self.whole("round", function, (self,), witness, (decimals,))
+        parts = (self._node, Constant(dtype, 10.0**decimals))
+        expression = "np.rint({0} * {1}) / {1}" if decimals else "np.rint({0})"
+        return self.made(Fused(dtype, expression, parts, (dtype, dtype)), witness)
 
     def astype(self, dtype: Any, copy: bool = True) -> Self:
         """The values in another dtype."""
-        self.require_numbers("astype")
+        own = self.require_numbers("astype")
         witness = self._witness.astype(dtype)
-        target = dtype_of(witness)
-        if target is None or target == TEXT:
-            raise self._tracer.refused(f"astype({dtype!r})")
-        node = self._node
-        if is_float(node.dtype) and target.kind == "i":  # type: ignore[union-attr]
-            convert = (
-                operations.series_as(target) if self.is_series else operations.array_as(target)
-            )
-            return self.whole("astype", convert, (self,), witness, (str(target), self.is_series))
-        made = Fused(target, "{0}", (node,), (target,))  # type: ignore[arg-type]
-        return self.made(made, witness)
+        target = self.numbers_of(witness, f"astype({dtype!r})")
+        if is_float(own) and target.kind == "i":
+            convert = operations.series_as if self.is_series else operations.array_as
+            details = (str(target), self.is_series)
+            return self.whole("astype", convert(target), (self,), witness, details)
+        return self.made(Fused(target, "{0}", (self._node,), (target,)), witness)

@@ -134,6 +134,19 @@ def test_name_type_and_determinism_are_those_of_the_original() -> None:
     assert accelerate(scalar(doubled)).deterministic
 
 
+VARYING: list[Callable[..., Any]] = [
+    lambda s, rate=2.0: s * (rate if rate > 1 else 1.0),
+    lambda *columns: sum(columns[1:], columns[0]),
+]
+
+
+@pytest.mark.filterwarnings("error:.*not accelerated:RuntimeWarning")
+@pytest.mark.parametrize("function", VARYING)
+def test_functions_of_a_varying_number_of_columns_are_taken(function: Any) -> None:
+    original = scalar(function)
+    assert accelerate(original) is not original
+
+
 # In a worker
 
 

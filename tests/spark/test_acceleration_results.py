@@ -82,6 +82,17 @@ def require_same(function: Any, returns: str, *columns: pa.Array) -> None:
     assert difference(columns, made, expected) is None
 
 
+def helped(s: pd.Series) -> pd.Series:
+    return pd.Series(np.where(pd.isna(s), 0.0, s))
+
+
+def by_helpers(s: pd.Series) -> pd.Series:
+    def inner(values: pd.Series) -> pd.Series:
+        return helped(values) + pd.Series(np.sqrt(values.to_numpy()))
+
+    return inner(s)
+
+
 SAME: dict[str, tuple[Any, str, tuple[pa.Array, ...]]] = {
     "arithmetic": (lambda s, t: s * 1.1 + t / 3 - 2, "double", (FLOATS, OTHERS)),
     "reflected": (lambda s: 1 - s + 2 / s, "double", (FLOATS,)),
@@ -136,6 +147,7 @@ SAME: dict[str, tuple[Any, str, tuple[pa.Array, ...]]] = {
     "powers": (lambda s, t: s**2 + 2**s + s**t, "double", (FLOATS, OTHERS)),
     "division": (lambda s, t: s // t + s % t, "double", (FLOATS, OTHERS)),
     "division of integers": (lambda s: s // 3 - s % -7, "bigint", (LONGS,)),
+    "helpers": (by_helpers, "double", (FLOATS,)),
     "arrays": (lambda s: pd.Series(s.values + s.to_numpy() * 2), "double", (FLOATS,)),
     "floats as integers": (lambda s: s * 2, "bigint", (NULLABLE,)),
     "integers as bytes": (lambda s: s, "tinyint", (LONGS,)),

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import inspect
 import itertools
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -206,11 +207,9 @@ def _require_traceable(
     Raises:
         UnsupportedError: If there are none; with what stopped the trace that got furthest.
     """
-    count = len(_parameter_names(function))
-    if count > _MAX_COMBINED:
+    counts = range(1, _MAX_COMBINED + 1) if over_batches else _column_counts(function)
+    if counts[-1] > _MAX_COMBINED:
         return
-    # How many columns the batches have, is not known.
-    counts = range(1, _MAX_COMBINED + 1) if over_batches else [count]
     furthest = (-1, "")
     for columns in itertools.chain.from_iterable(map(_examples, counts)):
         tracer = Tracer()
@@ -228,6 +227,17 @@ def _examples(count: int) -> Iterator[list[Any]]:
     """Columns to try a function of so many of them with."""
     for several in itertools.product(_EXAMPLES, repeat=count):
         yield list(map(pd.Series, several))
+
+
+def _column_counts(function: Callable[..., Any]) -> range:
+    """How many columns a function can be called with: one at least."""
+    parameters = inspect.signature(function).parameters.values()
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        return range(1, sys.maxsize)
+    most = len(_parameter_names(function))
+    fixed = [p for p in parameters if p.name in _parameter_names(function)]
+    least = sum(parameter.default is parameter.empty for parameter in fixed)
+    return range(max(least, 1), most + 1)
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:

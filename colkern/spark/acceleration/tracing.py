@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import types
 import warnings
 from collections.abc import Callable, Sequence
@@ -104,25 +105,52 @@ def _line(error: BaseException, function: Callable[..., Any]) -> str:
 
 
 def _with_stand_ins(function: Callable[..., Any], tracer: Tracer) -> Callable[..., Any]:
-    """The function with those of pandas' functions replaced that take no stand-ins for columns."""
+    """The function with those of pandas' functions replaced that take no stand-ins for columns.
+
+    So are they in the functions that it calls from its own module.
+    """
     if not isinstance(function, types.FunctionType):
         return function
-    replaced = _Replaced(tracer)
-    names = {name: replaced.of(value) for name, value in function.__globals__.items()}
-    cells = tuple([_cell(cell, replaced) for cell in function.__closure__ or ()])
-    made = types.FunctionType(
-        function.__code__, names, function.__name__, function.__defaults__, cells or None
-    )
-    made.__kwdefaults__ = function.__kwdefaults__
-    return made
+    return _Replacing(function.__globals__, _Replaced(tracer)).of_function(function)
 
 
-def _cell(cell: types.CellType, replaced: _Replaced) -> types.CellType:
-    try:
-        return types.CellType(replaced.of(cell.cell_contents))
-    except ValueError:
-        # A variable that has no value yet.
-        return cell
+class _Replacing:
+    """Copies of functions of one module, in which names stand for other things.
+
+    Args:
+        names: The names of the module.
+        replaced: What stands for what.
+    """
+
+    def __init__(self, names: dict[str, Any], replaced: _Replaced) -> None:
+        self._module = names
+        self._replaced = replaced
+        self._copies: dict[types.FunctionType, types.FunctionType] = {}
+        self._names: dict[str, Any] = {}
+        for name, value in names.items():
+            self._names[name] = self._of(value)
+
+    def of_function(self, function: types.FunctionType) -> types.FunctionType:
+        """The copy of a function of the module."""
+        if function in self._copies:
+            return self._copies[function]
+        cells = tuple([types.CellType() for _ in function.__closure__ or ()])
+        made = types.FunctionType(
+            function.__code__, self._names, function.__name__, function.__defaults__, cells
+        )
+        made.__kwdefaults__ = function.__kwdefaults__
+        # Functions may lead back to themselves.
+        self._copies[function] = made
+        for cell, kept in zip(cells, function.__closure__ or (), strict=True):
+            with contextlib.suppress(ValueError):
+                # A variable that has no value yet raises it.
+                cell.cell_contents = self._of(kept.cell_contents)
+        return made
+
+    def _of(self, value: Any) -> Any:
+        if isinstance(value, types.FunctionType) and value.__globals__ is self._module:
+            return self.of_function(value)
+        return self._replaced.of(value)
 
 
 class _Replaced:

@@ -21,6 +21,7 @@ from colkern.spark.worker import set_up_worker
 
 if TYPE_CHECKING:
     from colkern.java import Java, JavaNotFoundError, find_java
+    from colkern.spark.acceleration import accelerate
     from colkern.spark.deployment.installing import install
     from colkern.spark.devices import task_device
     from colkern.spark.functions import (
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Java",
     "JavaNotFoundError",
+    "accelerate",
     "apply_in_groups",
     "cogroup_apply",
     "find_java",
@@ -56,6 +58,7 @@ __all__ = [
 _LATE = {
     "Java": "colkern.java",
     "JavaNotFoundError": "colkern.java",
+    "accelerate": "colkern.spark.acceleration",
     "apply_in_groups": "colkern.spark.functions",
     "cogroup_apply": "colkern.spark.functions",
     "find_java": "colkern.java",

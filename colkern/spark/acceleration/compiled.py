@@ -1,0 +1,156 @@
+"""A function of pandas' columns compiled for each shape of batches, or not, and why not."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import BooleanType, DataType, StringType
+
+from colkern.errors import UnsupportedError
+from colkern.spark.acceleration.nodes import TEXT, Node
+from colkern.spark.acceleration.original import Original
+from colkern.spark.acceleration.program import Program
+from colkern.spark.acceleration.tracing import traced
+from colkern.spark.acceleration.verification import difference, sample
+from colkern.spark.functions import compiling
+
+Shape: TypeAlias = tuple[tuple[pa.DataType, bool], ...]
+
+
+class Compiled:
+    """A function as one process has it: compiled as far as it can be, and verified.
+
+    Args:
+        name: What messages call it.
+        original: The function.
+        returns: The type of its results.
+    """
+
+    def __init__(self, name: str, original: Original, returns: DataType) -> None:
+        self._name = name
+        self._original = original
+        self._returns = returns
+        self._arrow_type = to_arrow_type(returns)
+        self._programs: dict[Shape, Program | None] = {}
+        self._has_warned = False
+        self._is_given_up = False
+
+    def __call__(self, columns: Sequence[pa.Array]) -> pa.Array:
+        """The results for a batch."""
+        made = self.attempt(columns)
+        return self._original(columns) if made is None else made
+
+    def of_batches(self, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
+        """The results for each batch; the original gets all that are left from the first it has to do."""
+        for columns in batches:
+            made = self.attempt(columns)
+            if made is None:
+                yield from self._original.of_batches(itertools.chain([columns], batches))
+                return
+            yield made
+
+    def attempt(self, columns: Sequence[pa.Array]) -> pa.Array | None:
+        """The results of compiled code for a batch; None if the original is to compute them."""
+        if not len(columns[0]):
+            return pa.nulls(0, self._arrow_type)
+        if self._is_given_up:
+            return None
+        shape = tuple([(column.type, column.null_count > 0) for column in columns])
+        if shape not in self._programs:
+            self._programs[shape] = self._verified(shape, columns)
+        program = self._programs[shape]
+        try:
+            return program and self._results(program, columns)
+        except Exception as error:  # noqa: BLE001 What is wrong, the original shows.
+            self._give_up(f"its compiled form raised {type(error).__name__}: {error}")
+            return None
+
+    def _verified(self, shape: Shape, columns: Sequence[pa.Array]) -> Program | None:
+        """The program for batches of a shape; None if the original is to compute them."""
+        try:
+            with compiling.one_process_compiles():
+                program = Program(self._traced(shape), shape)
+        except Exception as error:  # noqa: BLE001 Whatever stops it, there is the original.
+            self._warn(f"{error}, for columns of {_described(shape)}")
+            return None
+        rows = sample(columns)
+        try:
+            found = difference(rows, self._results(program, rows), self._original(rows))
+        except Exception as error:  # noqa: BLE001 The original is the user's, and may raise anything.
+            found = f"{type(error).__name__}: {error}"
+        if found is not None:
+            self._give_up(f"its results were not verified: {found}")
+            return None
+        return program
+
+    def _traced(self, shape: Shape) -> Node:
+        witnesses = self._original.pandas([_witness(*column) for column in shape])
+        node = traced(self._original.function, witnesses, over_batches=self._original.over_batches)
+        require_result(node, self._returns)
+        return node
+
+    def _results(self, program: Program, columns: Sequence[pa.Array]) -> pa.Array:
+        made = program(columns)
+        if made.type == self._arrow_type:
+            return made
+        return made.cast(self._arrow_type, safe=self._original.settings.safely)
+
+    def _give_up(self, reason: str) -> None:
+        self._is_given_up = True
+        self._warn(reason)
+
+    def _warn(self, reason: str) -> None:
+        if not self._has_warned:
+            self._has_warned = True
+            warn(self._name, reason)
+
+
+def warn(name: str, reason: str) -> None:
+    """Say that a function runs as it did before, and why."""
+    message = f"{name} is not accelerated, and runs in pandas as before: {reason}"
+    warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def require_result(node: Node, returns: DataType) -> None:
+    """Check that results need no more than a number's conversion to be of the declared type.
+
+    Raises:
+        UnsupportedError: If they do.
+    """
+    kinds = {TEXT: StringType, "bool": BooleanType}
+    found = kinds.get(str(node.dtype))
+    declared = type(returns) if isinstance(returns, StringType | BooleanType) else None
+    if found is not declared:
+        raise UnsupportedError(
+            f"it returns {node.dtype}, where {returns.simpleString()} is declared"
+        )
+
+
+_EXAMPLES: list[tuple[Callable[[pa.DataType], bool], tuple[Any, Any]]] = [
+    (pa.types.is_boolean, (True, False)),
+    (pa.types.is_integer, (1, 2)),
+    (pa.types.is_floating, (1.0, 2.0)),
+    (pa.types.is_string, ("a", "b")),
+    (pa.types.is_large_string, ("a", "b")),
+]
+
+
+def _witness(type_: pa.DataType, has_nulls: bool) -> pa.Array:
+    """Two rows of a type, the second of them null if it may be.
+
+    Raises:
+        UnsupportedError: If columns of the type are not compiled.
+    """
+    for is_kind, (first, second) in _EXAMPLES:
+        if is_kind(type_):
+            return pa.array([first, None if has_nulls else second], type_)
+    raise UnsupportedError(f"columns of {type_} are not compiled")
+
+
+def _described(shape: Shape) -> str:
+    return ", ".join([f"{type_}{' with nulls' if nulls else ''}" for type_, nulls in shape])

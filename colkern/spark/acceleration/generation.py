@@ -1,0 +1,101 @@
+"""Row functions for fused operations: from nodes to Python that `ck.udf` compiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colkern.jit import Udf, udf
+from colkern.spark.acceleration.dtypes import is_float
+from colkern.spark.acceleration.nodes import Constant, Fused, Node
+
+
+class Kernel:
+    """A compiled loop over rows for a node and the fused nodes below it.
+
+    Args:
+        root: What the results are of.
+        columns: The names of the types of `leaves`, as in signatures, and which may be null.
+        leaves: The nodes that are columns already.
+        is_last: Whether the results leave the function, where NaN is null.
+    """
+
+    def __init__(
+        self,
+        root: Node,
+        leaves: list[Node],
+        columns: list[tuple[str, bool]],
+        *,
+        is_last: bool,
+    ) -> None:
+        self.leaves = leaves
+        body = _Body(leaves, [may_be_null for _, may_be_null in columns])
+        result = body.value_of(root)
+        if is_last and is_float(root.dtype):
+            result = f"None if {result} != {result} else {result}"
+        types = ", ".join(f"{type_}{'?' if nulls else ''}" for type_, nulls in columns)
+        function = _compiled(body.source(result))
+        self.function: Udf = udf(function, signature=f"({types}) -> {root.dtype}")
+
+
+class _Body:
+    """The statements of a row function, each the value of a node.
+
+    Args:
+        leaves: What the parameters are.
+        nullable: Which of them may be None, and are NaN then.
+    """
+
+    def __init__(self, leaves: list[Node], nullable: list[bool]) -> None:
+        self._parameters = [f"c{k}" for k in range(len(leaves))]
+        self._statements: list[str] = []
+        self._names: dict[bytes, str] = {}
+        for leaf, name, may_be_none in zip(leaves, self._parameters, nullable, strict=True):
+            plain = f"np.{leaf.dtype}({name})"
+            self._named(leaf, f"np.nan if {name} is None else {plain}" if may_be_none else plain)
+
+    def source(self, result: str) -> str:
+        lines = [*self._statements, f"return {result}"]
+        return f"def body({', '.join(self._parameters)}):\n" + "".join(f"    {x}\n" for x in lines)
+
+    def value_of(self, node: Node) -> str:
+        """The name of the variable with a node's value."""
+        if node.identity in self._names:
+            return self._names[node.identity]
+        if not isinstance(node, Fused):
+            raise AssertionError(f"{node} is neither fused nor a leaf")
+        pairs = zip(node.operands, node.reads, strict=True)
+        operands = [self._converted(operand, dtype) for operand, dtype in pairs]
+        value = node.expression.format(*operands)
+        if node.dtype != np.bool_:
+            value = f"np.{node.dtype}({value})"
+        return self._named(node, value)
+
+    def _converted(self, node: Node, dtype: np.dtype[Any]) -> str:
+        """A node's value in the dtype that an operation computes in."""
+        if isinstance(node, Constant):
+            return _literal(node.value, dtype)
+        name = self.value_of(node)
+        if node.dtype == dtype:
+            return name
+        return f"({name} != 0)" if dtype == np.bool_ else f"np.{dtype}({name})"
+
+    def _named(self, node: Node, value: str) -> str:
+        name = self._names[node.identity] = f"v{len(self._names)}"
+        self._statements.append(f"{name} = {value}")
+        return name
+
+
+def _literal(value: Any, dtype: np.dtype[Any]) -> str:
+    plain = dtype.type(value).item()
+    if dtype.kind != "f":
+        return f"np.{dtype}({plain})" if dtype.kind == "i" else repr(plain)
+    named = {np.inf: "np.inf", -np.inf: "-np.inf"}.get(plain, repr(plain))
+    return f"np.{dtype}({'np.nan' if plain != plain else named})"
+
+
+def _compiled(source: str) -> Any:
+    namespace: dict[str, Any] = {"np": np, "__name__": __name__}
+    exec(compile(source, "<accelerated>", "exec"), namespace)
+    return namespace["body"]

@@ -1,0 +1,104 @@
+"""Operators of columns that are traced."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from colkern.spark.acceleration import operations
+from colkern.spark.acceleration.dtypes import BOOL, FLOAT, holds
+from colkern.spark.acceleration.nodes import TEXT, Fused
+from colkern.spark.acceleration.recorded import Recorded, witness_of
+
+
+class Operators(Recorded):
+    """The operators of Python, and the methods of `Series` by their names."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def operate(self, name: str, left: Any, right: Any) -> Self:
+        """A binary operator of two operands, one of them this column."""
+        function: Callable[..., Any] = getattr(operator, name)
+        for side in (left, right):
+            self.require_operand(side)
+        witness = function(witness_of(left), witness_of(right))
+        nodes = tuple(self.node_of(side) for side in (left, right))
+        if TEXT in [node.dtype for node in nodes]:
+            return self.made(operations.text_operation(self._tracer, name, nodes), witness)
+        dtype = self.numbers_of(witness, f"`{name}`")
+        if name in operations.COMPARISONS:
+            reads = _common_dtype(left, right)
+            return self.made(
+                Fused(dtype, operations.COMPARISONS[name], nodes, (reads,) * 2), witness
+            )
+        if name in operations.BITWISE:
+            if any(node.dtype != dtype for node in nodes):
+                raise self._tracer.refused(f"`{name}` of {nodes[0].dtype} and {nodes[1].dtype}")
+            return self.made(Fused(dtype, operations.BITWISE[name], nodes, (dtype,) * 2), witness)
+        if dtype == BOOL:
+            raise self._tracer.refused(f"`{name}` of booleans")
+        if name in operations.ARITHMETIC:
+            return self.made(
+                Fused(dtype, operations.ARITHMETIC[name], nodes, (dtype,) * 2), witness
+            )
+        series = isinstance(witness, pd.Series)
+        if (
+            series
+            and name in ("floordiv", "mod")
+            and not _is_nonzero(right)
+            and (_common_dtype(left, right) != FLOAT)
+        ):
+            raise self._tracer.refused(
+                f"`{name}` by what may be zero, where pandas' dtype depends on the values"
+            )
+        return self.whole(name, function, (left, right), witness)
+
+    def __neg__(self) -> Self:
+        return self.unary("-{0}", operator.neg)
+
+    def __pos__(self) -> Self:
+        return self.unary("{0}", operator.pos)
+
+    def __abs__(self) -> Self:
+        return self.unary("abs({0})", operator.abs)
+
+    def __invert__(self) -> Self:
+        return self.unary("not {0}" if self._node.dtype == BOOL else "~{0}", operator.invert)
+
+
+def _operator(name: str, *, reflected: bool) -> Callable[[Operators, Any], Operators]:
+    def operate(self: Operators, other: Any) -> Operators:
+        left, right = (other, self) if reflected else (self, other)
+        return self.operate(name, left, right)
+
+    return operate
+
+
+for _name in (*operations.ARITHMETIC, *operations.WHOLE, *operations.BITWISE):
+    _plain = _name.rstrip("_")
+    setattr(Operators, f"__{_plain}__", _operator(_name, reflected=False))
+    setattr(Operators, f"__r{_plain}__", _operator(_name, reflected=True))
+for _name in operations.COMPARISONS:
+    setattr(Operators, f"__{_name}__", _operator(_name, reflected=False))
+for _name in (*operations.ARITHMETIC, *operations.WHOLE, *operations.COMPARISONS):
+    setattr(Operators, _name, _operator(_name, reflected=False))
+for _name in (*operations.ARITHMETIC, *operations.WHOLE):
+    setattr(Operators, f"r{_name}", _operator(_name, reflected=True))
+for _name in ("div", "divide"):
+    setattr(Operators, _name, _operator("truediv", reflected=False))
+
+
+def _is_nonzero(value: Any) -> bool:
+    return not isinstance(value, Recorded) and bool(value)
+
+
+def _common_dtype(left: Any, right: Any) -> np.dtype[Any]:
+    """The dtype that two operands are compared in."""
+    sides = [np.asarray(v._witness) if isinstance(v, Recorded) else v for v in (left, right)]
+    dtype = np.result_type(*sides)
+    fits = all(isinstance(v, np.ndarray) or dtype.kind == "f" or holds(dtype, v) for v in sides)
+    return dtype if fits or dtype.kind != "i" else np.dtype(np.int64)

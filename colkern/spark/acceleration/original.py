@@ -1,0 +1,122 @@
+"""The original function over Arrow's columns: what Spark's workers do around a `pandas_udf`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DataType, StructField, StructType
+
+_TIME_ZONE = "spark.sql.session.timeZone"
+_SAFELY = "spark.sql.execution.pandas.convertToArrowArraySafely"
+_EXTENSION = "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a session says about the way to pandas and back.
+
+    Attributes:
+        timezone: In which timestamps are shown to the function.
+        safely: Whether results that do not fit their type are errors.
+        extension: Whether integers have pandas' dtypes with nulls.
+    """
+
+    timezone: str = "UTC"
+    safely: bool = False
+    extension: bool = False
+
+    @staticmethod
+    def of_session() -> Settings:
+        """Those of the active session; what Spark begins with if there is none."""
+        session = SparkSession.getActiveSession()
+        if session is None:
+            return Settings()
+        said = {name: session.conf.get(name, "false") for name in (_SAFELY, _EXTENSION)}
+        zone = session.conf.get(_TIME_ZONE, "UTC") or "UTC"
+        return Settings(zone, said[_SAFELY] == "true", said[_EXTENSION] == "true")
+
+
+class Original:
+    """A function of pandas' columns, called with Arrow's.
+
+    Args:
+        function: The function.
+        returns: The type of its results.
+        settings: Those of the session.
+        over_batches: Whether it takes an iterator of batches, and yields.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        returns: DataType,
+        settings: Settings,
+        *,
+        over_batches: bool = False,
+    ) -> None:
+        self.function = function
+        self.settings = settings
+        self.over_batches = over_batches
+        self._name = getattr(function, "__name__", type(function).__name__)
+        self._schema = StructType([StructField("_0", returns)])
+
+    def __call__(self, columns: Sequence[pa.Array]) -> pa.Array:
+        """The results for the rows of a batch; a function of batches gets that one alone."""
+        if self.over_batches:
+            return pa.concat_arrays(list(self.of_batches(iter([columns]))))
+        made = self.function(*self.pandas(columns))
+        if not hasattr(made, "__len__"):
+            raise TypeError(f"{self._name}: expected a pandas.Series, got {type(made).__name__}")
+        if len(made) != len(columns[0]):
+            raise ValueError(f"{self._name}: {len(made)} results for {len(columns[0])} rows")
+        return self._arrow(made)
+
+    def of_batches(self, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
+        """What a function of an iterator of batches yields."""
+        return map(self._arrow, self.function(map(as_one, map(self.pandas, batches))))
+
+    def pandas(self, columns: Sequence[pa.Array]) -> list[Any]:
+        """The columns as Spark has pandas' functions get them."""
+        from pyspark.sql.conversion import ArrowBatchTransformer
+
+        names = [f"_{k}" for k in range(len(columns))]
+        made: list[Any] = ArrowBatchTransformer.to_pandas(
+            pa.RecordBatch.from_arrays(list(columns), names),
+            timezone=self.settings.timezone,
+            struct_in_pandas="dict",
+            ndarray_as_list=False,
+            prefer_int_ext_dtype=self.settings.extension,
+            df_for_struct=True,
+        )
+        return made
+
+    def _arrow(self, results: Any) -> pa.Array:
+        """The results as Spark gets them."""
+        from pyspark.sql.conversion import PandasToArrowConversion
+
+        batch = PandasToArrowConversion.convert(
+            [results],
+            self._schema,
+            timezone=self.settings.timezone,
+            safecheck=self.settings.safely,
+            arrow_cast=True,
+        )
+        return batch.column(0)
+
+
+def converts_as_spark() -> bool:
+    """Whether this PySpark has the conversions in the form that is called here."""
+    from pyspark.sql import conversion
+
+    return hasattr(conversion, "PandasToArrowConversion") and hasattr(
+        getattr(conversion, "ArrowBatchTransformer", None), "to_pandas"
+    )
+
+
+def as_one(columns: Sequence[Any]) -> Any:
+    """The columns of a batch as functions of batches get them: one alone, several as a tuple."""
+    return columns[0] if len(columns) == 1 else tuple(columns)

@@ -1,0 +1,102 @@
+"""`accelerate` in Spark: the same results, and the same use, as of the `pandas_udf` that was there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql.functions import pandas_udf
+
+from colkern.spark import accelerate
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not:FutureWarning"),
+    pytest.mark.filterwarnings("error:.*is not accelerated:RuntimeWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def frame(spark: SparkSession) -> DataFrame:
+    """Several batches; columns with nulls in some of them alone."""
+    rows = spark.range(0, 1000, 1, 2)
+    late = f.col("id") % 500 > 400
+    return rows.select(
+        f.col("id"),
+        (f.col("id") / 7 - 20).alias("x"),
+        f.when(late & (f.col("id") % 5 == 0), None).otherwise(f.col("id")).alias("n"),
+        f.when(f.col("id") % 11 == 0, None).otherwise(f.col("id").cast("string")).alias("word"),
+    )
+
+
+def require_same(frame: DataFrame, original: Any, *columns: str) -> Any:
+    made = accelerate(original)
+    results = frame.select(made(*columns).alias("a"), original(*columns).alias("b")).collect()
+    assert [row.a for row in results] == [row.b for row in results]
+    assert len({row.a for row in results}) > 1
+    return made
+
+
+def test_results_and_use_are_those_of_the_original(spark: SparkSession, frame: DataFrame) -> None:
+    rate = 1.5
+
+    @pandas_udf("double")
+    def due(x: pd.Series, n: pd.Series) -> pd.Series:
+        return pd.Series(np.where(x > 0, np.sqrt(x) * rate, 0.0)) + n
+
+    made = require_same(frame, due, "x", "n")
+    spark.udf.register("due", made)
+    frame.createOrReplaceTempView("accelerated")
+    by_name = spark.sql("SELECT due(n => n, x => x) AS due FROM accelerated").collect()
+    assert by_name == frame.select(due("x", "n").alias("due")).collect()
+
+
+def test_text(frame: DataFrame) -> None:
+    @pandas_udf("boolean")
+    def marked(word: pd.Series) -> pd.Series:
+        return word.str.startswith("1") & (word.str.len() > 2) | word.isna()
+
+    require_same(frame, marked, "word")
+
+
+def test_iterators_of_batches(frame: DataFrame) -> None:
+    @pandas_udf("double")
+    def scaled(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.Series]:
+        factor = 3
+        for x, n in batches:
+            yield x * factor - n.fillna(-1)
+
+    require_same(frame, scaled, "x", "n")
+
+
+def test_what_only_workers_can_tell_is_in_the_executors_log_once(
+    frame: DataFrame, spark_log: Path
+) -> None:
+    @pandas_udf("double")
+    def seldom_null(n: pd.Series, day: pd.Series) -> pd.Series:
+        return n + day.isna()
+
+    made = accelerate(seldom_null)
+    days = frame.withColumn("day", f.make_date(f.lit(2020), f.lit(1), f.lit(1)))
+    expected = days.select(seldom_null("n", "day")).collect()
+    for _ in range(2):
+        assert [*map(tuple, days.coalesce(1).select(made("n", "day")).collect())] == [
+            *map(tuple, expected)
+        ]
+    reason = b"seldom_null is not accelerated, and runs in pandas as before: columns of date32"
+    # The log is written by another process.
+    for _ in range(50):
+        if reason in spark_log.read_bytes():
+            break
+        time.sleep(0.1)
+    # Of no other function, by what ran before.
+    log = spark_log.read_bytes()
+    assert log.count(b"is not accelerated") == log.count(reason)
+    # Each of the two queries has a task, in one of two workers.
+    assert 1 <= log.count(reason) <= 2

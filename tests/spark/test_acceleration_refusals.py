@@ -1,0 +1,249 @@
+"""What is not compiled runs as before, and one warning says why; without Spark's workers."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyspark import cloudpickle
+from pyspark.sql import types as spark
+from pyspark.sql.functions import PandasUDFType, pandas_udf
+
+from colkern.spark import accelerate
+from colkern.spark.acceleration import compiled as compiling
+from colkern.spark.acceleration.accelerating import AcceleratedFunction
+from colkern.spark.acceleration.compiled import Compiled
+from colkern.spark.acceleration.original import Original, Settings
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:In Python 3.6:UserWarning"),
+]
+
+COUNTER = itertools.count()
+
+
+def scalar(function: Any, returns: Any = "double") -> Any:
+    return pandas_udf(function, spark.DoubleType() if returns == "double" else returns)
+
+
+def apply(s: pd.Series) -> pd.Series:
+    return s.apply(lambda value: value + 1)
+
+
+def branch(s: pd.Series) -> pd.Series:
+    if s > 0:
+        return s
+    return -s
+
+
+def caught(s: pd.Series) -> pd.Series:
+    try:
+        return s.shift(1)
+    except NotImplementedError:
+        return s * 2
+
+
+def assigned(s: pd.Series) -> pd.Series:
+    s = s.copy()
+    s[s < 0] = 0
+    return s
+
+
+REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
+    "an aggregate": (lambda s: s - s.mean(), r"Series\.mean is no element-wise operation"),
+    "other rows": (lambda s: s.cumsum(), r"Series\.cumsum"),
+    "a function of Python": (apply, r"Series\.apply"),
+    "a reason that the body catches": (caught, r"Series\.shift"),
+    "a branch": (branch, "truth value of a whole column"),
+    "an assignment": (assigned, "rows of a column are assigned to"),
+    "a selection": (lambda s: s[s > 0], "rows of a column are selected"),
+    "the length": (lambda s: s * len(s), "the length of a column"),
+    "a loop": (lambda s: pd.Series([v + 1 for v in s]), "taken one by one"),
+    "a column that is there": (lambda s: s + pd.Series([1.0, 2.0]), "operand of type Series"),
+    "a reduction of NumPy's": (lambda s: s * np.add.reduce(s), "numpy.add with options, or over"),
+    "a function of NumPy's": (lambda s: pd.Series(np.cumsum(s)), "numpy.cumsum"),
+    "no column": (lambda s: 1.0, "returns float"),
+    "an array": (lambda s: np.where(s > 0, s, 0), "takes a pandas.Series"),
+    "another type": (lambda s: s > 0, "returns bool, where double is declared"),
+    "what differs from call to call": (lambda s: s + next(COUNTER), "differs from call to call"),
+    "a dtype that depends on the values": (
+        lambda s: s.astype("int64") // s.astype("int64"),
+        "zero",
+    ),
+    "an exception": (lambda s: s.no_such_method(), "no_such_method"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_compiled_is_refused_on_the_driver(case: str) -> None:
+    function, reason = REFUSED[case]
+    original = scalar(function)
+    with pytest.warns(RuntimeWarning, match=reason) as caught_warnings:
+        assert accelerate(original) is original
+    assert len([w for w in caught_warnings if w.category is RuntimeWarning]) == 1
+
+
+def test_a_reason_says_where() -> None:
+    with pytest.warns(RuntimeWarning, match=r"^apply is not accelerated.*\(line \d+ of .*\.py\)"):
+        accelerate(scalar(apply))
+
+
+def test_aggregates_are_refused() -> None:
+    mean = pandas_udf(lambda s: s.mean(), spark.DoubleType(), PandasUDFType.GROUPED_AGG)
+    with pytest.warns(RuntimeWarning, match="it is an aggregate: give colkern.spark.udf a class"):
+        assert accelerate(mean) is mean
+
+
+def test_results_of_other_types_are_refused() -> None:
+    dates = scalar(lambda s: s, spark.DateType())
+    with pytest.warns(RuntimeWarning, match="results of date are not compiled"):
+        assert accelerate(dates) is dates
+
+
+def test_only_what_pandas_udf_returns_is_taken() -> None:
+    with pytest.raises(TypeError, match="expected what pandas_udf returns"):
+        accelerate(abs)
+
+
+def running(total: Iterator[pd.Series]) -> Iterator[pd.Series]:
+    for count, batch in enumerate(total):
+        yield batch + count
+
+
+def test_iterators_that_depend_on_earlier_batches_are_refused() -> None:
+    original = pandas_udf(running, spark.DoubleType(), PandasUDFType.SCALAR_ITER)
+    with pytest.warns(RuntimeWarning, match="depends on earlier batches"):
+        assert accelerate(original) is original
+
+
+def test_name_type_and_determinism_are_those_of_the_original() -> None:
+    def doubled(s: pd.Series) -> pd.Series:
+        return s * 2
+
+    made = accelerate(scalar(doubled).asNondeterministic())
+    assert made.__name__ == "doubled"
+    assert made.returnType == spark.DoubleType()
+    assert not made.deterministic
+    assert accelerate(scalar(doubled)).deterministic
+
+
+VARYING: list[Callable[..., Any]] = [
+    lambda s, rate=2.0: s * (rate if rate > 1 else 1.0),
+    lambda *columns: sum(columns[1:], columns[0]),
+]
+
+
+@pytest.mark.filterwarnings("error:.*not accelerated:RuntimeWarning")
+@pytest.mark.parametrize("function", VARYING)
+def test_functions_of_a_varying_number_of_columns_are_taken(function: Any) -> None:
+    original = scalar(function)
+    assert accelerate(original) is not original
+
+
+# In a worker
+
+
+def in_worker(function: Any, returns: spark.DataType | None = None) -> Compiled:
+    returns = returns or spark.DoubleType()
+    return Compiled("function", Original(function, returns, Settings()), returns)
+
+
+def reasons(call: Callable[[], Any]) -> tuple[Any, list[str]]:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        made = call()
+    return made, [str(w.message) for w in found if "not accelerated" in str(w.message)]
+
+
+def test_another_result_makes_the_original_run_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = in_worker(lambda s: s + 1)
+    monkeypatch.setattr(compiling, "Program", lambda *_: lambda columns: pa.array([2.0, 3.5]))
+    column = pa.array([1.0, 2.0])
+    made, said = reasons(lambda: [compiled((column,)), compiled((column,))])
+    assert [results.to_pylist() for results in made] == [[2.0, 3.0]] * 2
+    assert len(said) == 1
+    assert said[0].endswith("its results were not verified: for (2.0) it is 3.5, not 3.0")
+    assert compiled.attempt((pa.array([1.0, None]),)) is None
+
+
+def test_signs_of_zeros_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = in_worker(lambda s: s * 0)
+    monkeypatch.setattr(compiling, "Program", lambda *_: lambda columns: pa.array([0.0]))
+    made, said = reasons(lambda: compiled((pa.array([-1.0]),)))
+    assert str(made.to_pylist()) == "[-0.0]"
+    assert len(said) == 1
+
+
+def test_each_shape_of_columns_is_compiled_and_verified() -> None:
+    # To pandas, integers with nulls are floats: 2**53 + 1 is not among them.
+    compiled = in_worker(lambda s: s + 1, spark.LongType())
+    whole, holed = pa.array([2**53 + 1]), pa.array([2**53 + 1, None])
+    made, said = reasons(lambda: [compiled.attempt((column,)) for column in (whole, holed)])
+    assert [results.to_pylist() for results in made] == [[2**53 + 2], [2**53, None]]
+    assert not said
+
+
+def test_a_shape_that_is_refused_leaves_others_compiled() -> None:
+    compiled = in_worker(lambda b: ~b, spark.BooleanType())
+    with pytest.raises(TypeError, match="NoneType"):
+        # As in pandas.
+        reasons(lambda: compiled((pa.array([True, None]),)))
+    made = compiled.attempt((pa.array([True, False]),))
+    assert made is not None
+    assert made.to_pylist() == [False, True]
+
+
+def test_one_warning_for_all_shapes() -> None:
+    compiled = in_worker(lambda s: s.isna(), spark.BooleanType())
+    columns = [pa.array([0], pa.date32()), pa.array([0, None], pa.date32())]
+    made, said = reasons(lambda: [compiled((column,)).to_pylist() for column in columns])
+    assert made == [[False], [False, True]]
+    assert len(said) == 1
+    assert "columns of date32[day] are not compiled" in said[0]
+
+
+def test_what_the_original_raises_is_raised() -> None:
+    compiled = in_worker(lambda s: s.astype("int64"), spark.LongType())
+    assert compiled((pa.array([1.5]),)).to_pylist() == [1]
+    with pytest.raises(pd.errors.IntCastingNaNError):
+        reasons(lambda: compiled((pa.array([float("inf")]),)))
+
+
+def test_batches_that_are_left_go_to_the_original_together() -> None:
+    def total(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
+        started.append(1)
+        for batch in batches:
+            yield batch.isna()
+
+    started: list[int] = []
+    returns = spark.BooleanType()
+    original = Original(total, returns, Settings(), over_batches=True)
+    compiled = Compiled("total", original, returns)
+    days = pa.array([0, None], pa.date32())
+    batches = [(column,) for column in (pa.array([1.0, None]), days, days)]
+    before = len(started)
+    made, said = reasons(lambda: [r.to_pylist() for r in compiled.of_batches(iter(batches))])
+    assert made == [[False, True]] * 3
+    assert len(said) == 1
+    # Two traces, and once each for the sample and for the batches that are left.
+    assert len(started) - before == 4
+
+
+def test_a_process_has_a_pickled_function_once() -> None:
+    rate = 3
+
+    def times(s: pd.Series) -> pd.Series:
+        return s * rate
+
+    pickled = cloudpickle.dumps(AcceleratedFunction(times, spark.DoubleType()))
+    first, again = cloudpickle.loads(pickled), cloudpickle.loads(pickled)
+    assert first is again
+    assert first(pa.array([1.5])).to_pylist() == [4.5]
+    assert first(s=pa.array([2.0])).to_pylist() == [6.0]

@@ -1,0 +1,249 @@
+"""Traced functions of pandas' columns give what pandas gives, to the bit; without Spark.
+
+The loops that are compiled in use run as plain Python here, but for a few of them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql import types as spark
+
+import colkern as ck
+from colkern.spark.acceleration import generation
+from colkern.spark.acceleration.compiled import Compiled
+from colkern.spark.acceleration.original import Original, Settings
+from colkern.spark.acceleration.verification import difference
+
+INF, NAN = float("inf"), float("nan")
+FLOATS = pa.array([1.0, None, -2.5, 5e300, 0.0, -0.0, INF, 1e-320, 3.5, -INF])
+OTHERS = pa.array([2.5, -1.0, NAN, None, 0.0, 7.0, -INF, 2.0, 0.1, -0.0])
+SINGLES = pa.array([1.5, None, 3.0, -4.0, 0.1, 1e38, 7, -8, NAN, -0.0], pa.float32())
+LONGS = pa.array([1, -5, 7, 2**62, 0, -(2**63), 3, 2, 9, 2**63 - 1])
+INTS = pa.array([1, 2, 3, -4, 5, -(2**31), 2**31 - 1, -8, 9, 7], pa.int32())
+BYTES = pa.array([1, 2, 127, -128, 5, -1, 7, -8, 9, 100], pa.int8())
+NULLABLE = pa.array([1, None, 3, -4, 5, 2**53 + 1, 7, -8, 0, -9])
+BOOLS = pa.array([True, False] * 5)
+TEXTS = pa.array(["a", "ß", None, "", "PROMO x", "  y ", "é", "日本", "zPROMO", "A"])
+WORDS = pa.array(["a", "b", "", "", "PROMO", "y", "é", "日", "zPROMO", "a"])
+
+TYPES = {
+    "boolean": spark.BooleanType(),
+    "tinyint": spark.ByteType(),
+    "int": spark.IntegerType(),
+    "bigint": spark.LongType(),
+    "float": spark.FloatType(),
+    "double": spark.DoubleType(),
+    "string": spark.StringType(),
+}
+
+
+def run_as_python(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
+    """What stands for `ck.udf`: the rows one by one, in NumPy's scalars."""
+    returns = pa.type_for_alias(signature.split(" -> ")[1])
+
+    def run(*columns: Any) -> ck.Array:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            rows = zip(*[pa.array(column).to_pylist() for column in columns], strict=True)
+            return ck.array(pa.array([function(*row) for row in rows], returns))
+
+    return run
+
+
+@pytest.fixture
+def plain_python(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patch:
+        patch.setattr(generation, "udf", run_as_python)
+        yield
+
+
+def both(function: Any, returns: str, *columns: pa.Array) -> tuple[pa.Array | None, pa.Array]:
+    """The results of compiled code, None if there are none, and those of the original."""
+    original = Original(function, TYPES[returns], Settings())
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "(invalid|divide|overflow)", RuntimeWarning)
+        warnings.filterwarnings("ignore", "PySpark does not", FutureWarning)
+        compiled = Compiled("function", original, TYPES[returns])
+        return compiled.attempt(columns), original(columns)
+
+
+def require_same(function: Any, returns: str, *columns: pa.Array) -> None:
+    made, expected = both(function, returns, *columns)
+    assert made is not None
+    assert difference(columns, made, expected) is None
+
+
+def helped(s: pd.Series) -> pd.Series:
+    return pd.Series(np.where(pd.isna(s), 0.0, s))
+
+
+def by_helpers(s: pd.Series) -> pd.Series:
+    def inner(values: pd.Series) -> pd.Series:
+        return helped(values) + pd.Series(np.sqrt(values.to_numpy()))
+
+    return inner(s)
+
+
+SAME: dict[str, tuple[Any, str, tuple[pa.Array, ...]]] = {
+    "arithmetic": (lambda s, t: s * 1.1 + t / 3 - 2, "double", (FLOATS, OTHERS)),
+    "reflected": (lambda s: 1 - s + 2 / s, "double", (FLOATS,)),
+    "methods": (lambda s, t: s.add(t).mul(2).rsub(1).div(t), "double", (FLOATS, OTHERS)),
+    "nulls make integers floats": (lambda s, t: s * 3 + t, "double", (NULLABLE, SINGLES)),
+    "integers wrap around": (lambda s, t: s * t + s, "bigint", (LONGS, LONGS)),
+    "narrow integers wrap around": (lambda s: s * s + 100, "tinyint", (BYTES,)),
+    "integers of two widths": (lambda s, t: s + t, "bigint", (LONGS, INTS)),
+    "integers divided": (lambda s, t: s / t, "double", (LONGS, INTS)),
+    "integers divided by zero": (lambda s: s / 0, "double", (LONGS,)),
+    "floats of 32 bits": (lambda s: s * 1.1 + 0.3, "float", (SINGLES,)),
+    "floats of both widths": (lambda s, t: s * t, "double", (SINGLES, FLOATS)),
+    "booleans as numbers": (lambda s, b: s * b, "double", (FLOATS, BOOLS)),
+    "negative": (lambda s: -s, "bigint", (LONGS,)),
+    "absolute": (lambda s: abs(s), "bigint", (LONGS,)),
+    "inverted bits": (lambda s: ~s & 6 | 1, "bigint", (LONGS,)),
+    "comparisons": (lambda s, t: (s > t) | (s <= 0) & ~(t != 0), "boolean", (FLOATS, OTHERS)),
+    "compared at 32 bits": (lambda s: s > 0.1, "boolean", (SINGLES,)),
+    "compared with wide integers": (lambda s, t: s == t, "boolean", (LONGS, FLOATS)),
+    "logic": (lambda a, s: (a ^ (s > 0)) & True, "boolean", (BOOLS, FLOATS)),
+    "abs, clip": (lambda s: s.abs().clip(0, 10), "double", (FLOATS,)),
+    "clip below": (lambda s: s.clip(lower=0.0), "double", (FLOATS,)),
+    "clip of integers": (lambda s: s.clip(-3, 5), "int", (INTS,)),
+    "fillna": (lambda s: s.fillna(0) + 1, "double", (FLOATS,)),
+    "fillna of integers": (lambda s: s.fillna(0).astype(int), "bigint", (NULLABLE,)),
+    "fillna with a column": (lambda s, t: s.fillna(t), "double", (FLOATS, OTHERS)),
+    "isna": (lambda s: s.isna() | pd.isna(s) | ~s.notna(), "boolean", (NULLABLE,)),
+    "isna of integers": (lambda s: s.isna(), "boolean", (LONGS,)),
+    "where": (lambda s, t: s.where(t > 1, 0), "double", (FLOATS, OTHERS)),
+    "where null": (lambda s: s.where(s > 1), "double", (FLOATS,)),
+    "where of a callable": (lambda s: s.where(lambda x: x > 1, -1.5), "double", (FLOATS,)),
+    "mask": (lambda s, t: s.mask(t > 1, t), "double", (FLOATS, OTHERS)),
+    "between": (lambda s: s.between(0, 5, inclusive="left"), "boolean", (LONGS,)),
+    "isin": (lambda s: s.isin([1, 3.5]), "boolean", (FLOATS,)),
+    "round": (lambda s: s.round(2) + np.round(s, 1) + s.round(), "double", (FLOATS,)),
+    "round to tens": (lambda s: s.round(-1), "double", (OTHERS,)),
+    "round at 32 bits": (lambda s: s.round(2), "float", (SINGLES,)),
+    "astype": (lambda s: s.astype("float64") + s.astype("int8"), "double", (LONGS,)),
+    "astype boolean": (lambda s: s.astype(bool), "boolean", (FLOATS,)),
+    "np.where": (lambda s: pd.Series(np.where(s > 0, np.sqrt(s) * 2, 0.0)), "double", (FLOATS,)),
+    "np.select": (
+        lambda s: pd.Series(np.select([s > 3, s > 0], [1.0, s], -1)),
+        "double",
+        (FLOATS,),
+    ),
+    "np.maximum": (lambda s, t: np.maximum(s, t) + np.fmin(s, 1), "double", (FLOATS, OTHERS)),
+    "np.clip": (lambda s: pd.Series(np.clip(s.to_numpy(), 0, 2)), "double", (FLOATS,)),
+    "elementary": (lambda s, t: np.log1p(s).round(2) + np.exp(-t), "double", (FLOATS, OTHERS)),
+    "elementary, compared": (lambda s: np.exp(s) * 2 > 3, "boolean", (FLOATS,)),
+    "exact functions": (lambda s: np.floor(s) - np.ceil(s) + np.sign(s), "double", (FLOATS,)),
+    "classes": (lambda s: np.isnan(s) | np.isinf(s) | np.isfinite(s), "boolean", (FLOATS,)),
+    "powers": (lambda s, t: s**2 + 2**s + s**t, "double", (FLOATS, OTHERS)),
+    "division": (lambda s, t: s // t + s % t, "double", (FLOATS, OTHERS)),
+    "division of integers": (lambda s: s // 3 - s % -7, "bigint", (LONGS,)),
+    "helpers": (by_helpers, "double", (FLOATS,)),
+    "arrays": (lambda s: pd.Series(s.values + s.to_numpy() * 2), "double", (FLOATS,)),
+    "floats as integers": (lambda s: s * 2, "bigint", (NULLABLE,)),
+    "integers as bytes": (lambda s: s, "tinyint", (LONGS,)),
+    "floats as 32 bits": (lambda s: s, "float", (FLOATS,)),
+    "a text": (lambda s: s, "string", (TEXTS,)),
+    "len": (lambda s: s.str.len(), "bigint", (TEXTS,)),
+    "len of texts without nulls": (lambda s: s.str.len() * 2, "bigint", (WORDS,)),
+    "upper, lower": (lambda s: s.str.upper() + s.str.lower(), "string", (TEXTS,)),
+    "strip": (lambda s: s.str.lstrip() + "|" + s.str.rstrip() + s.str.strip(), "string", (TEXTS,)),
+    "contains": (lambda s: s.str.contains("PROMO"), "boolean", (TEXTS,)),
+    "contains a point": (lambda s: s.str.contains(".", regex=False), "boolean", (TEXTS,)),
+    "starts and ends": (
+        lambda s: s.str.startswith("P") | s.str.endswith("O") & (s.str.len() > 3),
+        "boolean",
+        (TEXTS,),
+    ),
+    "equal texts": (lambda s, t: (s == t) | (s == "é"), "boolean", (TEXTS, WORDS)),
+    "unequal texts": (lambda s, t: (s != t) & (s != "é"), "boolean", (TEXTS, WORDS)),
+    "order of texts": (lambda s: (s < "b") | (s >= "y"), "boolean", (TEXTS,)),
+    "null texts": (lambda s, t: s.fillna(t) + s.fillna("none"), "string", (TEXTS, WORDS)),
+    "isna of texts": (lambda s: s.isna(), "boolean", (TEXTS,)),
+}
+
+
+@pytest.mark.usefixtures("plain_python")
+@pytest.mark.parametrize("case", SAME)
+def test_an_operation_gives_what_pandas_gives(case: str) -> None:
+    function, returns, columns = SAME[case]
+    require_same(function, returns, *columns)
+
+
+@pytest.mark.parametrize("case", ["np.where", "narrow integers wrap around", "elementary"])
+def test_compiled_it_gives_the_same(case: str) -> None:
+    function, returns, columns = SAME[case]
+    require_same(function, returns, *columns)
+
+
+# Expressions of many operations
+
+Expression = Callable[[Any, Any], Any]
+
+LEAVES: list[Expression] = [lambda s, t: s, lambda s, t: t]
+ONE: list[Callable[[Expression, float], Expression]] = [
+    lambda e, c: lambda s, t: e(s, t) * c,
+    lambda e, c: lambda s, t: c - e(s, t),
+    lambda e, c: lambda s, t: -e(s, t),
+    lambda e, c: lambda s, t: e(s, t).abs(),
+    lambda e, c: lambda s, t: e(s, t).round(1),
+    lambda e, c: lambda s, t: np.floor(e(s, t)),
+    lambda e, c: lambda s, t: np.sqrt(e(s, t)),
+    lambda e, c: lambda s, t: np.exp(e(s, t)),
+    lambda e, c: lambda s, t: e(s, t) // 3,
+    lambda e, c: lambda s, t: e(s, t).isna() * c,
+]
+TWO: list[Callable[[Expression, Expression], Expression]] = [
+    lambda a, b: lambda s, t: a(s, t) + b(s, t),
+    lambda a, b: lambda s, t: a(s, t) * b(s, t),
+    lambda a, b: lambda s, t: a(s, t) / b(s, t),
+    lambda a, b: lambda s, t: pd.Series(np.where(a(s, t) > b(s, t), a(s, t), b(s, t))),
+    lambda a, b: lambda s, t: np.minimum(a(s, t), b(s, t)),
+    lambda a, b: lambda s, t: (a(s, t) <= b(s, t)) | (a(s, t) != 0),
+]
+
+
+def grown(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
+    constants = st.sampled_from([0.0, -1.5, 3, 1e300])
+    ones = st.builds(lambda make, e, c: make(e, c), st.sampled_from(ONE), inner, constants)
+    return ones | st.builds(lambda make, a, b: make(a, b), st.sampled_from(TWO), inner, inner)
+
+
+EXPRESSIONS = st.recursive(st.sampled_from(LEAVES), grown, max_leaves=6)
+FLOAT_COLUMNS = st.lists(st.none() | st.floats(), min_size=6, max_size=6)
+INT_COLUMNS = st.lists(st.integers(-(2**63), 2**63 - 1), min_size=6, max_size=6)
+NULLABLE_COLUMNS = st.lists(st.none() | st.integers(-(2**31), 2**31 - 1), min_size=6, max_size=6)
+
+
+@given(
+    expression=EXPRESSIONS,
+    first=FLOAT_COLUMNS.map(lambda c: pa.array(c, pa.float64()))
+    | NULLABLE_COLUMNS.map(lambda c: pa.array(c, pa.int32())),
+    second=FLOAT_COLUMNS.map(lambda c: pa.array(c, pa.float64()))
+    | INT_COLUMNS.map(lambda c: pa.array(c, pa.int64())),
+)
+def test_expressions_give_what_pandas_gives_or_are_refused(
+    expression: Expression, first: pa.Array, second: pa.Array
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(generation, "udf", run_as_python)
+        with warnings.catch_warnings():
+            # What is refused: arithmetic of booleans, say, or another type than declared.
+            warnings.filterwarnings("ignore", ".*not accelerated", RuntimeWarning)
+            warnings.filterwarnings("error", ".*not verified", RuntimeWarning)
+            try:
+                made, expected = both(expression, "double", first, second)
+            except (TypeError, NotImplementedError, ValueError, pa.ArrowInvalid):
+                # Of the original: pandas does not do that either.
+                return
+    if made is not None:
+        assert difference((first, second), made, expected) is None

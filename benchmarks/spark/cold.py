@@ -23,6 +23,7 @@ from benchmarks.spark.rows import net
 from colkern.spark import install, start_session
 
 FRAME = "id + 0.5D price", "id / 10D discount"
+PYTHON = (IDENTITY, "arrow_udf", "pandas_udf, NumPy")
 WITHOUT, SHIPPED = "colkern, to be compiled", "colkern, shipped"
 
 
@@ -37,8 +38,7 @@ def measured(rounds: int) -> dict[str, Any]:
         folders = (Path(name) / str(n) for n in count())
         try:
             install(session, kernels=False)
-            others = [way for way in net() if way != "colkern"]
-            names = {way: way for way in others} | {WITHOUT: "colkern"}
+            names = {way: way for way in PYTHON} | {WITHOUT: "colkern"}
             seconds = _rounds(session, names, rounds, folders)
             print(install(session, package=False))
             later = _rounds(session, {IDENTITY: IDENTITY, SHIPPED: "colkern"}, rounds, folders)

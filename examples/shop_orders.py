@@ -136,6 +136,8 @@ def started(master: str | None) -> SparkSession:
 
 def run(spark: SparkSession, source: Path | None, output: Path, rows: int) -> None:
     """The job, from its input to its report."""
+    # Before a query is made: Spark gives a function what the session has when it is first used.
+    print(colkern.spark.install(spark))
     if source is None:
         source = output / "input"
         sample_orders.write(source, rows)
@@ -148,8 +150,6 @@ def run(spark: SparkSession, source: Path | None, output: Path, rows: int) -> No
     products = spark.read.parquet(str(source / "products")).dropna()
     stages = Stages()
     found = daily_sales(orders, products, stages).persist()
-    # Now that all functions are compiled, their machine code goes along.
-    print(colkern.spark.install(spark))
     write_by(found, "category", output / "sales")
     print(stages.report())
 

@@ -3,7 +3,7 @@
 # PYTHON=...  an interpreter that has the packages already: no set-up, no package index is asked
 #             (all targets but run).
 # ARGS=...    passed on to `colkern demo` (run), pytest (test, test-gpu), the harness (fuzz), the
-#             benchmark (bench), that of kernels (bench-gpu) or asv (track).
+#             benchmark (bench), that of Spark (bench-spark), of kernels (bench-gpu), or asv (track).
 
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
@@ -41,7 +41,7 @@ SEED := 0
 # kernels stay where they are.
 ASV := mkdir -p .asv; XDG_CACHE_HOME=$${XDG_CACHE_HOME:-$$HOME/.cache} HOME=$(CURDIR)/.asv $(PY) -m asv
 
-.PHONY: help run test lint types unit suite fuzz test-gpu bench-gpu docs bench track wheel clean
+.PHONY: help run test lint types unit suite fuzz test-gpu bench-gpu docs bench bench-spark track wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 14
@@ -99,6 +99,9 @@ docs: $(DEV)  ## the documentation site, in docs/_build/html
 
 bench: $(DEV)  ## colkern beside its peers, in one process
 	$(PY) -m benchmarks.compare $(ARGS)
+
+bench-spark: $(DEV)  ## functions and data source in a local Spark, beside Spark's own
+	$(PY) -m benchmarks.spark $(ARGS)
 
 track: $(DEV)  ## every case of the asv suite on this commit, and the site of all commits measured
 	$(ASV) machine --yes > /dev/null

@@ -104,7 +104,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 GROUPS = {
-    "spark": ("tests/spark/",),
+    "spark": ("tests/spark/", "notebooks/spark_udfs.ipynb"),
     "simulator": ("tests/cuda/test_operations.py", "tests/kernels/test_simulator.py"),
     "launches": ("tests/cuda/test_gpu_benchmarks.py",),
     "kernels": ("tests/jit/test_cuda_columns.py",),

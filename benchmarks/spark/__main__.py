@@ -1,0 +1,118 @@
+"""colkern in Spark beside Spark's own: `python -m benchmarks.spark --json FILE`.
+
+Functions over rows of the shapes that Spark's asv suite has, and over groups, in one session: the rows lie
+in Spark's cache, the results go to its `noop` sink. Each way to compute the same runs once, which is
+reported by itself, and then all take turns; figures are medians of seconds. Then the data source beside
+Parquet, and at last the first batch in fresh Python processes, on an executor of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import machine
+from benchmarks.spark import CASES, cold, source, turns
+from colkern.spark import start_session
+
+ROWS = 10_000_000
+SOURCE, COLD = "source", "cold"
+SETTINGS = {"spark.driver.memory": "6g", "spark.sql.execution.arrow.maxRecordsPerBatch": "10000"}
+
+
+def main() -> None:
+    """Measure what was asked for, print it, write the JSON."""
+    options = parsed()
+    with tempfile.TemporaryDirectory() as folder:
+        head = {**machine.facts(1), "master": options.master, "rounds": options.rounds}
+        report: dict[str, Any] = head | {"rows": options.rows, "cases": []}
+        console = Console(width=120)
+        if options.case != [COLD]:
+            log = Path(folder, "spark.log")
+            session = start_session(options.master, name="benchmark", config=SETTINGS, log=log)
+            try:
+                for case in measured(session, Path(folder), options):
+                    report["cases"].append(case)
+                    console.print(table(case))
+                    write(options.json, report)
+            finally:
+                session.stop()
+        if COLD in options.case:
+            # Of its own: what this process has compiled would be shipped, too.
+            with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+                report["cold"] = process.submit(cold.measured, options.rounds).result()
+            console.print(cold_table(report["cold"]))
+            write(options.json, report)
+
+
+def parsed() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    names = [*CASES, SOURCE, COLD]
+    parser.add_argument("--case", nargs="+", choices=names, default=names, help="which (all)")
+    parser.add_argument("--rows", type=int, default=ROWS, help=f"of the light cases ({ROWS:,})")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--json", type=Path, help="write all figures to this file")
+    return parser.parse_args()
+
+
+def measured(
+    session: SparkSession, folder: Path, options: argparse.Namespace
+) -> Iterator[dict[str, Any]]:
+    """The figures of each case that is to be measured in a session."""
+    for name in options.case:
+        if name in CASES:
+            yield turns.measured(CASES[name], session, options.rows, options.rounds)
+    if SOURCE in options.case:
+        yield from source.measured(session, folder, options.rows, options.rounds)
+
+
+def table(case: dict[str, Any]) -> Table:
+    """A case for a terminal."""
+    groups = f", {case['groups']:,} groups" if "groups" in case else ""
+    made = Table(title=f"{case['name']}: {case['rows']:,} rows{groups}", min_width=80)
+    made.add_column("way")
+    for heading in ("first run", "median", "of colkern's", "runs"):
+        made.add_column(heading, justify="right")
+    for way, seconds in case["seconds"].items():
+        first = case["first_seconds"].get(way)
+        made.add_row(
+            way,
+            "" if first is None else f"{first:.2f} s",
+            f"{seconds:.2f} s",
+            f"{case['ratios'][way]:.2f}×",
+            str(case["runs"][way]),
+        )
+    return made
+
+
+def cold_table(found: dict[str, Any]) -> Table:
+    """The first batches for a terminal."""
+    made = Table(title="first batch in a fresh Python process", min_width=80)
+    for heading in ("way", "median", "more"):
+        made.add_column(heading, justify="left" if heading == "way" else "right")
+    for way, seconds in found["seconds"].items():
+        made.add_row(way, f"{seconds:.2f} s", f"{found['more_seconds'][way]:+.2f} s")
+    return made
+
+
+def write(path: Path | None, report: dict[str, Any]) -> None:
+    """Write what there is so far: a run that is stopped leaves what it has measured."""
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

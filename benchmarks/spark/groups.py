@@ -1,0 +1,119 @@
+"""Functions of groups: an aggregate of large groups, and a row for each of many small ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import functions as f
+from pyspark.sql import types as spark
+from pyspark.sql.functions import ArrowUDFType, PandasUDFType, arrow_udf, pandas_udf
+
+import colkern as ck
+from benchmarks.spark.case import Case, Way
+from colkern.spark import apply_in_groups, map_groups, udf
+
+LARGE, SMALL = 1000, 10
+"""Rows of a group."""
+
+
+def weighted_mean() -> dict[str, Way]:
+    """The mean price of each shop, weighted by quantities."""
+
+    @ck.reducer
+    class mean:
+        def init():
+            return 0.0, 0.0
+
+        def update(state, price: float, quantity: float):
+            return state[0] + price * quantity, state[1] + quantity
+
+        def merge(left, right):
+            return left[0] + right[0], left[1] + right[1]
+
+        def finish(state) -> float | None:
+            return state[0] / state[1] if state[1] else None
+
+    def mean_pandas(price: pd.Series, quantity: pd.Series) -> float:
+        return np.average(price, weights=quantity)
+
+    def mean_arrow(price: pa.Array, quantity: pa.Array) -> float:
+        return pc.divide(pc.sum(pc.multiply(price, quantity)), pc.sum(quantity)).as_py()
+
+    returns = spark.DoubleType()
+    functions = {
+        "arrow_udf": arrow_udf(mean_arrow, returns, ArrowUDFType.GROUPED_AGG),
+        "pandas_udf": pandas_udf(mean_pandas, returns, PandasUDFType.GROUPED_AGG),
+        "colkern, udf": udf(mean),
+        "Spark SQL": lambda price, quantity: f.sum(price * quantity) / f.sum(quantity),
+    }
+
+    def way(name: str) -> Way:
+        return lambda frame: frame.groupBy("shop").agg(
+            functions[name](f.col("price"), f.col("quantity"))
+        )
+
+    ways = {name: way(name) for name in functions}
+    return ways | {"colkern": lambda frame: map_groups(frame, "shop", mean)}
+
+
+def slope() -> dict[str, Way]:
+    """How fast the price of each stock rises: the slope of the line with the least squares."""
+
+    def slope(day: list[int], price: list[float]) -> float:
+        days = prices = squares = products = 0.0
+        for i in range(len(day)):
+            days += day.value(i)
+            prices += price.value(i)
+            squares += day.value(i) * day.value(i)
+            products += day.value(i) * price.value(i)
+        mean = days / len(day)
+        return (products - mean * prices) / (squares - mean * days)
+
+    def slope_pandas(key: tuple[int], group: pd.DataFrame) -> pd.DataFrame:
+        day = group["day"] - group["day"].mean()
+        return pd.DataFrame({"stock": key, "slope": (day * group["price"]).sum() / (day**2).sum()})
+
+    def slope_arrow(key: tuple[pa.Scalar], group: pa.Table) -> pa.Table:
+        day = pc.subtract(group["day"].cast(pa.float64()), pc.mean(group["day"]))
+        products = pc.sum(pc.multiply(day, group["price"]))
+        found = pc.divide(products, pc.sum(pc.multiply(day, day)))
+        return pa.table({"stock": [key[0].as_py()], "slope": [found.as_py()]})
+
+    def slope_numpy(key: tuple[int], group: ck.RecordBatch) -> dict[str, list[float]]:
+        days = np.asarray(group["day"])
+        day = days - days.mean()
+        return {"stock": [key[0]], "slope": [day @ np.asarray(group["price"]) / (day @ day)]}
+
+    result = "stock long, slope double"
+    return {
+        "applyInPandas": lambda frame: frame.groupBy("stock").applyInPandas(slope_pandas, result),
+        "applyInArrow": lambda frame: frame.groupBy("stock").applyInArrow(slope_arrow, result),
+        "colkern, apply_in_groups": lambda frame: apply_in_groups(
+            frame.groupBy("stock"), slope_numpy, result
+        ),
+        "Spark SQL": lambda frame: frame.groupBy("stock").agg(
+            f.regr_slope("price", "day").alias("slope")
+        ),
+        "colkern": lambda frame: map_groups(frame, "stock", slope),
+    }
+
+
+GROUPED = (
+    Case(
+        "aggregate of groups",
+        (f"id DIV {LARGE} shop", "id % 97 * 0.25D price", "double(id % 7 + 1) quantity"),
+        weighted_mean,
+        divisor=2,
+        group_rows=LARGE,
+    ),
+    Case(
+        "many small groups",
+        (f"id DIV {SMALL} stock", f"id % {SMALL} day", "id * 7 % 101 * 0.5D price"),
+        slope,
+        divisor=10,
+        group_rows=SMALL,
+        once=("applyInPandas", "applyInArrow", "colkern, apply_in_groups"),
+    ),
+)

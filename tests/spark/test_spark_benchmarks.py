@@ -1,0 +1,66 @@
+"""What `python -m benchmarks.spark` measures, over few rows: its ways agree, its figures are there."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from benchmarks.spark import CASES, __main__, source
+from benchmarks.spark.case import IDENTITY, Case
+
+pytestmark = pytest.mark.spark
+
+ROWS = 40
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_all_ways_give_the_same_rows(case: Case, spark: SparkSession) -> None:
+    frame = case.frame(spark, ROWS)
+    ways = {name: way(frame) for name, way in case.ways().items() if name != IDENTITY}
+    found = rows_of(ways)
+    expected = found.pop("colkern")
+    assert len(expected) == (-(-ROWS // case.group_rows) if case.group_rows else ROWS)
+    for name, rows in found.items():
+        assert rows == expected, name
+
+
+def rows_of(frames: dict[str, DataFrame]) -> dict[str, list[str]]:
+    """The rows of each, in order, floats to nine digits: one query for all of them."""
+    columns = len(next(iter(frames.values())).columns)
+    parts = [
+        frame.toDF(*[f"c{n}" for n in range(columns)]).select(
+            f.lit(name).alias("name"), f.to_json(f.struct("*")).alias("row")
+        )
+        for name, frame in frames.items()
+    ]
+    found: dict[str, list[str]] = {name: [] for name in frames}
+    for name, row in functools.reduce(DataFrame.union, parts).collect():
+        rounded = json.loads(row, parse_float=lambda text: round(float(text), 9))
+        found[name].append(json.dumps(rounded))
+    return {name: sorted(rows) for name, rows in found.items()}
+
+
+def test_the_figures_of_a_case(spark: SparkSession, tmp_path: Path) -> None:
+    case = CASES["many small groups"]
+    options = argparse.Namespace(case=[case.name], rows=ROWS * case.divisor, rounds=2)
+    (figures,) = __main__.measured(spark, tmp_path, options)
+    assert (figures["rows"], figures["groups"]) == (ROWS, 4)
+    assert list(figures["seconds"]) == list(figures["ratios"]) == list(case.ways())
+    assert figures["ratios"]["colkern"] == 1
+    assert figures["runs"] == {"colkern": 2, "Spark SQL": 2} | dict.fromkeys(case.once, 1)
+    assert figures["first_seconds"].keys() == {"colkern", "Spark SQL"}
+    assert __main__.table(figures).row_count == 5
+
+
+def test_the_figures_of_the_data_source(spark: SparkSession, tmp_path: Path) -> None:
+    options = argparse.Namespace(case=["source"], rows=ROWS * source.DIVISOR, rounds=1)
+    figures = next(__main__.measured(spark, tmp_path, options))
+    assert figures["rows"] == 1
+    assert figures["seconds"].keys() == {"Parquet, pandas_udf", "colkern"}
+    assert __main__.table(figures).row_count == 2

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import copy
 import zipfile
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 from zipimport import zipimporter
 
 import pyspark
 import pytest
-from pyspark import cloudpickle
-from pyspark.errors import PySparkNotImplementedError
 from pyspark.resource import ResourceInformation
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import SparkSession
 
 import colkern as ck
 import colkern.spark
 from colkern.cache import cache_dir
 from colkern.cpu.whole_files import write_whole
 from colkern.spark.deployment import executor_facts
-from colkern.spark.deployment.archives import KERNEL_ARCHIVES, kernel_archive, package_archive
+from colkern.spark.deployment.archives import kernel_archive, package_archive
 from colkern.spark.deployment.diagnosis import diagnosed
 from colkern.spark.deployment.unpacking import unpack_kernels
 
@@ -164,46 +161,6 @@ def test_a_local_session_needs_nothing(spark: SparkSession) -> None:
         'ok       data source: format("colkern") is registered',
         "ok       executors: 1 answered, on one host",
     ]
-
-
-class Connected:
-    """A session as Spark Connect has them, without a server: one task, in this process."""
-
-    def __init__(self) -> None:
-        self.artifacts: list[tuple[str, dict[str, bool]]] = []
-        self.conf = {"spark.master": "local[*]"}
-
-    @property
-    def sparkContext(self) -> None:
-        raise PySparkNotImplementedError("no context", {})
-
-    def addArtifacts(self, path: str, **kind: bool) -> None:
-        self.artifacts.append((Path(path).name, kind))
-
-    def range(self, *_: int, numPartitions: int) -> Connected:
-        assert numPartitions > 1
-        return self
-
-    def mapInArrow(self, function: Any, schema: str) -> Connected:
-        self.function = cloudpickle.loads(cloudpickle.dumps(function))
-        return self
-
-    def collect(self) -> list[Row]:
-        return [Row(**row) for batch in self.function(iter(())) for row in batch.to_pylist()]
-
-
-def test_a_session_of_connect_gets_all_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pyspark.SparkFiles, "getRootDirectory", lambda: str(tmp_path))
-    ck.udf("(int64) -> int64")(lambda n: n + 12345).compile(ck.int64())
-    session = Connected()
-    report = colkern.spark.install(session)  # type: ignore[arg-type]
-    assert report.works, str(report)
-    (package, first), (kernels, second) = session.artifacts
-    assert fnmatch(package, "colkern-*.zip")
-    assert fnmatch(kernels, KERNEL_ARCHIVES)
-    assert (first, second) == ({"pyfile": True}, {"file": True})
 
 
 def test_install_wants_a_session() -> None:

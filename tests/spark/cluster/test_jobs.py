@@ -44,7 +44,7 @@ def test_install_ships_colkern_and_compiled_functions(written: Path) -> None:
     lines = report["text"].splitlines()
     assert re.match(r"ok       package: colkern-\w+\.zip", lines[0])
     assert re.match(r"ok       compiled functions: colkern-kernels-\w+\.zip", lines[1])
-    assert lines[2] == "ok       executors: 2 answered, on one host"
+    assert lines[3] == "ok       executors: 2 answered, on one host"
     assert lines[-1].endswith(str(written / "cache" / "kernels"))
 
 

@@ -21,8 +21,11 @@ def page() -> dict[str, Any]:
     """What the page defines."""
     # Annotations are read when a function is compiled, not when the text is.
     namespace: dict[str, Any] = {"__name__": "from_pandas_udf"}
-    for block in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL):
-        exec(compile(block, str(PAGE), "exec", dont_inherit=True), namespace)
+    text = PAGE.read_text()
+    for block in re.finditer(r"```python\n(.*?)```", text, re.DOTALL):
+        # On the lines on which it stands, where Numba looks for the source.
+        above = "\n" * text.count("\n", 0, block.start(1))
+        exec(compile(above + block[1], str(PAGE), "exec", dont_inherit=True), namespace)
     return namespace
 
 

@@ -179,7 +179,9 @@ class ContentCache(_Cache):  # type: ignore[misc]
         if data.lifted or data.library.has_dynamic_globals:
             return
         with contextlib.suppress(OSError):
-            library, description, environment, *parts, environments = data._reduce()
+            # Numba's annotation of the source, for people, reads the file, which may have changed.
+            bare = data._replace(type_annotation="")
+            library, description, environment, *parts, environments = bare._reduce()
             if self._outermost:
                 library = _without_bitcode(library, data.fndesc.llvm_cpython_wrapper_name)
             parts = [library, description, _Environment(environment), *parts]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+import colkern as ck
 from colkern.errors import CompileError
 from colkern.interchange import import_array
 from colkern.jit import udf
@@ -216,3 +218,13 @@ def test_a_misspelt_name_is_found_at_the_first_call() -> None:
 
     with pytest.raises(CompileError, match="name 'lenght' is not defined"):
         misspelt(import_array(pa.array([1])))
+
+
+def test_a_source_that_has_changed_since_is_no_hindrance(tmp_path: Path) -> None:
+    """As when a file is edited while a session that has imported it goes on."""
+    path = tmp_path / "edited.py"
+    source = "def doubled(x: int) -> int:\n    return x + x\n"
+    namespace: dict[str, Any] = {"__name__": "edited"}
+    exec(compile(source, str(path), "exec", dont_inherit=True), namespace)
+    path.write_text("half = (\n[ an edit\n")
+    assert udf(namespace["doubled"])(ck.array([2, None])).to_pylist() == [4, None]

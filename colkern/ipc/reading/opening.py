@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from colkern.errors import UnsupportedError
 from colkern.ipc.framing import MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.ipc.reading.messages import MessageStream
 from colkern.ipc.reading.readers import FileReader, StreamReader
 from colkern.ipc.reading.sources import (
     ByteStream,
@@ -198,9 +199,10 @@ class _Opened:
 
     def stream_reader(self) -> StreamReader:
         self._refuse_other_formats()
-        if self._random is not None:
-            return StreamReader(MemoryStream(self._random), *self._how())
-        reader = StreamReader(self._bytes, *self._how())
+        source = self._bytes if self._random is None else MemoryStream(self._random)
+        limits, columns, destination = self._how()
+        messages = MessageStream(source, limits, late=destination is not None)
+        reader = StreamReader(messages, limits, columns, destination)
         if self._own is not None:
             reader._closing.append(self._own)
         return reader

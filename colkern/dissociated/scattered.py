@@ -37,7 +37,9 @@ class ScatteredBody:
         number = bisect_right(self._offsets, offset) - 1
         begin = offset - self._offsets[number] if number >= 0 else -1
         if begin < 0 or begin + length > self._buffers[number].size:
-            raise InvalidArrowError(f"{length} bytes at {offset}: they are in no buffer of the body")
+            raise InvalidArrowError(
+                f"{length} bytes at {offset}: they are in no buffer of the body"
+            )
         buffer = self._buffers[number]
         return buffer if length == buffer.size else buffer[begin : begin + length]
 

@@ -5,7 +5,7 @@ Dissociated IPC protocol: "Client Sequence".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import errno
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from colkern.dissociated.metadata_messages import parse_metadata_message
 from colkern.dissociated.protocol.fitting import check_locations, check_packed, has_body
 from colkern.dissociated.sequences import after, distance
 from colkern.dissociated.tags import BodyType, parse_body_tag
-from colkern.errors import InvalidArrowError, LimitExceededError
+from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.messages import MessageDecoder, check_metadata_size
@@ -100,7 +100,7 @@ class ClientStream:
         if metadata is None:
             self._receive_end(sequence)
             return
-        place = _place(sequence)
+        place = f"message {sequence}"
         pending = self._slot(sequence, len(metadata), place)
         if pending.record is not None:
             raise InvalidArrowError("its metadata came twice", place=place)
@@ -136,7 +136,7 @@ class ClientStream:
         """The next message in order, or None if some of it has not come, or nothing comes any more.
 
         Raises:
-            InvalidArrowError: If what is missing cannot come, as its connection has ended.
+            StreamError: If what is missing cannot come, as its connection has ended.
         """
         pending = self._pending.get(self._next)
         if pending is None or pending.record is None or pending.wants_body:
@@ -242,7 +242,7 @@ class ClientStream:
             return
         missing = self.missing()
         if any(f"the {part} " in missing for part in self._closed):
-            raise InvalidArrowError(f"the connection has ended before {missing}")
+            raise StreamError(errno.ECONNRESET, f"the server has gone before {missing} came")
 
 
 def _check_fits(pending: _Pending, place: str) -> None:
@@ -251,12 +251,7 @@ def _check_fits(pending: _Pending, place: str) -> None:
         return
     if not has_body(record):
         raise InvalidArrowError("a body for a message that has none", place=place)
-    check: Callable[..., None] = check_packed
     if isinstance(body, BodyLocations):
         check_locations(record, body, place)
     else:
-        check(record, body.nbytes, place)
-
-
-def _place(sequence: int) -> str:
-    return f"message {sequence}"
+        check_packed(record, body.nbytes, place)

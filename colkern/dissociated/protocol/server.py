@@ -47,7 +47,8 @@ class ServerStream:
         self._bounds = bounds
         self._next = first_sequence
         self._was_asked = False
-        self._has_ended = False
+        self.has_ended = False
+        """Whether the end of the metadata stream has been made."""
         self._held: dict[int, deque[_Hold]] = {}
         self._freed: deque[int] = deque(maxlen=_REMEMBERED_FREES)
         self.outstanding_bytes = 0
@@ -102,13 +103,13 @@ class ServerStream:
 
     def end(self) -> bytes:
         """The message that ends the metadata stream."""
-        self._has_ended = True
+        self.has_ended = True
         return end_of_stream(self._next)
 
     @property
     def is_done(self) -> bool:
         """Whether the stream has ended and nothing is outstanding."""
-        return self._has_ended and not self._held
+        return self.has_ended and not self._held
 
     def disconnected(self) -> None:
         """The client has gone: nothing is kept for it."""
@@ -119,7 +120,9 @@ class ServerStream:
         holds = self._held.get(address)
         if holds is None:
             why = (
-                "it was freed before" if address in self._freed else "it was not announced to this client"
+                "it was freed before"
+                if address in self._freed
+                else "it was not announced to this client"
             )
             raise InvalidArrowError(f"free_data: address {address:#x}: {why}")
         self.outstanding_bytes -= holds.popleft().size

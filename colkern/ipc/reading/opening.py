@@ -138,10 +138,11 @@ class _Options:
         trusted: bool,
         limits: Limits,
     ) -> _Options:
-        return cls(limits, columns, _destination(device, trusted))
+        return cls(limits, columns, destination_of(device, trusted))
 
 
-def _destination(device: str | Device | None, trusted: bool) -> Destination | None:
+def destination_of(device: str | Device | None, trusted: bool) -> Destination | None:
+    """Where bodies are brought: None for host memory. See `open`."""
     if device is None or device_named(device) == HOST:
         return None
     from colkern.ipc.reading.destination import Destination

@@ -19,12 +19,14 @@ class Bounds:
         outstanding_bytes: How many bytes a server keeps for one client that has not freed them. Memory of
             mapped files, which costs nothing to keep, does not count.
         frame_bytes: How large a tagged message may be.
+        metadata_bytes: How large an untagged message may be.
     """
 
     pending_messages: int = 1 << 16
     pending_bytes: int = 1 << 28
     outstanding_bytes: int = 1 << 32
     frame_bytes: int = 1 << 34
+    metadata_bytes: int = 1 << 28
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):

@@ -165,8 +165,10 @@ def open_stream(
 
 def _ask(connection: Connection, service: ServiceUri, hello: Hello, identifier: bytes) -> None:
     said = hello.encode()
-    connection.send(FrameKind.HELLO, len(said), [said])
-    connection.send(FrameKind.TAGGED, len(identifier), [identifier], service.want_data)
+    # A server that turns a client away says why: that is found when something is received.
+    with contextlib.suppress(ConnectionError):
+        connection.send(FrameKind.HELLO, len(said), [said])
+        connection.send(FrameKind.TAGGED, len(identifier), [identifier], service.want_data)
 
 
 def _frees(connection: Connection, service: ServiceUri) -> Frees:

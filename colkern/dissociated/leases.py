@@ -11,6 +11,9 @@ from collections.abc import Callable
 
 from colkern.dissociated.body_locations import encode_addresses
 
+_MOST_ADDRESSES = 1 << 16
+"""What one message frees."""
+
 
 class Lease:
     """What keeps the buffers of one body: its addresses are freed when the last of them is gone.
@@ -89,10 +92,11 @@ class Frees:
 
     def _send_waiting(self) -> bool:
         while self._waiting:
-            lists = list(self._waiting)
-            addresses = [address for each in lists for address in each]
-            if not self._try_send(encode_addresses(addresses)):
+            addresses = self._waiting[0]
+            if not self._try_send(encode_addresses(addresses[:_MOST_ADDRESSES])):
                 return False
-            for _ in lists:
+            if len(addresses) > _MOST_ADDRESSES:
+                self._waiting[0] = addresses[_MOST_ADDRESSES:]
+            else:
                 self._waiting.popleft()
         return True

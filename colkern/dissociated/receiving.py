@@ -76,13 +76,17 @@ class ReceivedMessages:
         """
         self._frees.send()
         self._server_waits_since = None
-        while (complete := self._stream.next()) is None:
-            if self._stream.has_ended:
-                self._finish()
-                return None
-            for connection in self._ready():
-                self._receive(connection)
-        return self._message(complete)
+        try:
+            while (complete := self._stream.next()) is None:
+                if self._stream.has_ended:
+                    self._finish()
+                    return None
+                for connection in self._ready():
+                    self._receive(connection)
+            return self._message(complete)
+        except BaseException:
+            self._finish()
+            raise
 
     def settle_last(self) -> None:
         """Bodies are where they stay."""
@@ -196,4 +200,5 @@ class ReceivedMessages:
 def _finish(metadata: Connection, bodies: Connection, frees: Frees) -> None:
     if metadata is not bodies:
         metadata.close()
+    bodies.stop_receiving()
     frees.finish()

@@ -87,17 +87,13 @@ class Sending:
         What the source raises ends the stream, and is told to the client.
         """
         try:
-            source = open_source()
-            self._send_stream(source)
-            self._wait_for(lambda: self._stream.is_done)
-        except OSError as error:
-            # The connection's own errors are those of a client that has gone.
-            self._fail(f"{type(error).__name__}: {error}")
-        except Exception as error:  # noqa: BLE001 - whatever a source raises
+            self._send_stream(open_source())
+        except Exception as error:  # noqa: BLE001 - whatever a source raises, and the connection
             self._fail(_told(error))
-        finally:
-            for connection in self._connections():
-                connection.finish()
+        for connection in self._connections():
+            connection.finish()
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_over or not self._stream.is_holding)
 
     def receive(self, frame: Frame) -> None:
         """A frame of the client.
@@ -205,7 +201,7 @@ class Sending:
 
     def _wait_for(self, condition: Callable[[], Any]) -> None:
         with self._changed:
-            self._is_waiting = not condition()
+            self._is_waiting = True
             self._changed.wait_for(lambda: self._is_over or condition())
             self._is_waiting = False
             if self._is_over:

@@ -107,9 +107,9 @@ class ServerStream:
         return end_of_stream(self._next)
 
     @property
-    def is_done(self) -> bool:
-        """Whether the stream has ended and nothing is outstanding."""
-        return self.has_ended and not self._held
+    def is_holding(self) -> bool:
+        """Whether memory is kept that the client has not freed."""
+        return bool(self._held)
 
     def disconnected(self) -> None:
         """The client has gone: nothing is kept for it."""

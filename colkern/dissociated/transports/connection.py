@@ -104,6 +104,10 @@ class Connection(Protocol):
         """Nothing more is sent; what was sent arrives."""
         ...
 
+    def stop_receiving(self) -> None:
+        """Nothing more is received; a thread that waits for something is told of the end."""
+        ...
+
     def close(self) -> None:
         """Close it; a thread that waits for it is woken. Further calls do nothing."""
         ...

@@ -23,9 +23,29 @@ _HEADER = struct.Struct("<QQB7s")
 HEADER_BYTES = _HEADER.size
 _ZEROS = bytes(7)
 _CONTROL_BYTES = 1 << 16
-_METADATA_BYTES = 1 << 28
 _TAGLESS = frozenset(FrameKind) - {FrameKind.TAGGED}
 _KINDS = {int(kind): kind for kind in FrameKind}
+
+
+class FrameLimits(NamedTuple):
+    """How large the protocol's messages may be that one side receives.
+
+    Args:
+        tagged: Tagged messages: bodies, or requests and addresses.
+        message: Untagged messages.
+    """
+
+    tagged: int
+    message: int
+
+
+REQUEST_LIMITS = FrameLimits(tagged=1 << 24, message=0)
+"""What a server takes of a client that it may not know yet."""
+
+
+def limits_of(bounds: Bounds) -> FrameLimits:
+    """What a client takes of a server."""
+    return FrameLimits(bounds.frame_bytes, bounds.metadata_bytes)
 
 
 class FrameHeader(NamedTuple):
@@ -41,7 +61,7 @@ def encode_header(kind: FrameKind, tag: int, length: int) -> bytes:
     return _HEADER.pack(length, tag, kind, _ZEROS)
 
 
-def parse_header(data: bytes, bounds: Bounds) -> FrameHeader:
+def parse_header(data: bytes, limits: FrameLimits) -> FrameHeader:
     """The header in 24 bytes.
 
     Raises:
@@ -55,12 +75,12 @@ def parse_header(data: bytes, bounds: Bounds) -> FrameHeader:
         raise InvalidArrowError(f"no frame of the protocol starts with {bytes(data).hex()}")
     if tag and kind in _TAGLESS:
         raise InvalidArrowError(f"{kind.name.lower()} frame with tag {tag:#x}")
-    limit = {FrameKind.TAGGED: bounds.frame_bytes, FrameKind.MESSAGE: _METADATA_BYTES}.get(
+    limit = {FrameKind.TAGGED: limits.tagged, FrameKind.MESSAGE: limits.message}.get(
         kind, _CONTROL_BYTES
     )
     if length > limit:
         raise LimitExceededError(
-            f"{kind.name.lower()} frame of {length} bytes; at most {limit}"
-            + ("; raise Bounds.frame_bytes" if kind is FrameKind.TAGGED else "")
+            f"{kind.name.lower()} frame of {length} bytes is over the limit of {limit}; a client raises "
+            "Bounds.frame_bytes or Bounds.metadata_bytes to receive it"
         )
     return FrameHeader(kind, tag, length)

@@ -118,6 +118,10 @@ class InProcessConnection:
         """Nothing more is sent; see `Connection.finish`."""
         self._outgoing.end(drop=False)
 
+    def stop_receiving(self) -> None:
+        """Nothing more is received; see `Connection.stop_receiving`."""
+        self.incoming.end(drop=True)
+
     def close(self) -> None:
         """Close both directions; see `Connection.close`."""
         self._outgoing.end(drop=False)
@@ -266,9 +270,7 @@ class InProcess:
             raise ConnectionRefusedError(f"inproc://{uri.address}: no such service here")
         return listener.connect()
 
-    def wait(
-        self, connections: Sequence[Any], timeout: float | None
-    ) -> list[InProcessConnection]:
+    def wait(self, connections: Sequence[Any], timeout: float | None) -> list[InProcessConnection]:
         """Wait for several connections; see `Transport.wait`."""
         ready: list[InProcessConnection] = []
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import socket
 import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 
-from colkern.dissociated.bounds import Bounds
+from colkern.dissociated.transports.framing import REQUEST_LIMITS
 from colkern.dissociated.transports.sockets import SocketConnection
 
 _WAITING_CLIENTS = 128
+_SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_UNTIL_THERE_IS_MORE = 0.05
 
 
 class SocketListener:
@@ -21,7 +25,6 @@ class SocketListener:
     Args:
         listening: The socket, bound.
         address: Where it is, as URIs say it.
-        bounds: How large frames may be.
         prepare: What is set on each client's socket.
         remove: What is left to do once it is closed.
         remote_handle: What URIs give as `remote_handle`.
@@ -31,7 +34,6 @@ class SocketListener:
         self,
         listening: socket.socket,
         address: str,
-        bounds: Bounds,
         *,
         prepare: Callable[[socket.socket], None] = lambda _: None,
         remove: Callable[[], None] = lambda: None,
@@ -41,7 +43,6 @@ class SocketListener:
         self.address = address
         self.remote_handle = remote_handle
         self._listening = listening
-        self._bounds = bounds
         self._prepare = prepare
         self._remove = remove
         self._is_closed = False
@@ -51,14 +52,16 @@ class SocketListener:
         while not self._is_closed:
             try:
                 accepted, _ = self._listening.accept()
-            except ConnectionAbortedError:
-                continue
-            except OSError:
+            except OSError as error:
                 if self._is_closed:
                     return None
-                raise
+                if error.errno in _SCARCE:
+                    time.sleep(_UNTIL_THERE_IS_MORE)
+                elif error.errno != errno.ECONNABORTED:
+                    raise
+                continue
             self._prepare(accepted)
-            return SocketConnection(accepted, self._bounds)
+            return SocketConnection(accepted, REQUEST_LIMITS)
         return None
 
     def close(self) -> None:
@@ -73,9 +76,7 @@ class SocketListener:
         self._remove()
 
 
-def listen_at_path(
-    path: str, bounds: Bounds, *, remote_handle: bytes | None = None
-) -> SocketListener:
+def listen_at_path(path: str, *, remote_handle: bytes | None = None) -> SocketListener:
     """Listen at a path, which only this user may connect to.
 
     What a server that was killed has left there is replaced.
@@ -93,7 +94,6 @@ def listen_at_path(
         return SocketListener(
             listening,
             path,
-            bounds,
             remove=lambda: _remove_own(path, identity),
             remote_handle=remote_handle,
         )

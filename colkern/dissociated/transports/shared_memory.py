@@ -14,6 +14,7 @@ from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.shared.announcing import SegmentAnnouncer
 from colkern.dissociated.shared.reaching import ReachedSegments
 from colkern.dissociated.tags import BodyType
+from colkern.dissociated.transports.framing import limits_of
 from colkern.dissociated.transports.listening import SocketListener, listen_at_path
 from colkern.dissociated.transports.sockets import SocketConnection, readable
 from colkern.dissociated.transports.unix import connected_to, new_path
@@ -30,14 +31,14 @@ class SharedMemoryTransport:
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
         """Listen at a path, or at a new one if it is empty; see `Transport.listen`."""
         handle = secrets.token_bytes(_HANDLE_BYTES)
-        return listen_at_path(address or new_path(), bounds, remote_handle=handle)
+        return listen_at_path(address or new_path(), remote_handle=handle)
 
     def connect(
         self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None
     ) -> SocketConnection:
         """Connect to a path; see `Transport.connect`."""
         connected = connected_to(uri.address, timeout)
-        return SocketConnection(connected, bounds, takes_descriptors=True)
+        return SocketConnection(connected, limits_of(bounds), takes_descriptors=True)
 
     def wait(
         self, connections: Sequence[SocketConnection], timeout: float | None

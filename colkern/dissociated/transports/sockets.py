@@ -21,9 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.transports.connection import Frame, FrameKind
-from colkern.dissociated.transports.framing import HEADER_BYTES, encode_header, parse_header
+from colkern.dissociated.transports.framing import (
+    HEADER_BYTES,
+    FrameLimits,
+    encode_header,
+    parse_header,
+)
 from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.memory import allocate_for_overwrite
 
@@ -38,16 +42,16 @@ class SocketConnection:
 
     Args:
         connected: The socket, which is closed with the connection.
-        bounds: How large frames may be.
+        limits: How large frames may be that are received.
         takes_descriptors: Whether frames may hand over descriptors, which needs a Unix socket.
     """
 
     def __init__(
-        self, connected: socket.socket, bounds: Bounds, *, takes_descriptors: bool = False
+        self, connected: socket.socket, limits: FrameLimits, *, takes_descriptors: bool = False
     ) -> None:
         connected.settimeout(None)
         self._socket = connected
-        self._bounds = bounds
+        self._limits = limits
         self._takes_descriptors = takes_descriptors
         self._sending = threading.Lock()
         # What is left of a frame that could be sent in part only.
@@ -73,13 +77,18 @@ class SocketConnection:
         together = _MOST_CHUNKS if isinstance(chunks, Sequence) else 1
         rest = iter(chunks)
         with self._sending:
-            if self._unsent:
-                self._send_all([self._unsent])
-                self._unsent = b""
-            first = [header, *islice(rest, together)]
-            self._send_all(first, [] if descriptor is None else [descriptor])
-            while part := list(islice(rest, together)):
-                self._send_all(part)
+            try:
+                if self._unsent:
+                    self._send_all([self._unsent])
+                    self._unsent = b""
+                first = [header, *islice(rest, together)]
+                self._send_all(first, [] if descriptor is None else [descriptor])
+                while part := list(islice(rest, together)):
+                    self._send_all(part)
+            except BaseException:
+                # What came behind a part of a frame would be taken for the rest of it.
+                self.close()
+                raise
 
     def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
         """Send a small frame if that can be done at once; see `Connection.try_send`."""
@@ -111,7 +120,7 @@ class SocketConnection:
         if descriptors is None:
             return None
         try:
-            kind, tag, length = parse_header(bytes(header), self._bounds)
+            kind, tag, length = parse_header(bytes(header), self._limits)
             if len(descriptors) != (kind is FrameKind.SEGMENT and length != 0):
                 raise InvalidArrowError(f"{len(descriptors)} descriptors with a {kind.name} frame")
             data = _allocated(length)
@@ -127,6 +136,11 @@ class SocketConnection:
         """Nothing more is sent; see `Connection.finish`."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
+
+    def stop_receiving(self) -> None:
+        """Nothing more is received; see `Connection.stop_receiving`."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RD)
 
     def close(self) -> None:
         """Close it; see `Connection.close`."""

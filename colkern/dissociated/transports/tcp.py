@@ -10,6 +10,7 @@ from typing import Any
 
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.tags import BodyType
+from colkern.dissociated.transports.framing import limits_of
 from colkern.dissociated.transports.listening import SocketListener
 from colkern.dissociated.transports.sockets import SocketConnection, readable
 from colkern.dissociated.uri import ServiceUri
@@ -40,7 +41,7 @@ class Tcp:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(place)
             bound = listening.getsockname()[1]
-            return SocketListener(listening, _joined(host, bound), bounds, prepare=_prepare)
+            return SocketListener(listening, _joined(host, bound), prepare=_prepare)
         except BaseException:
             listening.close()
             raise
@@ -51,7 +52,7 @@ class Tcp:
         """Connect to `host:port`; see `Transport.connect`."""
         connected = socket.create_connection(_host_and_port(uri.address), timeout)
         _prepare(connected)
-        return SocketConnection(connected, bounds)
+        return SocketConnection(connected, limits_of(bounds))
 
     def wait(
         self, connections: Sequence[SocketConnection], timeout: float | None

@@ -11,6 +11,7 @@ from typing import Any
 
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.tags import BodyType
+from colkern.dissociated.transports.framing import limits_of
 from colkern.dissociated.transports.listening import SocketListener, listen_at_path
 from colkern.dissociated.transports.sockets import SocketConnection, readable
 from colkern.dissociated.uri import ServiceUri
@@ -23,13 +24,13 @@ class Unix:
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
         """Listen at a path, or at a new one if it is empty; see `Transport.listen`."""
-        return listen_at_path(address or new_path(), bounds)
+        return listen_at_path(address or new_path())
 
     def connect(
         self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None
     ) -> SocketConnection:
         """Connect to a path; see `Transport.connect`."""
-        return SocketConnection(connected_to(uri.address, timeout), bounds)
+        return SocketConnection(connected_to(uri.address, timeout), limits_of(bounds))
 
     def wait(
         self, connections: Sequence[SocketConnection], timeout: float | None

@@ -30,10 +30,12 @@ def run(work: Coroutine[Any, Any, None]) -> None:
 @pytest.mark.parametrize("uri", ["inproc:", "tcp:127.0.0.1:0", "unix:", "shm:"])
 def test_asynchronous_source_and_reader(uri: str) -> None:
     async def work() -> None:
-        async with await serve_async(numbered(5), uri, schema=batch(0).schema) as server:
-            async with await connect_async(server.uri) as reader:
-                assert reader.schema == batch(0).schema
-                received = [each async for each in reader]
+        async with (
+            await serve_async(numbered(5), uri, schema=batch(0).schema) as server,
+            await connect_async(server.uri) as reader,
+        ):
+            assert reader.schema == batch(0).schema
+            received = [each async for each in reader]
         assert received == [batch(number) for number in range(5)]
 
     run(work())
@@ -57,10 +59,12 @@ def test_error_of_an_asynchronous_source() -> None:
         raise ZeroDivisionError("the second batch")
 
     async def work() -> None:
-        async with await serve_async(fails(), "unix:", schema=batch(0).schema) as server:
-            async with await connect_async(server.uri) as reader:
-                with pytest.raises(StreamError, match="the second batch"):
-                    await reader.read_all()
+        async with (
+            await serve_async(fails(), "unix:", schema=batch(0).schema) as server,
+            await connect_async(server.uri) as reader,
+        ):
+            with pytest.raises(StreamError, match="the second batch"):
+                await reader.read_all()
 
     run(work())
 

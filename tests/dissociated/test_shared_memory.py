@@ -21,6 +21,7 @@ from colkern.arrays import RecordBatchStream
 from colkern.dissociated import Bounds, SharedMemory, connect, serve
 from colkern.dissociated.body_locations import BodyLocations, Location
 from colkern.dissociated.leases import Frees
+from colkern.dissociated.shared import announcing, blocks
 from colkern.dissociated.shared.reaching import ReachedSegments
 from colkern.dissociated.shared.segments import Segment
 from colkern.dissociated.transports.connection import Frame, FrameKind
@@ -146,7 +147,9 @@ def test_memory_is_freed_with_the_last_array_over_it() -> None:
         wait_until(lambda: server.num_streams == 0)
 
 
-def test_blocks_are_used_again() -> None:
+def test_blocks_are_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    # One batch fills a segment.
+    monkeypatch.setattr(blocks, "_SEGMENT_BYTES", 2 * 8 * ROWS)
     source = RecordBatchStream(batch().schema, (batch(k) for k in range(50)))
     before = mapped_segments()
     three = Bounds(outstanding_bytes=3 * 2 * 8 * ROWS)
@@ -156,6 +159,27 @@ def test_blocks_are_used_again() -> None:
             del received
         # Each is mapped on both sides.
         assert mapped_segments() - before <= 2 * 4
+
+
+def test_segments_that_are_free_over_the_limit_are_retired(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "_SEGMENT_BYTES", 2 * 8 * ROWS)
+    monkeypatch.setattr(announcing, "_KEPT_FREE", 1)
+    before = mapped_segments()
+    two = Bounds(outstanding_bytes=2 * 2 * 8 * ROWS)
+    data = [batch(k) for k in range(20)]
+    with serve(data, "shm:", bounds=two) as server, connect(server.uri) as reader:
+        for k, received in enumerate(reader):
+            assert received == batch(k)
+            del received
+        assert mapped_segments() - before <= 2 * 4
+
+
+def test_bodies_share_segments() -> None:
+    before = mapped_segments()
+    with serve([batch(k) for k in range(50)], "shm:") as server, connect(server.uri) as reader:
+        received = reader.read_all()
+        assert mapped_segments() - before == 2
+        assert received == [batch(k) for k in range(50)]
 
 
 def read_five() -> None:

@@ -74,7 +74,7 @@ def test_clients_that_do_not_keep_to_the_protocol(server: Server) -> None:
         asked + frame(1, b"", uri.free_data): b"free_data message of 0 bytes",
         asked + frame(1, bytes(8), uri.free_data): b"was not announced",
         asked + frame(2, HELLO): b"a hello frame from a client",
-        asked + frame(3, b"")[:5]: b"ended within",
+        asked + frame(3, b"")[:5]: b"has gone within",
     }.items():
         assert answer in said_to(server, data), data
 

@@ -25,10 +25,10 @@ from colkern.ipc.tensors import (
     read_tensors,
     write_tensor,
 )
+from colkern.ipc.writing.options import WriteOptions
 from colkern.ipc.writing.writers import (
     FileWriter,
     StreamWriter,
-    WriteOptions,
     new_file,
     new_stream,
     write_file,

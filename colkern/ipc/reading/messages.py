@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
@@ -64,6 +65,27 @@ class Message:
     place: str
 
 
+class Messages(Protocol):
+    """The messages of a stream, one after the other, however they have come."""
+
+    @property
+    def position(self) -> int:
+        """How many bytes have been taken."""
+        ...
+
+    def next(self) -> Message | None:
+        """The next message with its body, or None at the end of the stream."""
+        ...
+
+    def settle_last(self) -> None:
+        """Take the body of the last message into memory: it may be used after the next message."""
+        ...
+
+    def finish_last(self) -> None:
+        """Pass by what nobody has read of the last message's body."""
+        ...
+
+
 def max_table_depth(limits: Limits) -> int:
     """How deep the tables of a message or a footer may nest."""
     return limits.nesting_depth + _TABLES_AROUND_TYPES
@@ -111,7 +133,8 @@ class MessageDecoder:
         return message
 
 
-def _message(record: Record, body: Body, place: str) -> Message:
+def message_of(record: Record, body: Body, place: str) -> Message:
+    """The message of a `Message` table with its body, and where it is, for errors."""
     return Message(
         record["header_type"],
         record["header"],
@@ -122,7 +145,8 @@ def _message(record: Record, body: Body, place: str) -> Message:
     )
 
 
-def _check_metadata_size(size: int, limits: Limits) -> None:
+def check_metadata_size(size: int, limits: Limits) -> None:
+    """Raise unless a message may have metadata of so many bytes."""
     if size < 0:
         raise InvalidArrowError(f"metadata of {size} bytes")
     if size > limits.metadata_bytes:
@@ -176,7 +200,7 @@ class MessageStream:
         self._number += 1
         if body.passing is not None:
             self._passing = body.passing, place
-        return _message(record, body, place)
+        return message_of(record, body, place)
 
     def settle_last(self) -> None:
         """Take the body of the last message into memory: it may be used after the next message.
@@ -222,7 +246,7 @@ class MessageStream:
             raise InvalidArrowError(
                 f"neither an Arrow file nor a stream: it starts with {prefix!r}"
             )
-        _check_metadata_size(size, self._limits)
+        check_metadata_size(size, self._limits)
         return size
 
     def _exactly(self, size: int, part: str) -> Buffer:
@@ -263,7 +287,7 @@ def read_message_at(
             raise InvalidArrowError(
                 f"block of {size} + {body_size} bytes where the messages end at byte {end}"
             )
-        _check_metadata_size(size, limits)
+        check_metadata_size(size, limits)
         data = source.read(offset, size).tobytes()
         prefix = 8 if data.startswith(CONTINUATION) else 4
         stated: int = _int32(data[prefix - 4 : prefix])[0]
@@ -279,4 +303,4 @@ def read_message_at(
             )
     except InvalidArrowError as error:
         raise error.at(place) from None
-    return _message(record, Body(source, offset + size, body_size), place)
+    return message_of(record, Body(source, offset + size, body_size), place)

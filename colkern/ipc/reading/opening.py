@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from colkern.errors import UnsupportedError
 from colkern.ipc.framing import MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.ipc.reading.messages import MessageStream
 from colkern.ipc.reading.readers import FileReader, StreamReader
 from colkern.ipc.reading.sources import (
     ByteStream,
@@ -137,10 +138,11 @@ class _Options:
         trusted: bool,
         limits: Limits,
     ) -> _Options:
-        return cls(limits, columns, _destination(device, trusted))
+        return cls(limits, columns, destination_of(device, trusted))
 
 
-def _destination(device: str | Device | None, trusted: bool) -> Destination | None:
+def destination_of(device: str | Device | None, trusted: bool) -> Destination | None:
+    """Where bodies are brought: None for host memory. See `open`."""
     if device is None or device_named(device) == HOST:
         return None
     from colkern.ipc.reading.destination import Destination
@@ -198,9 +200,10 @@ class _Opened:
 
     def stream_reader(self) -> StreamReader:
         self._refuse_other_formats()
-        if self._random is not None:
-            return StreamReader(MemoryStream(self._random), *self._how())
-        reader = StreamReader(self._bytes, *self._how())
+        source = self._bytes if self._random is None else MemoryStream(self._random)
+        limits, columns, destination = self._how()
+        messages = MessageStream(source, limits, late=destination is not None)
+        reader = StreamReader(messages, limits, columns, destination)
         if self._own is not None:
             reader._closing.append(self._own)
         return reader

@@ -32,7 +32,7 @@ from colkern.ipc.reading.messages import (
     HEADER_NAMES,
     Message,
     MessageDecoder,
-    MessageStream,
+    Messages,
     check_version,
     key_values,
     max_table_depth,
@@ -41,10 +41,7 @@ from colkern.ipc.reading.messages import (
 from colkern.ipc.reading.plans import DictionaryPlan, SchemaPlan
 from colkern.ipc.reading.projection import Projection
 from colkern.ipc.reading.schemas import schema_from_wire
-from colkern.ipc.reading.sources import (
-    RandomAccess,
-    Sequential,
-)
+from colkern.ipc.reading.sources import RandomAccess
 from colkern.ipc.reading.summaries import BatchSummary, summary_of
 from colkern.ipc.wire import FOOTER
 from colkern.memory import HOST
@@ -79,7 +76,7 @@ class StreamReader(RecordBatchStream):
     A context manager: leaving it closes what the reader has opened itself.
 
     Args:
-        source: The bytes of the stream.
+        messages: The messages of the stream.
         limits: What may be spent on them.
         columns: Names or positions of the columns to hand out; None for all.
         destination: The device that bodies are brought to; None for host memory.
@@ -92,12 +89,12 @@ class StreamReader(RecordBatchStream):
 
     def __init__(
         self,
-        source: Sequential,
+        messages: Messages,
         limits: Limits = DEFAULT_LIMITS,
         columns: Sequence[int | str] | None = None,
         destination: Destination | None = None,
     ) -> None:
-        self._messages = MessageStream(source, limits, late=destination is not None)
+        self._messages = messages
         self._limits = limits
         self._destination = destination
         self._closing: list[Any] = []

@@ -25,7 +25,7 @@ from colkern.ipc.tensors.numeric import row_major, type_of
 from colkern.ipc.tensors.reading import AnyTensor
 from colkern.ipc.tensors.sparse import Sparse
 from colkern.ipc.wire import BUFFER
-from colkern.ipc.writing.messages import Body, write_message
+from colkern.ipc.writing.messages import Body, Message, write_message
 from colkern.ipc.writing.schemas import type_to_wire
 from colkern.ipc.writing.sinks import sink_of
 from colkern.memory import ALIGNMENT
@@ -59,7 +59,7 @@ def write_tensor(tensor: AnyTensor | NDArray[Any], sink: Any) -> int:
     kind, header = make(tensor, body)
     opened = sink_of(sink)
     try:
-        write_message(opened, kind, header, body, alignment=ALIGNMENT)
+        write_message(opened, Message(kind, header, body), ALIGNMENT)
     except BaseException:
         opened.abandon()
         raise

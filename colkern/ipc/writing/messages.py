@@ -9,6 +9,7 @@ import itertools
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
@@ -74,39 +75,50 @@ class Body:
             yield chunks
 
 
-def write_message(
-    sink: Sink,
-    kind: int,
-    header: Record,
-    body: Body | None = None,
-    metadata: list[Record] | None = None,
-    alignment: int = 8,
-) -> tuple[int, int, int]:
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message to be written.
+
+    Args:
+        kind: A `MessageHeader` value.
+        header: The header's table.
+        body: The body; None for kinds that have none.
+        metadata: Custom metadata, as `colkern.ipc.writing.schemas.pairs` gives it.
+    """
+
+    kind: int
+    header: Record
+    body: Body | None = None
+    metadata: list[Record] | None = None
+
+    def encode(self) -> bytes:
+        """The metadata: a `Message` table."""
+        return encode(
+            MESSAGE,
+            {
+                "version": MetadataVersion.V5,
+                "header_type": self.kind,
+                "header": self.header,
+                "bodyLength": 0 if self.body is None else self.body.size,
+                "custom_metadata": self.metadata,
+            },
+        )
+
+
+def write_message(sink: Sink, message: Message, alignment: int = 8) -> tuple[int, int, int]:
     """Write one message so that its body starts at a multiple of the alignment.
 
     Args:
         sink: Where to.
-        kind: A `MessageHeader` value.
-        header: The header's table.
-        body: The body, or None.
-        metadata: Custom metadata, as `colkern.ipc.writing.schemas.pairs` gives it.
+        message: The message.
         alignment: Of the body's start, counted from where the sink started.
 
     Returns:
         The message's block, as a file's footer lists it: offset, size of prefix and metadata, size of
         the body.
     """
-    body = body or Body(alignment)
-    data = encode(
-        MESSAGE,
-        {
-            "version": MetadataVersion.V5,
-            "header_type": kind,
-            "header": header,
-            "bodyLength": body.size,
-            "custom_metadata": metadata,
-        },
-    )
+    body = message.body or Body(alignment)
+    data = message.encode()
     start = sink.position
     padding = -(start + _PREFIX_BYTES + len(data)) % alignment
     prefix = CONTINUATION + _length(len(data) + padding)

@@ -1,0 +1,161 @@
+"""`connect_async` and `serve_async`: the same for programs with an event loop.
+
+Bytes are received by a thread, as without a loop; the loop is told once a batch, not once a part of one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from colkern.arrays import RecordBatch
+from colkern.dissociated.connecting import ServiceReader, connect
+from colkern.dissociated.server import Server
+from colkern.dissociated.serving import serve
+from colkern.dissociated.sources import AsyncBatches
+from colkern.dissociated.traffic import Traffic
+from colkern.schema import Schema
+
+Result = TypeVar("Result")
+
+
+class AsyncReader:
+    """Reads the batches of a service with `async for`; an asynchronous context manager.
+
+    Args:
+        reader: The reader.
+        thread: The thread in which it is used.
+    """
+
+    def __init__(self, reader: ServiceReader, thread: ThreadPoolExecutor) -> None:
+        self._reader = reader
+        self._thread = thread
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of every batch."""
+        return self._reader.schema
+
+    @property
+    def traffic(self) -> Traffic:
+        """The bytes of bodies so far."""
+        return self._reader.traffic
+
+    def __aiter__(self) -> AsyncIterator[RecordBatch]:
+        return self
+
+    async def __anext__(self) -> RecordBatch:
+        """The next batch; raises as `ServiceReader`'s iteration does."""
+        batch: RecordBatch | None = await self._in_thread(partial(next, self._reader, None))
+        if batch is None:
+            raise StopAsyncIteration
+        return batch
+
+    async def read_all(self) -> list[RecordBatch]:
+        """All batches that are left."""
+        return await self._in_thread(self._reader.read_all)
+
+    async def close(self) -> None:
+        """Leave the stream; batches that were read stay good."""
+        self._reader.close()
+        self._thread.shutdown(wait=False)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def _in_thread(self, work: Callable[[], Result]) -> Result:
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        except asyncio.CancelledError:
+            # Wakes the thread, which would wait on.
+            self._reader.close()
+            raise
+
+
+async def connect_async(uri: str, identifier: bytes | str = b"", **options: Any) -> AsyncReader:
+    """Ask a service for data; see `connect`, whose arguments it takes.
+
+    Cancelling what waits for a batch leaves the stream.
+    """
+    thread = ThreadPoolExecutor(1, "colkern-connect")
+    work = partial(connect, uri, identifier, **options)
+    try:
+        reader = await asyncio.get_running_loop().run_in_executor(thread, work)
+    except BaseException:
+        thread.shutdown(wait=False)
+        raise
+    return AsyncReader(reader, thread)
+
+
+class AsyncServer:
+    """A server whose closing does not hold up the loop; an asynchronous context manager.
+
+    Args:
+        server: The server.
+        source: What is cancelled when it is closed.
+    """
+
+    def __init__(self, server: Server, source: AsyncBatches | None) -> None:
+        self.server = server
+        self._source = source
+
+    @property
+    def uri(self) -> str:
+        """What clients connect to."""
+        return self.server.uri
+
+    @property
+    def data_uri(self) -> str | None:
+        """What they connect to for bodies, where that is another service."""
+        return self.server.data_uri
+
+    async def close(self) -> None:
+        """Take no more clients, leave those there are, and cancel the source."""
+        if self._source is not None:
+            self._source.cancel()
+        await asyncio.to_thread(self.server.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+
+async def serve_async(
+    source: Any, *args: Any, schema: Schema | None = None, **options: Any
+) -> AsyncServer:
+    """Serve record batches; see `serve`, whose arguments it takes.
+
+    Args:
+        source: As for `serve`; or an asynchronous iterator of batches, which one client gets.
+        args: As for `serve`.
+        schema: The schema of an asynchronous iterator.
+        options: As for `serve`.
+
+    Raises:
+        TypeError: If an asynchronous iterator comes without a schema.
+    """
+    if not hasattr(source, "__anext__"):
+        return AsyncServer(serve(source, *args, **options), None)
+    if schema is None:
+        raise TypeError("schema: an asynchronous iterator needs one")
+    batches = AsyncBatches(schema, source, asyncio.get_running_loop())
+    return AsyncServer(serve(batches, *args, **options), batches)

@@ -1,0 +1,110 @@
+"""Bodies that say where their buffers are, and the lists of addresses that are no longer needed.
+
+Dissociated IPC protocol: "Data Stream Sequence".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.errors import InvalidArrowError
+
+_UINT64 = np.dtype("<u8")
+_PAIR_BYTES = 2 * _UINT64.itemsize
+_MOST = (1 << 63) - 1
+
+
+class Location(NamedTuple):
+    """Where a buffer is: an address, or an offset in memory that both sides know, and a length.
+
+    A buffer without bytes is nowhere: address and length are 0, and nobody frees it.
+    """
+
+    address: int
+    length: int
+
+
+class BodyLocations(NamedTuple):
+    """Where the buffers of a body are, in the order of the buffers in the message's metadata.
+
+    Args:
+        total: How many bytes they have together.
+        buffers: Where each is.
+    """
+
+    total: int
+    buffers: tuple[Location, ...]
+
+    @classmethod
+    def of(cls, buffers: Sequence[Location]) -> BodyLocations:
+        """The locations with their total."""
+        return cls(sum(buffer.length for buffer in buffers), tuple(buffers))
+
+    def encode(self) -> bytes:
+        """The body of a tagged message: (total, count), then (address, length) each, uint64."""
+        pairs = np.array([(self.total, len(self.buffers)), *self.buffers], _UINT64)
+        return pairs.tobytes()
+
+    def addresses(self) -> list[int]:
+        """What has to be freed: the address of every buffer that has bytes, as often as it stands there."""
+        return [buffer.address for buffer in self.buffers if buffer.length]
+
+
+def parse_locations(data: Any, place: str) -> BodyLocations:
+    """The locations in the body of a tagged message.
+
+    Args:
+        data: The body, bytes-like.
+        place: Which message it belongs to, for errors.
+
+    Raises:
+        InvalidArrowError: If it is cut short, has not as many pairs as it says, a range leaves the 64
+            bits of addresses, or the lengths are together more than the total.
+    """
+    size = memoryview(data).nbytes
+    if size < _PAIR_BYTES or size % _PAIR_BYTES:
+        raise InvalidArrowError(
+            f"locations of {size} bytes; they are pairs of {_PAIR_BYTES} bytes, at least one",
+            place=place,
+        )
+    pairs: NDArray[Any] = np.frombuffer(data, _UINT64).reshape(-1, 2)
+    (total, count), *found = pairs.tolist()
+    if count != len(found):
+        raise InvalidArrowError(f"{len(found)} locations where {count} are announced", place=place)
+    buffers = tuple(map(Location._make, found))
+    for number, (address, length) in enumerate(buffers):
+        if length > _MOST or address > (1 << 64) - 1 - length:
+            raise InvalidArrowError(
+                f"location {number}: {length} bytes at {address:#x} are past the end of all addresses",
+                place=place,
+            )
+    stated = sum(buffer.length for buffer in buffers)
+    if total > _MOST or stated > total:
+        raise InvalidArrowError(
+            f"locations of {stated} bytes where the total is {total}", place=place
+        )
+    return BodyLocations(total, buffers)
+
+
+def encode_addresses(addresses: Sequence[int]) -> bytes:
+    """The body of a `free_data` message."""
+    return np.array(addresses, _UINT64).tobytes()
+
+
+def parse_addresses(data: Any) -> list[int]:
+    """The addresses in a `free_data` message.
+
+    Raises:
+        InvalidArrowError: If there is none, or the last one is cut short.
+    """
+    size = memoryview(data).nbytes
+    if not size or size % _UINT64.itemsize:
+        raise InvalidArrowError(
+            f"free_data message of {size} bytes; it has one or more addresses of 8 bytes"
+        )
+    addresses: list[int] = np.frombuffer(data, _UINT64).tolist()
+    return addresses

@@ -1,0 +1,38 @@
+"""How much either side lets be under way."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one stream may have under way; behind a bound, the other side waits.
+
+    The protocol leaves backpressure to transports. Here it is theirs (a socket that is not read from
+    takes no more), and these bounds say when to stop reading, or sending.
+
+    Args:
+        pending_messages: How many messages a client keeps that are not complete, or not due yet.
+        pending_bytes: How many bytes they may have; one more than fits is kept.
+        outstanding_bytes: How many bytes a server keeps for one client that has not freed them. Memory of
+            mapped files, which costs nothing to keep, does not count.
+        frame_bytes: How large a tagged message may be.
+        metadata_bytes: How large an untagged message may be.
+    """
+
+    pending_messages: int = 1 << 16
+    pending_bytes: int = 1 << 28
+    outstanding_bytes: int = 1 << 32
+    frame_bytes: int = 1 << 34
+    metadata_bytes: int = 1 << 28
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if value < 1:
+                raise ValueError(f"{field.name}: expected at least 1, got {value}")
+
+
+DEFAULT_BOUNDS = Bounds()

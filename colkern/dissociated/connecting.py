@@ -1,0 +1,181 @@
+"""`connect`: a reader of what a service serves.
+
+Dissociated IPC protocol: "Client Sequence".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
+from colkern.dissociated.hello import Hello
+from colkern.dissociated.leases import Frees
+from colkern.dissociated.protocol.client import ClientStream
+from colkern.dissociated.receiving import ReceivedMessages
+from colkern.dissociated.traffic import Traffic
+from colkern.dissociated.transports import transport_of
+from colkern.dissociated.transports.connection import Connection, FrameKind
+from colkern.dissociated.uri import ServiceUri, parse_uri
+from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.ipc.reading.opening import destination_of
+from colkern.ipc.reading.readers import StreamReader
+from colkern.memory import Device
+
+_CLIENT_BYTES = 16
+
+
+class ServiceReader(StreamReader):
+    """Reads the batches of a service, one after the other; see `connect` and `StreamReader`."""
+
+    _messages: ReceivedMessages
+
+    def __repr__(self) -> str:
+        return f"<colkern.dissociated.ServiceReader: {len(self.schema)} columns>\n{self.schema}"
+
+    @property
+    def traffic(self) -> Traffic:
+        """The bytes of bodies so far."""
+        return self._messages.traffic
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectOptions:
+    """How a stream is received; see `connect`.
+
+    Args:
+        token: What the server asks for.
+        timeout: For how many seconds nothing may come.
+        sealed_only: Whether to refuse mapped files.
+        bounds: What may be under way.
+        limits: What may be spent on metadata and decompression.
+        first_sequence: See `ClientStream`.
+    """
+
+    token: bytes = b""
+    timeout: float | None = 30.0
+    sealed_only: bool = False
+    bounds: Bounds = DEFAULT_BOUNDS
+    limits: Limits = DEFAULT_LIMITS
+    first_sequence: int = 0
+
+
+def connect(
+    uri: str,
+    identifier: bytes | str = b"",
+    *,
+    data_uri: str | None = None,
+    columns: Sequence[int | str] | None = None,
+    device: str | Device | None = None,
+    trusted: bool = False,
+    token: str | bytes = b"",
+    timeout: float | None = 30.0,
+    sealed_only: bool = False,
+    bounds: Bounds = DEFAULT_BOUNDS,
+    limits: Limits = DEFAULT_LIMITS,
+) -> ServiceReader:
+    """Ask a service for data; the reader that is returned has the schema.
+
+    >>> import colkern.dissociated as dissociated
+    >>> with dissociated.connect(uri) as reader:  # doctest: +SKIP
+    ...     for batch in reader:
+    ...         print(batch.column("price"))
+
+    Args:
+        uri: What the server says it is.
+        identifier: What to ask for.
+        data_uri: Where bodies come from, if that is another service.
+        columns: Names or positions of the columns to hand out; None for all.
+        device: Where bodies go: see `colkern.ipc.open`; None for where they come to.
+        trusted: See `colkern.ipc.open`.
+        token: What the server asks for.
+        timeout: For how many seconds nothing may come from the server, also no sign that it lives.
+        sealed_only: Whether to refuse shared memory that the server could cut short while it is used
+            here, which would end this process (SIGBUS): mapped files. Anonymous memory cannot be.
+        bounds: What may be under way.
+        limits: What may be spent on metadata and decompression.
+
+    Packed bodies come into memory of this process. Locations are mapped for reading and not copied; when
+    the last array over a body is gone, the server is told that it may free it. Close the reader, or read
+    it to its end; batches stay good.
+
+    Raises:
+        InvalidArrowError: If a URI is malformed, or the server breaks the protocol.
+        StreamError: If the server reports an error, has gone, or nothing comes in time.
+        OSError: If there is no such service.
+        ValueError: If a URI has another scheme.
+    """
+    secret = token.encode() if isinstance(token, str) else token
+    options = ConnectOptions(secret, timeout, sealed_only, bounds, limits)
+    destination = destination_of(device, trusted)
+    messages = open_stream(uri, data_uri, identifier, options)
+    try:
+        reader = ServiceReader(messages, limits, columns, destination)
+    except BaseException:
+        messages.close()
+        raise
+    if destination is None:
+        # Locations are wherever the server has them.
+        reader.device = None
+    reader._closing.append(messages)
+    return reader
+
+
+def open_stream(
+    uri: str, data_uri: str | None, identifier: bytes | str, options: ConnectOptions
+) -> ReceivedMessages:
+    """As `connect`: the messages of the stream, none of which has been received."""
+    wanted = identifier.encode() if isinstance(identifier, str) else bytes(identifier)
+    hello = Hello(secrets.token_bytes(_CLIENT_BYTES), options.token)
+    services = [parse_uri(each) for each in (uri, data_uri) if each is not None]
+    transports = [transport_of(service.scheme) for service in services]
+    with contextlib.ExitStack() as opened:
+        connections = []
+        for service, transport in zip(services, transports, strict=True):
+            connection = transport.connect(service, bounds=options.bounds, timeout=options.timeout)
+            opened.callback(connection.close)
+            connections.append(connection)
+            _ask(connection, service, hello, wanted)
+        if type(connections[0]) is not type(connections[-1]):
+            raise ValueError(f"data_uri: {data_uri} and {uri} cannot be waited for together")
+        service, bodies = services[-1], connections[-1]
+        reach = None
+        if service.free_data is not None:
+            reach = transports[-1].reach(bodies, service, sealed_only=options.sealed_only)
+        stream = ClientStream(
+            options.bounds,
+            options.limits,
+            in_order=True,
+            first_sequence=options.first_sequence,
+        )
+        messages = ReceivedMessages(
+            connections[0],
+            bodies,
+            transports[0].wait,
+            reach,
+            _frees(bodies, service),
+            stream,
+            options.timeout,
+        )
+        opened.pop_all()
+    return messages
+
+
+def _ask(connection: Connection, service: ServiceUri, hello: Hello, identifier: bytes) -> None:
+    said = hello.encode()
+    # A server that turns a client away says why: that is found when something is received.
+    with contextlib.suppress(ConnectionError):
+        connection.send(FrameKind.HELLO, len(said), [said])
+        connection.send(FrameKind.TAGGED, len(identifier), [identifier], service.want_data)
+
+
+def _frees(connection: Connection, service: ServiceUri) -> Frees:
+    tag = service.free_data
+
+    def try_send(addresses: bytes) -> bool:
+        assert tag is not None
+        return connection.try_send(FrameKind.TAGGED, addresses, tag)
+
+    return Frees(try_send, connection.close)

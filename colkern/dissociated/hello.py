@@ -1,0 +1,40 @@
+"""How a client of a socket introduces itself: the version of the framing, who it is, and its token."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Any, NamedTuple
+
+from colkern.errors import InvalidArrowError
+
+_MAGIC = b"colkern1"
+_CLIENT_BYTES = 16
+
+
+class Hello(NamedTuple):
+    """A client.
+
+    Args:
+        client: 16 random bytes; the same on its connections for metadata and for bodies.
+        token: What it may come in with.
+    """
+
+    client: bytes
+    token: bytes
+
+    def encode(self) -> bytes:
+        """The bytes of the frame."""
+        return _MAGIC + self.client + self.token
+
+    def is_admitted(self, token: bytes) -> bool:
+        """Whether it has the server's token; how long that takes says nothing of where they differ."""
+        return hmac.compare_digest(self.token, token)
+
+
+def parse_hello(data: Any) -> Hello:
+    """The client of a frame; raises `InvalidArrowError` if it is none."""
+    data = bytes(data)
+    start = len(_MAGIC) + _CLIENT_BYTES
+    if len(data) < start or not data.startswith(_MAGIC):
+        raise InvalidArrowError("a client that does not say hello as colkern's do")
+    return Hello(data[len(_MAGIC) : start], data[start:])

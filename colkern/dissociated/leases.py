@@ -1,0 +1,114 @@
+"""Memory of a server that a client uses: freed there when the last array over it is gone here.
+
+Dissociated IPC protocol: "Client Sequence", step 5.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Callable
+
+from colkern.dissociated.body_locations import encode_addresses
+
+_MOST_ADDRESSES = 1 << 16
+"""What one message frees."""
+
+_SECONDS_UNTIL_NEXT_TRY = 0.01
+
+
+class Lease:
+    """What keeps the buffers of one body: its addresses are freed when the last of them is gone.
+
+    Args:
+        addresses: What is to be freed then.
+        frees: What tells the server.
+        memory: Whatever keeps the memory mapped here.
+    """
+
+    __slots__ = ("_addresses", "_frees", "memory")
+
+    def __init__(self, addresses: list[int], frees: Frees, memory: object) -> None:
+        self.memory = memory
+        self._frees = frees
+        self._addresses = addresses
+        frees.begin()
+
+    def __del__(self) -> None:
+        # The mapping goes first: once the server knows, there may be other bytes in it.
+        self.memory = None
+        self._frees.give(self._addresses)
+
+
+class Frees:
+    """Tells a server which addresses it may free. It never waits: arrays die wherever they do.
+
+    Args:
+        try_send: Sends the body of a `free_data` message, or says that it would have to wait.
+        close: Closes the connection, once the stream is over and nothing is in use.
+    """
+
+    def __init__(self, try_send: Callable[[bytes], bool], close: Callable[[], None]) -> None:
+        self._try_send = try_send
+        self._close = close
+        self._waiting: deque[list[int]] = deque()
+        self._sending = threading.Lock()
+        self._in_use: deque[None] = deque()
+        self._is_over = False
+
+    @property
+    def in_use(self) -> int:
+        """How many leases there are."""
+        return len(self._in_use)
+
+    def begin(self) -> None:
+        """There is one more lease."""
+        self._in_use.append(None)
+
+    def give(self, addresses: list[int]) -> None:
+        """A lease has ended."""
+        if addresses:
+            self._waiting.append(addresses)
+        self._in_use.pop()
+        self.send()
+
+    def send(self) -> None:
+        """Send what waits, unless another thread is about to, or the transport takes nothing now."""
+        # Whoever has the lock looks once more after letting it go.
+        while self._waiting or (self._is_over and not self._in_use):
+            if not self._sending.acquire(blocking=False):
+                return
+            try:
+                if not self._send_waiting():
+                    self._try_later()
+                    return
+                if self._is_over and not self._in_use:
+                    self._close()
+                    return
+            finally:
+                self._sending.release()
+
+    def finish(self) -> None:
+        """The stream is over: the connection is closed as soon as nothing of it is in use."""
+        self._is_over = True
+        self.send()
+
+    def _try_later(self) -> None:
+        """Whoever let the last array go may never come back."""
+        timer = threading.Timer(_SECONDS_UNTIL_NEXT_TRY, self.send)
+        timer.daemon = True
+        # There are no new threads while the process ends; that frees all.
+        with contextlib.suppress(RuntimeError):
+            timer.start()
+
+    def _send_waiting(self) -> bool:
+        while self._waiting:
+            addresses = self._waiting[0]
+            if not self._try_send(encode_addresses(addresses[:_MOST_ADDRESSES])):
+                return False
+            if len(addresses) > _MOST_ADDRESSES:
+                self._waiting[0] = addresses[_MOST_ADDRESSES:]
+            else:
+                self._waiting.popleft()
+        return True

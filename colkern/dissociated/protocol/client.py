@@ -1,0 +1,258 @@
+"""The client's role: messages and bodies, in whatever order they come, become complete messages in order.
+
+Dissociated IPC protocol: "Client Sequence".
+"""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.dissociated.body_locations import BodyLocations, parse_locations
+from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
+from colkern.dissociated.metadata_messages import parse_metadata_message
+from colkern.dissociated.protocol.fitting import check_locations, check_packed, has_body
+from colkern.dissociated.sequences import after, distance
+from colkern.dissociated.tags import BodyType, parse_body_tag
+from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
+from colkern.ipc.flatbuffer import Record
+from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.ipc.reading.messages import MessageDecoder, check_metadata_size
+
+Part = Literal["metadata", "body"]
+
+ReceivedBody = NDArray[np.uint8] | BodyLocations
+"""The bytes of a packed body, or where its buffers are."""
+
+
+class Complete(NamedTuple):
+    """A message with all that belongs to it.
+
+    Args:
+        sequence: Its sequence number.
+        record: Its metadata, a `Message` table.
+        body: Its body; None where it has none.
+    """
+
+    sequence: int
+    record: Record
+    body: ReceivedBody | None
+
+
+@dataclass(slots=True)
+class _Pending:
+    """What has come of a message."""
+
+    record: Record | None = None
+    body: ReceivedBody | None = None
+    size: int = 0
+
+    @property
+    def wants_body(self) -> bool:
+        return self.record is not None and has_body(self.record) and self.body is None
+
+
+class ClientStream:
+    """One stream as its client sees it.
+
+    Whatever raises leaves a stream that has failed: the connection is to be closed, which frees at the
+    server what it has announced.
+
+    Args:
+        bounds: What may wait here.
+        limits: What may be spent on metadata.
+        in_order: Whether the transport keeps the order of metadata messages, so that what has not come
+            before the end of the stream never will.
+        first_sequence: The number of the first message. The protocol says 0; others are for tests of
+            what happens behind UINT32_MAX.
+    """
+
+    def __init__(
+        self,
+        bounds: Bounds = DEFAULT_BOUNDS,
+        limits: Limits = DEFAULT_LIMITS,
+        *,
+        in_order: bool = False,
+        first_sequence: int = 0,
+    ) -> None:
+        self._bounds = bounds
+        self._limits = limits
+        self._in_order = in_order
+        self._decoder = MessageDecoder(limits)
+        self._next = first_sequence
+        self._end: int | None = None
+        self._pending: dict[int, _Pending] = {}
+        self._closed: set[Part] = set()
+        self.pending_bytes = 0
+
+    def receive_message(self, data: bytes) -> None:
+        """Take an untagged message.
+
+        Raises:
+            InvalidArrowError: If it is malformed, came before, stands behind the end of the stream,
+                leaves a gap, or does not fit the body that has come.
+            UnsupportedError: If it is of an unknown type or version.
+            LimitExceededError: If more would wait than the bounds allow.
+        """
+        sequence, metadata = parse_metadata_message(data)
+        if metadata is None:
+            self._receive_end(sequence)
+            return
+        place = f"message {sequence}"
+        pending = self._slot(sequence, len(metadata), place)
+        if pending.record is not None:
+            raise InvalidArrowError("its metadata came twice", place=place)
+        try:
+            check_metadata_size(len(metadata), self._limits)
+            pending.record = self._decoder.decode(metadata)
+        except InvalidArrowError as error:
+            raise error.at(place) from None
+        _check_fits(pending, place)
+
+    def receive_body(self, tag: int, data: NDArray[np.uint8]) -> None:
+        """Take a tagged message: the body of the message that the tag names.
+
+        Args:
+            tag: The tag.
+            data: The bytes; those of a packed body are kept, not copied.
+
+        Raises:
+            InvalidArrowError: If the tag has reserved bits set, a body came before, its locations are
+                malformed, it stands behind the end of the stream, or does not fit the metadata.
+            UnsupportedError: If it is of an unknown type.
+            LimitExceededError: If more would wait than the bounds allow.
+        """
+        sequence, body_type = parse_body_tag(tag)
+        place = f"body of message {sequence}"
+        pending = self._slot(sequence, data.nbytes, place)
+        if pending.body is not None:
+            raise InvalidArrowError("it came twice", place=place)
+        pending.body = parse_locations(data, place) if body_type is BodyType.LOCATIONS else data
+        _check_fits(pending, place)
+
+    def next(self) -> Complete | None:
+        """The next message in order, or None if some of it has not come, or nothing comes any more.
+
+        Raises:
+            StreamError: If what is missing cannot come, as its connection has ended.
+        """
+        pending = self._pending.get(self._next)
+        if pending is None or pending.record is None or pending.wants_body:
+            self._check_can_come()
+            return None
+        sequence, self._next = self._next, after(self._next)
+        del self._pending[sequence]
+        self.pending_bytes -= pending.size
+        return Complete(sequence, pending.record, pending.body)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether all messages up to the end of the stream have been taken."""
+        return self._end == self._next
+
+    @property
+    def wants_metadata(self) -> bool:
+        """Whether to read on where metadata comes from: needed now, or there is room."""
+        if self._end is not None and not self._is_missing_metadata():
+            return False
+        pending = self._pending.get(self._next)
+        return pending is None or pending.record is None or self._has_room
+
+    @property
+    def wants_bodies(self) -> bool:
+        """Whether to read on where bodies come from: one is needed now, or there is room."""
+        pending = self._pending.get(self._next)
+        return (pending is not None and pending.wants_body) or self._has_room
+
+    def end_of_metadata(self) -> None:
+        """The connection of metadata has ended; what is missing raises when it is asked for."""
+        self._closed.add("metadata")
+
+    def end_of_bodies(self) -> None:
+        """The connection of bodies has ended; what is missing raises when it is asked for."""
+        self._closed.add("body")
+
+    def missing(self) -> str:
+        """What the next message lacks, in words."""
+        return f"the {self._missing_part()} of message {self._next}"
+
+    def _missing_part(self) -> Part:
+        pending = self._pending.get(self._next)
+        return "body" if pending is not None and pending.record is not None else "metadata"
+
+    @property
+    def _has_room(self) -> bool:
+        return (
+            self.pending_bytes < self._bounds.pending_bytes
+            and len(self._pending) < self._bounds.pending_messages
+        )
+
+    def _receive_end(self, sequence: int) -> None:
+        place = f"end of stream, message {sequence}"
+        if self._end is not None:
+            raise InvalidArrowError(f"the stream has ended with message {self._end}", place=place)
+        if distance(self._next, sequence) < 0:
+            raise InvalidArrowError(f"message {self._next} is the next one", place=place)
+        behind = [each for each in self._pending if distance(sequence, each) >= 0]
+        if behind:
+            raise InvalidArrowError(f"message {behind[0]} came before it", place=place)
+        self._end = sequence
+        if self._in_order and self._is_missing_metadata():
+            raise InvalidArrowError(
+                f"a gap: {self._first_gap()} has not come before it", place=place
+            )
+
+    def _first_gap(self) -> str:
+        sequence = self._next
+        while (pending := self._pending.get(sequence)) is not None and pending.record is not None:
+            sequence = after(sequence)
+        return f"message {sequence}"
+
+    def _is_missing_metadata(self) -> bool:
+        assert self._end is not None
+        known = sum(pending.record is not None for pending in self._pending.values())
+        return known != distance(self._next, self._end)
+
+    def _slot(self, sequence: int, size: int, place: str) -> _Pending:
+        """Where a part of a message is kept; raises if it cannot be due any more, or there is no room."""
+        ahead = distance(self._next, sequence)
+        if ahead < 0:
+            raise InvalidArrowError(
+                f"it came before: message {self._next} is the next one", place=place
+            )
+        if self._end is not None and distance(self._end, sequence) >= 0:
+            raise InvalidArrowError(f"the stream ends with message {self._end}", place=place)
+        if ahead >= self._bounds.pending_messages:
+            raise LimitExceededError(
+                f"{place}: {ahead} ahead of message {self._next}, the next one; "
+                "raise Bounds.pending_messages to let so many wait"
+            )
+        if ahead and self.pending_bytes >= self._bounds.pending_bytes:
+            raise LimitExceededError(
+                f"{place}: {self.pending_bytes} bytes wait for {self.missing()}; "
+                "raise Bounds.pending_bytes to let more wait"
+            )
+        pending = self._pending.setdefault(sequence, _Pending())
+        pending.size += size
+        self.pending_bytes += size
+        return pending
+
+    def _check_can_come(self) -> None:
+        if self._missing_part() in self._closed and not self.has_ended:
+            raise StreamError(errno.ECONNRESET, f"the server has gone before {self.missing()} came")
+
+
+def _check_fits(pending: _Pending, place: str) -> None:
+    record, body = pending.record, pending.body
+    if record is None or body is None:
+        return
+    if not has_body(record):
+        raise InvalidArrowError("a body for a message that has none", place=place)
+    if isinstance(body, BodyLocations):
+        check_locations(record, body, place)
+    else:
+        check_packed(record, body.nbytes, place)

@@ -1,0 +1,207 @@
+"""The messages of a stream as they arrive over connections, for a reader of IPC streams.
+
+Dissociated IPC protocol: "Client Sequence".
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from colkern.dissociated.body_locations import BodyLocations
+from colkern.dissociated.leases import Frees
+from colkern.dissociated.protocol.client import ClientStream, Complete, ReceivedBody
+from colkern.dissociated.protocol.fitting import buffers_of
+from colkern.dissociated.scattered import ScatteredBody
+from colkern.dissociated.traffic import Traffic
+from colkern.dissociated.transports.connection import Connection, Frame, FrameKind, Reach
+from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
+from colkern.ipc.flatbuffer import Record
+from colkern.ipc.reading.messages import Message, message_of
+from colkern.ipc.reading.sources import Body, Memory
+from colkern.memory import EMPTY, Buffer
+
+Wait = Callable[[Sequence[Any], float | None], Sequence[Any]]
+
+
+class ReceivedMessages:
+    """The messages of one stream in order; each is received when it is asked for.
+
+    Args:
+        metadata: Where metadata comes from.
+        bodies: Where bodies come from; the same connection, or another.
+        wait: Waits for several connections.
+        reach: How locations are reached; None if they cannot be.
+        frees: What frees them.
+        stream: The state of the protocol.
+        timeout: For how many seconds nothing may come; None for ever.
+    """
+
+    def __init__(
+        self,
+        metadata: Connection,
+        bodies: Connection,
+        wait: Wait,
+        reach: Reach | None,
+        frees: Frees,
+        stream: ClientStream,
+        timeout: float | None,
+    ) -> None:
+        self._metadata = metadata
+        self._bodies = bodies
+        self._open = {id(each): each for each in (metadata, bodies)}
+        self._wait = wait
+        self._reach = reach
+        self._frees = frees
+        self._stream = stream
+        self._timeout = timeout
+        self._server_waits_since: float | None = None
+        self.position = 0
+        self.traffic = Traffic()
+        self._finish = weakref.finalize(self, _finish, metadata, bodies, frees)
+
+    def next(self) -> Message | None:
+        """The next message with its body, or None at the end; see `Messages`.
+
+        Raises:
+            InvalidArrowError: If the server breaks the protocol.
+            StreamError: If it reports an error, has gone, or nothing comes in time.
+            LimitExceededError: If more would be under way than the bounds allow, or the server waits for
+                memory that is in use here.
+        """
+        self._frees.send()
+        self._server_waits_since = None
+        try:
+            while (complete := self._stream.next()) is None:
+                if self._stream.has_ended:
+                    self._finish()
+                    return None
+                for connection in self._ready():
+                    self._receive(connection)
+            return self._message(complete)
+        except BaseException:
+            self._finish()
+            raise
+
+    def settle_last(self) -> None:
+        """Bodies are where they stay."""
+
+    def finish_last(self) -> None:
+        """Bodies have been received whole."""
+
+    def close(self) -> None:
+        """Leave the stream; what has been read stays good."""
+        self._finish()
+
+    def _ready(self) -> Sequence[Connection]:
+        """The connections to receive from; of two, those that have what there is room for."""
+        wanted = [
+            each
+            for each in self._open.values()
+            if (each is self._metadata and self._stream.wants_metadata)
+            or (each is self._bodies and self._stream.wants_bodies)
+        ]
+        if len(self._open) == 1 or len(wanted) == 1:
+            return wanted or list(self._open.values())
+        ready = self._wait(wanted, self._timeout)
+        if not ready:
+            raise self._timed_out()
+        return ready
+
+    def _receive(self, connection: Connection) -> None:
+        try:
+            frame = connection.receive(self._timeout)
+        except TimeoutError:
+            raise self._timed_out() from None
+        except ConnectionError:
+            frame = None
+        if frame is None:
+            self._ended(connection)
+            return
+        self.position += frame.data.nbytes
+        if frame.kind is FrameKind.WAITING:
+            self._server_waits()
+            return
+        self._server_waits_since = None
+        self._take(connection, frame)
+
+    def _take(self, connection: Connection, frame: Frame) -> None:
+        if frame.kind is FrameKind.MESSAGE and connection is self._metadata:
+            self._stream.receive_message(frame.data.tobytes())
+        elif frame.kind is FrameKind.TAGGED and connection is self._bodies:
+            self._stream.receive_body(frame.tag, frame.data)
+        elif frame.kind is FrameKind.SEGMENT and self._reach is not None:
+            self._reach.take(frame)
+        elif frame.kind is FrameKind.FAILURE:
+            text = frame.data.tobytes().decode(errors="replace")
+            raise StreamError(errno.EIO, f"the server reports: {text}")
+        elif frame.kind is not FrameKind.HEARTBEAT:
+            if frame.descriptor is not None:
+                os.close(frame.descriptor)
+            raise InvalidArrowError(
+                f"a {frame.kind.name.lower()} frame, which does not belong on this connection"
+            )
+
+    def _ended(self, connection: Connection) -> None:
+        del self._open[id(connection)]
+        if connection is self._metadata:
+            self._stream.end_of_metadata()
+        if connection is self._bodies:
+            self._stream.end_of_bodies()
+
+    def _server_waits(self) -> None:
+        """The server has sent all it may until this client frees memory, which nobody has done so far."""
+        now = time.monotonic()
+        if self._server_waits_since is None:
+            self._server_waits_since = now
+        if self._timeout is None or now - self._server_waits_since < self._timeout:
+            return
+        raise LimitExceededError(
+            f"the server waits for {self._frees.in_use} bodies that are in use here; let go of batches, "
+            "or raise Bounds.outstanding_bytes of the server"
+        )
+
+    def _timed_out(self) -> StreamError:
+        return StreamError(
+            errno.ETIMEDOUT,
+            f"nothing has come for {self._timeout} s; {self._stream.missing()} is the next to come",
+        )
+
+    def _message(self, complete: Complete) -> Message:
+        sequence, record, body = complete
+        place = f"message {sequence}"
+        try:
+            return message_of(record, self._body(record, body), place)
+        except InvalidArrowError as error:
+            raise error.at(place) from None
+
+    def _body(self, record: Record, body: ReceivedBody | None) -> Body:
+        if body is None:
+            return Body(Memory(EMPTY), 0, 0)
+        if isinstance(body, np.ndarray):
+            self.traffic.packed_bytes += body.size
+            return Body(Memory(Buffer(body)), 0, body.size)
+        self.traffic.announced_bytes += sum(location.length for location in body.buffers)
+        return Body(self._scattered(record, body), 0, record["bodyLength"])
+
+    def _scattered(self, record: Record, body: BodyLocations) -> ScatteredBody:
+        if self._reach is None:
+            raise InvalidArrowError(
+                "locations of a server that shares no memory, or whose URI has no free_data"
+            )
+        buffers = buffers_of(record)
+        offsets = buffers["offset"][buffers["length"] > 0].tolist()
+        return ScatteredBody(offsets, self._reach.buffers(body, self._frees), record["bodyLength"])
+
+
+def _finish(metadata: Connection, bodies: Connection, frees: Frees) -> None:
+    if metadata is not bodies:
+        metadata.close()
+    bodies.stop_receiving()
+    frees.finish()

@@ -1,0 +1,221 @@
+"""One stream on its way to one client: metadata over one connection, bodies over the same or another.
+
+Dissociated IPC protocol: "Server Sequence".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from colkern.arrays import RecordBatchStream
+from colkern.dissociated.bodies import SeparateBuffers
+from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
+from colkern.dissociated.metadata_messages import metadata_prefix
+from colkern.dissociated.protocol.server import ServerStream
+from colkern.dissociated.tags import BodyType, body_tag
+from colkern.dissociated.traffic import Traffic
+from colkern.dissociated.transports.connection import Announcer, Connection, Frame, FrameKind
+from colkern.errors import InvalidArrowError
+from colkern.ipc.writing.batch_messages import BatchMessages
+from colkern.ipc.writing.messages import Body, Message
+from colkern.ipc.writing.options import WriteOptions
+
+_FAILURE_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOptions:
+    """How streams are sent.
+
+    Args:
+        body_type: How bodies are.
+        options: How packed bodies are written.
+        bounds: What may be under way.
+        bodies_first: Whether a body is sent before its metadata, which clients must take as well.
+        first_sequence: See `ClientStream`.
+    """
+
+    body_type: BodyType
+    options: WriteOptions
+    bounds: Bounds = DEFAULT_BOUNDS
+    bodies_first: bool = False
+    first_sequence: int = 0
+
+
+class Sending:
+    """The server's side of one stream.
+
+    `run` sends, in a thread of its own; `receive` is called by whoever receives from the client. A
+    connection that a server does not have, since another server has that stream, is None.
+
+    Args:
+        metadata: Where metadata goes.
+        bodies: Where bodies go, and frees come from.
+        announcer: How memory is announced there.
+        stream: The state of the protocol, which has seen the request.
+        options: How to send.
+        traffic: What counts bytes of bodies.
+    """
+
+    def __init__(
+        self,
+        metadata: Connection | None,
+        bodies: Connection | None,
+        announcer: Announcer | None,
+        stream: ServerStream,
+        options: StreamOptions,
+        traffic: Traffic,
+    ) -> None:
+        self._metadata = metadata
+        self._bodies = bodies
+        self._announcer = announcer
+        self._stream = stream
+        self._options = options
+        self._traffic = traffic
+        self._changed = threading.Condition()
+        # Without bodies nothing is freed.
+        self._freeing = metadata if bodies is None else bodies
+        self._is_left = False
+        self._is_gone = False
+        self._is_waiting = False
+
+    def run(self, open_source: Callable[[], RecordBatchStream]) -> None:
+        """Send all of a source, and wait until the client has freed what was announced.
+
+        What the source raises ends the stream, and is told to the client.
+        """
+        try:
+            self._send_stream(open_source())
+        except BaseException as error:  # noqa: BLE001 - whatever a source raises, and the connection
+            self._fail(_told(error))
+        for connection in self._connections():
+            connection.finish()
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_gone or not self._stream.is_holding)
+
+    def receive(self, frame: Frame) -> None:
+        """A frame of the client.
+
+        Raises:
+            InvalidArrowError: If it breaks the protocol.
+        """
+        if frame.kind is not FrameKind.TAGGED:
+            raise InvalidArrowError(f"a {frame.kind.name.lower()} frame from a client")
+        with self._changed:
+            self._stream.receive(frame.tag, frame.data)
+            self._changed.notify_all()
+
+    def disconnected(self, connection: Connection) -> None:
+        """A connection has ended: nothing more is sent to the client.
+
+        It still has what was announced to it, until the connection ends over which it frees.
+        """
+        with self._changed:
+            self._is_left = True
+            if connection is self._freeing:
+                self._stream.disconnected()
+                self._is_gone = True
+            self._changed.notify_all()
+        for each in self._connections() if connection is self._freeing else [connection]:
+            each.close()
+
+    @property
+    def outstanding_bytes(self) -> int:
+        """How many bytes are kept for the client."""
+        return self._stream.outstanding_bytes
+
+    def _fail(self, reason: str) -> None:
+        data = encode_failure(reason)
+        for connection in self._connections():
+            with contextlib.suppress(OSError):
+                connection.send(FrameKind.FAILURE, len(data), [data])
+
+    def beat(self) -> None:
+        """Tell the client that the server is alive, or that it waits for it."""
+        kind = FrameKind.WAITING if self._is_waiting else FrameKind.HEARTBEAT
+        for connection in self._connections():
+            connection.try_send(kind, b"")
+
+    def _connections(self) -> list[Connection]:
+        both = [self._metadata, self._bodies]
+        return list({id(each): each for each in both if each is not None}.values())
+
+    def _send_stream(self, source: RecordBatchStream) -> None:
+        options = self._options
+        new_body: Callable[[], Body] | None = None
+        if options.body_type is BodyType.LOCATIONS:
+            new_body = partial(SeparateBuffers, options.options.alignment)
+        messages = BatchMessages(
+            source.schema, options.options, deltas=False, may_replace=True, new_body=new_body
+        )
+        self._send(messages.of_schema())
+        for batch in source:
+            for message in messages.of_batch(batch):
+                self._send(message)
+        end = self._stream.end()
+        if self._metadata is not None:
+            self._metadata.send(FrameKind.MESSAGE, len(end), [end])
+
+    def _send(self, message: Message) -> None:
+        with self._changed:
+            sequence = self._stream.take_sequence()
+        steps: Sequence[Callable[[Message, int], None]]
+        steps = (self._send_metadata, self._send_body)
+        for step in reversed(steps) if self._options.bodies_first else steps:
+            step(message, sequence)
+
+    def _send_metadata(self, message: Message, sequence: int) -> None:
+        if self._metadata is None:
+            return
+        parts = [metadata_prefix(sequence), message.encode()]
+        self._metadata.send(FrameKind.MESSAGE, sum(map(len, parts)), parts)
+
+    def _send_body(self, message: Message, sequence: int) -> None:
+        body = message.body
+        if self._bodies is None or body is None:
+            return
+        if isinstance(body, SeparateBuffers):
+            self._announce(self._bodies, body, sequence)
+            return
+        with body.chunks() as chunks:
+            tag = body_tag(sequence, BodyType.PACKED)
+            self._bodies.send(FrameKind.TAGGED, body.size, chunks, tag)
+        self._traffic.packed_bytes += body.size
+
+    def _announce(self, connection: Connection, body: SeparateBuffers, sequence: int) -> None:
+        assert self._announcer is not None
+        size = sum(buffer.size for buffer in body.buffers)
+        self._wait_for(lambda: self._stream.may_announce(size))
+        locations, owners, counted, placed = self._announcer.announce(body.buffers)
+        with self._changed:
+            if self._is_gone:
+                raise BrokenPipeError("the client has gone")
+            self._stream.announce(locations, owners, counted)
+        self._traffic.announced_bytes += size
+        self._traffic.placed_bytes += placed
+        data = locations.encode()
+        tag = body_tag(sequence, BodyType.LOCATIONS)
+        connection.send(FrameKind.TAGGED, len(data), [data], tag)
+
+    def _wait_for(self, condition: Callable[[], Any]) -> None:
+        with self._changed:
+            self._is_waiting = True
+            self._changed.wait_for(lambda: self._is_left or condition())
+            self._is_waiting = False
+            if self._is_left:
+                raise BrokenPipeError("the client has gone")
+
+
+def encode_failure(reason: str) -> bytes:
+    """What tells a client why there is no more; the protocol has no message for that."""
+    return reason.encode()[:_FAILURE_BYTES]
+
+
+def _told(error: BaseException) -> str:
+    text = error.args[0] if isinstance(error, KeyError) and error.args else error
+    return f"{type(error).__name__}: {text}"

@@ -1,0 +1,136 @@
+"""`serve`: batches to whoever connects.
+
+Dissociated IPC protocol: "Server Sequence".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from typing import Any, Literal
+
+from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
+from colkern.dissociated.sending import StreamOptions
+from colkern.dissociated.server import Server, Service, Streams
+from colkern.dissociated.sources import Catalogue
+from colkern.dissociated.tags import BodyType
+from colkern.dissociated.transports import transport_of
+from colkern.dissociated.uri import ServiceUri, parse_address
+from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.ipc.writing.options import WriteOptions
+
+_BODY_TYPES = {"packed": BodyType.PACKED, "locations": BodyType.LOCATIONS}
+
+
+def serve(
+    source: Any,
+    uri: str = "tcp://127.0.0.1:0",
+    *,
+    data_uri: str | None = None,
+    streams: Streams = "both",
+    bodies: Literal["packed", "locations"] | None = None,
+    bodies_first: bool = False,
+    token: str | bytes = b"",
+    remote: bool = False,
+    timeout: float = 30.0,
+    heartbeat: float = 5.0,
+    bounds: Bounds = DEFAULT_BOUNDS,
+    limits: Limits = DEFAULT_LIMITS,
+    **options: Any,
+) -> Server:
+    """Serve record batches by the Dissociated IPC protocol; returns at once.
+
+    >>> import colkern.dissociated as dissociated
+    >>> with dissociated.serve("table.arrow", "shm:") as server:  # doctest: +SKIP
+    ...     print(server.uri)
+
+    Args:
+        source: What clients get: a path of an IPC file or stream (mapped, and announced where it is); a
+            batch or list of batches; a `RecordBatchStream` of a schema and a generator, or any iterable
+            of batches; an object with Arrow's PyCapsule interface. Or a mapping from identifiers to
+            sources, or a callable that takes an identifier (bytes) and returns a source. Iterators are
+            given to one client, all else to any number.
+        uri: Where: `tcp://host:port`, `unix:///path`, `unix://@name`, `shm:///path`, `shm://@name` or
+            `inproc://name`. What is left
+            out is chosen. Tags may be given as parameters.
+        data_uri: A second service, for bodies; clients ask at both. None for one service for all.
+        streams: Which streams clients get, if the others are served elsewhere, from equal batches.
+        bodies: "packed", or "locations" where memory can be shared; None for what the transport is for.
+        bodies_first: Whether a body is sent before its metadata.
+        token: What clients must have, too.
+        remote: Whether other machines may connect; that needs a token.
+        timeout: How many seconds a client may take to ask, or to ask at the other service.
+        heartbeat: Every so many seconds clients hear that the server is alive.
+        bounds: What may be under way for each client.
+        limits: What may be spent on files that are served.
+        options: See `colkern.ipc.WriteOptions`.
+
+    What is announced by its location must not change until the client has freed it.
+
+    Raises:
+        OSError: If the address cannot be had.
+        InvalidArrowError: If a URI is malformed.
+        ValueError: If a URI or an option is not right, or other machines could connect and should not.
+    """
+    if remote and not token:
+        raise ValueError("token: a service for other machines needs one")
+    transport_named = transport_of(parse_address(data_uri or uri)[0])
+    write_options = WriteOptions(**options)
+    body_type = transport_named.body_type if bodies is None else _BODY_TYPES[bodies]
+    if body_type is BodyType.LOCATIONS and write_options.compression is not None:
+        raise ValueError(
+            "compression: bodies of locations are not compressed; pass bodies='packed'"
+        )
+    stream_options = StreamOptions(body_type, write_options, bounds, bodies_first)
+    return start_server(
+        Catalogue(source, limits),
+        [uri] if data_uri is None else [uri, data_uri],
+        streams,
+        stream_options,
+        token=token,
+        remote=remote,
+        timeout=timeout,
+        heartbeat=heartbeat,
+    )
+
+
+def start_server(
+    catalogue: Catalogue,
+    uris: list[str],
+    streams: Streams,
+    options: StreamOptions,
+    *,
+    token: str | bytes,
+    remote: bool,
+    timeout: float,
+    heartbeat: float,
+) -> Server:
+    """As `serve`, with all options as they are sent with."""
+    roles: list[Streams] = [streams] if len(uris) == 1 else ["metadata", "bodies"]
+    services: list[Service] = []
+    try:
+        for uri, role in zip(uris, roles, strict=True):
+            services.append(_service(uri, role, options, remote))
+    except BaseException:
+        for service in services:
+            service.listener.close()
+        raise
+    secret = token.encode() if isinstance(token, str) else token
+    return Server(catalogue, services, options, token=secret, timeout=timeout, heartbeat=heartbeat)
+
+
+def _service(text: str, streams: Streams, options: StreamOptions, remote: bool) -> Service:
+    scheme, address, want_data, free_data = parse_address(text)
+    transport = transport_of(scheme)
+    locations = streams != "metadata" and options.body_type is BodyType.LOCATIONS
+    if locations and transport.body_type is not BodyType.LOCATIONS:
+        raise ValueError(f"bodies: {scheme} shares no memory, so bodies are packed")
+    want_data = secrets.randbits(64) if want_data is None else want_data
+    if locations and free_data is None:
+        free_data = want_data ^ 1
+    listener = transport.listen(address, bounds=options.bounds, remote=remote)
+    with contextlib.ExitStack() as stack:
+        stack.callback(listener.close)
+        uri = ServiceUri(scheme, listener.address, want_data, free_data, listener.remote_handle)
+        stack.pop_all()
+    return Service(transport, listener, uri, streams)

@@ -1,0 +1,105 @@
+"""The server's side of shared memory: where buffers are, for those who map the same segments."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterable, Iterator, Sequence
+
+from colkern.cuda.placement import placed
+from colkern.dissociated.body_locations import BodyLocations, Location
+from colkern.dissociated.shared.blocks import Block, Blocks
+from colkern.dissociated.shared.segment_frames import SegmentPlace
+from colkern.dissociated.shared.segments import SEGMENTS, Segment
+from colkern.dissociated.transports.connection import Announcement, Connection, FrameKind
+from colkern.ipc.writing.residence import is_on_device
+from colkern.memory import HOST, Buffer
+
+_KEPT_FREE = 1 << 28
+
+
+class SegmentAnnouncer:
+    """Announces buffers in segments where they are, and places all others in blocks of its own.
+
+    Args:
+        connection: What tells the client of segments.
+        handle: The service's `remote_handle`.
+    """
+
+    def __init__(self, connection: Connection, handle: bytes) -> None:
+        self._connection = connection
+        self._handle = handle
+        self._blocks = Blocks(_KEPT_FREE)
+        self._bases: dict[Segment, int] = {}
+        # No buffer with bytes is at 0, which stands for those without.
+        self._next_base = mmap.PAGESIZE
+
+    def announce(self, buffers: Sequence[Buffer]) -> Announcement:
+        """Announce buffers; those outside of all segments are copied once. See `Announcer.announce`."""
+        self._retire(self._blocks.dropped())
+        found = {
+            number: _segment_of(buffer) for number, buffer in enumerate(buffers) if buffer.size
+        }
+        elsewhere = [number for number, segment in found.items() if segment is None]
+        locations = [Location(0, 0)] * len(buffers)
+        owners: dict[int, object] = {}
+        counted = 0
+        for number, segment in found.items():
+            if segment is not None:
+                buffer = buffers[number]
+                locations[number] = self._location(segment, buffer.address, buffer.size)
+                owners[number] = buffer
+                counted += 0 if segment.is_file else buffer.size
+        copied = sum(buffers[number].size for number in elsewhere)
+        if elsewhere:
+            block, starts = self._placed([buffers[number] for number in elsewhere])
+            for number, start in zip(elsewhere, starts, strict=True):
+                address = block.segment.address + start
+                locations[number] = self._location(block.segment, address, buffers[number].size)
+                owners[number] = block
+        return Announcement(
+            BodyLocations.of(locations),
+            [owners[number] for number in sorted(owners)],
+            counted + copied,
+            copied,
+        )
+
+    def _placed(self, buffers: Sequence[Buffer]) -> tuple[Block, Sequence[int]]:
+        placement = placed([buffer.size for buffer in buffers])
+        block = self._blocks.take(placement.size)
+        starts = [block.start + start for start in placement.starts]
+        room = block.segment.bytes(read_only=False)
+        for start, buffer in zip(starts, _on_host(buffers), strict=True):
+            room[start : start + buffer.size] = buffer.array
+        return block, starts
+
+    def _location(self, segment: Segment, address: int, size: int) -> Location:
+        base = self._bases.get(segment)
+        if base is None:
+            base = self._bases[segment] = self._next_base
+            self._next_base += segment.size + mmap.PAGESIZE
+            self._send(SegmentPlace(base, segment.size, self._handle), segment.descriptor)
+        return Location(base + address - segment.address, size)
+
+    def _retire(self, segments: Iterable[Segment]) -> None:
+        for segment in segments:
+            self._send(SegmentPlace(self._bases.pop(segment), 0, self._handle), None)
+
+    def _send(self, place: SegmentPlace, descriptor: int | None) -> None:
+        data = place.encode()
+        self._connection.send(FrameKind.SEGMENT, len(data), [data], descriptor=descriptor)
+
+
+def _segment_of(buffer: Buffer) -> Segment | None:
+    if buffer.device != HOST:
+        return None
+    return SEGMENTS.holding(buffer.address, buffer.size)
+
+
+def _on_host(buffers: Sequence[Buffer]) -> Iterator[Buffer]:
+    if not any(map(is_on_device, buffers)):
+        yield from buffers
+        return
+    from colkern.ipc.writing.fetching import fetched_buffers
+
+    for _, buffer in fetched_buffers(buffers):
+        yield buffer

@@ -1,0 +1,107 @@
+"""Where bodies are placed: one after the other in large segments, each used again once it is all free.
+
+Segments are large as each takes descriptors of both processes, of which there are few.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from colkern.dissociated.shared.segments import Segment
+
+_SEGMENT_BYTES = 1 << 26
+
+
+class Blocks:
+    """The blocks of one connection. No other connection's client ever sees them.
+
+    Args:
+        most_free: How many bytes of free segments to keep.
+    """
+
+    def __init__(self, most_free: int) -> None:
+        self._most_free = most_free
+        self._free: list[Segment] = []
+        self._current: _Filling | None = None
+        # Blocks end wherever the garbage collector runs, also while their thread is in here.
+        self._lock = threading.RLock()
+
+    def take(self, size: int) -> Block:
+        """A block of so many bytes, of any content; its start is a multiple of 64 if all sizes are."""
+        with self._lock:
+            current = self._current
+            if current is None or current.left < size:
+                # The one before is free once the blocks in it are gone.
+                self._current = None
+                current = self._current = _Filling(self, self._segment_for(size))
+            return current.take(size)
+
+    def give_back(self, segment: Segment) -> None:
+        """No block of a segment is used any more."""
+        with self._lock:
+            self._free.append(segment)
+
+    def dropped(self) -> list[Segment]:
+        """What is free over the limit, the longest unused first; it is not used again."""
+        with self._lock:
+            dropped = []
+            while sum(segment.size for segment in self._free) > self._most_free:
+                dropped.append(self._free.pop(0))
+            return dropped
+
+    def _segment_for(self, size: int) -> Segment:
+        least = max(_rounded(size), _SEGMENT_BYTES)
+        fitting = [segment for segment in self._free if size <= segment.size <= 2 * least]
+        if not fitting:
+            return Segment.anonymous(least)
+        segment = min(fitting, key=lambda each: each.size)
+        self._free.remove(segment)
+        return segment
+
+
+class _Filling:
+    """A segment that blocks are taken from; it is free again when they are gone, and this is."""
+
+    __slots__ = ("_blocks", "_taken", "segment")
+
+    def __init__(self, blocks: Blocks, segment: Segment) -> None:
+        self._blocks = blocks
+        self._taken = 0
+        self.segment = segment
+
+    def __del__(self) -> None:
+        self._blocks.give_back(self.segment)
+
+    @property
+    def left(self) -> int:
+        return self.segment.size - self._taken
+
+    def take(self, size: int) -> Block:
+        start, self._taken = self._taken, self._taken + size
+        return Block(self, start)
+
+
+class Block:
+    """A part of a segment.
+
+    Args:
+        filling: The segment.
+        start: Where the block begins in it.
+    """
+
+    __slots__ = ("_filling", "start")
+
+    def __init__(self, filling: _Filling, start: int) -> None:
+        self._filling = filling
+        self.start = start
+
+    @property
+    def segment(self) -> Segment:
+        """The segment that it is in."""
+        return self._filling.segment
+
+
+def _rounded(size: int) -> int:
+    """The size with all but its three highest bits rounded up: segments of few sizes fit again."""
+    step = (1 << size.bit_length()) >> 3 or 1
+    return -(-size // step) * step

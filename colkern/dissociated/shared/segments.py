@@ -1,0 +1,148 @@
+"""Segments: memory of this process that others can map, each with a descriptor to hand to them.
+
+A segment is anonymous: it has no name in any file system, so it goes with the last process that has it,
+however that process ends. Nobody who gets its descriptor can cut it short or write to it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import threading
+import weakref
+from bisect import bisect_right
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.errors import InvalidArrowError, LimitExceededError
+from colkern.memory import array_at
+
+# Not in Python's fcntl: no new mapping can write, those that there are still can (Linux 5.1).
+_SEAL_FUTURE_WRITE = 0x10
+_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | _SEAL_FUTURE_WRITE | fcntl.F_SEAL_SEAL
+
+
+class Segment:
+    """A descriptor, and its bytes as they are mapped here.
+
+    Args:
+        descriptor: The descriptor, which the segment closes.
+        mapped: uint8[size], all bytes.
+        is_file: Whether it is a file's, which costs no memory.
+    """
+
+    def __init__(self, descriptor: int, mapped: NDArray[np.uint8], *, is_file: bool) -> None:
+        self.descriptor = descriptor
+        self.is_file = is_file
+        self.address = int(mapped.ctypes.data)
+        self.size = mapped.size
+        self._mapped = mapped
+        weakref.finalize(self, os.close, descriptor)
+
+    @classmethod
+    def anonymous(cls, size: int) -> Segment:
+        """New zeroed memory, which this process alone can write to.
+
+        Raises:
+            LimitExceededError: If there is not so much.
+        """
+        size = -(-max(size, 1) // mmap.PAGESIZE) * mmap.PAGESIZE
+        descriptor = os.memfd_create("colkern", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        try:
+            os.ftruncate(descriptor, size)
+            mapped = mmap.mmap(descriptor, size)
+            fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+        except OSError as error:
+            os.close(descriptor)
+            raise LimitExceededError(f"no shared memory of {size} bytes: {error}") from None
+        return cls(descriptor, np.frombuffer(mapped, np.uint8), is_file=False)
+
+    @classmethod
+    def of_file(cls, path: str | os.PathLike[str]) -> Segment | None:
+        """A file as it is, mapped for reading; None if it is empty, or no regular file.
+
+        Raises:
+            OSError: If it cannot be opened.
+        """
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            mapped = mmap.mmap(descriptor, 0, prot=mmap.PROT_READ)
+        except (OSError, ValueError):
+            os.close(descriptor)
+            return None
+        return cls(descriptor, np.frombuffer(mapped, np.uint8), is_file=True)
+
+    def bytes(self, *, read_only: bool = True) -> NDArray[np.uint8]:
+        """All bytes, uint8[size]; the array, and what is sliced from it, keeps the segment."""
+        return array_at(self.address, self.size, self, read_only=read_only)
+
+
+class Segments:
+    """The segments of this process by their addresses; none is kept alive by being here."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._addresses: list[int] = []
+        self._segments: dict[int, weakref.ref[Segment]] = {}
+
+    def add(self, segment: Segment) -> Segment:
+        """Make a segment known; returns it."""
+        with self._lock:
+            for address in [a for a, found in self._segments.items() if found() is None]:
+                del self._segments[address]
+            self._segments[segment.address] = weakref.ref(segment)
+            self._addresses = sorted(self._segments)
+        return segment
+
+    def holding(self, address: int, size: int) -> Segment | None:
+        """The segment that all of a range is in."""
+        with self._lock:
+            number = bisect_right(self._addresses, address) - 1
+            if number < 0:
+                return None
+            segment = self._segments[self._addresses[number]]()
+        if segment is None or address + size > segment.address + segment.size:
+            return None
+        return segment
+
+
+SEGMENTS = Segments()
+"""Those that hold what may be announced without a copy."""
+
+
+def mapped_by_client(descriptor: int, size: int, *, sealed_only: bool) -> mmap.mmap:
+    """A segment that another process has handed over, mapped for reading; the descriptor is closed.
+
+    Args:
+        descriptor: The descriptor.
+        size: How large the segment is said to be.
+        sealed_only: Whether to refuse what its owner could still cut short: files.
+
+    Raises:
+        InvalidArrowError: If it is smaller, or may become so.
+    """
+    try:
+        if os.fstat(descriptor).st_size < size:
+            raise InvalidArrowError(
+                f"a segment of {os.fstat(descriptor).st_size} bytes is announced with {size}"
+            )
+        if sealed_only and not _is_sealed(descriptor):
+            raise InvalidArrowError(
+                "a segment that its owner can cut short, and sealed_only is asked for"
+            )
+        return mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
+    except (OSError, ValueError) as error:
+        if isinstance(error, InvalidArrowError):
+            raise
+        raise InvalidArrowError(f"a segment that cannot be mapped: {error}") from None
+    finally:
+        os.close(descriptor)
+
+
+def _is_sealed(descriptor: int) -> bool:
+    try:
+        return bool(fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK)
+    except OSError:
+        return False

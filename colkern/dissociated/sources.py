@@ -1,0 +1,127 @@
+"""What a server serves: one source, or several by the identifiers that clients ask for."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from colkern.arrays import RecordBatch, RecordBatchStream
+from colkern.dissociated.shared.segments import SEGMENTS, Segment
+from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.ipc.reading.opening import open as open_ipc
+from colkern.ipc.writing.data import with_schema
+from colkern.memory import Buffer
+
+Source = Any
+"""Batches, in one of the ways of `serve`."""
+
+
+class Catalogue:
+    """Opens the source that an identifier names.
+
+    Args:
+        sources: A source; a mapping from identifiers (bytes or str) to sources; or a callable that
+            takes an identifier and returns a source. A source that is alone has any identifier.
+        limits: What may be spent on files.
+    """
+
+    def __init__(self, sources: Any, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._find = _finder(sources)
+        self._limits = limits
+        self._lock = threading.Lock()
+        # What gives its batches once, and has been given to a client.
+        self._taken: dict[int, object] = {}
+
+    def open(self, identifier: bytes) -> RecordBatchStream:
+        """The batches of an identifier.
+
+        Raises:
+            KeyError: If it names nothing.
+            ValueError: If the source gives its batches once, and another client has them.
+            Exception: Whatever the source raises.
+        """
+        source = self._find(identifier)
+        if isinstance(source, str | os.PathLike):
+            return _opened_file(source, self._limits)
+        if _gives_once(source):
+            with self._lock:
+                if id(source) in self._taken:
+                    raise ValueError(
+                        "the source gives its batches once, and they have been asked for"
+                    )
+                self._taken[id(source)] = source
+        schema, batches = with_schema(source)
+        return RecordBatchStream(schema, batches)
+
+
+class AsyncBatches:
+    """An asynchronous iterator of batches, for a server, whose threads take them one by one.
+
+    Args:
+        schema: The schema of every batch.
+        batches: The batches.
+        loop: The running loop that they come from.
+    """
+
+    def __init__(
+        self, schema: Any, batches: AsyncIterator[RecordBatch], loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self.schema = schema
+        self._batches = batches
+        self._loop = loop
+        self._step: Future[RecordBatch | None] | None = None
+
+    def __iter__(self) -> Iterator[RecordBatch]:
+        return self
+
+    def __next__(self) -> RecordBatch:
+        async def step() -> RecordBatch | None:
+            return await anext(self._batches, None)
+
+        self._step = asyncio.run_coroutine_threadsafe(step(), self._loop)
+        batch = self._step.result()
+        if batch is None:
+            raise StopIteration
+        return batch
+
+    def cancel(self) -> None:
+        """Cancel what waits for the next batch."""
+        if self._step is not None:
+            self._step.cancel()
+
+
+def _finder(sources: Any) -> Callable[[bytes], Source]:
+    if isinstance(sources, Mapping):
+        by_identifier = {
+            key.encode() if isinstance(key, str) else bytes(key): source
+            for key, source in sources.items()
+        }
+
+        def find(identifier: bytes) -> Source:
+            if identifier not in by_identifier:
+                raise KeyError(f"nothing is served as {identifier[:100]!r}")
+            return by_identifier[identifier]
+
+        return find
+    if callable(sources):
+        return sources  # type: ignore[no-any-return]
+    return lambda _: sources
+
+
+def _gives_once(source: Source) -> bool:
+    return hasattr(source, "__next__")
+
+
+def _opened_file(path: str | os.PathLike[str], limits: Limits) -> RecordBatchStream:
+    """A file, mapped so that its buffers can be announced where they are."""
+    segment = Segment.of_file(path)
+    if segment is None:
+        reader = open_ipc(path, limits=limits)
+    else:
+        bytes_ = SEGMENTS.add(segment).bytes()
+        reader = open_ipc(Buffer.of_read_only(bytes_), limits=limits)
+    return RecordBatchStream(reader.schema, reader)

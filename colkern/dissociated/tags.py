@@ -1,0 +1,49 @@
+"""The tags of bodies: sequence number, reserved bits, type of the body.
+
+Dissociated IPC protocol: "Data Stream Sequence".
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from colkern.dissociated.sequences import SEQUENCE_MASK
+from colkern.errors import InvalidArrowError, UnsupportedError
+
+_TYPE_SHIFT = 56
+_RESERVED = ((1 << _TYPE_SHIFT) - 1) & ~SEQUENCE_MASK
+
+
+class BodyType(IntEnum):
+    """How a tagged message stands for a body."""
+
+    PACKED = 0
+    """The bytes of the body, as in IPC streams."""
+    LOCATIONS = 1
+    """The places of its buffers in shared or remote memory."""
+
+
+def body_tag(sequence: int, body_type: BodyType) -> int:
+    """The tag of a message's body: bits 0 to 31 the sequence number, bits 56 to 63 the type."""
+    return body_type << _TYPE_SHIFT | sequence
+
+
+def parse_body_tag(tag: int) -> tuple[int, BodyType]:
+    """The sequence number and the type of the body.
+
+    Raises:
+        InvalidArrowError: If one of the reserved bits 32 to 55 is set.
+        UnsupportedError: If there is no such type.
+    """
+    sequence = tag & SEQUENCE_MASK
+    if tag & _RESERVED:
+        raise InvalidArrowError(
+            f"tag {tag:#018x} has reserved bits (32 to 55) set", place=f"body of message {sequence}"
+        )
+    number = tag >> _TYPE_SHIFT
+    try:
+        return sequence, BodyType(number)
+    except ValueError:
+        raise UnsupportedError(
+            f"body of message {sequence}: type {number}; colkern knows 0 (packed) and 1 (locations)"
+        ) from None

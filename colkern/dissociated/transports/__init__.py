@@ -1,0 +1,25 @@
+"""What frames go over, and what addresses mean there: one transport a scheme."""
+
+from __future__ import annotations
+
+from colkern.dissociated.transports.connection import Transport
+from colkern.dissociated.transports.in_process import InProcess
+from colkern.dissociated.transports.shared_memory import SharedMemoryTransport
+from colkern.dissociated.transports.tcp import Tcp
+from colkern.dissociated.transports.unix import Unix
+
+TRANSPORTS: dict[str, Transport] = {
+    "inproc": InProcess(),
+    "tcp": Tcp(),
+    "unix": Unix(),
+    "shm": SharedMemoryTransport(),
+}
+"""Scheme → transport."""
+
+
+def transport_of(scheme: str) -> Transport:
+    """The transport of a scheme; raises `ValueError` if there is none."""
+    transport = TRANSPORTS.get(scheme)
+    if transport is None:
+        raise ValueError(f"uri: scheme {scheme!r}; colkern has {', '.join(sorted(TRANSPORTS))}")
+    return transport

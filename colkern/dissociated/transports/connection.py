@@ -1,0 +1,219 @@
+"""What the protocol asks of a transport: delimited messages, tagged messages, and access to memory.
+
+A transport is added by a class with the methods of `Transport` in `colkern.dissociated.transports`.
+
+Dissociated IPC protocol: "Requirements".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.dissociated.body_locations import BodyLocations
+from colkern.dissociated.bounds import Bounds
+from colkern.dissociated.leases import Frees
+from colkern.dissociated.tags import BodyType
+from colkern.dissociated.uri import ServiceUri
+from colkern.memory import Buffer
+
+
+class FrameKind(IntEnum):
+    """What a connection carries: the protocol's two kinds of messages, and what it leaves to transports."""
+
+    MESSAGE = 0
+    """An untagged message."""
+    TAGGED = 1
+    """A tagged message."""
+    HELLO = 2
+    """The first of a client: who it is, and its token."""
+    HEARTBEAT = 3
+    """The server is alive, whatever its source does."""
+    WAITING = 4
+    """The server waits for its client to free memory."""
+    FAILURE = 5
+    """Why the stream ends here, as text."""
+    SEGMENT = 6
+    """Memory that addresses will point into: base and size, and a descriptor. Size 0: it is gone."""
+
+
+class Frame(NamedTuple):
+    """One of them, as it came.
+
+    Args:
+        kind: Which.
+        tag: Its tag; 0 where it has none.
+        data: Its bytes; those of tagged messages are aligned to 64 bytes.
+        descriptor: Of the memory that it hands over, to be closed by who takes it.
+    """
+
+    kind: FrameKind
+    tag: int
+    data: NDArray[np.uint8]
+    descriptor: int | None = None
+
+
+class Connection(Protocol):
+    """Frames both ways, in order. One thread receives, any may send; each frame is sent whole."""
+
+    def send(
+        self,
+        kind: FrameKind,
+        size: int,
+        chunks: Iterable[Any],
+        tag: int = 0,
+        descriptor: int | None = None,
+    ) -> None:
+        """Send a frame, waiting until the transport has taken it.
+
+        Args:
+            kind: What it is.
+            size: How many bytes it has.
+            chunks: The bytes, in bytes-like pieces, of which each may change when the next is asked for.
+            tag: Its tag.
+            descriptor: What it hands over, where the transport can.
+
+        Raises:
+            OSError: If the connection has ended.
+        """
+        ...
+
+    def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
+        """Send a small frame if that can be done at once; also to one that has ended, which is no error."""
+        ...
+
+    def receive(self, timeout: float | None) -> Frame | None:
+        """The next frame; None where the other side has ended.
+
+        Args:
+            timeout: For how many seconds nothing may come; None for ever.
+
+        Raises:
+            TimeoutError: If nothing came.
+            StreamError: If the other side ended within a frame.
+            InvalidArrowError: If what came is no frame.
+            LimitExceededError: If it is larger than the bounds allow.
+            OSError: If the connection has been cut.
+        """
+        ...
+
+    def finish(self) -> None:
+        """Nothing more is sent; what was sent arrives."""
+        ...
+
+    def stop_receiving(self) -> None:
+        """Nothing more is received; a thread that waits for something is told of the end."""
+        ...
+
+    def close(self) -> None:
+        """Close it; a thread that waits for it is woken. Further calls do nothing."""
+        ...
+
+
+class Listener(Protocol):
+    """What clients of a service come to.
+
+    Args:
+        address: Where it is, as the URI says it.
+        remote_handle: What the URI gives as `remote_handle`.
+    """
+
+    address: str
+    remote_handle: bytes | None
+
+    def accept(self) -> Connection | None:
+        """The next client; None once it is closed."""
+        ...
+
+    def close(self) -> None:
+        """Take no more clients."""
+        ...
+
+
+class Announcement(NamedTuple):
+    """Buffers that a client can reach.
+
+    Args:
+        locations: Where each is.
+        owners: What keeps each that has bytes.
+        counted: How many bytes count against the bounds.
+        placed: How many bytes had to be copied to where the client can reach them.
+    """
+
+    locations: BodyLocations
+    owners: list[object]
+    counted: int
+    placed: int
+
+
+class Announcer(Protocol):
+    """The server's side of memory that a client reaches."""
+
+    def announce(self, buffers: Sequence[Buffer]) -> Announcement:
+        """Make buffers reachable, copying those that are not. The order of locations is theirs."""
+        ...
+
+
+class Reach(Protocol):
+    """The client's side of it."""
+
+    def take(self, frame: Frame) -> None:
+        """Take a `SEGMENT` frame; raises `InvalidArrowError` if it is malformed."""
+        ...
+
+    def buffers(self, body: BodyLocations, frees: Frees) -> list[Buffer]:
+        """The buffers with bytes, not copied; when the last is gone, all are freed at the server.
+
+        Raises:
+            InvalidArrowError: If a location is not in memory that the server has announced.
+        """
+        ...
+
+
+class Transport(Protocol):
+    """One scheme of URIs.
+
+    Args:
+        body_type: How bodies are sent unless the server is told.
+    """
+
+    body_type: BodyType
+
+    def listen(self, address: str, *, bounds: Bounds, remote: bool) -> Listener:
+        """Start to listen.
+
+        Args:
+            address: Where; what is left open is chosen.
+            bounds: What may be under way.
+            remote: Whether other machines may connect.
+
+        Raises:
+            OSError: If that address cannot be had.
+            ValueError: If it is no address, or one that other machines reach and `remote` is False.
+        """
+        ...
+
+    def connect(self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None) -> Connection:
+        """Connect to a service; raises `OSError` if there is none, or it does not answer in time."""
+        ...
+
+    def wait(self, connections: Sequence[Any], timeout: float | None) -> Sequence[Any]:
+        """Those of several connections that have something to receive; none when the time is over."""
+        ...
+
+    def announcer(self, connection: Any, remote_handle: bytes | None) -> Announcer | None:
+        """How memory is announced over a connection; None where bodies can only be packed.
+
+        Args:
+            connection: The connection of bodies.
+            remote_handle: The listener's.
+        """
+        ...
+
+    def reach(self, connection: Any, uri: ServiceUri, *, sealed_only: bool) -> Reach | None:
+        """How announced memory is reached; None where bodies can only be packed."""
+        ...

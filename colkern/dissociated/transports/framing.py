@@ -1,0 +1,86 @@
+"""Frames on sockets: 24 bytes in front of each message say how long it is, what it is, and its tag.
+
+| Bytes | |
+| --- | --- |
+| 0 to 7 | length of what follows the header, uint64 |
+| 8 to 15 | tag, uint64 |
+| 16 | kind |
+| 17 to 23 | zero |
+
+All numbers are little-endian.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from colkern.dissociated.bounds import Bounds
+from colkern.dissociated.transports.connection import FrameKind
+from colkern.errors import InvalidArrowError, LimitExceededError
+
+_HEADER = struct.Struct("<QQB7s")
+HEADER_BYTES = _HEADER.size
+_ZEROS = bytes(7)
+_CONTROL_BYTES = 1 << 16
+_TAGLESS = frozenset(FrameKind) - {FrameKind.TAGGED}
+_KINDS = {int(kind): kind for kind in FrameKind}
+
+
+class FrameLimits(NamedTuple):
+    """How large the protocol's messages may be that one side receives.
+
+    Args:
+        tagged: Tagged messages: bodies, or requests and addresses.
+        message: Untagged messages.
+    """
+
+    tagged: int
+    message: int
+
+
+REQUEST_LIMITS = FrameLimits(tagged=1 << 24, message=0)
+"""What a server takes of a client that it may not know yet."""
+
+
+def limits_of(bounds: Bounds) -> FrameLimits:
+    """What a client takes of a server."""
+    return FrameLimits(bounds.frame_bytes, bounds.metadata_bytes)
+
+
+class FrameHeader(NamedTuple):
+    """What stands in front of a message."""
+
+    kind: FrameKind
+    tag: int
+    length: int
+
+
+def encode_header(kind: FrameKind, tag: int, length: int) -> bytes:
+    """The bytes of a header."""
+    return _HEADER.pack(length, tag, kind, _ZEROS)
+
+
+def parse_header(data: bytes, limits: FrameLimits) -> FrameHeader:
+    """The header in 24 bytes.
+
+    Raises:
+        InvalidArrowError: If there is no such kind, the zeros are none, or a tag stands where none
+            belongs.
+        LimitExceededError: If the message would be larger than its kind may be.
+    """
+    length, tag, number, zeros = _HEADER.unpack(data)
+    kind = _KINDS.get(number)
+    if kind is None or zeros != _ZEROS:
+        raise InvalidArrowError(f"no frame of the protocol starts with {bytes(data).hex()}")
+    if tag and kind in _TAGLESS:
+        raise InvalidArrowError(f"{kind.name.lower()} frame with tag {tag:#x}")
+    limit = {FrameKind.TAGGED: limits.tagged, FrameKind.MESSAGE: limits.message}.get(
+        kind, _CONTROL_BYTES
+    )
+    if length > limit:
+        raise LimitExceededError(
+            f"{kind.name.lower()} frame of {length} bytes is over the limit of {limit}; a client raises "
+            "Bounds.frame_bytes or Bounds.metadata_bytes to receive it"
+        )
+    return FrameHeader(kind, tag, length)

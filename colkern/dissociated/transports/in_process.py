@@ -1,0 +1,293 @@
+"""Clients in the process of their server: frames are queued, and addresses are those of the process.
+
+`inproc://name`
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.dissociated.body_locations import BodyLocations, Location
+from colkern.dissociated.bounds import Bounds
+from colkern.dissociated.leases import Frees, Lease
+from colkern.dissociated.tags import BodyType
+from colkern.dissociated.transports.connection import Announcement, Frame, FrameKind
+from colkern.dissociated.uri import ServiceUri
+from colkern.errors import InvalidArrowError
+from colkern.memory import HOST, Buffer, allocate_for_overwrite
+
+# All queues share it, so that one thread can wait for several.
+_CHANGED = threading.Condition()
+
+
+class _Queue:
+    """Frames in one direction, of so many bytes at most, or of one that is larger."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._bytes = 0
+        self.frames: deque[Frame] = deque()
+        self.has_ended = False
+
+    def put(self, frame: Frame) -> None:
+        size = frame.data.size
+        with _CHANGED:
+            _CHANGED.wait_for(
+                lambda: self.has_ended or not self._bytes or self._bytes + size <= self._most
+            )
+            if self.has_ended:
+                raise BrokenPipeError("the other side has closed the connection")
+            self.frames.append(frame)
+            self._bytes += size
+            _CHANGED.notify_all()
+
+    def get(self, timeout: float | None) -> Frame | None:
+        with _CHANGED:
+            if not _CHANGED.wait_for(lambda: self.is_readable, timeout):
+                raise TimeoutError("nothing came in time")
+            if not self.frames:
+                return None
+            frame = self.frames.popleft()
+            self._bytes -= frame.data.size
+            _CHANGED.notify_all()
+            return frame
+
+    @property
+    def is_readable(self) -> bool:
+        return bool(self.frames) or self.has_ended
+
+    def end(self, *, drop: bool) -> None:
+        with _CHANGED:
+            self.has_ended = True
+            if drop:
+                self.frames.clear()
+            _CHANGED.notify_all()
+
+
+class InProcessConnection:
+    """One side of two queues.
+
+    Args:
+        outgoing: What the other side receives.
+        incoming: What it sends.
+        announced: What the server has announced over this connection.
+    """
+
+    def __init__(self, outgoing: _Queue, incoming: _Queue, announced: _Announced) -> None:
+        self._outgoing = outgoing
+        self.incoming = incoming
+        self.announced = announced
+
+    def send(
+        self,
+        kind: FrameKind,
+        size: int,
+        chunks: Iterable[Any],
+        tag: int = 0,
+        descriptor: int | None = None,
+    ) -> None:
+        """Send a frame, whose bytes are copied once; see `Connection.send`."""
+        assert descriptor is None
+        self._outgoing.put(Frame(kind, tag, _joined(size, chunks)))
+
+    def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
+        """Send a small frame; see `Connection.try_send`."""
+        # Arrays die wherever the garbage collector runs, also while their thread has the lock.
+        if not _CHANGED.acquire(blocking=False):
+            return False
+        try:
+            if not self._outgoing.has_ended:
+                self._outgoing.frames.append(Frame(kind, tag, _joined(len(data), [data])))
+                _CHANGED.notify_all()
+        finally:
+            _CHANGED.release()
+        return True
+
+    def receive(self, timeout: float | None) -> Frame | None:
+        """The next frame; see `Connection.receive`."""
+        return self.incoming.get(timeout)
+
+    def finish(self) -> None:
+        """Nothing more is sent; see `Connection.finish`."""
+        self._outgoing.end(drop=False)
+
+    def stop_receiving(self) -> None:
+        """Nothing more is received; see `Connection.stop_receiving`."""
+        self.incoming.end(drop=True)
+
+    def close(self) -> None:
+        """Close both directions; see `Connection.close`."""
+        self._outgoing.end(drop=False)
+        self.incoming.end(drop=True)
+
+
+def _joined(size: int, chunks: Iterable[Any]) -> NDArray[np.uint8]:
+    data = allocate_for_overwrite(size, np.uint8)
+    filled = 0
+    for chunk in chunks:
+        bytes_ = np.frombuffer(chunk, np.uint8)
+        data[filled : filled + bytes_.size] = bytes_
+        filled += bytes_.size
+    return data
+
+
+class InProcessListener:
+    """A name in this process."""
+
+    remote_handle: bytes | None = None
+
+    def __init__(self, address: str, bounds: Bounds, forget: Callable[[str], Any]) -> None:
+        self.address = address
+        self._bounds = bounds
+        self._forget = forget
+        self._clients: deque[InProcessConnection] = deque()
+        self._is_closed = False
+
+    def connect(self) -> InProcessConnection:
+        """A new client's side."""
+        up, down = _Queue(self._bounds.pending_bytes), _Queue(self._bounds.pending_bytes)
+        announced = _Announced()
+        with _CHANGED:
+            if self._is_closed:
+                raise ConnectionRefusedError(f"inproc://{self.address} is closed")
+            self._clients.append(InProcessConnection(down, up, announced))
+            _CHANGED.notify_all()
+        return InProcessConnection(up, down, announced)
+
+    def accept(self) -> InProcessConnection | None:
+        """The next client; see `Listener.accept`."""
+        with _CHANGED:
+            _CHANGED.wait_for(lambda: self._clients or self._is_closed)
+            return self._clients.popleft() if self._clients else None
+
+    def close(self) -> None:
+        """Take no more clients."""
+        self._forget(self.address)
+        with _CHANGED:
+            self._is_closed = True
+            for client in self._clients:
+                client.close()
+            self._clients.clear()
+            _CHANGED.notify_all()
+
+
+class _Announced:
+    """What a server has announced to one client, by address; each is taken once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._buffers: dict[int, deque[Buffer]] = {}
+
+    def put(self, buffer: Buffer) -> None:
+        with self._lock:
+            self._buffers.setdefault(buffer.address, deque()).append(buffer)
+
+    def take(self, location: Location) -> Buffer:
+        with self._lock:
+            buffers = self._buffers.get(location.address)
+            if not buffers or buffers[0].size != location.length:
+                raise InvalidArrowError(
+                    f"{location.length} bytes at {location.address:#x} have not been announced"
+                )
+            buffer = buffers.popleft()
+            if not buffers:
+                del self._buffers[location.address]
+            return buffer
+
+
+class _Announcer:
+    """Buffers are where they are, on whatever device that is."""
+
+    def __init__(self, announced: _Announced) -> None:
+        self._announced = announced
+
+    def announce(self, buffers: Sequence[Buffer]) -> Announcement:
+        """Announce buffers by their addresses; see `Announcer.announce`."""
+        with_bytes = [buffer for buffer in buffers if buffer.size]
+        for buffer in with_bytes:
+            self._announced.put(buffer)
+        body = BodyLocations.of(
+            [Location(buffer.address if buffer.size else 0, buffer.size) for buffer in buffers]
+        )
+        return Announcement(body, list(with_bytes), body.total, 0)
+
+
+class _Reach:
+    """The buffers that have been announced."""
+
+    def __init__(self, announced: _Announced) -> None:
+        self._announced = announced
+
+    def take(self, frame: Frame) -> None:
+        """There are no segments in one process."""
+        raise InvalidArrowError("a segment within one process")
+
+    def buffers(self, body: BodyLocations, frees: Frees) -> list[Buffer]:
+        """The announced buffers; see `Reach.buffers`.
+
+        Those of a device are freed at once: what is handed out keeps them alive by itself.
+        """
+        found = [self._announced.take(location) for location in body.buffers if location.length]
+        lease = Lease(body.addresses(), frees, found)
+        return [
+            Buffer.from_address(buffer.address, buffer.size, (lease, buffer))
+            if buffer.device == HOST
+            else buffer
+            for buffer in found
+        ]
+
+
+class InProcess:
+    """The transport."""
+
+    body_type = BodyType.LOCATIONS
+
+    def __init__(self) -> None:
+        self._listeners: dict[str, InProcessListener] = {}
+        self._numbers = itertools.count(1)
+
+    def listen(self, address: str, *, bounds: Bounds, remote: bool) -> InProcessListener:
+        """Take a name, or any if it is empty; see `Transport.listen`."""
+        address = address or f"service-{next(self._numbers)}"
+        listener = InProcessListener(address, bounds, lambda name: self._listeners.pop(name, None))
+        if self._listeners.setdefault(address, listener) is not listener:
+            raise OSError(f"inproc://{address}: there is a service of that name")
+        return listener
+
+    def connect(
+        self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None
+    ) -> InProcessConnection:
+        """Connect to a name; see `Transport.connect`."""
+        listener = self._listeners.get(uri.address)
+        if listener is None:
+            raise ConnectionRefusedError(f"inproc://{uri.address}: no such service here")
+        return listener.connect()
+
+    def wait(self, connections: Sequence[Any], timeout: float | None) -> list[InProcessConnection]:
+        """Wait for several connections; see `Transport.wait`."""
+        ready: list[InProcessConnection] = []
+
+        def found() -> list[InProcessConnection]:
+            ready[:] = [each for each in connections if each.incoming.is_readable]
+            return ready
+
+        with _CHANGED:
+            _CHANGED.wait_for(found, timeout)
+        return ready
+
+    def announcer(self, connection: InProcessConnection, remote_handle: bytes | None) -> _Announcer:
+        """How buffers are announced; see `Transport.announcer`."""
+        return _Announcer(connection.announced)
+
+    def reach(
+        self, connection: InProcessConnection, uri: ServiceUri, *, sealed_only: bool
+    ) -> _Reach:
+        """How announced buffers are reached; see `Transport.reach`."""
+        return _Reach(connection.announced)

@@ -1,0 +1,80 @@
+"""Listening sockets."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import socket
+import time
+import weakref
+from collections.abc import Callable
+
+from colkern.dissociated.transports.framing import REQUEST_LIMITS
+from colkern.dissociated.transports.sockets import SocketConnection
+
+_WAITING_CLIENTS = 128
+_SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_UNTIL_THERE_IS_MORE = 0.05
+
+
+class SocketListener:
+    """A listening socket.
+
+    Args:
+        listening: The socket, bound.
+        address: Where it is, as URIs say it.
+        prepare: What is set on each client's socket.
+        remove: What is left to do once it is closed.
+        remote_handle: What URIs give as `remote_handle`.
+    """
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        address: str,
+        *,
+        prepare: Callable[[socket.socket], None] = lambda _: None,
+        remove: Callable[[], None] = lambda: None,
+        remote_handle: bytes | None = None,
+    ) -> None:
+        listening.listen(_WAITING_CLIENTS)
+        self.address = address
+        self.remote_handle = remote_handle
+        self._listening = listening
+        self._prepare = prepare
+        # Also for a server that is never closed.
+        self._remove = weakref.finalize(self, remove)
+        self._is_closed = False
+
+    def accept(self) -> SocketConnection | None:
+        """The next client; see `Listener.accept`."""
+        while not self._is_closed:
+            try:
+                accepted, _ = self._listening.accept()
+            except OSError as error:
+                if self._is_closed:
+                    return None
+                if error.errno in _SCARCE:
+                    time.sleep(_UNTIL_THERE_IS_MORE)
+                elif error.errno != errno.ECONNABORTED:
+                    raise
+                continue
+            try:
+                self._prepare(accepted)
+            except OSError:
+                # It has gone before it was served.
+                accepted.close()
+                continue
+            return SocketConnection(accepted, REQUEST_LIMITS)
+        return None
+
+    def close(self) -> None:
+        """Take no more clients."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        # Wakes the thread that accepts.
+        with contextlib.suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        self._remove()

@@ -1,0 +1,260 @@
+"""Frames over stream sockets: bytes go between buffers and the socket, and are not joined or copied.
+
+Sockets block, and each wait happens within one system call that lets go of the GIL: a body is received
+by few calls, however large it is, in the memory that its columns will be slices of. An event loop
+would be asked again for each part that the kernel has ready.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import errno
+import os
+import select
+import socket
+import struct
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.dissociated.transports.connection import Frame, FrameKind
+from colkern.dissociated.transports.framing import (
+    HEADER_BYTES,
+    FrameLimits,
+    encode_header,
+    parse_header,
+)
+from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
+from colkern.memory import allocate_for_overwrite
+
+_MOST_CHUNKS = 512
+"""What one call sends; systems take 1024 at most."""
+
+_DESCRIPTOR_BYTES = array.array("i").itemsize
+
+
+class SocketConnection:
+    """A connection over a stream socket.
+
+    Args:
+        connected: The socket, which is closed with the connection.
+        limits: How large frames may be that are received.
+        takes_descriptors: Whether frames may hand over descriptors, which needs a Unix socket.
+    """
+
+    def __init__(
+        self, connected: socket.socket, limits: FrameLimits, *, takes_descriptors: bool = False
+    ) -> None:
+        connected.settimeout(None)
+        self._socket = connected
+        self._limits = limits
+        self._takes_descriptors = takes_descriptors
+        self._sending = threading.Lock()
+        # What is left of a frame that could be sent in part only.
+        self._unsent = b""
+        self._timeout: float | None = None
+        self._is_closed = False
+
+    def fileno(self) -> int:
+        """The socket's descriptor; -1 once it is closed."""
+        return self._socket.fileno()
+
+    def send(
+        self,
+        kind: FrameKind,
+        size: int,
+        chunks: Iterable[Any],
+        tag: int = 0,
+        descriptor: int | None = None,
+    ) -> None:
+        """Send a frame; see `Connection.send`."""
+        header = encode_header(kind, tag, size)
+        # What lies in host memory as a list stays as it is, and is sent together.
+        together = _MOST_CHUNKS if isinstance(chunks, Sequence) else 1
+        rest = iter(chunks)
+        with self._sending:
+            try:
+                if self._unsent:
+                    self._send_all([self._unsent])
+                    self._unsent = b""
+                first = [header, *islice(rest, together)]
+                self._send_all(first, [] if descriptor is None else [descriptor])
+                while part := list(islice(rest, together)):
+                    self._send_all(part)
+            except BaseException:
+                # What came behind a part of a frame would be taken for the rest of it. What the other side
+                # has said may still be received.
+                self.finish()
+                raise
+
+    def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
+        """Send a small frame if that can be done at once; see `Connection.try_send`."""
+        if not self._sending.acquire(blocking=False):
+            return False
+        try:
+            if self._unsent:
+                sent = self._socket.send(self._unsent, socket.MSG_DONTWAIT)
+                self._unsent = self._unsent[sent:]
+                if self._unsent:
+                    return False
+            frame = encode_header(kind, tag, len(data)) + data
+            sent = self._socket.send(frame, socket.MSG_DONTWAIT)
+            self._unsent = frame[sent:]
+            return True
+        except BlockingIOError:
+            return False
+        except OSError:
+            # Whoever receives will be told.
+            return True
+        finally:
+            self._sending.release()
+
+    def receive(self, timeout: float | None) -> Frame | None:
+        """The next frame; see `Connection.receive`."""
+        try:
+            return self._receive(timeout)
+        except OSError:
+            if self._is_closed:
+                return None
+            raise
+
+    def finish(self) -> None:
+        """Nothing more is sent; see `Connection.finish`."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+
+    def stop_receiving(self) -> None:
+        """Nothing more is received; see `Connection.stop_receiving`."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RD)
+
+    def close(self) -> None:
+        """Close it; see `Connection.close`."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        # A thread that waits in a call on it is woken by this, and not by closing the descriptor.
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def _send_all(self, chunks: list[Any], descriptors: Sequence[int] = ()) -> None:
+        views = [view for view in map(_flat, chunks) if view.nbytes]
+        rights = array.array("i", descriptors)
+        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)] if descriptors else []
+        while views:
+            sent = self._socket.sendmsg(views, ancillary)
+            ancillary = []
+            while views and sent >= views[0].nbytes:
+                sent -= views.pop(0).nbytes
+            if sent:
+                views[0] = views[0][sent:]
+
+    def _receive(self, timeout: float | None) -> Frame | None:
+        self._set_timeout(timeout)
+        header = bytearray(HEADER_BYTES)
+        descriptors = self._receive_header(header)
+        if descriptors is None:
+            return None
+        try:
+            kind, tag, length = parse_header(bytes(header), self._limits)
+            if len(descriptors) > (kind is FrameKind.SEGMENT):
+                raise InvalidArrowError(
+                    f"{len(descriptors)} descriptors with a {kind.name.lower()} frame"
+                )
+            data = _allocated(length)
+            if self._fill(_flat(data)) < length:
+                raise _ended(f"a {kind.name.lower()} frame")
+        except BaseException:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            raise
+        return Frame(kind, tag, data, descriptors[0] if descriptors else None)
+
+    def _receive_header(self, header: bytearray) -> list[int] | None:
+        """Fill the header; the descriptors that came with it, or None at the end."""
+        view = memoryview(header)
+        descriptors: list[int] = []
+        filled = 0
+        if self._takes_descriptors:
+            filled, descriptors = self._receive_with_descriptors(view)
+            if not filled:
+                return None
+        filled += self._fill(view[filled:])
+        if filled == 0:
+            return None
+        if filled < HEADER_BYTES:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            raise _ended("a frame's header")
+        return descriptors
+
+    def _receive_with_descriptors(self, view: memoryview) -> tuple[int, list[int]]:
+        room = socket.CMSG_SPACE(_DESCRIPTOR_BYTES)
+        with _waiting():
+            filled, ancillary, _, _ = self._socket.recvmsg_into(
+                [view], room, socket.MSG_WAITALL | socket.MSG_CMSG_CLOEXEC
+            )
+        descriptors = array.array("i")
+        for level, kind, data in ancillary:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                descriptors.frombytes(data[: len(data) - len(data) % _DESCRIPTOR_BYTES])
+        return filled, descriptors.tolist()
+
+    def _fill(self, view: memoryview) -> int:
+        """Fill memory; how many bytes: fewer where the other side has ended."""
+        filled = 0
+        while filled < view.nbytes:
+            with _waiting():
+                received = self._socket.recv_into(view[filled:], 0, socket.MSG_WAITALL)
+            if not received:
+                break
+            filled += received
+        return filled
+
+    def _set_timeout(self, timeout: float | None) -> None:
+        """Of the kernel, since Python's own would ask it once more for each call."""
+        if timeout == self._timeout:
+            return
+        seconds = 0.0 if timeout is None else max(timeout, 1e-3)
+        value = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, value)
+        self._timeout = timeout
+
+
+@contextlib.contextmanager
+def _waiting() -> Iterator[None]:
+    try:
+        yield
+    except BlockingIOError:
+        raise TimeoutError("nothing came in time") from None
+
+
+def _ended(part: str) -> StreamError:
+    return StreamError(errno.ECONNRESET, f"the other side has gone within {part}")
+
+
+def _flat(chunk: Any) -> memoryview:
+    return memoryview(chunk).cast("B")
+
+
+def _allocated(length: int) -> NDArray[np.uint8]:
+    try:
+        return allocate_for_overwrite(length, np.uint8)
+    except MemoryError:
+        raise LimitExceededError(f"no memory for a frame of {length} bytes") from None
+
+
+def readable(connections: Sequence[Any], timeout: float | None) -> list[Any]:
+    """Those of several connections over sockets that have something to receive."""
+    poll = select.poll()
+    by_descriptor = {connection.fileno(): connection for connection in connections}
+    for descriptor in by_descriptor:
+        poll.register(descriptor, select.POLLIN)
+    milliseconds = None if timeout is None else max(timeout * 1000, 0)
+    return [by_descriptor[descriptor] for descriptor, _ in poll.poll(milliseconds)]

@@ -1,0 +1,91 @@
+"""TCP: `tcp://host:port`. Bodies are packed."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import socket
+from collections.abc import Sequence
+from typing import Any
+
+from colkern.dissociated.bounds import Bounds
+from colkern.dissociated.tags import BodyType
+from colkern.dissociated.transports.framing import limits_of
+from colkern.dissociated.transports.listening import SocketListener
+from colkern.dissociated.transports.sockets import SocketConnection, readable
+from colkern.dissociated.uri import ServiceUri
+
+_QUIET_SECONDS = 10
+_PROBES = 3
+_UNACKNOWLEDGED_SECONDS = 30
+"""A machine that has gone without a word is noticed after so long, by the kernel."""
+
+
+class Tcp:
+    """The transport."""
+
+    body_type = BodyType.PACKED
+
+    def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
+        """Listen at `host:port`; see `Transport.listen`."""
+        host, port = _host_and_port(address or "127.0.0.1:0")
+        family, _, _, _, place = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        if not remote and not ipaddress.ip_address(str(place[0]).partition("%")[0]).is_loopback:
+            raise ValueError(
+                f"uri: other machines reach {host!r}; pass remote=True and a token to serve them"
+            )
+        listening = socket.socket(family)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(place)
+            bound = listening.getsockname()[1]
+            return SocketListener(listening, _joined(host, bound), prepare=_prepare)
+        except BaseException:
+            listening.close()
+            raise
+
+    def connect(
+        self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None
+    ) -> SocketConnection:
+        """Connect to `host:port`; see `Transport.connect`."""
+        connected = socket.create_connection(_host_and_port(uri.address), timeout)
+        _prepare(connected)
+        return SocketConnection(connected, limits_of(bounds))
+
+    def wait(
+        self, connections: Sequence[SocketConnection], timeout: float | None
+    ) -> list[SocketConnection]:
+        """Wait for several connections; see `Transport.wait`."""
+        return readable(connections, timeout)
+
+    def announcer(self, connection: Any, remote_handle: bytes | None) -> None:
+        """Machines have no memory in common."""
+
+    def reach(self, connection: Any, uri: ServiceUri, *, sealed_only: bool) -> None:
+        """Machines have no memory in common."""
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    host, colon, port = address.rstrip("/").rpartition(":")
+    if not colon or not (port.isascii() and port.isdigit()) or int(port) > 0xFFFF:
+        raise ValueError(f"uri: expected tcp://host:port, got tcp://{address}")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def _joined(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _prepare(connected: socket.socket) -> None:
+    options = {
+        (socket.IPPROTO_TCP, socket.TCP_NODELAY): 1,
+        (socket.SOL_SOCKET, socket.SO_KEEPALIVE): 1,
+        (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE): _QUIET_SECONDS,
+        (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL): math.ceil(_QUIET_SECONDS / _PROBES),
+        (socket.IPPROTO_TCP, socket.TCP_KEEPCNT): _PROBES,
+        (socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT): _UNACKNOWLEDGED_SECONDS * 1000,
+    }
+    for (level, option), value in options.items():
+        connected.setsockopt(level, option, value)

@@ -1,0 +1,85 @@
+"""What may be written: batches, iterables of them, and objects of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from colkern.arrays import RecordBatch, RecordBatchStream
+from colkern.schema import Schema, same_type
+
+
+def check_schema(found: Schema, expected: Schema) -> None:
+    """Raise `ValueError` unless names, types and nullability of a batch are those expected."""
+    if found is expected:
+        return
+    if len(found) != len(expected):
+        raise ValueError(f"data: a batch of {len(found)} columns, the schema has {len(expected)}")
+    for position, (ours, theirs) in enumerate(zip(expected, found, strict=True)):
+        if ours is theirs:
+            continue
+        same = ours.name == theirs.name and ours.nullable == theirs.nullable
+        if not same or not same_type(ours.type, theirs.type):
+            raise ValueError(f"data: column {position} is {theirs}, the schema has {ours}")
+
+
+def _gives(data: Any, what: str) -> bool:
+    """Whether it has a method of the Arrow PyCapsule interface for that, on the host or on a device."""
+    return hasattr(data, f"__arrow_c_{what}__") or hasattr(data, f"__arrow_c_device_{what}__")
+
+
+def batches_of(data: Any) -> Iterator[RecordBatch]:
+    """The batches of a batch, an iterable of batches, or an object with Arrow's PyCapsule interface.
+
+    Raises:
+        TypeError: If it is none of these.
+    """
+    if isinstance(data, RecordBatch):
+        yield data
+    # A string's characters are strings again.
+    elif isinstance(data, RecordBatchStream | Sequence) and not isinstance(data, str | bytes):
+        for item in data:
+            yield from batches_of(item)
+    # One batch first: as a stream a batch without rows may be none.
+    elif _gives(data, "array"):
+        from colkern.interchange import import_batch
+
+        yield import_batch(data)
+    elif _gives(data, "stream"):
+        from colkern.interchange import import_stream
+
+        yield from import_stream(data)
+    elif isinstance(data, Iterable) and not isinstance(data, str | bytes):
+        for item in data:
+            yield from batches_of(item)
+    else:
+        raise TypeError(
+            f"data: expected record batches or an object with Arrow's PyCapsule interface, "
+            f"got {type(data).__name__}"
+        )
+
+
+def with_schema(data: Any) -> tuple[Schema, Iterator[RecordBatch]]:
+    """The schema of some batches, and the batches.
+
+    Raises:
+        ValueError: If there is no batch, and nothing else that has the schema.
+        TypeError: As `batches_of`.
+    """
+    if isinstance(getattr(data, "schema", None), Schema):
+        return data.schema, batches_of(data)
+    if _gives(data, "stream") and not _gives(data, "array"):
+        from colkern.interchange import import_stream
+
+        stream = import_stream(data)
+        return stream.schema, iter(stream)
+    batches = batches_of(data)
+    first = next(batches, None)
+    if first is None:
+        raise ValueError("data: no batch, so no schema; use new_stream or new_file with one")
+    return first.schema, _chained(first, batches)
+
+
+def _chained(first: RecordBatch, rest: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
+    yield first
+    yield from rest

@@ -5,6 +5,7 @@ Dissociated IPC protocol: "Client Sequence", step 5.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from colkern.dissociated.body_locations import encode_addresses
 
 _MOST_ADDRESSES = 1 << 16
 """What one message frees."""
+
+_SECONDS_UNTIL_NEXT_TRY = 0.01
 
 
 class Lease:
@@ -78,6 +81,7 @@ class Frees:
                 return
             try:
                 if not self._send_waiting():
+                    self._try_later()
                     return
                 if self._is_over and not self._in_use:
                     self._close()
@@ -89,6 +93,14 @@ class Frees:
         """The stream is over: the connection is closed as soon as nothing of it is in use."""
         self._is_over = True
         self.send()
+
+    def _try_later(self) -> None:
+        """Whoever let the last array go may never come back."""
+        timer = threading.Timer(_SECONDS_UNTIL_NEXT_TRY, self.send)
+        timer.daemon = True
+        # There are no new threads while the process ends; that frees all.
+        with contextlib.suppress(RuntimeError):
+            timer.start()
 
     def _send_waiting(self) -> bool:
         while self._waiting:

@@ -8,7 +8,7 @@
 Bodies stay in shared or device memory, or are sent packed; arrow.apache.org/docs/format/DissociatedIPC.
 """
 
-from colkern.dissociated.asynchronous import AsyncReader, connect_async, serve_async
+from colkern.dissociated.asynchronous import AsyncReader, AsyncServer, connect_async, serve_async
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
 from colkern.dissociated.connecting import ServiceReader, connect
 from colkern.dissociated.serving import Server, serve
@@ -19,6 +19,7 @@ from colkern.dissociated.uri import ServiceUri, parse_uri
 __all__ = [
     "DEFAULT_BOUNDS",
     "AsyncReader",
+    "AsyncServer",
     "Bounds",
     "Server",
     "ServiceReader",

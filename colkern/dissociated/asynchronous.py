@@ -98,9 +98,49 @@ async def connect_async(uri: str, identifier: bytes | str = b"", **options: Any)
     return AsyncReader(reader, thread)
 
 
+class AsyncServer:
+    """A server whose closing does not hold up the loop; an asynchronous context manager.
+
+    Args:
+        server: The server.
+        source: What is cancelled when it is closed.
+    """
+
+    def __init__(self, server: Server, source: AsyncBatches | None) -> None:
+        self.server = server
+        self._source = source
+
+    @property
+    def uri(self) -> str:
+        """What clients connect to."""
+        return self.server.uri
+
+    @property
+    def data_uri(self) -> str | None:
+        """What they connect to for bodies, where that is another service."""
+        return self.server.data_uri
+
+    async def close(self) -> None:
+        """Take no more clients, leave those there are, and cancel the source."""
+        if self._source is not None:
+            self._source.cancel()
+        await asyncio.to_thread(self.server.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+
 async def serve_async(
     source: Any, *args: Any, schema: Schema | None = None, **options: Any
-) -> Server:
+) -> AsyncServer:
     """Serve record batches; see `serve`, whose arguments it takes.
 
     Args:
@@ -112,8 +152,9 @@ async def serve_async(
     Raises:
         TypeError: If an asynchronous iterator comes without a schema.
     """
-    if hasattr(source, "__anext__"):
-        if schema is None:
-            raise TypeError("schema: an asynchronous iterator needs one")
-        source = AsyncBatches(schema, source, asyncio.get_running_loop())
-    return serve(source, *args, **options)
+    if not hasattr(source, "__anext__"):
+        return AsyncServer(serve(source, *args, **options), None)
+    if schema is None:
+        raise TypeError("schema: an asynchronous iterator needs one")
+    batches = AsyncBatches(schema, source, asyncio.get_running_loop())
+    return AsyncServer(serve(batches, *args, **options), batches)

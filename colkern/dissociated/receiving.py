@@ -6,6 +6,7 @@ Dissociated IPC protocol: "Client Sequence".
 from __future__ import annotations
 
 import errno
+import os
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -141,6 +142,8 @@ class ReceivedMessages:
             text = frame.data.tobytes().decode(errors="replace")
             raise StreamError(errno.EIO, f"the server reports: {text}")
         elif frame.kind is not FrameKind.HEARTBEAT:
+            if frame.descriptor is not None:
+                os.close(frame.descriptor)
             raise InvalidArrowError(
                 f"a {frame.kind.name.lower()} frame, which does not belong on this connection"
             )

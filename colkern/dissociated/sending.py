@@ -128,9 +128,10 @@ class Sending:
         return self._stream.outstanding_bytes
 
     def _fail(self, reason: str) -> None:
+        data = encode_failure(reason)
         for connection in self._connections():
             with contextlib.suppress(OSError):
-                send_failure(connection, reason)
+                connection.send(FrameKind.FAILURE, len(data), [data])
 
     def beat(self) -> None:
         """Tell the client that the server is alive, or that it waits for it."""
@@ -208,10 +209,9 @@ class Sending:
                 raise BrokenPipeError("the client has gone")
 
 
-def send_failure(connection: Connection, reason: str) -> None:
-    """Tell a client why there is no more; the protocol has no message for that."""
-    data = reason.encode()[:_FAILURE_BYTES]
-    connection.send(FrameKind.FAILURE, len(data), [data])
+def encode_failure(reason: str) -> bytes:
+    """What tells a client why there is no more; the protocol has no message for that."""
+    return reason.encode()[:_FAILURE_BYTES]
 
 
 def _told(error: Exception) -> str:

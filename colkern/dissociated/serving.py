@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Self
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
 from colkern.dissociated.hello import Hello, parse_hello
 from colkern.dissociated.protocol.server import ServerStream
-from colkern.dissociated.sending import Sending, StreamOptions
+from colkern.dissociated.sending import Sending, StreamOptions, encode_failure
 from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.tags import BodyType
 from colkern.dissociated.traffic import Traffic
@@ -171,7 +171,7 @@ class Server:
         thread = threading.Thread(target=run, name=f"colkern-{name}", daemon=True)
         with self._lock:
             self._threads.add(thread)
-        thread.start()
+            thread.start()
 
     def _accept(self, service: _Service) -> None:
         while (connection := service.listener.accept()) is not None:
@@ -210,7 +210,7 @@ class Server:
                 self._connections.discard(connection)
 
     def _refuse(self, connection: Connection, reason: str) -> None:
-        connection.try_send(FrameKind.FAILURE, reason.encode()[:4096])
+        connection.try_send(FrameKind.FAILURE, encode_failure(reason))
 
     def _asked(self, service: _Service, connection: Connection) -> _Asked:
         """Wait for a client to say hello and ask; raises if it does not, or must not."""

@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import Future
 from typing import Any
 
 from colkern.arrays import RecordBatch, RecordBatchStream
@@ -92,6 +93,7 @@ class AsyncBatches:
         self.schema = schema
         self._batches = batches
         self._loop = loop
+        self._step: Future[RecordBatch | None] | None = None
 
     def __iter__(self) -> Iterator[RecordBatch]:
         return self
@@ -100,10 +102,16 @@ class AsyncBatches:
         async def step() -> RecordBatch | None:
             return await anext(self._batches, None)
 
-        batch = asyncio.run_coroutine_threadsafe(step(), self._loop).result()
+        self._step = asyncio.run_coroutine_threadsafe(step(), self._loop)
+        batch = self._step.result()
         if batch is None:
             raise StopIteration
         return batch
+
+    def cancel(self) -> None:
+        """Cancel what waits for the next batch."""
+        if self._step is not None:
+            self._step.cancel()
 
 
 def _finder(sources: Any) -> Callable[[bytes], Source]:

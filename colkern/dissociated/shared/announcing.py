@@ -66,10 +66,11 @@ class SegmentAnnouncer:
     def _placed(self, buffers: Sequence[Buffer]) -> tuple[Block, Sequence[int]]:
         placement = placed([buffer.size for buffer in buffers])
         block = self._blocks.take(placement.size)
+        starts = [block.start + start for start in placement.starts]
         room = block.segment.bytes(read_only=False)
-        for start, buffer in zip(placement.starts, _on_host(buffers), strict=True):
+        for start, buffer in zip(starts, _on_host(buffers), strict=True):
             room[start : start + buffer.size] = buffer.array
-        return block, placement.starts
+        return block, starts
 
     def _location(self, segment: Segment, address: int, size: int) -> Location:
         base = self._bases.get(segment)

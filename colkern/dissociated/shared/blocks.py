@@ -1,4 +1,7 @@
-"""Segments that bodies are placed in, one each; used again once the client has freed all of it."""
+"""Where bodies are placed: one after the other in large segments, each used again once it is all free.
+
+Segments are large as each takes descriptors of both processes, of which there are few.
+"""
 
 from __future__ import annotations
 
@@ -6,34 +9,35 @@ import threading
 
 from colkern.dissociated.shared.segments import Segment
 
-_LEAST = 1 << 16
+_SEGMENT_BYTES = 1 << 26
 
 
 class Blocks:
     """The blocks of one connection. No other connection's client ever sees them.
 
     Args:
-        most_free: How many bytes to keep that are not in use.
+        most_free: How many bytes of free segments to keep.
     """
 
     def __init__(self, most_free: int) -> None:
         self._most_free = most_free
         self._free: list[Segment] = []
-        # Blocks come back wherever the garbage collector runs, also while their thread is in here.
+        self._current: _Filling | None = None
+        # Blocks end wherever the garbage collector runs, also while their thread is in here.
         self._lock = threading.RLock()
 
     def take(self, size: int) -> Block:
-        """A block of at least so many bytes, of any content."""
+        """A block of so many bytes, of any content; its start is a multiple of 64 if all sizes are."""
         with self._lock:
-            fitting = [each for each in self._free if size <= each.size <= 2 * max(size, _LEAST)]
-            if fitting:
-                segment = min(fitting, key=lambda each: each.size)
-                self._free.remove(segment)
-                return Block(self, segment)
-        return Block(self, Segment.anonymous(_rounded(size)))
+            current = self._current
+            if current is None or current.left < size:
+                # The one before is free once the blocks in it are gone.
+                self._current = None
+                current = self._current = _Filling(self, self._segment_for(size))
+            return current.take(size)
 
     def give_back(self, segment: Segment) -> None:
-        """A block that nobody uses any more."""
+        """No block of a segment is used any more."""
         with self._lock:
             self._free.append(segment)
 
@@ -45,22 +49,59 @@ class Blocks:
                 dropped.append(self._free.pop(0))
             return dropped
 
+    def _segment_for(self, size: int) -> Segment:
+        least = max(_rounded(size), _SEGMENT_BYTES)
+        fitting = [segment for segment in self._free if size <= segment.size <= 2 * least]
+        if not fitting:
+            return Segment.anonymous(least)
+        segment = min(fitting, key=lambda each: each.size)
+        self._free.remove(segment)
+        return segment
 
-class Block:
-    """A segment in use; it is free again when this is gone."""
 
-    __slots__ = ("_blocks", "segment")
+class _Filling:
+    """A segment that blocks are taken from; it is free again when they are gone, and this is."""
+
+    __slots__ = ("_blocks", "_taken", "segment")
 
     def __init__(self, blocks: Blocks, segment: Segment) -> None:
         self._blocks = blocks
+        self._taken = 0
         self.segment = segment
 
     def __del__(self) -> None:
         self._blocks.give_back(self.segment)
 
+    @property
+    def left(self) -> int:
+        return self.segment.size - self._taken
+
+    def take(self, size: int) -> Block:
+        start, self._taken = self._taken, self._taken + size
+        return Block(self, start)
+
+
+class Block:
+    """A part of a segment.
+
+    Args:
+        filling: The segment.
+        start: Where the block begins in it.
+    """
+
+    __slots__ = ("_filling", "start")
+
+    def __init__(self, filling: _Filling, start: int) -> None:
+        self._filling = filling
+        self.start = start
+
+    @property
+    def segment(self) -> Segment:
+        """The segment that it is in."""
+        return self._filling.segment
+
 
 def _rounded(size: int) -> int:
-    """The size with all but its three highest bits rounded up: blocks of few sizes fit again."""
-    size = max(size, _LEAST)
-    step = (1 << size.bit_length()) >> 3
+    """The size with all but its three highest bits rounded up: segments of few sizes fit again."""
+    step = (1 << size.bit_length()) >> 3 or 1
     return -(-size // step) * step

@@ -60,7 +60,12 @@ class SocketListener:
                 elif error.errno != errno.ECONNABORTED:
                     raise
                 continue
-            self._prepare(accepted)
+            try:
+                self._prepare(accepted)
+            except OSError:
+                # It has gone before it was served.
+                accepted.close()
+                continue
             return SocketConnection(accepted, REQUEST_LIMITS)
         return None
 

@@ -121,7 +121,7 @@ class SocketConnection:
             return None
         try:
             kind, tag, length = parse_header(bytes(header), self._limits)
-            if len(descriptors) != (kind is FrameKind.SEGMENT and length != 0):
+            if len(descriptors) > (kind is FrameKind.SEGMENT):
                 raise InvalidArrowError(f"{len(descriptors)} descriptors with a {kind.name} frame")
             data = _allocated(length)
             if self._fill(_flat(data)) < length:

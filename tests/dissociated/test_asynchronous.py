@@ -1,0 +1,93 @@
+"""`connect_async` and `serve_async`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any
+
+import pytest
+
+from colkern import RecordBatch, record_batch
+from colkern.dissociated import connect_async, serve_async
+from colkern.errors import StreamError
+
+
+def batch(number: int) -> RecordBatch:
+    return record_batch({"n": [number, number + 1]})
+
+
+async def numbered(count: int) -> AsyncIterator[RecordBatch]:
+    for number in range(count):
+        await asyncio.sleep(0)
+        yield batch(number)
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(work, 30))
+
+
+@pytest.mark.parametrize("uri", ["inproc:", "tcp:127.0.0.1:0", "unix:", "shm:"])
+def test_asynchronous_source_and_reader(uri: str) -> None:
+    async def work() -> None:
+        async with (
+            await serve_async(numbered(5), uri, schema=batch(0).schema) as server,
+            await connect_async(server.uri) as reader,
+        ):
+            assert reader.schema == batch(0).schema
+            received = [each async for each in reader]
+        assert received == [batch(number) for number in range(5)]
+
+    run(work())
+
+
+def test_several_readers_take_turns() -> None:
+    async def work() -> None:
+        async with await serve_async([batch(k) for k in range(3)], "unix:") as server:
+            readers = [await connect_async(server.uri) for _ in range(4)]
+            found = await asyncio.gather(*[reader.read_all() for reader in readers])
+            assert [len(batches) for batches in found] == [3] * 4
+            for reader in readers:
+                await reader.close()
+
+    run(work())
+
+
+def test_error_of_an_asynchronous_source() -> None:
+    async def fails() -> AsyncIterator[RecordBatch]:
+        yield batch(0)
+        raise ZeroDivisionError("the second batch")
+
+    async def work() -> None:
+        async with (
+            await serve_async(fails(), "unix:", schema=batch(0).schema) as server,
+            await connect_async(server.uri) as reader,
+        ):
+            with pytest.raises(StreamError, match="the second batch"):
+                await reader.read_all()
+
+    run(work())
+
+
+def test_cancelling_leaves_the_stream() -> None:
+    async def stuck() -> AsyncIterator[RecordBatch]:
+        yield batch(0)
+        await asyncio.sleep(60)
+
+    async def work() -> None:
+        async with await serve_async(stuck(), "shm:", schema=batch(0).schema) as server:
+            async with await connect_async(server.uri) as reader:
+                kept = await anext(reader)
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(anext(reader), 0.05)
+            assert kept == batch(0)
+
+    run(work())
+
+
+def test_asynchronous_source_without_schema() -> None:
+    async def work() -> None:
+        with pytest.raises(TypeError, match="schema: an asynchronous iterator needs one"):
+            await serve_async(numbered(1), "inproc:")
+
+    run(work())

@@ -1,0 +1,115 @@
+"""Either side is killed (SIGKILL) within a stream: the other one notices, and keeps nothing."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from colkern import RecordBatch, record_batch
+from colkern.arrays import RecordBatchStream
+from colkern.dissociated import connect, serve
+from colkern.errors import InvalidArrowError, StreamError
+
+TIMEOUT = 5.0
+ROWS = 50_000
+
+SERVER = f"""
+import itertools, sys
+import numpy as np
+from colkern import record_batch
+from colkern.arrays import RecordBatchStream
+from colkern.dissociated import serve
+
+batch = record_batch({{"n": np.arange({ROWS})}})
+servers = [serve(lambda _: RecordBatchStream(batch.schema, itertools.repeat(batch)), uri)
+           for uri in ("tcp:127.0.0.1:0", "shm:")]
+print(*[server.uri for server in servers], flush=True)
+sys.stdin.read()
+"""
+
+CLIENT = """
+import sys
+from colkern.dissociated import connect
+
+readers = [connect(uri) for uri in sys.argv[1:]]
+kept = [next(reader) for reader in readers]
+print("reading", flush=True)
+sys.stdin.read()
+"""
+
+
+def wait_until(condition: Callable[[], Any], seconds: float = TIMEOUT) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it has not come so far"
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def child() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    started: list[subprocess.Popen[str]] = []
+
+    def start(code: str, *arguments: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def said(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+def test_server_is_killed(child: Callable[..., subprocess.Popen[str]]) -> None:
+    names = os.listdir("/dev/shm")
+    server = child(SERVER)
+    readers = [connect(uri, timeout=TIMEOUT) for uri in said(server).split()]
+    kept = [next(reader) for reader in readers]
+    server.kill()
+    start = time.monotonic()
+    for reader in readers:
+        # What was under way may still come, whole.
+        with pytest.raises((StreamError, InvalidArrowError), match=r"has gone|has ended within"):
+            reader.read_all()
+    assert time.monotonic() - start < TIMEOUT
+    for batch in kept:
+        assert np.array_equal(batch.column("n").buffers[1].view(np.dtype("<i8")), np.arange(ROWS))
+    assert os.listdir("/dev/shm") == names
+
+
+def test_client_is_killed(child: Callable[..., subprocess.Popen[str]]) -> None:
+    def endless() -> Iterator[RecordBatch]:
+        while True:
+            yield record_batch({"n": np.arange(ROWS)})
+
+    schema = record_batch({"n": np.arange(1)}).schema
+    with (
+        serve(lambda _: RecordBatchStream(schema, endless()), "tcp:127.0.0.1:0") as tcp,
+        serve(lambda _: RecordBatchStream(schema, endless()), "shm:") as shm,
+    ):
+        client = child(CLIENT, tcp.uri, shm.uri)
+        assert said(client) == "reading\n"
+        assert shm.outstanding_bytes > 0
+        assert tcp.num_streams == shm.num_streams == 1
+        client.kill()
+        wait_until(lambda: tcp.num_streams == shm.num_streams == 0)
+        gc.collect()
+        assert shm.outstanding_bytes == 0

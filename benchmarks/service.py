@@ -1,7 +1,7 @@
 """A process that serves one table in every way: `python -m benchmarks.service ROWS`.
 
-It prints where, as JSON; then, for each line, the bytes of bodies that were served in that way. It ends with
-its input: with the process that started it, however that ends.
+It prints where, as JSON; then, for each line, the bytes of bodies that were served in that way. It ends
+with its input: with the process that started it, however that ends.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ Bodies stay in shared or device memory, or are sent packed; arrow.apache.org/doc
 from colkern.dissociated.asynchronous import AsyncReader, AsyncServer, connect_async, serve_async
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
 from colkern.dissociated.connecting import ServiceReader, connect
-from colkern.dissociated.serving import Server, serve
+from colkern.dissociated.server import Server
+from colkern.dissociated.serving import serve
 from colkern.dissociated.shared.arena import SharedMemory
 from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.uri import ServiceUri, parse_uri

@@ -14,7 +14,8 @@ from typing import Any, Self, TypeVar
 
 from colkern.arrays import RecordBatch
 from colkern.dissociated.connecting import ServiceReader, connect
-from colkern.dissociated.serving import Server, serve
+from colkern.dissociated.server import Server
+from colkern.dissociated.serving import serve
 from colkern.dissociated.sources import AsyncBatches
 from colkern.dissociated.traffic import Traffic
 from colkern.schema import Schema

@@ -29,7 +29,7 @@ class Location(NamedTuple):
 
 
 class BodyLocations(NamedTuple):
-    """Where the buffers of a body are, in the order of the message's `Buffer`s.
+    """Where the buffers of a body are, in the order of the buffers in the message's metadata.
 
     Args:
         total: How many bytes they have together.

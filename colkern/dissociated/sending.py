@@ -78,7 +78,10 @@ class Sending:
         self._options = options
         self._traffic = traffic
         self._changed = threading.Condition()
-        self._is_over = False
+        # Without bodies nothing is freed.
+        self._freeing = metadata if bodies is None else bodies
+        self._is_left = False
+        self._is_gone = False
         self._is_waiting = False
 
     def run(self, open_source: Callable[[], RecordBatchStream]) -> None:
@@ -88,12 +91,12 @@ class Sending:
         """
         try:
             self._send_stream(open_source())
-        except Exception as error:  # noqa: BLE001 - whatever a source raises, and the connection
+        except BaseException as error:  # noqa: BLE001 - whatever a source raises, and the connection
             self._fail(_told(error))
         for connection in self._connections():
             connection.finish()
         with self._changed:
-            self._changed.wait_for(lambda: self._is_over or not self._stream.is_holding)
+            self._changed.wait_for(lambda: self._is_gone or not self._stream.is_holding)
 
     def receive(self, frame: Frame) -> None:
         """A frame of the client.
@@ -108,18 +111,17 @@ class Sending:
             self._changed.notify_all()
 
     def disconnected(self, connection: Connection) -> None:
-        """A connection has ended: unless it has carried all it had to, the client has gone.
+        """A connection has ended: nothing more is sent to the client.
 
-        Nothing more is sent to it then, and nothing is kept for it.
+        It still has what was announced to it, until the connection ends over which it frees.
         """
-        if connection is not self._bodies and self._stream.has_ended and self._bodies is not None:
-            connection.close()
-            return
         with self._changed:
-            self._is_over = True
-            self._stream.disconnected()
+            self._is_left = True
+            if connection is self._freeing:
+                self._stream.disconnected()
+                self._is_gone = True
             self._changed.notify_all()
-        for each in self._connections():
+        for each in self._connections() if connection is self._freeing else [connection]:
             each.close()
 
     @property
@@ -191,7 +193,7 @@ class Sending:
         self._wait_for(lambda: self._stream.may_announce(size))
         locations, owners, counted, placed = self._announcer.announce(body.buffers)
         with self._changed:
-            if self._is_over:
+            if self._is_gone:
                 raise BrokenPipeError("the client has gone")
             self._stream.announce(locations, owners, counted)
         self._traffic.announced_bytes += size
@@ -203,9 +205,9 @@ class Sending:
     def _wait_for(self, condition: Callable[[], Any]) -> None:
         with self._changed:
             self._is_waiting = True
-            self._changed.wait_for(lambda: self._is_over or condition())
+            self._changed.wait_for(lambda: self._is_left or condition())
             self._is_waiting = False
-            if self._is_over:
+            if self._is_left:
                 raise BrokenPipeError("the client has gone")
 
 
@@ -214,6 +216,6 @@ def encode_failure(reason: str) -> bytes:
     return reason.encode()[:_FAILURE_BYTES]
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     text = error.args[0] if isinstance(error, KeyError) and error.args else error
     return f"{type(error).__name__}: {text}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import itertools
 import mmap
 import os
 import struct
@@ -323,3 +324,17 @@ def test_only_sealed_segments(tmp_path: Path) -> None:
             pytest.raises(InvalidArrowError, match="its owner can cut short"),
         ):
             next(reader)
+
+
+@pytest.mark.parametrize("data_uri", [None, "shm:"])
+def test_what_is_in_use_is_kept_when_its_reader_is_closed(data_uri: str | None) -> None:
+    source = RecordBatchStream(batch().schema, itertools.repeat(batch()))
+    with serve(source, "shm:", data_uri=data_uri) as server:
+        with connect(server.uri, data_uri=server.data_uri) as reader:
+            kept = next(reader)
+        time.sleep(0.02)
+        assert server.num_streams == 1
+        assert server.outstanding_bytes >= 2 * 8 * ROWS
+        del kept
+        gc.collect()
+        wait_until(lambda: server.num_streams == 0)

@@ -86,8 +86,9 @@ class SocketConnection:
                 while part := list(islice(rest, together)):
                     self._send_all(part)
             except BaseException:
-                # What came behind a part of a frame would be taken for the rest of it.
-                self.close()
+                # What came behind a part of a frame would be taken for the rest of it. What the other side
+                # has said may still be received.
+                self.finish()
                 raise
 
     def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
@@ -114,23 +115,12 @@ class SocketConnection:
 
     def receive(self, timeout: float | None) -> Frame | None:
         """The next frame; see `Connection.receive`."""
-        self._set_timeout(timeout)
-        header = bytearray(HEADER_BYTES)
-        descriptors = self._receive_header(header)
-        if descriptors is None:
-            return None
         try:
-            kind, tag, length = parse_header(bytes(header), self._limits)
-            if len(descriptors) > (kind is FrameKind.SEGMENT):
-                raise InvalidArrowError(f"{len(descriptors)} descriptors with a {kind.name} frame")
-            data = _allocated(length)
-            if self._fill(_flat(data)) < length:
-                raise InvalidArrowError(f"the connection has ended within a {kind.name} frame")
-        except BaseException:
-            for descriptor in descriptors:
-                os.close(descriptor)
+            return self._receive(timeout)
+        except OSError:
+            if self._is_closed:
+                return None
             raise
-        return Frame(kind, tag, data, descriptors[0] if descriptors else None)
 
     def finish(self) -> None:
         """Nothing more is sent; see `Connection.finish`."""
@@ -163,6 +153,25 @@ class SocketConnection:
                 sent -= views.pop(0).nbytes
             if sent:
                 views[0] = views[0][sent:]
+
+    def _receive(self, timeout: float | None) -> Frame | None:
+        self._set_timeout(timeout)
+        header = bytearray(HEADER_BYTES)
+        descriptors = self._receive_header(header)
+        if descriptors is None:
+            return None
+        try:
+            kind, tag, length = parse_header(bytes(header), self._limits)
+            if len(descriptors) > (kind is FrameKind.SEGMENT):
+                raise InvalidArrowError(f"{len(descriptors)} descriptors with a {kind.name} frame")
+            data = _allocated(length)
+            if self._fill(_flat(data)) < length:
+                raise InvalidArrowError(f"the connection has ended within a {kind.name} frame")
+        except BaseException:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            raise
+        return Frame(kind, tag, data, descriptors[0] if descriptors else None)
 
     def _receive_header(self, header: bytearray) -> list[int] | None:
         """Fill the header; the descriptors that came with it, or None at the end."""

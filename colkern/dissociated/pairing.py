@@ -1,0 +1,65 @@
+"""Clients of two services, one for metadata and one for bodies: which connections are of one client."""
+
+from __future__ import annotations
+
+import threading
+from typing import Generic, TypeVar
+
+First = TypeVar("First")
+Result = TypeVar("Result")
+Key = tuple[bytes, bytes]
+
+
+class Half(Generic[First, Result]):
+    """What a client has asked at one of the services.
+
+    Args:
+        asked: What it has asked.
+    """
+
+    def __init__(self, asked: First) -> None:
+        self.asked = asked
+        self._event = threading.Event()
+        self._result: Result | None = None
+
+    def found(self, result: Result) -> None:
+        """It has asked at the other service; this came of it."""
+        self._result = result
+        self._event.set()
+
+    def result(self, timeout: float) -> Result:
+        """What came of it, once it has asked at the other service; raises `TimeoutError`."""
+        if not self._event.wait(timeout) or self._result is None:
+            raise TimeoutError
+        return self._result
+
+
+class Pairing(Generic[First, Result]):
+    """The halves that wait for their other half."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: dict[tuple[Key, str], Half[First, Result]] = {}
+
+    def other_or_wait(
+        self, key: Key, role: str, other: str, asked: First
+    ) -> tuple[Half[First, Result], bool]:
+        """The other half, and True; or, if it has not come, the half that waits for it from here on.
+
+        Args:
+            key: Which client, and what it asks for.
+            role: At which service it has asked.
+            other: The other one.
+            asked: What it has asked.
+        """
+        with self._lock:
+            waiting = self._waiting.pop((key, other), None)
+            if waiting is not None:
+                return waiting, True
+            half = self._waiting[key, role] = Half(asked)
+            return half, False
+
+    def forget(self, key: Key, role: str) -> None:
+        """A half waits no more."""
+        with self._lock:
+            self._waiting.pop((key, role), None)

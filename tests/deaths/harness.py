@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from deaths.holdings import Holdings, holdings
 from deaths.numbered import Numbered, check
-from deaths.victims import read_until_killed, serve_until_killed
+from deaths.victims import read_until_killed, serve_until_killed, wait_until_killed
 
 from colkern.dissociated import Server, connect, serve
 from colkern.errors import InvalidArrowError, StreamError
@@ -87,12 +87,13 @@ def run(seed: int, first: int, runs: int) -> Report:
     report = Report()
     with tempfile.TemporaryDirectory() as folder, ExitStack() as serving:
         servers = {way: serving.enter_context(_served(way, Path(folder, "ours"))) for way in WAYS}
-        # What a first run leaves on purpose, such as the process that others are forked from.
-        _serve_a_client(WAYS[0], servers[WAYS[0]], random.Random(seed))
+        with _victim(wait_until_killed):
+            # The process that others are forked from stays.
+            pass
+        before = _settled()
         for number in range(first, first + runs):
             way, chance = WAYS[number // 2 % len(WAYS)], random.Random(f"{seed} {number}")
             faulthandler.dump_traceback_later(_HANG_SECONDS, exit=True)
-            before = holdings()
             try:
                 if number % 2:
                     outcome = _serve_a_client(way, servers[way], chance)

@@ -10,6 +10,11 @@ from deaths.numbered import Numbered, check
 from colkern.dissociated import connect, serve
 
 
+def wait_until_killed(ready: Connection) -> None:
+    """Do nothing."""
+    ready.recv()
+
+
 def serve_until_killed(ready: Connection, uri: str, data_uri: str | None) -> None:
     """Serve, and say where."""
     server = serve(Numbered(), uri, data_uri=data_uri)

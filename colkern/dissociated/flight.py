@@ -28,7 +28,8 @@ from pyarrow import flight
 from colkern.arrays import RecordBatchStream
 from colkern.cuda.moving import to_host
 from colkern.dissociated.connecting import ServiceReader, connect
-from colkern.dissociated.serving import Server, serve
+from colkern.dissociated.server import Server
+from colkern.dissociated.serving import serve
 from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.transports import TRANSPORTS
 from colkern.errors import StreamError, UnsupportedError

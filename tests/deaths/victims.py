@@ -12,6 +12,7 @@ from colkern.dissociated import connect, serve
 
 def wait_until_killed(ready: Connection) -> None:
     """Do nothing."""
+    ready.send(None)
     ready.recv()
 
 

@@ -6,6 +6,7 @@ Dissociated IPC protocol: "Server Sequence".
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +31,8 @@ from colkern.errors import ColkernError, InvalidArrowError
 
 Streams = Literal["both", "metadata", "bodies"]
 _JOIN_SECONDS = 5.0
+_TELLING_SECONDS = 0.5
+_UNTIL_NEXT_TRY = 0.002
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +211,12 @@ class Server:
                 self._connections.discard(connection)
 
     def _refuse(self, connection: Connection, reason: str) -> None:
-        connection.try_send(FrameKind.FAILURE, encode_failure(reason))
+        """Tell a client why it is left, unless it takes nothing."""
+        end = time.monotonic() + _TELLING_SECONDS
+        while not connection.try_send(FrameKind.FAILURE, encode_failure(reason)):
+            if time.monotonic() > end:
+                return
+            time.sleep(_UNTIL_NEXT_TRY)
 
     def _asked(self, service: Service, connection: Connection) -> _Asked:
         """Wait for a client to say hello and ask; raises if it does not, or must not."""

@@ -16,7 +16,7 @@ import pytest
 from colkern import RecordBatch, record_batch
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated import connect, serve
-from colkern.errors import InvalidArrowError, StreamError
+from colkern.errors import StreamError
 
 TIMEOUT = 5.0
 ROWS = 50_000
@@ -87,7 +87,7 @@ def test_server_is_killed(child: Callable[..., subprocess.Popen[str]]) -> None:
     start = time.monotonic()
     for reader in readers:
         # What was under way may still come, whole.
-        with pytest.raises((StreamError, InvalidArrowError), match=r"has gone|has ended within"):
+        with pytest.raises(StreamError, match="has gone"):
             reader.read_all()
     assert time.monotonic() - start < TIMEOUT
     for batch in kept:

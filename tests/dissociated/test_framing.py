@@ -18,7 +18,7 @@ from colkern.dissociated.transports.framing import (
     parse_header,
 )
 from colkern.dissociated.transports.sockets import SocketConnection, readable
-from colkern.errors import InvalidArrowError, LimitExceededError
+from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
 
 LIMITS = FrameLimits(tagged=1 << 20, message=1 << 20)
 
@@ -123,7 +123,7 @@ def test_connection_that_ends_within_a_frame(
     connection, other = pair
     other.sendall((header(8, 0, 0) + bytes(8))[:cut])
     other.close()
-    with pytest.raises(InvalidArrowError, match="has ended within a"):
+    with pytest.raises(StreamError, match="has gone within a"):
         connection.receive(5)
 
 

@@ -94,6 +94,7 @@ class Connection(Protocol):
 
         Raises:
             TimeoutError: If nothing came.
+            StreamError: If the other side ended within a frame.
             InvalidArrowError: If what came is no frame.
             LimitExceededError: If it is larger than the bounds allow.
             OSError: If the connection has been cut.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import errno
 import os
 import select
 import socket
@@ -28,7 +29,7 @@ from colkern.dissociated.transports.framing import (
     encode_header,
     parse_header,
 )
-from colkern.errors import InvalidArrowError, LimitExceededError
+from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
 from colkern.memory import allocate_for_overwrite
 
 _MOST_CHUNKS = 512
@@ -163,10 +164,12 @@ class SocketConnection:
         try:
             kind, tag, length = parse_header(bytes(header), self._limits)
             if len(descriptors) > (kind is FrameKind.SEGMENT):
-                raise InvalidArrowError(f"{len(descriptors)} descriptors with a {kind.name} frame")
+                raise InvalidArrowError(
+                    f"{len(descriptors)} descriptors with a {kind.name.lower()} frame"
+                )
             data = _allocated(length)
             if self._fill(_flat(data)) < length:
-                raise InvalidArrowError(f"the connection has ended within a {kind.name} frame")
+                raise _ended(f"a {kind.name.lower()} frame")
         except BaseException:
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -188,7 +191,7 @@ class SocketConnection:
         if filled < HEADER_BYTES:
             for descriptor in descriptors:
                 os.close(descriptor)
-            raise InvalidArrowError("the connection has ended within a frame's header")
+            raise _ended("a frame's header")
         return descriptors
 
     def _receive_with_descriptors(self, view: memoryview) -> tuple[int, list[int]]:
@@ -230,6 +233,10 @@ def _waiting() -> Iterator[None]:
         yield
     except BlockingIOError:
         raise TimeoutError("nothing came in time") from None
+
+
+def _ended(part: str) -> StreamError:
+    return StreamError(errno.ECONNRESET, f"the other side has gone within {part}")
 
 
 def _flat(chunk: Any) -> memoryview:

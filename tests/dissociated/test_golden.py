@@ -33,7 +33,7 @@ class Way(NamedTuple):
 
     def __str__(self) -> str:
         order = "bodies-first" if self.bodies_first else "metadata-first"
-        return f"{self.transport.rstrip(':')}-{self.bodies}-{self.connections}-{order}"
+        return f"{self.transport.partition(':')[0]}-{self.bodies}-{self.connections}-{order}"
 
 
 WAYS = [

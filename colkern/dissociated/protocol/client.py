@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.messages import MessageDecoder, check_metadata_size
+
+Part = Literal["metadata", "body"]
 
 ReceivedBody = NDArray[np.uint8] | BodyLocations
 """The bytes of a packed body, or where its buffers are."""
@@ -84,7 +86,7 @@ class ClientStream:
         self._next = first_sequence
         self._end: int | None = None
         self._pending: dict[int, _Pending] = {}
-        self._closed: set[str] = set()
+        self._closed: set[Part] = set()
         self.pending_bytes = 0
 
     def receive_message(self, data: bytes) -> None:
@@ -176,9 +178,11 @@ class ClientStream:
 
     def missing(self) -> str:
         """What the next message lacks, in words."""
+        return f"the {self._missing_part()} of message {self._next}"
+
+    def _missing_part(self) -> Part:
         pending = self._pending.get(self._next)
-        part = "body" if pending is not None and pending.record is not None else "metadata"
-        return f"the {part} of message {self._next}"
+        return "body" if pending is not None and pending.record is not None else "metadata"
 
     @property
     def _has_room(self) -> bool:
@@ -238,11 +242,8 @@ class ClientStream:
         return pending
 
     def _check_can_come(self) -> None:
-        if not self._closed or self.has_ended:
-            return
-        missing = self.missing()
-        if any(f"the {part} " in missing for part in self._closed):
-            raise StreamError(errno.ECONNRESET, f"the server has gone before {missing} came")
+        if self._missing_part() in self._closed and not self.has_ended:
+            raise StreamError(errno.ECONNRESET, f"the server has gone before {self.missing()} came")
 
 
 def _check_fits(pending: _Pending, place: str) -> None:

@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import faulthandler
 import gc
+import importlib.util
 import multiprocessing
 import random
 import tempfile
@@ -37,7 +38,6 @@ TIMEOUT = 5.0
 
 _START_SECONDS = 60.0
 _HANG_SECONDS = 120.0
-_LONGEST_LIFE = 0.3
 _PROGRESS = 20
 
 # Fork where nothing runs but one thread: a start takes milliseconds.
@@ -46,11 +46,19 @@ _processes.set_forkserver_preload(["deaths.victims"])
 
 
 class Way(NamedTuple):
-    """How a stream goes; the second service is for bodies."""
+    """How a stream goes.
+
+    Args:
+        name: The name.
+        uri: The service.
+        data_uri: A second one, for bodies.
+        longest_life: For how many seconds the one lives that is killed, at most.
+    """
 
     name: str
     uri: str
     data_uri: str | None = None
+    longest_life: float = 0.3
 
 
 WAYS = [
@@ -60,6 +68,9 @@ WAYS = [
     Way("two tcp", "tcp:", "tcp:"),
     Way("two shm", "shm:", "shm:"),
 ]
+if importlib.util.find_spec("ucxx"):
+    # Its start takes long.
+    WAYS += [Way("ucx", "ucx:", None, 3.0), Way("two ucx", "ucx:", "ucx:", 3.0)]
 
 
 @dataclass
@@ -121,7 +132,7 @@ def _read_a_server(way: Way, folder: Path, chance: random.Random, report: Report
             process.kill()
             killed.append(time.monotonic())
 
-        timer = threading.Timer(_life(chance), kill)
+        timer = threading.Timer(_life(way, chance), kill)
         timer.start()
         try:
             outcome = _read(uri, data_uri, chance, report)
@@ -162,7 +173,7 @@ def _serve_a_client(way: Way, server: Server, chance: random.Random) -> str:
     seed = chance.randrange(1 << 32)
     with _victim(read_until_killed, server.uri, server.data_uri, seed) as (process, ready):
         ready.recv()
-        time.sleep(_life(chance))
+        time.sleep(_life(way, chance))
         streams = server.num_streams
         process.kill()
         killed = time.monotonic()
@@ -185,9 +196,9 @@ def _settled() -> Holdings:
     return holdings()
 
 
-def _life(chance: random.Random) -> float:
+def _life(way: Way, chance: random.Random) -> float:
     """Seconds until it is killed: as often within the first messages as within the first hundred."""
-    return _LONGEST_LIFE * chance.random() ** 3
+    return way.longest_life * chance.random() ** 3
 
 
 def _uris(way: Way, folder: Path) -> tuple[str, str | None]:
@@ -195,7 +206,7 @@ def _uris(way: Way, folder: Path) -> tuple[str, str | None]:
     names = iter("md")
 
     def placed(uri: str) -> str:
-        return uri if uri.startswith("tcp") else f"{uri}//{folder}/{next(names)}"
+        return uri if uri in ("tcp:", "ucx:") else f"{uri}//{folder}/{next(names)}"
 
     return placed(way.uri), None if way.data_uri is None else placed(way.data_uri)
 

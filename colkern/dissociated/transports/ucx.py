@@ -1,4 +1,4 @@
-"""UCX: `ucx://host:port`. Bodies are packed; UCX takes RDMA, shared memory or TCP, as the machines have it.
+"""UCX: `ucx://host:port`. Bodies are packed; UCX takes RDMA or TCP, as the machines have it.
 
 Needs the package `ucxx`. A TCP connection introduces the two sides to each other: each says the address of
 its UCX worker. It stays open and carries nothing more; when it ends, the other side has gone, which not all
@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import select
 import socket
 import struct
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ _MOST_ADDRESS_BYTES = 1 << 16
 _SLICE_SECONDS = 0.002
 """Two threads of a connection may wait, and UCX wakes one: the other one looks again after so long."""
 
-_MOST_UNFINISHED = 64
+_MOST_UNDER_WAY = 64
 _LINGER_SECONDS = 1.0
 
 
@@ -115,10 +116,12 @@ class UcxConnection:
         self._control = control
         self._limits = limits
         self._introducing = threading.Lock()
+        # Held whenever UCX is called, and not while it is waited for.
+        self._lock = threading.RLock()
         self._worker: Any = None
         self._endpoint: Any = None
-        # What has been handed to UCX and not been taken so far, with its bytes.
-        self._unfinished: deque[tuple[Any, NDArray[np.uint8]]] = deque()
+        # What UCX reads from or writes to until the request is completed.
+        self._under_way: deque[tuple[Any, NDArray[np.uint8]]] = deque()
         self._has_ended = False
         self._has_gone = False
         self._is_closed = False
@@ -142,8 +145,9 @@ class UcxConnection:
                 raise InvalidArrowError("the other side does not introduce itself for UCX")
             said = _exactly(self._control, length)
             self._control.settimeout(None)
-            address = library.UCXAddress.create_from_buffer(said)
-            self._endpoint = _endpoint(library, worker, address)
+            with _system_errors(library):
+                address = library.UCXAddress.create_from_buffer(said)
+                self._endpoint = _endpoint(library, worker, address)
             self._worker = worker
 
     def send(
@@ -165,13 +169,13 @@ class UcxConnection:
 
     def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
         """Send a small message without waiting for it; see `Connection.try_send`."""
-        if self._worker is None or self._is_over():
+        if self._is_over():
             return True
-        self._forget_finished()
-        if len(self._unfinished) >= _MOST_UNFINISHED:
+        self._forget_completed()
+        if len(self._under_way) >= _MOST_UNDER_WAY:
             return False
         with contextlib.suppress(OSError):
-            self._post_unfinished(_joined(len(data), [data]), _tag_of(kind, tag))
+            self._post(_joined(len(data), [data]), _tag_of(kind, tag))
         return True
 
     def receive(self, timeout: float | None) -> Frame | None:
@@ -185,23 +189,28 @@ class UcxConnection:
             if time.monotonic() >= end:
                 raise TimeoutError("nothing came in time")
             self.advance(end)
-        found = self._probe(remove=False)
-        if self._has_ended or not found.matched:
-            return None
-        tag, length = int(found.sender_tag.value), int(found.length)
-        if tag == _OWN | _END:
-            self._has_ended = True
-            return None
-        kind, tag = _kind_of(tag)
-        check_length(kind, length, self._limits)
-        data = _allocated(length)
-        # The same message, since this thread alone takes any.
-        self._fill(data, self._probe(remove=True), kind)
+        with self._lock:
+            found = self._probe(remove=False)
+            if self._has_ended or found is None or not found.matched:
+                return None
+            tag, length = int(found.sender_tag.value), int(found.length)
+            if tag == _OWN | _END:
+                self._has_ended = True
+                return None
+            kind, tag = _kind_of(tag)
+            check_length(kind, length, self._limits)
+            data = _allocated(length)
+            # The same message, since this thread alone takes any.
+            taken = self._probe(remove=True)
+            request = self._worker.tag_recv_with_handle(_array(data), taken)
+            self._under_way.append((request, data))
+        self._wait_for_rest(request, kind)
         return Frame(kind, tag, data)
 
     def is_readable(self) -> bool:
         """Whether `receive` would not wait."""
-        return bool(self._has_ended or self._probe(remove=False).matched or self._is_over())
+        found = self._probe(remove=False)
+        return self._has_ended or found is None or found.matched or self._is_over()
 
     def advance(self, end: float = float("inf")) -> None:
         """Let UCX work; if there is nothing to do, sleep for a moment, or until there is.
@@ -209,29 +218,28 @@ class UcxConnection:
         Args:
             end: When to be awake at the latest, by `time.monotonic`.
         """
-        worked = False
-        while self._worker.progress_once():
-            worked = True
-        if worked or not self._worker.arm():
-            return
+        with self._lock:
+            worker = self._worker
+            if worker is None or self._progress() or not worker.arm():
+                return
+            descriptors = [worker.epoll_file_descriptor]
+            if not self._has_gone:
+                descriptors.append(self._control.fileno())
         poll = select.poll()
-        poll.register(self._worker.epoll_file_descriptor, select.POLLIN)
-        if not self._has_gone:
-            with contextlib.suppress(ValueError):
-                poll.register(self._control.fileno(), select.POLLIN)
+        for descriptor in descriptors:
+            poll.register(descriptor, select.POLLIN)
         seconds = min(end - time.monotonic(), _SLICE_SECONDS)
         ready = [descriptor for descriptor, _ in poll.poll(max(seconds, 0) * 1000)]
-        if self._control.fileno() in ready:
-            # Nothing is said there after the introduction.
+        if descriptors[-1] in ready and len(descriptors) > 1:
+            # Nothing is said there after the introduction; what was said before has arrived by now.
+            self._progress()
             self._has_gone = True
-            while self._worker.progress_once():
-                pass
 
     def finish(self) -> None:
         """Nothing more is sent; see `Connection.finish`."""
-        if self._worker is not None and not self._is_over():
+        if not self._is_over():
             with contextlib.suppress(OSError):
-                self._post_unfinished(_joined(0, []), _OWN | _END)
+                self._post(_joined(0, []), _OWN | _END)
 
     def stop_receiving(self) -> None:
         """Nothing more is received; see `Connection.stop_receiving`."""
@@ -239,44 +247,76 @@ class UcxConnection:
 
     def close(self) -> None:
         """Close it; see `Connection.close`. What was sent last is given a moment."""
-        if self._is_closed:
-            return
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
         end = time.monotonic() + _LINGER_SECONDS
-        while self._worker is not None and time.monotonic() < end:
-            self._forget_finished()
-            if not self._unfinished or self._is_over():
+        while self._worker is not None and not self._has_gone and time.monotonic() < end:
+            self._forget_completed()
+            if not self._under_way:
                 break
             self.advance(end)
-        self._is_closed = True
+        self._release()
         with contextlib.suppress(OSError):
             self._control.shutdown(socket.SHUT_RDWR)
         self._control.close()
 
+    def _release(self) -> None:
+        with self._lock:
+            if self._worker is None:
+                return
+            worker, endpoint, self._worker, self._endpoint = (
+                self._worker,
+                self._endpoint,
+                None,
+                None,
+            )
+            worker.cancel_inflight_requests()
+            with contextlib.suppress(_library().UCXError):
+                endpoint.close_blocking()
+            while worker.progress_once():
+                pass
+            # What is still under way keeps its bytes, and goes with the requests of UCX.
+            self._forget_completed()
+
     def _is_over(self) -> bool:
         """Whether nothing comes or goes any more: here, or as the other side has gone."""
-        if self._is_closed:
-            return True
-        return self._has_gone and not self._probe(remove=False).matched
+        found = self._probe(remove=False)
+        return self._is_closed or found is None or (self._has_gone and not found.matched)
 
     def _probe(self, *, remove: bool) -> Any:
+        """The message that is the next one, `matched` if there is one; None without a worker."""
         library = _library()
-        return self._worker.tag_probe(library.UCXXTag(0), library.UCXXTagMask(0), remove=remove)
+        with self._lock:
+            if self._worker is None:
+                return None
+            self._progress()
+            return self._worker.tag_probe(library.UCXXTag(0), library.UCXXTagMask(0), remove=remove)
+
+    def _progress(self) -> bool:
+        """Whether UCX had something to do."""
+        worked = False
+        with self._lock:
+            while self._worker is not None and self._worker.progress_once():
+                worked = True
+        return worked
 
     def _post(self, data: NDArray[np.uint8], tag: int) -> Any:
-        if self._worker is None or self._is_closed:
-            raise BrokenPipeError("the connection is closed")
-        return self._endpoint.tag_send(_array(data), _library().UCXXTag(tag))
+        with self._lock:
+            if self._endpoint is None or self._is_closed:
+                raise BrokenPipeError("the connection is closed")
+            request = self._endpoint.tag_send(_array(data), _library().UCXXTag(tag))
+            self._under_way.append((request, data))
+            self._worker.progress_once()
+            self._forget_completed()
+            return request
 
-    def _post_unfinished(self, data: NDArray[np.uint8], tag: int) -> None:
-        self._unfinished.append((self._post(data, tag), data))
-        self._worker.progress_once()
+    def _forget_completed(self) -> None:
+        with self._lock:
+            self._under_way = deque(each for each in self._under_way if not each[0].completed)
 
-    def _forget_finished(self) -> None:
-        while self._unfinished and self._unfinished[0][0].completed:
-            self._unfinished.popleft()
-
-    def _fill(self, data: NDArray[np.uint8], found: Any, kind: FrameKind) -> None:
-        request = self._worker.tag_recv_with_handle(_array(data), found)
+    def _wait_for_rest(self, request: Any, kind: FrameKind) -> None:
         gone_since = None
         while not request.completed:
             if self._is_closed:
@@ -304,7 +344,9 @@ def _library() -> Any:
 @functools.cache
 def _context() -> Any:
     library = _library()
-    return library.UCXContext({}, (library.Feature.TAG, library.Feature.WAKEUP))
+    # A process that is killed leaves UCX's shared memory behind; on one machine there is `shm:`.
+    config = {} if "UCX_TLS" in os.environ else {"TLS": "^sm"}
+    return library.UCXContext(config, (library.Feature.TAG, library.Feature.WAKEUP))
 
 
 def _new_worker() -> Any:
@@ -329,9 +371,15 @@ def _array(data: NDArray[np.uint8]) -> Any:
 
 def _check(request: Any) -> None:
     """Raise `OSError` if UCX could not do it."""
-    try:
+    with _system_errors(_library()):
         request.check_error()
-    except _library().UCXError as error:
+
+
+@contextlib.contextmanager
+def _system_errors(library: Any) -> Iterator[None]:
+    try:
+        yield
+    except library.UCXError as error:
         raise ConnectionResetError(f"UCX: {error}") from None
 
 

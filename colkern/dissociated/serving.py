@@ -50,7 +50,8 @@ def serve(
             of batches; an object with Arrow's PyCapsule interface. Or a mapping from identifiers to
             sources, or a callable that takes an identifier (bytes) and returns a source. Iterators are
             given to one client, all else to any number.
-        uri: Where: `tcp://host:port`, `unix:///path`, `shm:///path` or `inproc://name`. What is left
+        uri: Where: `tcp://host:port`, `unix:///path`, `unix://@name`, `shm:///path`, `shm://@name` or
+            `inproc://name`. What is left
             out is chosen. Tags may be given as parameters.
         data_uri: A second service, for bodies; clients ask at both. None for one service for all.
         streams: Which streams clients get, if the others are served elsewhere, from equal batches.

@@ -46,7 +46,7 @@ def said_to(server: Server, data: bytes) -> bytes:
     """All that a server answers to a client that says this and no more."""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(10)
-        client.connect(parse_uri(server.uri).address)
+        client.connect(parse_uri(server.uri).address.replace("@", "\0"))
         answer = b""
         # A server that leaves something unread resets the connection behind its answer.
         with contextlib.suppress(ConnectionError):

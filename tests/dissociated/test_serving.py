@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -262,6 +264,19 @@ def test_unix_sockets_are_for_this_user(tmp_path: Path) -> None:
         assert path.stat().st_mode & 0o777 == 0o600
         with pytest.raises(OSError, match="in use"):
             serve(batches(), f"unix://{path}")
+    assert not path.exists()
+
+
+def test_addresses_that_are_chosen_are_no_files() -> None:
+    with serve(batches(), "unix:") as server:
+        assert parse_uri(server.uri).address.startswith("@colkern-")
+        assert len(connect(server.uri).read_all()) == 3
+
+
+def test_socket_is_removed_when_its_server_is_not_closed(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    code = f"from colkern.dissociated import serve; serve([], 'unix://{path}')"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
     assert not path.exists()
 
 

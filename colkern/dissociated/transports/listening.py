@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 import socket
-import stat
 import time
+import weakref
 from collections.abc import Callable
-from pathlib import Path
 
 from colkern.dissociated.transports.connection import Connection
 from colkern.dissociated.transports.framing import REQUEST_LIMITS
@@ -52,7 +50,8 @@ class SocketListener:
         self._listening = listening
         self._prepare = prepare
         self._make = make
-        self._remove = remove
+        # Also for a server that is never closed.
+        self._remove = weakref.finalize(self, remove)
         self._is_closed = False
 
     def accept(self) -> Connection | None:
@@ -87,46 +86,3 @@ class SocketListener:
             self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
         self._remove()
-
-
-def listen_at_path(path: str, *, remote_handle: bytes | None = None) -> SocketListener:
-    """Listen at a path, which only this user may connect to.
-
-    What a server that was killed has left there is replaced.
-
-    Raises:
-        OSError: If something else is there, or a server that lives.
-    """
-    listening = socket.socket(socket.AF_UNIX)
-    try:
-        _remove_abandoned(path)
-        listening.bind(path)
-        # Nobody can connect before it listens.
-        os.chmod(path, stat.S_IRUSR | stat.S_IWUSR)
-        identity = os.stat(path).st_ino
-        return SocketListener(
-            listening,
-            path,
-            remove=lambda: _remove_own(path, identity),
-            remote_handle=remote_handle,
-        )
-    except BaseException:
-        listening.close()
-        raise
-
-
-def _remove_abandoned(path: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        if not stat.S_ISSOCK(os.stat(path).st_mode):
-            return
-        with socket.socket(socket.AF_UNIX) as probe:
-            try:
-                probe.connect(path)
-            except ConnectionRefusedError:
-                os.unlink(path)
-
-
-def _remove_own(path: str, identity: int) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        if Path(path).stat().st_ino == identity:
-            os.unlink(path)

@@ -1,4 +1,4 @@
-"""Shared memory: `shm:///path`. Bodies are the places of their buffers; frames go over a Unix socket.
+"""Shared memory: `shm:///path`, `shm://@name`. Bodies are places of buffers; frames go over a Unix socket.
 
 Addresses are offsets in a space of the connection, in which each segment has a base. A segment's base,
 size and descriptor are sent before the first location in it, so it works wherever the socket can be
@@ -15,9 +15,9 @@ from colkern.dissociated.shared.announcing import SegmentAnnouncer
 from colkern.dissociated.shared.reaching import ReachedSegments
 from colkern.dissociated.tags import BodyType
 from colkern.dissociated.transports.framing import limits_of
-from colkern.dissociated.transports.listening import SocketListener, listen_at_path
+from colkern.dissociated.transports.listening import SocketListener
+from colkern.dissociated.transports.local_sockets import connected_locally, listen_locally
 from colkern.dissociated.transports.sockets import SocketConnection, readable
-from colkern.dissociated.transports.unix import connected_to, new_path
 from colkern.dissociated.uri import ServiceUri
 
 _HANDLE_BYTES = 16
@@ -29,15 +29,15 @@ class SharedMemoryTransport:
     body_type = BodyType.LOCATIONS
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
-        """Listen at a path, or at a new one if it is empty; see `Transport.listen`."""
+        """Listen at a path, or at a new abstract address if it is empty; see `Transport.listen`."""
         handle = secrets.token_bytes(_HANDLE_BYTES)
-        return listen_at_path(address or new_path(), remote_handle=handle)
+        return listen_locally(address, remote_handle=handle)
 
     def connect(
         self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None
     ) -> SocketConnection:
         """Connect to a path; see `Transport.connect`."""
-        connected = connected_to(uri.address, timeout)
+        connected = connected_locally(uri.address, timeout)
         return SocketConnection(connected, limits_of(bounds), takes_descriptors=True)
 
     def wait(

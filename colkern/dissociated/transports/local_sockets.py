@@ -1,0 +1,92 @@
+"""Unix sockets: at a path, or at an abstract address, which has no file and goes with its server.
+
+Both are for one user: a path by its permissions, an abstract address by whom the system says it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import stat
+import struct
+from functools import partial
+
+from colkern.dissociated.transports.listening import SocketListener
+
+_ABSTRACT = "@"
+"""What stands for the zero byte that abstract addresses start with."""
+
+_CREDENTIALS = struct.Struct("3i")
+_ROOT = 0
+
+
+def listen_locally(address: str, *, remote_handle: bytes | None = None) -> SocketListener:
+    """Listen at a path, at `@` and an abstract name, or at a new one of these if it is empty.
+
+    At a path, what a server that was killed has left is replaced.
+
+    Raises:
+        OSError: If something else is there, or a server that lives.
+    """
+    address = address or f"{_ABSTRACT}colkern-{secrets.token_hex(8)}"
+    listening = socket.socket(socket.AF_UNIX)
+    try:
+        if address.startswith(_ABSTRACT):
+            listening.bind(_system_address(address))
+            return SocketListener(
+                listening, address, prepare=_require_same_user, remote_handle=remote_handle
+            )
+        _remove_abandoned(address)
+        listening.bind(address)
+        # Nobody can connect before it listens.
+        os.chmod(address, stat.S_IRUSR | stat.S_IWUSR)
+        remove = partial(_remove_own, address, os.stat(address).st_ino, os.getpid())
+        return SocketListener(listening, address, remove=remove, remote_handle=remote_handle)
+    except BaseException:
+        listening.close()
+        raise
+
+
+def connected_locally(address: str, timeout: float | None) -> socket.socket:
+    """A socket that is connected to such an address; raises `OSError`."""
+    connected = socket.socket(socket.AF_UNIX)
+    try:
+        connected.settimeout(timeout)
+        connected.connect(_system_address(address))
+        if address.startswith(_ABSTRACT):
+            _require_same_user(connected)
+    except BaseException:
+        connected.close()
+        raise
+    return connected
+
+
+def _system_address(address: str) -> str:
+    return f"\0{address[1:]}" if address.startswith(_ABSTRACT) else address
+
+
+def _require_same_user(connected: socket.socket) -> None:
+    credentials = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    _, user, _ = _CREDENTIALS.unpack(credentials)
+    if user not in (os.getuid(), _ROOT):
+        raise PermissionError(f"the other side is of user {user}")
+
+
+def _remove_abandoned(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISSOCK(os.stat(path).st_mode):
+            return
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(path)
+            except ConnectionRefusedError:
+                os.unlink(path)
+
+
+def _remove_own(path: str, identity: int, owner: int) -> None:
+    """Remove the socket that was made here; a forked process leaves it to its owner."""
+    with contextlib.suppress(FileNotFoundError):
+        if os.getpid() == owner and os.stat(path).st_ino == identity:
+            os.unlink(path)

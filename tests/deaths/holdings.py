@@ -13,7 +13,7 @@ _ANONYMOUS = "/memfd:colkern"
 
 
 class Holdings(NamedTuple):
-    """Taken before and after a stream, they are equal unless something has leaked.
+    """Taken after a stream, there is no more of anything than before, unless something has leaked.
 
     Args:
         names: Of shared memory, anybody's.
@@ -26,6 +26,16 @@ class Holdings(NamedTuple):
     descriptors: Counter[str]
     mappings: int
     threads: Counter[str]
+
+    def beyond(self, before: Holdings) -> dict[str, object]:
+        """What there is more than before; other things that went meanwhile do not count."""
+        more = {
+            "names": self.names - before.names,
+            "descriptors": self.descriptors - before.descriptors,
+            "mappings": max(self.mappings - before.mappings, 0),
+            "threads": self.threads - before.threads,
+        }
+        return {name: found for name, found in more.items() if found}
 
 
 def holdings() -> Holdings:

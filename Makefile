@@ -33,15 +33,17 @@ export ARROW_TEST_DATA ?= $(abspath ../shared/arrow-testing/data)
 PYTEST := $(PY) -m pytest
 WORKERS := 2
 
-# How long `make fuzz` runs, and which inputs it makes.
+# How long `make fuzz` runs, how often `make deaths` does, and which inputs they make.
 SECONDS := 600
+RUNS := 200
 SEED := 0
 
 # asv keeps what it knows of the machine in the home directory, which need not be there; compiled
 # kernels stay where they are.
 ASV := mkdir -p .asv; XDG_CACHE_HOME=$${XDG_CACHE_HOME:-$$HOME/.cache} HOME=$(CURDIR)/.asv $(PY) -m asv
 
-.PHONY: help run test lint types unit suite fuzz test-gpu bench-gpu docs bench bench-spark track wheel clean
+.PHONY: help run test lint types unit suite fuzz deaths test-gpu bench-gpu docs bench bench-spark track \
+	wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 14
@@ -70,6 +72,9 @@ suite: $(DEV)  ## the asv suite: checked, and one comparison run on little data
 
 fuzz: $(DEV)  ## damaged files and streams, read in guarded processes: SECONDS=600 SEED=0
 	PYTHONPATH=tests $(PY) -m fuzz --seconds $(SECONDS) --seed $(SEED) --out .fuzz $(ARGS)
+
+deaths: $(DEV)  ## streams of which one side is killed at a random point: RUNS=200 SEED=0
+	PYTHONPATH=tests $(PY) -m deaths --runs $(RUNS) --seed $(SEED) $(ARGS)
 
 # What runs on a device: operations on its arrays, files read there, and each body in each type over the
 # kernels' cases.

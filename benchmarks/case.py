@@ -29,11 +29,13 @@ class Case:
         nbytes: The bytes that the operation must read and write, for its share of the bandwidth.
         contestants: Library -> the work; all do the same, on the same buffers.
         keep: What must live as long as the case, such as a folder that is removed after it.
+        facts: Asked for after the rounds: what its row says beside the figures.
     """
 
     nbytes: int
     contestants: dict[str, Work]
     keep: object = None
+    facts: Callable[[], dict[str, Any]] = dict
 
 
 @dataclass(frozen=True)

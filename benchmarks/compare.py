@@ -43,6 +43,7 @@ def measure(case: Case, rounds: int, bandwidth: float) -> dict[str, Any]:
         "ratio": peers[best] / seconds["colkern"] if best else None,
         "bytes_per_second": rate,
         "bandwidth_share": rate / bandwidth,
+        **case.facts(),
     }
 
 

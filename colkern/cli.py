@@ -10,7 +10,19 @@ import os
 import sys
 from collections.abc import Sequence
 
-from colkern.commands import convert, demo, doctor, head, info, integration, schema, validate, warm
+from colkern.commands import (
+    convert,
+    demo,
+    doctor,
+    fetch,
+    head,
+    info,
+    integration,
+    schema,
+    serve,
+    validate,
+    warm,
+)
 from colkern.commands.failures import (
     BAD_DATA,
     BAD_USE,
@@ -27,6 +39,8 @@ COMMANDS = (
     head.add_command,
     validate.add_command,
     convert.add_command,
+    serve.add_command,
+    fetch.add_command,
     demo.add_command,
     warm.add_command,
     doctor.add_command,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import compare
+from benchmarks.cases import dissociated
 
 
 @pytest.mark.parametrize(
@@ -57,3 +58,18 @@ def refused(
     assert written.out == ""
     assert written.err.count("\n") == 1
     return written.err
+
+
+def test_what_is_fetched_is_the_same_by_every_way_and_announced_bodies_are_not_copied() -> None:
+    case = dissociated.fetch_locations(rows=8, use="sum")
+    # 8 rows, k / 8 more in column k, in 8 columns of 16 batches.
+    expected = 16 * (8 * sum(range(8)) + 8 * sum(k / 8 for k in range(8)))
+    assert {name: work() for name, work in case.contestants.items()} == {
+        "colkern": expected,
+        "pyarrow": expected,
+    }
+    assert case.facts() == {
+        "body_bytes": case.nbytes,
+        "body_bytes_copied_by_server": 0,
+        "body_bytes_copied_by_client": 0,
+    }

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
-from typing import Any, Literal
+from typing import Any
 
-from colkern.commands.failures import CommandError, UsageError
-from colkern.commands.files import FORMATS, STANDARD, target_of, writing
+from colkern.commands.codecs import codec_and_level
+from colkern.commands.failures import CommandError
+from colkern.commands.files import FORMATS, STANDARD, format_of, target_of, writing
 from colkern.commands.output import printable
 from colkern.commands.parser import positive
 from colkern.errors import ColkernError
-
-_CODECS: dict[str, Literal["lz4", "zstd"] | None] = {"none": None, "lz4": "lz4", "zstd": "zstd"}
 
 
 def add_command(commands: Any) -> None:
@@ -46,8 +44,8 @@ def add_command(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    format_ = options.to or _format_of(options.target)
-    compression, level = _compression(options.compression)
+    format_ = options.to or format_of(options.target)
+    compression, level = codec_and_level(options.compression)
     target = target_of(options.target)
     from colkern.commands.conversion import WRITERS, Counts, opened_table, rechunked
 
@@ -69,34 +67,3 @@ def _run(options: argparse.Namespace) -> None:
             f"{printable(options.target)}: {format_}; record batches: {counts.batches:,}, "
             f"rows: {counts.rows:,}"
         )
-
-
-def _format_of(target: str) -> str:
-    if target == STANDARD:
-        return "stream"
-    suffix = os.path.splitext(target)[1].lower()
-    if suffix not in FORMATS:
-        raise UsageError(
-            f"{target}: the suffix is none of {', '.join(FORMATS)}; say what to write by --to"
-        )
-    return FORMATS[suffix]
-
-
-def _compression(words: str | None) -> tuple[str | None, int | None]:
-    """The codec ("none" is one; None: not chosen) and its level."""
-    if words is None:
-        return None, None
-    from colkern.ipc import WriteOptions
-
-    codec, colon, level = words.partition(":")
-    if codec not in _CODECS:
-        raise UsageError(f"--compression: expected none, lz4 or zstd, got {codec!r}")
-    try:
-        number = int(level) if colon else None
-    except ValueError:
-        raise UsageError(f"--compression: the level must be a number, got {level!r}") from None
-    try:
-        WriteOptions(compression=_CODECS[codec], compression_level=number)
-    except ValueError as error:
-        raise UsageError(f"--compression: {error}") from None
-    return codec, number

@@ -55,6 +55,22 @@ def target_of(name: str) -> Any:
     return sys.stdout.buffer
 
 
+def format_of(target: str) -> str:
+    """What to write to a name, told by its suffix: "file", "stream" or "parquet".
+
+    Raises:
+        UsageError: If the suffix is none of `FORMATS`.
+    """
+    if target == STANDARD:
+        return "stream"
+    suffix = os.path.splitext(target)[1].lower()
+    if suffix not in FORMATS:
+        raise UsageError(
+            f"{target}: the suffix is none of {', '.join(FORMATS)}; say what to write by --to"
+        )
+    return FORMATS[suffix]
+
+
 @contextlib.contextmanager
 def writing(target: str, source: str) -> Iterator[None]:
     """What the system refuses is said under the target's name, as the user gave it.

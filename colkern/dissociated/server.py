@@ -178,10 +178,14 @@ class Server:
 
     def _beat(self) -> None:
         while not self._closed.wait(self._heartbeat):
-            with self._lock:
-                sendings = list(self._sendings)
-            for sending in sendings:
-                sending.beat()
+            self._beat_once()
+
+    def _beat_once(self) -> None:
+        # In a frame that ends: while it waits, the thread must not keep streams that are over.
+        with self._lock:
+            sendings = list(self._sendings)
+        for sending in sendings:
+            sending.beat()
 
     def _attend(self, service: Service, connection: Connection) -> None:
         """Receive from one client until it has gone."""

@@ -83,7 +83,7 @@ def serve(
         )
     stream_options = StreamOptions(body_type, write_options, bounds, bodies_first)
     return start_server(
-        Catalogue(source, limits),
+        source if isinstance(source, Catalogue) else Catalogue(source, limits),
         [uri] if data_uri is None else [uri, data_uri],
         streams,
         stream_options,

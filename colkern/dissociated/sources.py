@@ -15,6 +15,7 @@ from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.opening import open as open_ipc
 from colkern.ipc.writing.data import with_schema
 from colkern.memory import Buffer
+from colkern.schema import Schema
 
 Source = Any
 """Batches, in one of the ways of `serve`."""
@@ -56,6 +57,25 @@ class Catalogue:
                 self._taken[id(source)] = source
         schema, batches = with_schema(source)
         return RecordBatchStream(schema, batches)
+
+    def schema(self, identifier: bytes) -> Schema:
+        """The schema of an identifier's batches; the source is not taken.
+
+        Raises:
+            ValueError: If the source gives its batches once, and its schema only with them.
+            Exception: As `open`.
+        """
+        source = self._find(identifier)
+        if not _gives_once(source):
+            return self.open(identifier).schema
+        schema = getattr(source, "schema", None)
+        if isinstance(schema, Schema):
+            return schema
+        if hasattr(schema, "__arrow_c_schema__"):
+            from colkern.interchange import import_schema
+
+            return import_schema(schema)
+        raise ValueError("the source has no schema before its first batch; give it one")
 
 
 class AsyncBatches:

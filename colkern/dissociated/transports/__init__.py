@@ -6,6 +6,7 @@ from colkern.dissociated.transports.connection import Transport
 from colkern.dissociated.transports.in_process import InProcess
 from colkern.dissociated.transports.shared_memory import SharedMemoryTransport
 from colkern.dissociated.transports.tcp import Tcp
+from colkern.dissociated.transports.ucx import Ucx
 from colkern.dissociated.transports.unix import Unix
 
 TRANSPORTS: dict[str, Transport] = {
@@ -13,6 +14,7 @@ TRANSPORTS: dict[str, Transport] = {
     "tcp": Tcp(),
     "unix": Unix(),
     "shm": SharedMemoryTransport(),
+    "ucx": Ucx(),
 }
 """Scheme → transport."""
 

@@ -75,6 +75,12 @@ def parse_header(data: bytes, limits: FrameLimits) -> FrameHeader:
         raise InvalidArrowError(f"no frame of the protocol starts with {bytes(data).hex()}")
     if tag and kind in _TAGLESS:
         raise InvalidArrowError(f"{kind.name.lower()} frame with tag {tag:#x}")
+    check_length(kind, length, limits)
+    return FrameHeader(kind, tag, length)
+
+
+def check_length(kind: FrameKind, length: int, limits: FrameLimits) -> None:
+    """Raise `LimitExceededError` if a message is larger than its kind may be."""
     limit = {FrameKind.TAGGED: limits.tagged, FrameKind.MESSAGE: limits.message}.get(
         kind, _CONTROL_BYTES
     )
@@ -83,4 +89,3 @@ def parse_header(data: bytes, limits: FrameLimits) -> FrameHeader:
             f"{kind.name.lower()} frame of {length} bytes is over the limit of {limit}; a client raises "
             "Bounds.frame_bytes or Bounds.metadata_bytes to receive it"
         )
-    return FrameHeader(kind, tag, length)

@@ -9,12 +9,17 @@ import time
 import weakref
 from collections.abc import Callable
 
+from colkern.dissociated.transports.connection import Connection
 from colkern.dissociated.transports.framing import REQUEST_LIMITS
 from colkern.dissociated.transports.sockets import SocketConnection
 
 _WAITING_CLIENTS = 128
 _SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _UNTIL_THERE_IS_MORE = 0.05
+
+
+def _framed(accepted: socket.socket) -> Connection:
+    return SocketConnection(accepted, REQUEST_LIMITS)
 
 
 class SocketListener:
@@ -24,6 +29,7 @@ class SocketListener:
         listening: The socket, bound.
         address: Where it is, as URIs say it.
         prepare: What is set on each client's socket.
+        make: What makes a connection of it.
         remove: What is left to do once it is closed.
         remote_handle: What URIs give as `remote_handle`.
     """
@@ -34,6 +40,7 @@ class SocketListener:
         address: str,
         *,
         prepare: Callable[[socket.socket], None] = lambda _: None,
+        make: Callable[[socket.socket], Connection] = _framed,
         remove: Callable[[], None] = lambda: None,
         remote_handle: bytes | None = None,
     ) -> None:
@@ -42,11 +49,12 @@ class SocketListener:
         self.remote_handle = remote_handle
         self._listening = listening
         self._prepare = prepare
+        self._make = make
         # Also for a server that is never closed.
         self._remove = weakref.finalize(self, remove)
         self._is_closed = False
 
-    def accept(self) -> SocketConnection | None:
+    def accept(self) -> Connection | None:
         """The next client; see `Listener.accept`."""
         while not self._is_closed:
             try:
@@ -65,7 +73,7 @@ class SocketListener:
                 # It has gone before it was served.
                 accepted.close()
                 continue
-            return SocketConnection(accepted, REQUEST_LIMITS)
+            return self._make(accepted)
         return None
 
     def close(self) -> None:

@@ -28,31 +28,13 @@ class Tcp:
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
         """Listen at `host:port`; see `Transport.listen`."""
-        host, port = _host_and_port(address or "127.0.0.1:0")
-        family, _, _, _, place = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        if not remote and not ipaddress.ip_address(str(place[0]).partition("%")[0]).is_loopback:
-            raise ValueError(
-                f"uri: other machines reach {host!r}; pass remote=True and a token to serve them"
-            )
-        listening = socket.socket(family)
-        try:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind(place)
-            bound = listening.getsockname()[1]
-            return SocketListener(listening, _joined(host, bound), prepare=_prepare)
-        except BaseException:
-            listening.close()
-            raise
+        return listen_at_port(address, remote=remote)
 
     def connect(
         self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None
     ) -> SocketConnection:
         """Connect to `host:port`; see `Transport.connect`."""
-        connected = socket.create_connection(_host_and_port(uri.address), timeout)
-        _prepare(connected)
-        return SocketConnection(connected, limits_of(bounds))
+        return SocketConnection(connected_to(uri.address, timeout), limits_of(bounds))
 
     def wait(
         self, connections: Sequence[SocketConnection], timeout: float | None
@@ -65,6 +47,44 @@ class Tcp:
 
     def reach(self, connection: Any, uri: ServiceUri, *, sealed_only: bool) -> None:
         """Machines have no memory in common."""
+
+
+def listen_at_port(address: str, *, remote: bool, **options: Any) -> SocketListener:
+    """Listen at `host:port`, or at a port that is free if it is empty.
+
+    Args:
+        address: Where.
+        remote: Whether other machines may connect.
+        options: What else `SocketListener` takes.
+
+    Raises:
+        OSError: If the address cannot be had.
+        ValueError: If it is no address, or one that other machines reach and `remote` is False.
+    """
+    host, port = _host_and_port(address or "127.0.0.1:0")
+    family, _, _, _, place = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    if not remote and not ipaddress.ip_address(str(place[0]).partition("%")[0]).is_loopback:
+        raise ValueError(
+            f"uri: other machines reach {host!r}; pass remote=True and a token to serve them"
+        )
+    listening = socket.socket(family)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+        bound = listening.getsockname()[1]
+        return SocketListener(listening, _joined(host, bound), prepare=_prepare, **options)
+    except BaseException:
+        listening.close()
+        raise
+
+
+def connected_to(address: str, timeout: float | None) -> socket.socket:
+    """A socket that is connected to `host:port`; raises `OSError`."""
+    connected = socket.create_connection(_host_and_port(address), timeout)
+    _prepare(connected)
+    return connected
 
 
 def _host_and_port(address: str) -> tuple[str, int]:

@@ -1,0 +1,164 @@
+"""`colkern serve FILE…`: files for whoever connects, by the Dissociated IPC protocol."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from colkern.commands.codecs import codec_and_level
+from colkern.commands.failures import CommandError, UsageError
+from colkern.commands.files import STANDARD, opened, require_files, with_files_of_folders
+from colkern.commands.output import counted, printable, size_text
+from colkern.commands.parser import positive_float
+from colkern.commands.progress import Tell, progress_line
+from colkern.commands.tokens import add_token, given_token
+from colkern.errors import ColkernError
+
+if TYPE_CHECKING:
+    from colkern.dissociated import Server
+
+_STOPPING = {signal.SIGINT, signal.SIGTERM}
+_TICK_SECONDS = 0.5
+
+
+def add_command(commands: Any) -> None:
+    """Add the subcommand to an argparse parser's subparsers."""
+    parser = commands.add_parser(
+        "serve",
+        help="serve files to `colkern fetch` and to programs, until it is stopped",
+        description="Serve Arrow files and streams by the Dissociated IPC protocol. Prints the URI to "
+        "fetch from, and the one of bodies if that is another; serves until it is interrupted. Of "
+        "several files, clients ask for one by its name without folders.",
+    )
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="Arrow files or streams; folders, for those below"
+    )
+    parser.add_argument(
+        "--uri",
+        default="tcp:",
+        help="where: tcp://HOST:PORT, unix:///PATH, or shm:///PATH, where clients map files instead of "
+        "receiving them; what is left out is chosen (tcp:, on this machine alone)",
+    )
+    parser.add_argument("--data-uri", metavar="URI", help="a second service, for bodies")
+    parser.add_argument(
+        "--bodies", choices=("packed", "locations"), help="else what the URI's scheme is for"
+    )
+    parser.add_argument(
+        "--compression",
+        metavar="CODEC[:LEVEL]",
+        help="of packed bodies: none (default), lz4 or zstd",
+    )
+    add_token(parser, "what clients must have, too")
+    parser.add_argument(
+        "--remote", action="store_true", help="other machines may connect; needs a token"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=positive_float,
+        default=30.0,
+        metavar="SECONDS",
+        help="how long a client may take to ask (30)",
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    files = _by_identifier(with_files_of_folders(options.files))
+    with _signals_waited_for(), _serving(options, files) as server:
+        for uri in (server.uri, server.data_uri):
+            if uri is not None:
+                print(uri, flush=True)
+        _wait(server, counted(len(files), "file"))
+        server.close()
+        traffic = server.traffic
+    print(
+        f"sent: {size_text(traffic.packed_bytes)} in packed bodies; "
+        f"announced: {size_text(traffic.announced_bytes)}, of which copied: "
+        f"{size_text(traffic.placed_bytes)}"
+    )
+
+
+def _by_identifier(names: list[str]) -> dict[str, str]:
+    """What clients ask for → the file, which has been opened once, so that its errors come now."""
+    files: dict[str, str] = {}
+    for name in names:
+        if name == STANDARD:
+            raise UsageError("standard input can be read once only, so it is not served")
+        require_files(name)
+        identifier = os.path.basename(name)
+        if identifier in files:
+            raise UsageError(f"{name} and {files[identifier]} have the same name; serve them apart")
+        with opened(name):
+            files[identifier] = name
+    return files
+
+
+def _serving(options: argparse.Namespace, files: dict[str, str]) -> Server:
+    from colkern.dissociated import serve
+
+    codec, level = codec_and_level(options.compression)
+    try:
+        return serve(
+            # One file is what every client gets, whatever it asks for.
+            files if len(files) > 1 else next(iter(files.values())),
+            options.uri,
+            data_uri=options.data_uri,
+            bodies=options.bodies,
+            token=given_token(options),
+            remote=options.remote,
+            timeout=options.timeout,
+            compression=None if codec == "none" else codec,
+            compression_level=level,
+        )
+    except OSError as error:
+        raise CommandError(f"{options.uri}: {error.strerror or error}") from error
+    except (ColkernError, ValueError) as error:
+        raise UsageError(str(error)) from error
+
+
+@contextlib.contextmanager
+def _signals_waited_for() -> Iterator[None]:
+    """Signals that stop it interrupt nothing: they come out of `sigwait`."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _wait(server: Server, what: str) -> None:
+    """Until a signal comes."""
+    with progress_line() as tell:
+        rates = _Rates(server, what, tell)
+        while signal.sigtimedwait(_STOPPING, _TICK_SECONDS) is None:
+            rates.tell()
+
+
+class _Rates:
+    """What a server is doing, in one line."""
+
+    def __init__(self, server: Server, what: str, tell: Tell) -> None:
+        self._server = server
+        self._what = what
+        self._tell = tell
+        self._bytes = 0
+        self._time = time.monotonic()
+        self.tell()
+
+    def tell(self) -> None:
+        """Say what there is now; the rate is that since the last time."""
+        traffic = self._server.traffic
+        done, now = traffic.packed_bytes + traffic.announced_bytes, time.monotonic()
+        rate = (done - self._bytes) / max(now - self._time, 1e-3)
+        self._bytes, self._time = done, now
+        self._tell(
+            printable(
+                f"serving {self._what} to {counted(self._server.num_streams, 'client')}: "
+                f"{size_text(done)}, {size_text(int(rate))}/s; Ctrl-C stops"
+            )
+        )

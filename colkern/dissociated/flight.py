@@ -1,0 +1,268 @@
+"""Arrow Flight as the control plane: which data there is, where it is served, and what to ask for it with.
+
+The endpoints of a flight have the URIs of services as locations, and the identifier as their ticket. The
+data itself goes by the Dissociated IPC protocol; to clients that know only Flight, by `do_get`.
+
+>>> from colkern.dissociated.flight import FlightService, connect_flight
+>>> with FlightService({"orders": "orders.arrow"}, uris=["shm:", "tcp:"]) as service:  # doctest: +SKIP
+...     reader = connect_flight(service.location, "orders")
+
+This module needs pyarrow with Flight. Dissociated IPC protocol: "URI Specification"; Arrow Flight RPC.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hmac
+import ipaddress
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+from pyarrow import flight
+
+from colkern.arrays import RecordBatchStream
+from colkern.cuda.moving import to_host
+from colkern.dissociated.connecting import ServiceReader, connect
+from colkern.dissociated.server import Server
+from colkern.dissociated.serving import serve
+from colkern.dissociated.sources import Catalogue
+from colkern.dissociated.transports import TRANSPORTS
+from colkern.errors import StreamError, UnsupportedError
+from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+
+# Flight's own way to say: ask the one who told you.
+_HERE = "arrow-flight-reuse-connection://?"
+_HEADER = "authorization"
+_ABSENT = (ConnectionError, FileNotFoundError, socket.gaierror, TimeoutError)
+"""Of a location that this process cannot reach; another may do."""
+
+
+class FlightService(flight.FlightServerBase):  # type: ignore[misc]
+    """Named sources: Flight says what there is, servers of the Dissociated IPC protocol send it.
+
+    It serves from when it is made until `shutdown`; a context manager.
+
+    Args:
+        sources: Name → source, each as `colkern.dissociated.serve` takes it. A name is the descriptor's
+            path (its parts joined by `/`) or command, and the ticket.
+        location: Where Flight listens, `grpc://host:port`; port 0 for one that is free.
+        uris: Where the data is served, as `serve` takes it: the first one that a client reaches is its.
+        token: What clients must have, for Flight (as a bearer token) and for the data.
+        remote: Whether other machines may connect; that needs a token.
+        limits: What may be spent on files that are served.
+        flight_options: What else `pyarrow.flight.FlightServerBase` takes, such as `tls_certificates`.
+        options: What else `colkern.dissociated.serve` takes.
+
+    Raises:
+        OSError: If an address cannot be had.
+        ValueError: If a URI or an option is not right, or other machines could connect and should not.
+    """
+
+    def __init__(
+        self,
+        sources: Mapping[str | bytes, Any],
+        location: str = "grpc://127.0.0.1:0",
+        *,
+        uris: Sequence[str] = ("tcp:",),
+        token: str = "",
+        remote: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
+        flight_options: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        _check_location(location, remote)
+        self._location = location
+        self._names = [key.encode() if isinstance(key, str) else key for key in sources]
+        self._catalogue = Catalogue(sources, limits)
+        self._servers: list[Server] = []
+        with contextlib.ExitStack() as started:
+            for uri in uris:
+                server = serve(self._catalogue, uri, token=token, remote=remote, **options)
+                self._servers.append(started.enter_context(server))
+            middleware = {"token": _Tokens(token)} if token else None
+            super().__init__(location, middleware=middleware, **(flight_options or {}))
+            started.pop_all()
+
+    @property
+    def location(self) -> str:
+        """Where Flight's clients connect to."""
+        scheme, host = urlsplit(self._location).scheme, urlsplit(self._location).hostname or ""
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+    @property
+    def servers(self) -> Sequence[Server]:
+        """What serves the data, in the order of the URIs."""
+        return self._servers
+
+    def shutdown(self) -> None:
+        """Serve no more: neither Flight, nor data. Further calls do nothing."""
+        # Not its `shutdown`, which may be called once only.
+        super().__exit__(None, None, None)
+        for server in self._servers:
+            server.close()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.shutdown()
+
+    def list_flights(self, context: Any, criteria: bytes) -> Iterator[flight.FlightInfo]:
+        """All names that start with the criteria, with their schemas (Flight's ListFlights)."""
+        for name in self._names:
+            if name.startswith(criteria):
+                yield self._info(flight.FlightDescriptor.for_path(name), name)
+
+    def get_flight_info(
+        self, context: Any, descriptor: flight.FlightDescriptor
+    ) -> flight.FlightInfo:
+        """Schema, ticket and URIs of one (GetFlightInfo)."""
+        return self._info(descriptor, _name_of(descriptor))
+
+    def get_schema(self, context: Any, descriptor: flight.FlightDescriptor) -> flight.SchemaResult:
+        """Its schema (GetSchema)."""
+        return flight.SchemaResult(self._schema(_name_of(descriptor)))
+
+    def do_get(self, context: Any, ticket: flight.Ticket) -> flight.GeneratorStream:
+        """Its batches by Flight (DoGet): for clients that do not know the Dissociated IPC protocol."""
+        with _told():
+            stream = self._catalogue.open(ticket.ticket)
+            schema = pa.schema(stream.schema)
+        return flight.GeneratorStream(schema, _sent_by_flight(stream, schema))
+
+    def _info(self, descriptor: flight.FlightDescriptor, name: bytes) -> flight.FlightInfo:
+        locations = [*(server.uri for server in self._servers), _HERE]
+        endpoint = flight.FlightEndpoint(flight.Ticket(name), locations)
+        return flight.FlightInfo(self._schema(name), descriptor, [endpoint], -1, -1)
+
+    def _schema(self, name: bytes) -> pa.Schema:
+        with _told():
+            return pa.schema(self._catalogue.schema(name))
+
+
+class _Tokens(flight.ServerMiddlewareFactory):  # type: ignore[misc]
+    """Refuses calls without the token."""
+
+    def __init__(self, token: str) -> None:
+        self._expected = _bearer(token)
+
+    def start_call(self, info: Any, headers: Mapping[str, Sequence[Any]]) -> None:
+        """Called before every method."""
+        for value in headers.get(_HEADER, ()):
+            given = value.encode() if isinstance(value, str) else value
+            if hmac.compare_digest(given, self._expected):
+                return
+        raise flight.FlightUnauthenticatedError("the client's token is not the server's")
+
+
+def connect_flight(
+    location: str,
+    name: str | bytes | flight.FlightDescriptor,
+    *,
+    token: str = "",
+    timeout: float | None = 30.0,
+    flight_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> ServiceReader:
+    """Ask a Flight service where data is, and connect there by the Dissociated IPC protocol.
+
+    Args:
+        location: Where Flight is: `grpc://host:port`.
+        name: What is asked for: a name, which is the descriptor's path, or a descriptor.
+        token: What the service asks for, for Flight and for the data.
+        timeout: How many seconds the answer may take, and for how many nothing may come from the server.
+        flight_options: What else `pyarrow.flight.connect` takes, such as `tls_root_certs`.
+        options: What else `colkern.dissociated.connect` takes.
+
+    Of the locations of the endpoint, the first one that answers is taken. The reader is that of
+    `connect`, which says what else may be raised.
+
+    Raises:
+        StreamError: If Flight reports an error, or does not answer.
+        UnsupportedError: If the data is in several endpoints, or none of them is for this protocol.
+        OSError: If no location answers; the error of the last one.
+    """
+    descriptor = name
+    if not isinstance(name, flight.FlightDescriptor):
+        descriptor = flight.FlightDescriptor.for_path(name)
+    headers = [(_HEADER.encode(), _bearer(token))] if token else []
+    try:
+        with flight.connect(location, **(flight_options or {})) as client:
+            info = client.get_flight_info(
+                descriptor, flight.FlightCallOptions(timeout=timeout, headers=headers)
+            )
+    except (pa.ArrowException, OSError) as error:
+        said = str(error).partition(" Detail: ")[0]
+        raise StreamError(errno.EIO, f"Flight at {location}: {said}") from error
+    (*others, last), identifier = _only_endpoint(info, location)
+    for uri in others:
+        with contextlib.suppress(*_ABSENT):
+            return connect(uri, identifier, token=token, timeout=timeout, **options)
+    return connect(last, identifier, token=token, timeout=timeout, **options)
+
+
+def _only_endpoint(info: flight.FlightInfo, location: str) -> tuple[list[str], bytes]:
+    """The URIs of services, and what to ask them for."""
+    if len(info.endpoints) != 1:
+        raise UnsupportedError(f"Flight at {location}: data in {len(info.endpoints)} endpoints")
+    (endpoint,) = info.endpoints
+    uris = [each.uri.decode(errors="replace") for each in endpoint.locations]
+    ours = [uri for uri in uris if uri.partition(":")[0].lower() in TRANSPORTS]
+    if not ours:
+        raise UnsupportedError(
+            f"Flight at {location}: none of its locations is of the Dissociated IPC protocol: "
+            f"{', '.join(uris) or 'there is none'}; do_get is left"
+        )
+    return ours, endpoint.ticket.ticket
+
+
+def _sent_by_flight(
+    stream: RecordBatchStream, schema: pa.Schema
+) -> Iterator[flight.RecordBatchStream]:
+    """Each batch with its dictionaries, which Flight leaves out of batches that are alone."""
+    with _told():
+        for batch in stream:
+            reader = pa.RecordBatchReader.from_batches(schema, [pa.record_batch(to_host(batch))])
+            yield flight.RecordBatchStream(reader)
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """What a source raises, as Flight's error: of others it would tell the client the traceback."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - whatever a source raises
+        text = error.args[0] if isinstance(error, KeyError) and error.args else error
+        raise flight.FlightServerError(f"{type(error).__name__}: {text}") from None
+
+
+def _name_of(descriptor: flight.FlightDescriptor) -> bytes:
+    if descriptor.descriptor_type is flight.DescriptorType.PATH:
+        return b"/".join(descriptor.path)
+    command: bytes = descriptor.command
+    return command
+
+
+def _bearer(token: str) -> bytes:
+    if not (token.isascii() and token.isprintable()):
+        raise ValueError("token: Flight's headers have printable ASCII characters only")
+    return f"Bearer {token}".encode()
+
+
+def _check_location(location: str, remote: bool) -> None:
+    parts = urlsplit(location)
+    if not parts.scheme.startswith("grpc") or parts.hostname is None or parts.port is None:
+        raise ValueError(f"location: expected grpc://host:port, got {location}")
+    addresses = {str(found[4][0]) for found in socket.getaddrinfo(parts.hostname, parts.port)}
+    is_local = all(ipaddress.ip_address(each.partition("%")[0]).is_loopback for each in addresses)
+    if not remote and not is_local:
+        raise ValueError(
+            f"location: other machines reach {parts.hostname!r}; pass remote=True and a token to serve them"
+        )

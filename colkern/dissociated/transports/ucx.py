@@ -1,0 +1,435 @@
+"""UCX: `ucx://host:port`. Bodies are packed; UCX takes RDMA or TCP, as the machines have it.
+
+Needs the package `ucxx`. A TCP connection introduces the two sides to each other: each says the address of
+its UCX worker. It stays open and carries nothing more; when it ends, the other side has gone, which not all
+of UCX's own transports notice. Each connection has a worker of its own, so that tags need no room to tell
+clients apart: tagged messages have the tags of the protocol, all 64 bits of them.
+
+UCX has no untagged messages beside tagged ones but "active messages", whose order among the others is
+open. So here all that is not a tagged message of the protocol has a tag of this transport's own: bits 32 to
+55 are set, which in tags of bodies are zero, and the lowest 8 bits say what it is.
+
+UCX trusts addresses that it is given: whoever may connect can end this process. Serve only to machines
+that are trusted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import select
+import socket
+import struct
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.dissociated.bounds import Bounds
+from colkern.dissociated.tags import BodyType
+from colkern.dissociated.transports.connection import Frame, FrameKind
+from colkern.dissociated.transports.framing import (
+    REQUEST_LIMITS,
+    FrameLimits,
+    check_length,
+    limits_of,
+)
+from colkern.dissociated.transports.listening import SocketListener
+from colkern.dissociated.transports.tcp import connected_to, listen_at_port
+from colkern.dissociated.uri import ServiceUri
+from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.memory import allocate_for_overwrite
+
+_OWN = ((1 << 24) - 1) << 32
+_END = 0xFF
+_KINDS = {int(kind): kind for kind in FrameKind}
+
+_INTRODUCTION = struct.Struct("<8sI")
+_MAGIC = b"colkernU"
+_MOST_ADDRESS_BYTES = 1 << 16
+
+_SLICE_SECONDS = 0.002
+"""Two threads of a connection may wait, and UCX wakes one: the other one looks again after so long."""
+
+_MOST_UNDER_WAY = 64
+_LINGER_SECONDS = 1.0
+
+
+class Ucx:
+    """The transport."""
+
+    body_type = BodyType.PACKED
+
+    def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
+        """Listen at `host:port`; see `Transport.listen`."""
+        _context()
+        return listen_at_port(
+            address, remote=remote, make=lambda accepted: UcxConnection(accepted, REQUEST_LIMITS)
+        )
+
+    def connect(self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None) -> UcxConnection:
+        """Connect to `host:port`; see `Transport.connect`."""
+        if any(tag is not None and tag & _OWN == _OWN for tag in (uri.want_data, uri.free_data)):
+            raise ValueError("uri: ucx has tags with all of the bits 32 to 55 for itself")
+        _context()
+        connection = UcxConnection(connected_to(uri.address, timeout), limits_of(bounds))
+        try:
+            connection.introduce(timeout)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def wait(
+        self, connections: Sequence[UcxConnection], timeout: float | None
+    ) -> list[UcxConnection]:
+        """Wait for several connections; see `Transport.wait`."""
+        end = _end_of(timeout)
+        while not (ready := [each for each in connections if each.is_readable()]):
+            if time.monotonic() >= end:
+                break
+            for each in connections:
+                each.advance(end)
+        return ready
+
+    def announcer(self, connection: Any, remote_handle: bytes | None) -> None:
+        """The bindings do not tell remote keys."""
+
+    def reach(self, connection: Any, uri: ServiceUri, *, sealed_only: bool) -> None:
+        """The bindings do not tell remote keys."""
+
+
+class UcxConnection:
+    """A connection by a worker of UCX; see `Connection`.
+
+    Args:
+        control: What introduces the sides, and ends with the connection.
+        limits: How large messages may be that are received.
+    """
+
+    def __init__(self, control: socket.socket, limits: FrameLimits) -> None:
+        self._control = control
+        self._limits = limits
+        self._introducing = threading.Lock()
+        # Held whenever UCX is called, and not while it is waited for.
+        self._lock = threading.RLock()
+        self._worker: Any = None
+        self._endpoint: Any = None
+        # What UCX reads from or writes to until the request is completed.
+        self._under_way: deque[tuple[Any, NDArray[np.uint8]]] = deque()
+        self._has_ended = False
+        self._has_gone = False
+        self._is_closed = False
+
+    def introduce(self, timeout: float | None) -> None:
+        """Exchange addresses, once.
+
+        Raises:
+            TimeoutError: If the other side does not say its own.
+            InvalidArrowError: If it says something else.
+        """
+        with self._introducing:
+            if self._endpoint is not None:
+                return
+            library, worker = _library(), _new_worker()
+            own = worker.address.tobytes()
+            self._control.settimeout(timeout)
+            self._control.sendall(_INTRODUCTION.pack(_MAGIC, len(own)) + own)
+            magic, length = _INTRODUCTION.unpack(_exactly(self._control, _INTRODUCTION.size))
+            if magic != _MAGIC or not 0 < length <= _MOST_ADDRESS_BYTES:
+                raise InvalidArrowError("the other side does not introduce itself for UCX")
+            said = _exactly(self._control, length)
+            self._control.settimeout(None)
+            with _system_errors(library):
+                address = library.UCXAddress.create_from_buffer(said)
+                self._endpoint = _endpoint(library, worker, address)
+            self._worker = worker
+
+    def send(
+        self,
+        kind: FrameKind,
+        size: int,
+        chunks: Iterable[Any],
+        tag: int = 0,
+        descriptor: int | None = None,
+    ) -> None:
+        """Send a message, whose pieces are joined: the bindings take one. See `Connection.send`."""
+        assert descriptor is None
+        request = self._post(_joined(size, chunks), _tag_of(kind, tag))
+        while not request.completed:
+            if self._is_over():
+                raise BrokenPipeError("the other side has gone")
+            self.advance()
+        _check(request)
+
+    def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
+        """Send a small message without waiting for it; see `Connection.try_send`."""
+        if self._is_over():
+            return True
+        self._forget_completed()
+        if len(self._under_way) >= _MOST_UNDER_WAY:
+            return False
+        with contextlib.suppress(OSError):
+            self._post(_joined(len(data), [data]), _tag_of(kind, tag))
+        return True
+
+    def receive(self, timeout: float | None) -> Frame | None:
+        """The next message; see `Connection.receive`."""
+        end = _end_of(timeout)
+        try:
+            self.introduce(timeout)
+        except TimeoutError:
+            raise TimeoutError("nothing came in time") from None
+        while not self.is_readable():
+            if time.monotonic() >= end:
+                raise TimeoutError("nothing came in time")
+            self.advance(end)
+        with self._lock:
+            found = self._probe(remove=False)
+            if self._has_ended or found is None or not found.matched:
+                return None
+            tag, length = int(found.sender_tag.value), int(found.length)
+            if tag == _OWN | _END:
+                self._has_ended = True
+                return None
+            kind, tag = _kind_of(tag)
+            check_length(kind, length, self._limits)
+            data = _allocated(length)
+            # The same message, since this thread alone takes any.
+            taken = self._probe(remove=True)
+            request = self._worker.tag_recv_with_handle(_array(data), taken)
+            self._under_way.append((request, data))
+        self._wait_for_rest(request, kind)
+        return Frame(kind, tag, data)
+
+    def is_readable(self) -> bool:
+        """Whether `receive` would not wait."""
+        found = self._probe(remove=False)
+        return self._has_ended or found is None or found.matched or self._is_over()
+
+    def advance(self, end: float = float("inf")) -> None:
+        """Let UCX work; if there is nothing to do, sleep for a moment, or until there is.
+
+        Args:
+            end: When to be awake at the latest, by `time.monotonic`.
+        """
+        with self._lock:
+            worker = self._worker
+            if worker is None or self._progress() or not worker.arm():
+                return
+            descriptors = [worker.epoll_file_descriptor]
+            if not self._has_gone:
+                descriptors.append(self._control.fileno())
+        poll = select.poll()
+        for descriptor in descriptors:
+            poll.register(descriptor, select.POLLIN)
+        seconds = min(end - time.monotonic(), _SLICE_SECONDS)
+        ready = [descriptor for descriptor, _ in poll.poll(max(seconds, 0) * 1000)]
+        if descriptors[-1] in ready and len(descriptors) > 1:
+            # Nothing is said there after the introduction; what was said before has arrived by now.
+            self._progress()
+            self._has_gone = True
+
+    def finish(self) -> None:
+        """Nothing more is sent; see `Connection.finish`."""
+        if not self._is_over():
+            with contextlib.suppress(OSError):
+                self._post(_joined(0, []), _OWN | _END)
+
+    def stop_receiving(self) -> None:
+        """Nothing more is received; see `Connection.stop_receiving`."""
+        self._has_ended = True
+
+    def close(self) -> None:
+        """Close it; see `Connection.close`. What was sent last is given a moment."""
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
+        end = time.monotonic() + _LINGER_SECONDS
+        while self._worker is not None and not self._has_gone and time.monotonic() < end:
+            self._forget_completed()
+            if not self._under_way:
+                break
+            self.advance(end)
+        self._release()
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)
+        self._control.close()
+
+    def _release(self) -> None:
+        with self._lock:
+            if self._worker is None:
+                return
+            worker, endpoint, self._worker, self._endpoint = (
+                self._worker,
+                self._endpoint,
+                None,
+                None,
+            )
+            worker.cancel_inflight_requests()
+            with contextlib.suppress(_library().UCXError):
+                endpoint.close_blocking()
+            while worker.progress_once():
+                pass
+            # What is still under way keeps its bytes, and goes with the requests of UCX.
+            self._forget_completed()
+
+    def _is_over(self) -> bool:
+        """Whether nothing comes or goes any more: here, or as the other side has gone."""
+        found = self._probe(remove=False)
+        return self._is_closed or found is None or (self._has_gone and not found.matched)
+
+    def _probe(self, *, remove: bool) -> Any:
+        """The message that is the next one, `matched` if there is one; None without a worker."""
+        library = _library()
+        with self._lock:
+            if self._worker is None:
+                return None
+            self._progress()
+            return self._worker.tag_probe(library.UCXXTag(0), library.UCXXTagMask(0), remove=remove)
+
+    def _progress(self) -> bool:
+        """Whether UCX had something to do."""
+        worked = False
+        with self._lock:
+            while self._worker is not None and self._worker.progress_once():
+                worked = True
+        return worked
+
+    def _post(self, data: NDArray[np.uint8], tag: int) -> Any:
+        with self._lock:
+            if self._endpoint is None or self._is_closed:
+                raise BrokenPipeError("the connection is closed")
+            request = self._endpoint.tag_send(_array(data), _library().UCXXTag(tag))
+            self._under_way.append((request, data))
+            self._worker.progress_once()
+            self._forget_completed()
+            return request
+
+    def _forget_completed(self) -> None:
+        with self._lock:
+            self._under_way = deque(each for each in self._under_way if not each[0].completed)
+
+    def _wait_for_rest(self, request: Any, kind: FrameKind) -> None:
+        gone_since = None
+        while not request.completed:
+            if self._is_closed:
+                raise OSError("the connection is closed")
+            if self._has_gone and gone_since is None:
+                gone_since = time.monotonic()
+            if gone_since is not None and time.monotonic() - gone_since > _LINGER_SECONDS:
+                raise InvalidArrowError(f"the connection has ended within a {kind.name} message")
+            self.advance()
+        _check(request)
+
+
+@functools.cache
+def _library() -> Any:
+    try:
+        # Not `ucxx`: its own API is asyncio's, which comes with a thread and an event loop.
+        from ucxx._lib import libucxx
+    except ImportError as error:
+        raise UnsupportedError(
+            f"ucx: the package ucxx cannot be imported ({error}); install colkern[ucx12] or [ucx13]"
+        ) from None
+    return libucxx
+
+
+@functools.cache
+def _context() -> Any:
+    library = _library()
+    # A process that is killed leaves UCX's shared memory behind; on one machine there is `shm:`.
+    config = {} if "UCX_TLS" in os.environ else {"TLS": "^sm"}
+    return library.UCXContext(config, (library.Feature.TAG, library.Feature.WAKEUP))
+
+
+def _new_worker() -> Any:
+    worker = _library().UCXWorker(_context())
+    worker.init_blocking_progress_mode()
+    return worker
+
+
+def _endpoint(library: Any, worker: Any, address: Any) -> Any:
+    """An endpoint that fails with its peer, where UCX has such: its shared memory has none."""
+    try:
+        return worker.create_endpoint_from_worker_address(address, True)
+    except library.UCXUnreachableError:
+        return worker.create_endpoint_from_worker_address(address, False)
+
+
+def _array(data: NDArray[np.uint8]) -> Any:
+    from ucxx._lib.arr import Array
+
+    return Array(data)
+
+
+def _check(request: Any) -> None:
+    """Raise `OSError` if UCX could not do it."""
+    with _system_errors(_library()):
+        request.check_error()
+
+
+@contextlib.contextmanager
+def _system_errors(library: Any) -> Iterator[None]:
+    try:
+        yield
+    except library.UCXError as error:
+        raise ConnectionResetError(f"UCX: {error}") from None
+
+
+def _tag_of(kind: FrameKind, tag: int) -> int:
+    return tag if kind is FrameKind.TAGGED else _OWN | kind
+
+
+def _kind_of(tag: int) -> tuple[FrameKind, int]:
+    """What a message is, and the protocol's tag if it is a tagged one."""
+    if tag & _OWN != _OWN:
+        return FrameKind.TAGGED, tag
+    kind = _KINDS.get(tag & ~_OWN)
+    if kind is None or kind is FrameKind.TAGGED:
+        raise InvalidArrowError(f"no message of the protocol has the tag {tag:#018x}")
+    return kind, 0
+
+
+def _joined(size: int, chunks: Iterable[Any]) -> NDArray[np.uint8]:
+    """The pieces in one; a piece that is alone in host memory stays where it is."""
+    pieces = (
+        [np.frombuffer(chunk, np.uint8) for chunk in chunks] if isinstance(chunks, Sequence) else []
+    )
+    if len(pieces) == 1 and pieces[0].size == size:
+        return pieces[0]
+    data = allocate_for_overwrite(size, np.uint8)
+    filled = 0
+    for chunk in pieces or chunks:
+        piece = np.frombuffer(chunk, np.uint8)
+        data[filled : filled + piece.size] = piece
+        filled += piece.size
+    return data
+
+
+def _allocated(length: int) -> NDArray[np.uint8]:
+    try:
+        return allocate_for_overwrite(length, np.uint8)
+    except MemoryError:
+        raise LimitExceededError(f"no memory for a message of {length} bytes") from None
+
+
+def _exactly(control: socket.socket, size: int) -> bytes:
+    parts: list[bytes] = []
+    while size:
+        part = control.recv(size)
+        if not part:
+            raise ConnectionResetError("the other side has gone before it introduced itself")
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _end_of(timeout: float | None) -> float:
+    return float("inf") if timeout is None else time.monotonic() + timeout

@@ -32,6 +32,8 @@ class Catalogue:
 
     def __init__(self, sources: Any, limits: Limits = DEFAULT_LIMITS) -> None:
         self._find = _finder(sources)
+        # A callable makes a source for each client: none of them is asked for again.
+        self._is_asked_again = not callable(sources)
         self._limits = limits
         self._lock = threading.Lock()
         # What gives its batches once, and has been given to a client.
@@ -48,7 +50,7 @@ class Catalogue:
         source = self._find(identifier)
         if isinstance(source, str | os.PathLike):
             return _opened_file(source, self._limits)
-        if _gives_once(source):
+        if self._is_asked_again and _gives_once(source):
             with self._lock:
                 if id(source) in self._taken:
                     raise ValueError(

@@ -7,7 +7,7 @@
 ...     return price * (1 - discount)
 >>> frame.select(net("l_extendedprice", "l_discount"))  # doctest: +SKIP
 
-The only package of colkern that imports pyspark and pyarrow; needs the extra `colkern[spark]`, and
+The only package of colkern that imports pyspark; needs the extra `colkern[spark]`, and
 PySpark 4.1 or later, the first release with `arrow_udf`. What is not named is not imported: a worker
 that runs a function does not wait for the data source.
 """

@@ -133,15 +133,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 PHASES = (
     GROUPS["simulator"],
-    ("tests/spark/", "tests/test_", "notebooks/"),
+    ("tests/test_", "notebooks/"),
     ("tests/cpu/test_warming.py",),
 )
 """What comes after all others, in this order. The simulator's processes compare with the CPU's kernels,
-and find them compiled then; what takes long beside it is Spark; warming runs every operation in processes
-of its own."""
+and find them compiled then; warming runs every operation in processes of its own."""
 
 
 def _phase(item: pytest.Item) -> int:
+    # The longest group begins: what one worker does alone, the other one would wait for in the end.
+    if item.nodeid.startswith(GROUPS["spark"]):
+        return -1
     found = [n for n, files in enumerate(PHASES, 1) if item.nodeid.startswith(files)]
     return max(found, default=0)
 

@@ -89,6 +89,29 @@ def demo(result: dict[str, Any]) -> Rows:
     return rows
 
 
+def spark(result: dict[str, Any]) -> Rows:
+    """Functions in Spark, the data source, and the first batch of a process."""
+    rows = [["case", "rows", "way", "first run", "seconds", "of colkern's"]]
+    for case in result["cases"]:
+        groups = f", {case['groups']:,} groups" if "groups" in case else ""
+        for way, seconds in case["seconds"].items():
+            first = case["first_seconds"].get(way)
+            rows.append(
+                [
+                    case["name"],
+                    f"{case['rows']:,}{groups}",
+                    way,
+                    "" if first is None else f"{first:.2f}",
+                    f"{seconds:.2f}",
+                    f"{case['ratios'][way]:.2f}×",
+                ]
+            )
+    for way, seconds in result.get("cold", {"seconds": {}})["seconds"].items():
+        more = result["cold"]["more_seconds"][way]
+        rows.append(["first batch in a fresh process", "1", way, "", f"{seconds:.2f}", f"{more:+.2f} s"])
+    return rows
+
+
 def scaling(result: dict[str, Any]) -> Rows:
     """Time and memory over sizes."""
     rows = [["operation", "slots", "ms", "ns a slot", "memory beside the input"]]
@@ -176,6 +199,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "threads": threads,
     "startup": startup,
     "demo": demo,
+    "spark": spark,
 }
 
 

@@ -128,7 +128,7 @@ def test_memory_stays_that_of_a_few_of_a_thousand_batches(spark: SparkSession) -
     def shout(text: str) -> str:
         return str(text) + str(text)
 
-    batches, rows = 1000, 2000
+    batches, rows = 1000, 1000
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(rows))
     try:
         few = frame_of(spark, 10 * rows, partitions=1).select(shout("text").alias("loud"))
@@ -139,6 +139,6 @@ def test_memory_stays_that_of_a_few_of_a_thousand_batches(spark: SparkSession) -
         after = workers(spark)
     finally:
         spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
-    # 200 bytes for each of two million rows went out, and half of that came in.
+    # 200 bytes for each of a million rows went out, and half of that came in.
     for pid in after.keys() & before.keys():
         assert after[pid].most - before[pid].most < 50 * MEGABYTE

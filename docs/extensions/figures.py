@@ -108,7 +108,9 @@ def spark(result: dict[str, Any]) -> Rows:
             )
     for way, seconds in result.get("cold", {"seconds": {}})["seconds"].items():
         more = result["cold"]["more_seconds"][way]
-        rows.append(["first batch in a fresh process", "1", way, "", f"{seconds:.2f}", f"{more:+.2f} s"])
+        rows.append(
+            ["first batch in a fresh process", "1", way, "", f"{seconds:.2f}", f"{more:+.2f} s"]
+        )
     return rows
 
 

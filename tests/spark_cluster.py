@@ -41,6 +41,15 @@ _SMALL = {
 }
 
 
+def steps(n: int) -> int:
+    """What the jobs compute: how many steps Collatz's sequence takes from a number to one."""
+    taken = 0
+    while n > 1:
+        n = 3 * n + 1 if n % 2 else n // 2
+        taken += 1
+    return taken
+
+
 @dataclass(frozen=True)
 class Cluster:
     """A master and its workers.

@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from colkern.arrays import RecordBatch
+from colkern.closing import AsyncClosing
 from colkern.dissociated.connecting import ServiceReader, connect
 from colkern.dissociated.server import Server
 from colkern.dissociated.serving import serve
@@ -23,7 +23,7 @@ from colkern.schema import Schema
 Result = TypeVar("Result")
 
 
-class AsyncReader:
+class AsyncReader(AsyncClosing):
     """Reads the batches of a service with `async for`; an asynchronous context manager.
 
     Args:
@@ -64,17 +64,6 @@ class AsyncReader:
         self._reader.close()
         self._thread.shutdown(wait=False)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.close()
-
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
@@ -99,7 +88,7 @@ async def connect_async(uri: str, identifier: bytes | str = b"", **options: Any)
     return AsyncReader(reader, thread)
 
 
-class AsyncServer:
+class AsyncServer(AsyncClosing):
     """A server whose closing does not hold up the loop; an asynchronous context manager.
 
     Args:
@@ -126,17 +115,6 @@ class AsyncServer:
         if self._source is not None:
             self._source.cancel()
         await asyncio.to_thread(self.server.close)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.close()
 
 
 async def serve_async(

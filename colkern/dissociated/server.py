@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from types import TracebackType
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple
 
+from colkern.closing import Closing
 from colkern.dissociated.hello import Hello, parse_hello
 from colkern.dissociated.pairing import Pairing
 from colkern.dissociated.protocol.server import ServerStream
@@ -55,7 +55,7 @@ class _Asked(NamedTuple):
     identifier: bytes
 
 
-class Server:
+class Server(Closing):
     """Serves until it is closed; a context manager. See `serve`.
 
     Args:
@@ -142,17 +142,6 @@ class Server:
             if thread is not threading.current_thread():
                 # A source that takes longer is left to end by itself.
                 thread.join(_JOIN_SECONDS)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<colkern.dissociated.Server at {self.uri}>"

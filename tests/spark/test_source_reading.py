@@ -20,7 +20,7 @@ from colkern.spark.source.options import WriteOptions
 from colkern.spark.source.partitions import Piece, SourcePartition
 from colkern.spark.source.predicates import filters_text, parsed_filters
 from colkern.spark.source.reader import PushdownReader, SourceReader
-from colkern.spark.source.spark_types import arrow_schema
+from colkern.spark.source.spark_types import pyarrow_schema
 from colkern.spark.source.statistics import KEY, statistics_of
 from colkern.spark.source.writing import write_file
 
@@ -148,7 +148,7 @@ def test_batches_have_exactly_the_schema_that_spark_asks_for(tmp_path: Path) -> 
     path = write(tmp_path / "a.arrow", pa.record_batch({"d": column, "i": pa.array([1, 2, 3])}))
     found = reader(source(path))
     (batch,) = found.read(SourcePartition((Piece(path, (0,)),)))
-    assert batch.schema.equals(arrow_schema(source(path).schema()))
+    assert batch.schema.equals(pyarrow_schema(source(path).schema()))
     assert batch.to_pydict() == {"d": ["a", None, "a"], "i": [1, 2, 3]}
 
 

@@ -9,7 +9,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 import colkern as ck
 from colkern.spark.source.merging import FileSchema, merged, require_same
-from colkern.spark.source.spark_types import as_nullable, colkern_schema, spark_schema
+from colkern.spark.source.spark_types import as_nullable, colkern_schema, schema_in_spark
 
 SAME_IN_SPARK = [
     pa.null(),
@@ -42,7 +42,7 @@ SAME_IN_SPARK = [
 @pytest.mark.parametrize("type_", SAME_IN_SPARK, ids=str)
 def test_types_are_those_that_spark_sees(type_: pa.DataType) -> None:
     schema = pa.schema([("c", type_)])
-    ours = spark_schema(ck.interchange.import_schema(schema), None, "f")
+    ours = schema_in_spark(ck.interchange.import_schema(schema), None, "f")
     assert ours == as_nullable(from_arrow_schema(schema))
 
 
@@ -68,7 +68,7 @@ def test_types_are_those_that_spark_sees(type_: pa.DataType) -> None:
 def test_types_that_spark_lacks_become_ones_that_hold_all_values(
     type_: ck.DataType, expected: spark.DataType
 ) -> None:
-    found = spark_schema(ck.Schema([("c", type_)]), None, "f")
+    found = schema_in_spark(ck.Schema([("c", type_)]), None, "f")
     assert found == spark.StructType([spark.StructField("c", expected)])
 
 
@@ -76,18 +76,18 @@ def test_a_type_without_a_counterpart_is_named_with_its_field_and_file() -> None
     inner = ck.struct([("u", ck.sparse_union([("x", ck.int32())]))])
     schema = ck.Schema([("a", ck.int32()), ("s", inner), ("i", ck.month_day_nano_interval())])
     with pytest.raises(ck.UnsupportedError, match=r"f\.arrow: s\.u: Spark has no type for .*union"):
-        spark_schema(schema, None, "f.arrow")
+        schema_in_spark(schema, None, "f.arrow")
     with pytest.raises(ck.UnsupportedError, match=r"f\.arrow: i: .* with the option columns"):
-        spark_schema(schema, ["i"], "f.arrow")
-    assert spark_schema(schema, ["a"], "f.arrow").names == ["a"]
+        schema_in_spark(schema, ["i"], "f.arrow")
+    assert schema_in_spark(schema, ["a"], "f.arrow").names == ["a"]
 
 
 def test_a_column_that_is_not_there_or_there_twice_is_named() -> None:
     schema = ck.Schema([("a", ck.int32()), ("b", ck.int32()), ("b", ck.int32())])
     with pytest.raises(ValueError, match=r"f: no column 'c'; the file has a, b, b"):
-        spark_schema(schema, ["c"], "f")
+        schema_in_spark(schema, ["c"], "f")
     with pytest.raises(ValueError, match="f: 2 columns 'b'"):
-        spark_schema(schema, None, "f")
+        schema_in_spark(schema, None, "f")
 
 
 def test_spark_takes_moments_in_utc() -> None:

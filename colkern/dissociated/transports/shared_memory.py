@@ -8,22 +8,22 @@ reached: also from another container, and for files that are not there by any na
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.shared.announcing import SegmentAnnouncer
 from colkern.dissociated.shared.reaching import ReachedSegments
 from colkern.dissociated.tags import BodyType
+from colkern.dissociated.transports.bases import OverSockets
 from colkern.dissociated.transports.framing import limits_of
 from colkern.dissociated.transports.listening import SocketListener
 from colkern.dissociated.transports.local_sockets import connected_locally, listen_locally
-from colkern.dissociated.transports.sockets import SocketConnection, readable
+from colkern.dissociated.transports.sockets import SocketConnection
 from colkern.dissociated.uri import ServiceUri
 
 _HANDLE_BYTES = 16
 
 
-class SharedMemoryTransport:
+class SharedMemoryTransport(OverSockets):
     """The transport."""
 
     body_type = BodyType.LOCATIONS
@@ -39,12 +39,6 @@ class SharedMemoryTransport:
         """Connect to a path; see `Transport.connect`."""
         connected = connected_locally(uri.address, timeout)
         return SocketConnection(connected, limits_of(bounds), takes_descriptors=True)
-
-    def wait(
-        self, connections: Sequence[SocketConnection], timeout: float | None
-    ) -> list[SocketConnection]:
-        """Wait for several connections; see `Transport.wait`."""
-        return readable(connections, timeout)
 
     def announcer(
         self, connection: SocketConnection, remote_handle: bytes | None

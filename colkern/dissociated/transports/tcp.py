@@ -5,14 +5,13 @@ from __future__ import annotations
 import ipaddress
 import math
 import socket
-from collections.abc import Sequence
 from typing import Any
 
 from colkern.dissociated.bounds import Bounds
-from colkern.dissociated.tags import BodyType
+from colkern.dissociated.transports.bases import OverSockets, Packed
 from colkern.dissociated.transports.framing import limits_of
 from colkern.dissociated.transports.listening import SocketListener
-from colkern.dissociated.transports.sockets import SocketConnection, readable
+from colkern.dissociated.transports.sockets import SocketConnection
 from colkern.dissociated.uri import ServiceUri
 
 _QUIET_SECONDS = 10
@@ -21,10 +20,8 @@ _UNACKNOWLEDGED_SECONDS = 30
 """A machine that has gone without a word is noticed after so long, by the kernel."""
 
 
-class Tcp:
+class Tcp(OverSockets, Packed):
     """The transport."""
-
-    body_type = BodyType.PACKED
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
         """Listen at `host:port`; see `Transport.listen`."""
@@ -35,18 +32,6 @@ class Tcp:
     ) -> SocketConnection:
         """Connect to `host:port`; see `Transport.connect`."""
         return SocketConnection(connected_to(uri.address, timeout), limits_of(bounds))
-
-    def wait(
-        self, connections: Sequence[SocketConnection], timeout: float | None
-    ) -> list[SocketConnection]:
-        """Wait for several connections; see `Transport.wait`."""
-        return readable(connections, timeout)
-
-    def announcer(self, connection: Any, remote_handle: bytes | None) -> None:
-        """Machines have no memory in common."""
-
-    def reach(self, connection: Any, uri: ServiceUri, *, sealed_only: bool) -> None:
-        """Machines have no memory in common."""
 
 
 def listen_at_port(address: str, *, remote: bool, **options: Any) -> SocketListener:

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.dissociated.bounds import Bounds
-from colkern.dissociated.tags import BodyType
+from colkern.dissociated.transports.bases import Packed
 from colkern.dissociated.transports.connection import Frame, FrameKind
 from colkern.dissociated.transports.framing import (
     REQUEST_LIMITS,
@@ -60,10 +60,8 @@ _MOST_UNDER_WAY = 64
 _LINGER_SECONDS = 1.0
 
 
-class Ucx:
+class Ucx(Packed):
     """The transport."""
-
-    body_type = BodyType.PACKED
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
         """Listen at `host:port`; see `Transport.listen`."""
@@ -96,12 +94,6 @@ class Ucx:
             for each in connections:
                 each.advance(end)
         return ready
-
-    def announcer(self, connection: Any, remote_handle: bytes | None) -> None:
-        """The bindings do not tell remote keys."""
-
-    def reach(self, connection: Any, uri: ServiceUri, *, sealed_only: bool) -> None:
-        """The bindings do not tell remote keys."""
 
 
 class UcxConnection:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import reduce
 from threading import RLock
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
+from colkern.closing import Closing
 from colkern.errors import (
     ColkernError,
     InvalidArrowError,
@@ -70,7 +70,7 @@ class _Plans:
         return plan
 
 
-class StreamReader(RecordBatchStream):
+class StreamReader(Closing, RecordBatchStream):
     """Reads the batches of a stream, one after the other.
 
     A context manager: leaving it closes what the reader has opened itself.
@@ -227,19 +227,8 @@ class StreamReader(RecordBatchStream):
             self._closing.pop().close()
         self._ended = True
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
-class FileReader(Sequence[RecordBatch]):
+class FileReader(Closing, Sequence[RecordBatch]):
     """Reads the batches of a file in any order: `reader[i]`, `len(reader)`, `for batch in reader`.
 
     A context manager, for symmetry with streams: a mapped file is let go when the last array that
@@ -403,17 +392,6 @@ class FileReader(Sequence[RecordBatch]):
 
     def close(self) -> None:
         """Does nothing that lasts: batches that were read stay good, and so does the reader."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __arrow_c_schema__(self) -> Any:
         """The schema as an `arrow_schema` capsule (Arrow PyCapsule interface)."""

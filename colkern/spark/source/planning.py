@@ -16,7 +16,7 @@ from colkern.spark.source.merging import FileSchema, require_same
 from colkern.spark.source.options import ReadOptions
 from colkern.spark.source.partitions import SourcePartition, planned
 from colkern.spark.source.skipping import Known, may_pass
-from colkern.spark.source.spark_types import spark_schema
+from colkern.spark.source.spark_types import schema_in_spark
 from colkern.spark.source.statistics import Bounds, bounds_of
 
 
@@ -53,7 +53,7 @@ class Plan:
         if self.first is not None and file.path != self.first.path:
             names = [name for name in self.schema.names if name in file.schema.names]
             require_same(
-                self.first, FileSchema(file.path, spark_schema(file.schema, names, file.path))
+                self.first, FileSchema(file.path, schema_in_spark(file.schema, names, file.path))
             )
         return file
 
@@ -117,4 +117,4 @@ def file_schemas(options: ReadOptions) -> Iterator[FileSchema]:
         columns = options.columns
         if columns is not None and options.merge_schema:
             columns = tuple(name for name in columns if name in found.names)
-        yield FileSchema(path, spark_schema(found, columns, path))
+        yield FileSchema(path, schema_in_spark(found, columns, path))

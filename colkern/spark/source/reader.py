@@ -15,9 +15,7 @@ from colkern.spark.source.merging import FileSchema
 from colkern.spark.source.options import ReadOptions
 from colkern.spark.source.partitions import SourcePartition
 from colkern.spark.source.planning import Plan
-from colkern.spark.source.predicates import parsed_filters
 from colkern.spark.source.reading import Request, read_pieces
-from colkern.spark.source.spark_types import colkern_schema
 
 
 class SourceReader(DataSourceReader):
@@ -35,9 +33,7 @@ class SourceReader(DataSourceReader):
     ) -> None:
         self._options = options
         self._first = first
-        columns = colkern_schema(schema)
-        filters = parsed_filters(options.filters, columns)
-        self._request = Request(columns, filters, may_lack=options.merge_schema)
+        self._request = Request.of(options, schema)
 
     def partitions(self) -> list[InputPartition]:
         """Groups of record batches; see `colkern.spark.source.planning`.

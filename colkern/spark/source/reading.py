@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import datasource as spark
+from pyspark.sql.types import StructType
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
@@ -22,7 +23,10 @@ from colkern.spark.devices import task_device
 from colkern.spark.source.contents import opened
 from colkern.spark.source.conversion import converted
 from colkern.spark.source.filters import mask_of, path_of
+from colkern.spark.source.options import ReadOptions
 from colkern.spark.source.partitions import Piece
+from colkern.spark.source.predicates import parsed_filters
+from colkern.spark.source.spark_types import colkern_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,17 @@ class Request:
     schema: s.Schema
     filters: tuple[spark.Filter, ...] = ()
     may_lack: bool = False
+
+    @classmethod
+    def of(cls, options: ReadOptions, schema: StructType) -> Request:
+        """What the options of a query say, and a schema in Spark's terms.
+
+        Raises:
+            ValueError: If the option `filters` cannot be told of the columns.
+        """
+        columns = colkern_schema(schema)
+        filters = parsed_filters(options.filters, columns)
+        return cls(columns, filters, may_lack=options.merge_schema)
 
 
 def read_pieces(pieces: Iterable[Piece], request: Request) -> Iterator[pa.RecordBatch]:

@@ -27,7 +27,7 @@ _INTEGERS: dict[tuple[int, bool], Callable[[], spark.DataType]] = {
 }
 
 
-def spark_schema(schema: s.Schema, columns: Sequence[str] | None, path: str) -> spark.StructType:
+def schema_in_spark(schema: s.Schema, columns: Sequence[str] | None, path: str) -> spark.StructType:
     """The schema in which Spark sees a file.
 
     All fields may hold nulls, as those of Spark's own file formats.
@@ -133,14 +133,14 @@ _TYPES: dict[type[s.DataType], Callable[[Any, str], spark.DataType | None]] = {
 }
 
 
-def arrow_schema(schema: spark.StructType) -> pa.Schema:
+def pyarrow_schema(schema: spark.StructType) -> pa.Schema:
     """The Arrow schema in which Spark takes and gives batches of a schema."""
     return to_arrow_schema(schema, timezone="UTC")
 
 
 def colkern_schema(schema: spark.StructType) -> s.Schema:
     """The same in colkern's terms."""
-    return import_schema(arrow_schema(schema))
+    return import_schema(pyarrow_schema(schema))
 
 
 def as_nullable(fields: Iterable[spark.StructField]) -> spark.StructType:

@@ -20,9 +20,7 @@ from colkern.spark.source.offsets import Offset, Stamped, stamped_files
 from colkern.spark.source.options import ReadOptions
 from colkern.spark.source.partitions import SourcePartition
 from colkern.spark.source.planning import Plan
-from colkern.spark.source.predicates import parsed_filters
 from colkern.spark.source.reading import Request, read_pieces
-from colkern.spark.source.spark_types import colkern_schema
 
 
 class SourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -40,9 +38,7 @@ class SourceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     ) -> None:
         self._options = options
         self._first = first
-        columns = colkern_schema(schema)
-        filters = parsed_filters(options.filters, columns)
-        self._request = Request(columns, filters, may_lack=options.merge_schema)
+        self._request = Request.of(options, schema)
         self._all: list[Stamped] | None = None
 
     def initialOffset(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from colkern import ipc
 from colkern.arrays import RecordBatch
 from colkern.interchange import import_batch
 from colkern.spark.source.options import WriteOptions
-from colkern.spark.source.spark_types import arrow_schema, colkern_schema
+from colkern.spark.source.spark_types import colkern_schema, pyarrow_schema
 from colkern.spark.source.statistics import KEY, statistics_of
 
 
@@ -30,7 +30,7 @@ def write_file(
         schema: Their schema, in Spark's terms.
         options: How they are written.
     """
-    theirs, ours = arrow_schema(schema), colkern_schema(schema)
+    theirs, ours = pyarrow_schema(schema), colkern_schema(schema)
     rows = 0
     with ipc.new_file(path, ours, compression=options.compression) as writer:
         for batch in regrouped(batches, options.batch_rows):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from spark_cluster import Cluster
+from spark_cluster import Cluster, steps
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -28,14 +28,6 @@ def found(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def read(path: Path) -> Any:
     return json.loads(path.read_text())
-
-
-def steps(n: int) -> int:
-    taken = 0
-    while n > 1:
-        n = 3 * n + 1 if n % 2 else n // 2
-        taken += 1
-    return taken
 
 
 def test_install_ships_what_is_needed(found: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from spark_cluster import Cluster
+from spark_cluster import Cluster, steps
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -59,14 +59,6 @@ def test_workers_import_what_was_shipped_and_compile_nothing(
         assert Path(package).parents[1].match("colkern-*.zip")
         assert counts.get("compiled", 0) == 0
         assert counts["loaded"] > 0
-
-
-def steps(n: int) -> int:
-    taken = 0
-    while n > 1:
-        n = 3 * n + 1 if n % 2 else n // 2
-        taken += 1
-    return taken
 
 
 @pytest.mark.parametrize("killed", ["undisturbed", *VICTIMS])

@@ -1,0 +1,32 @@
+"""What transports share that carry packed bodies, or run over sockets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from colkern.dissociated.tags import BodyType
+from colkern.dissociated.transports.sockets import SocketConnection, readable
+from colkern.dissociated.uri import ServiceUri
+
+
+class Packed:
+    """A transport whose sides have no memory in common."""
+
+    body_type = BodyType.PACKED
+
+    def announcer(self, connection: Any, remote_handle: bytes | None) -> None:
+        """None: bodies can only be packed."""
+
+    def reach(self, connection: Any, uri: ServiceUri, *, sealed_only: bool) -> None:
+        """None: bodies can only be packed."""
+
+
+class OverSockets:
+    """A transport whose connections are sockets."""
+
+    def wait(
+        self, connections: Sequence[SocketConnection], timeout: float | None
+    ) -> list[SocketConnection]:
+        """Wait for several connections; see `Transport.wait`."""
+        return readable(connections, timeout)

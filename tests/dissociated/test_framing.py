@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 import threading
@@ -114,6 +115,37 @@ def test_small_frames_do_not_wait(pair: tuple[SocketConnection, socket.socket]) 
     frame = receiving.receive(5)
     assert frame is not None
     assert frame.data.tobytes() == b"last"
+
+
+def test_frame_that_was_sent_in_part_is_sent_to_its_end(
+    pair: tuple[SocketConnection, socket.socket],
+) -> None:
+    connection, other = pair
+    data = bytes(range(256)) * 4096
+    assert connection.try_send(FrameKind.TAGGED, data, 7)
+    # Nothing more is sent that would take the rest with it.
+    frame = SocketConnection(other, LIMITS).receive(5)
+    assert frame is not None
+    assert frame.data.tobytes() == data
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_descriptor_of_half_a_frame_is_closed(ends: bool) -> None:
+    ours, theirs = socket.socketpair()
+    connection = SocketConnection(ours, LIMITS, takes_descriptors=True)
+    before = descriptors()
+    with theirs:
+        socket.send_fds(theirs, [header(0, 0, 6)[:10]], [theirs.fileno()])
+        if ends:
+            theirs.shutdown(socket.SHUT_WR)
+        with pytest.raises((TimeoutError, StreamError)):
+            connection.receive(0.01)
+        assert descriptors() == before
+    connection.close()
 
 
 @pytest.mark.parametrize("cut", [1, 23, 24, 30])

@@ -210,6 +210,26 @@ def test_batches_outlive_their_server() -> None:
     assert received == [batch()]
 
 
+@pytest.mark.parametrize("ends", ["with its arrays", "by closing"])
+def test_forked_child_leaves_the_stream_to_its_parent(ends: str) -> None:
+    held = 2 * 8 * ROWS
+    with serve([batch(), batch()], "shm:") as server, connect(server.uri) as reader:
+        kept = [next(reader)]
+        wait_until(lambda: server.outstanding_bytes == 2 * held)
+        child = os.fork()
+        if not child:
+            kept.clear()
+            if ends == "by closing":
+                reader.close()
+            os._exit(0)
+        os.waitpid(child, 0)
+        time.sleep(0.02)
+        assert server.outstanding_bytes == 2 * held
+        assert [*kept, *reader] == [batch(), batch()]
+        kept.clear()
+        wait_until(lambda: server.outstanding_bytes == 0)
+
+
 def test_shared_memory_that_is_full() -> None:
     memory = SharedMemory(100)
     assert memory.size == memory.free == mmap.PAGESIZE

@@ -57,6 +57,7 @@ class SocketConnection:
         self._sending = threading.Lock()
         # What is left of a frame that could be sent in part only.
         self._unsent = b""
+        self._process = os.getpid()
         self._timeout: float | None = None
         self._is_closed = False
 
@@ -79,9 +80,7 @@ class SocketConnection:
         rest = iter(chunks)
         with self._sending:
             try:
-                if self._unsent:
-                    self._send_all([self._unsent])
-                    self._unsent = b""
+                self._send_unsent()
                 first = [header, *islice(rest, together)]
                 self._send_all(first, [] if descriptor is None else [descriptor])
                 while part := list(islice(rest, together)):
@@ -94,17 +93,18 @@ class SocketConnection:
 
     def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
         """Send a small frame if that can be done at once; see `Connection.try_send`."""
+        if self._is_inherited:
+            return True
         if not self._sending.acquire(blocking=False):
             return False
         try:
             if self._unsent:
-                sent = self._socket.send(self._unsent, socket.MSG_DONTWAIT)
-                self._unsent = self._unsent[sent:]
-                if self._unsent:
-                    return False
+                return False
             frame = encode_header(kind, tag, len(data)) + data
             sent = self._socket.send(frame, socket.MSG_DONTWAIT)
-            self._unsent = frame[sent:]
+            if sent < len(frame):
+                self._unsent = frame[sent:]
+                self._send_rest_later()
             return True
         except BlockingIOError:
             return False
@@ -125,13 +125,11 @@ class SocketConnection:
 
     def finish(self) -> None:
         """Nothing more is sent; see `Connection.finish`."""
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_WR)
+        self._shut_down(socket.SHUT_WR)
 
     def stop_receiving(self) -> None:
         """Nothing more is received; see `Connection.stop_receiving`."""
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RD)
+        self._shut_down(socket.SHUT_RD)
 
     def close(self) -> None:
         """Close it; see `Connection.close`."""
@@ -139,9 +137,42 @@ class SocketConnection:
             return
         self._is_closed = True
         # A thread that waits in a call on it is woken by this, and not by closing the descriptor.
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
+        self._shut_down(socket.SHUT_RDWR)
         self._socket.close()
+
+    @property
+    def _is_inherited(self) -> bool:
+        """Whether this is a forked child: the connection goes on being its parent's.
+
+        Arrays that the child lets go of are still used there.
+        """
+        return os.getpid() != self._process
+
+    def _shut_down(self, how: int) -> None:
+        if not self._is_inherited:
+            with contextlib.suppress(OSError):
+                self._socket.shutdown(how)
+
+    def _send_rest_later(self) -> None:
+        """Whoever sent the beginning of a frame may never come back with another one."""
+        thread = threading.Thread(target=self._send_rest, name="colkern-rest", daemon=True)
+        # There are no new threads while the process ends; that ends the connection.
+        with contextlib.suppress(RuntimeError):
+            thread.start()
+
+    def _send_rest(self) -> None:
+        with self._sending:
+            try:
+                self._send_unsent()
+            except OSError:
+                # Whoever receives will be told.
+                self._unsent = b""
+                self.finish()
+
+    def _send_unsent(self) -> None:
+        if self._unsent:
+            self._send_all([self._unsent])
+            self._unsent = b""
 
     def _send_all(self, chunks: list[Any], descriptors: Sequence[int] = ()) -> None:
         views = [view for view in map(_flat, chunks) if view.nbytes]
@@ -171,8 +202,7 @@ class SocketConnection:
             if self._fill(_flat(data)) < length:
                 raise _ended(f"a {kind.name.lower()} frame")
         except BaseException:
-            for descriptor in descriptors:
-                os.close(descriptor)
+            _close_all(descriptors)
             raise
         return Frame(kind, tag, data, descriptors[0] if descriptors else None)
 
@@ -185,14 +215,14 @@ class SocketConnection:
             filled, descriptors = self._receive_with_descriptors(view)
             if not filled:
                 return None
-        filled += self._fill(view[filled:])
-        if filled == 0:
-            return None
-        if filled < HEADER_BYTES:
-            for descriptor in descriptors:
-                os.close(descriptor)
-            raise _ended("a frame's header")
-        return descriptors
+        try:
+            filled += self._fill(view[filled:])
+            if 0 < filled < HEADER_BYTES:
+                raise _ended("a frame's header")
+        except BaseException:
+            _close_all(descriptors)
+            raise
+        return descriptors if filled else None
 
     def _receive_with_descriptors(self, view: memoryview) -> tuple[int, list[int]]:
         room = socket.CMSG_SPACE(_DESCRIPTOR_BYTES)
@@ -237,6 +267,11 @@ def _waiting() -> Iterator[None]:
 
 def _ended(part: str) -> StreamError:
     return StreamError(errno.ECONNRESET, f"the other side has gone within {part}")
+
+
+def _close_all(descriptors: Sequence[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def _flat(chunk: Any) -> memoryview:

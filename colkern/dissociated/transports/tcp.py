@@ -9,15 +9,44 @@ from typing import Any
 
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.transports.bases import OverSockets, Packed
-from colkern.dissociated.transports.framing import limits_of
+from colkern.dissociated.transports.connection import FrameKind
+from colkern.dissociated.transports.framing import REQUEST_LIMITS, limits_of
 from colkern.dissociated.transports.listening import SocketListener
 from colkern.dissociated.transports.sockets import SocketConnection
 from colkern.dissociated.uri import ServiceUri
 
 _QUIET_SECONDS = 10
 _PROBES = 3
-_UNACKNOWLEDGED_SECONDS = 30
-"""A machine that has gone without a word is noticed after so long, by the kernel."""
+"""A machine that has gone without a word, while nothing is sent to it, is noticed by the kernel."""
+
+_MOST_UNANSWERED = 7
+"""So often a packet is sent again, with pauses that double, until the other machine has gone: a minute.
+
+The kernel's own limit, `TCP_USER_TIMEOUT`, would also cut a client that answers but does not read.
+"""
+
+
+class TcpConnection(SocketConnection):
+    """A server's connection to a client."""
+
+    def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
+        """Send a small frame, unless the other machine has gone: then the connection is closed."""
+        if self._is_unanswered():
+            self.close()
+            return True
+        return super().try_send(kind, data, tag)
+
+    def _is_unanswered(self) -> bool:
+        try:
+            info = self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 4)
+        except OSError:
+            return False
+        _, _, retransmits, window_probes = info
+        return max(retransmits, window_probes) >= _MOST_UNANSWERED
+
+
+def _accepted(accepted: socket.socket) -> TcpConnection:
+    return TcpConnection(accepted, REQUEST_LIMITS)
 
 
 class Tcp(OverSockets, Packed):
@@ -25,7 +54,7 @@ class Tcp(OverSockets, Packed):
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
         """Listen at `host:port`; see `Transport.listen`."""
-        return listen_at_port(address, remote=remote)
+        return listen_at_port(address, remote=remote, make=_accepted)
 
     def connect(
         self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None
@@ -90,7 +119,6 @@ def _prepare(connected: socket.socket) -> None:
         (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE): _QUIET_SECONDS,
         (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL): math.ceil(_QUIET_SECONDS / _PROBES),
         (socket.IPPROTO_TCP, socket.TCP_KEEPCNT): _PROBES,
-        (socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT): _UNACKNOWLEDGED_SECONDS * 1000,
     }
     for (level, option), value in options.items():
         connected.setsockopt(level, option, value)

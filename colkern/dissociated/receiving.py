@@ -80,13 +80,13 @@ class ReceivedMessages:
         try:
             while (complete := self._stream.next()) is None:
                 if self._stream.has_ended:
-                    self._finish()
+                    self.close()
                     return None
                 for connection in self._ready():
                     self._receive(connection)
             return self._message(complete)
         except BaseException:
-            self._finish()
+            self.close()
             raise
 
     def settle_last(self) -> None:
@@ -98,6 +98,8 @@ class ReceivedMessages:
     def close(self) -> None:
         """Leave the stream; what has been read stays good."""
         self._finish()
+        # Memory that no array is over need not stay mapped.
+        self._reach = None
 
     def _ready(self) -> Sequence[Connection]:
         """The connections to receive from; of two, those that have what there is room for."""

@@ -9,7 +9,7 @@ import mmap
 import os
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +173,22 @@ def test_segments_that_are_free_over_the_limit_are_retired(monkeypatch: pytest.M
             assert received == batch(k)
             del received
         assert mapped_segments() - before <= 2 * 4
+
+
+def test_shared_memory_of_a_user_goes_when_it_has_been_freed() -> None:
+    def made() -> Iterator[RecordBatch]:
+        for k in range(20):
+            yield SharedMemory(1 << 20).place(batch(k))
+
+    before = mapped_segments()
+    two = Bounds(outstanding_bytes=2 * 2 * 8 * ROWS)
+    source = RecordBatchStream(batch().schema, made())
+    with serve(source, "shm:", bounds=two) as server, connect(server.uri) as reader:
+        for k, received in enumerate(reader):
+            assert received == batch(k)
+            del received
+            # Each is mapped on both sides.
+            assert mapped_segments() - before <= 2 * 4
 
 
 def test_bodies_share_segments() -> None:
@@ -344,6 +360,25 @@ def test_only_sealed_segments(tmp_path: Path) -> None:
             pytest.raises(InvalidArrowError, match="its owner can cut short"),
         ):
             next(reader)
+
+
+def test_descriptor_of_a_segment_that_is_gone() -> None:
+    reached = ReachedSegments(HANDLE, sealed_only=False)
+    before = descriptors()
+    reached.take(segment_frame(PAGE, PAGE))
+    with pytest.raises(InvalidArrowError, match="with a descriptor"):
+        reached.take(segment_frame(PAGE, 0))
+    assert descriptors() == before
+
+
+def test_segments_are_unmapped_when_the_reader_is_closed() -> None:
+    gc.collect()
+    before = mapped_segments()
+    with serve([batch()], "shm:") as server:
+        with connect(server.uri) as reader:
+            assert reader.read_all() == [batch()]
+        gc.collect()
+        wait_until(lambda: server.num_streams == 0 and mapped_segments() <= before)
 
 
 @pytest.mark.parametrize("data_uri", [None, "shm:"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterable, Iterator, Sequence
+import weakref
+from collections import deque
+from collections.abc import Iterator, Sequence
 
 from colkern.cuda.placement import placed
 from colkern.dissociated.body_locations import BodyLocations, Location
@@ -29,13 +31,16 @@ class SegmentAnnouncer:
         self._connection = connection
         self._handle = handle
         self._blocks = Blocks(_KEPT_FREE)
-        self._bases: dict[Segment, int] = {}
+        # What is announced is kept by whoever has it, and by what the client has not freed.
+        self._bases: dict[weakref.ref[Segment], int] = {}
+        self._gone: deque[weakref.ref[Segment]] = deque()
         # No buffer with bytes is at 0, which stands for those without.
         self._next_base = mmap.PAGESIZE
 
     def announce(self, buffers: Sequence[Buffer]) -> Announcement:
         """Announce buffers; those outside of all segments are copied once. See `Announcer.announce`."""
-        self._retire(self._blocks.dropped())
+        self._blocks.drop()
+        self._retire()
         found = {
             number: _segment_of(buffer) for number, buffer in enumerate(buffers) if buffer.size
         }
@@ -73,16 +78,19 @@ class SegmentAnnouncer:
         return block, starts
 
     def _location(self, segment: Segment, address: int, size: int) -> Location:
-        base = self._bases.get(segment)
+        known = weakref.ref(segment, self._gone.append)
+        base = self._bases.get(known)
         if base is None:
-            base = self._bases[segment] = self._next_base
+            base = self._bases[known] = self._next_base
             self._next_base += segment.size + mmap.PAGESIZE
             self._send(SegmentPlace(base, segment.size, self._handle), segment.descriptor)
         return Location(base + address - segment.address, size)
 
-    def _retire(self, segments: Iterable[Segment]) -> None:
-        for segment in segments:
-            self._send(SegmentPlace(self._bases.pop(segment), 0, self._handle), None)
+    def _retire(self) -> None:
+        """Tell the client of segments that have gone: it need not keep them mapped."""
+        while self._gone:
+            base = self._bases.pop(self._gone.popleft())
+            self._send(SegmentPlace(base, 0, self._handle), None)
 
     def _send(self, place: SegmentPlace, descriptor: int | None) -> None:
         data = place.encode()

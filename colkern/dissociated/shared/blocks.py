@@ -41,13 +41,11 @@ class Blocks:
         with self._lock:
             self._free.append(segment)
 
-    def dropped(self) -> list[Segment]:
-        """What is free over the limit, the longest unused first; it is not used again."""
+    def drop(self) -> None:
+        """Let go of what is free over the limit, the longest unused first."""
         with self._lock:
-            dropped = []
             while sum(segment.size for segment in self._free) > self._most_free:
-                dropped.append(self._free.pop(0))
-            return dropped
+                del self._free[0]
 
     def _segment_for(self, size: int) -> Segment:
         least = max(_rounded(size), _SEGMENT_BYTES)

@@ -51,6 +51,8 @@ class ReachedSegments:
                 raise InvalidArrowError("a segment that is not of the URI's remote_handle")
             if not size:
                 self._forget(base)
+                if descriptor is not None:
+                    raise InvalidArrowError("a segment that is gone comes with a descriptor")
                 return
             if descriptor is None:
                 raise InvalidArrowError("a segment without a descriptor")

@@ -6,6 +6,7 @@ Segments are large as each takes descriptors of both processes, of which there a
 from __future__ import annotations
 
 import threading
+import weakref
 
 from colkern.dissociated.shared.segments import Segment
 
@@ -63,12 +64,15 @@ class _Filling:
     __slots__ = ("_blocks", "_taken", "segment")
 
     def __init__(self, blocks: Blocks, segment: Segment) -> None:
-        self._blocks = blocks
+        # No cycle: when the client has gone, its memory goes at once, and not when garbage is collected.
+        self._blocks = weakref.ref(blocks)
         self._taken = 0
         self.segment = segment
 
     def __del__(self) -> None:
-        self._blocks.give_back(self.segment)
+        blocks = self._blocks()
+        if blocks is not None:
+            blocks.give_back(self.segment)
 
     @property
     def left(self) -> int:

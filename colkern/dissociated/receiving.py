@@ -62,6 +62,8 @@ class ReceivedMessages:
         self._stream = stream
         self._timeout = timeout
         self._server_waits_since: float | None = None
+        # Since when nothing has come over each connection that is waited for.
+        self._silent_since: dict[int, float] = {}
         self.position = 0
         self.traffic = Traffic()
         self._finish = weakref.finalize(self, _finish, metadata, bodies, frees)
@@ -77,6 +79,7 @@ class ReceivedMessages:
         """
         self._frees.send()
         self._server_waits_since = None
+        self._silent_since.clear()
         try:
             while (complete := self._stream.next()) is None:
                 if self._stream.has_ended:
@@ -110,11 +113,23 @@ class ReceivedMessages:
             or (each is self._bodies and self._stream.wants_bodies)
         ]
         if len(self._open) == 1 or len(wanted) == 1:
+            self._silent_since.clear()
             return wanted or list(self._open.values())
-        ready = self._wait(wanted, self._timeout)
-        if not ready:
-            raise self._timed_out()
+        ready = self._wait(wanted, self._patience(wanted))
+        # The others may be alive: that is no sign of this one's server.
+        for each in wanted:
+            if each not in ready and self._patience([each]) == 0:
+                part = "metadata" if each is self._metadata else "bodies"
+                raise self._timed_out(f" from the server of {part}")
         return ready
+
+    def _patience(self, connections: Sequence[Connection]) -> float | None:
+        """For how many seconds more nothing may come over one of several connections; None for ever."""
+        if self._timeout is None:
+            return None
+        now = time.monotonic()
+        since = min(self._silent_since.setdefault(id(each), now) for each in connections)
+        return max(since + self._timeout - now, 0)
 
     def _receive(self, connection: Connection) -> None:
         try:
@@ -126,6 +141,7 @@ class ReceivedMessages:
         if frame is None:
             self._ended(connection)
             return
+        self._silent_since.pop(id(connection), None)
         self.position += frame.data.nbytes
         if frame.kind is FrameKind.WAITING:
             self._server_waits()
@@ -169,10 +185,10 @@ class ReceivedMessages:
             "or raise Bounds.outstanding_bytes of the server"
         )
 
-    def _timed_out(self) -> StreamError:
+    def _timed_out(self, whence: str = "") -> StreamError:
         return StreamError(
             errno.ETIMEDOUT,
-            f"nothing has come for {self._timeout} s; {self._stream.missing()} is the next to come",
+            f"nothing has come for {self._timeout} s{whence}; {self._stream.missing()} is the next to come",
         )
 
     def _message(self, complete: Complete) -> Message:

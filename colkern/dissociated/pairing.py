@@ -27,6 +27,10 @@ class Half(Generic[First, Result]):
         self._result = result
         self._event.set()
 
+    def give_up(self) -> None:
+        """It need not wait any more."""
+        self._event.set()
+
     def result(self, timeout: float) -> Result:
         """What came of it, once it has asked at the other service; raises `TimeoutError`."""
         if not self._event.wait(timeout) or self._result is None:
@@ -59,7 +63,16 @@ class Pairing(Generic[First, Result]):
             half = self._waiting[key, role] = Half(asked)
             return half, False
 
-    def forget(self, key: Key, role: str) -> None:
-        """A half waits no more."""
+    def forget(self, key: Key, role: str, half: Half[First, Result]) -> bool:
+        """A half waits no more; whether it did, since nobody has asked at the other service."""
         with self._lock:
-            self._waiting.pop((key, role), None)
+            if self._waiting.get((key, role)) is not half:
+                return False
+            del self._waiting[key, role]
+            return True
+
+    def give_up(self) -> None:
+        """No half need wait any more."""
+        with self._lock:
+            for half in self._waiting.values():
+                half.give_up()

@@ -65,6 +65,7 @@ class Server(Closing):
         token: What clients have to have.
         timeout: How long a client may take to ask.
         heartbeat: How often clients are told that the server is alive.
+        max_connections: How many there may be at once.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Server(Closing):
         token: bytes,
         timeout: float,
         heartbeat: float,
+        max_connections: int,
     ) -> None:
         self._catalogue = catalogue
         self._services = services
@@ -83,6 +85,7 @@ class Server(Closing):
         self._token = token
         self._timeout = timeout
         self._heartbeat = heartbeat
+        self._max_connections = max_connections
         self._lock = threading.Lock()
         self._connections: set[Connection] = set()
         self._sendings: dict[Sending, Traffic] = {}
@@ -111,6 +114,12 @@ class Server(Closing):
             return len(self._sendings)
 
     @property
+    def num_connections(self) -> int:
+        """How many connections there are; a client of two services has two."""
+        with self._lock:
+            return len(self._connections)
+
+    @property
     def outstanding_bytes(self) -> int:
         """How many bytes are kept for clients that have not freed them."""
         with self._lock:
@@ -134,14 +143,16 @@ class Server(Closing):
         self._closed.set()
         for service in self._services:
             service.listener.close()
+        self._pairing.give_up()
         with self._lock:
             connections, threads = list(self._connections), list(self._threads)
         for connection in connections:
             connection.close()
+        end = time.monotonic() + _JOIN_SECONDS
         for thread in threads:
             if thread is not threading.current_thread():
                 # A source that takes longer is left to end by itself.
-                thread.join(_JOIN_SECONDS)
+                thread.join(max(end - time.monotonic(), 0))
 
     def __repr__(self) -> str:
         return f"<colkern.dissociated.Server at {self.uri}>"
@@ -161,9 +172,27 @@ class Server(Closing):
 
     def _accept(self, service: Service) -> None:
         while (connection := service.listener.accept()) is not None:
-            with self._lock:
+            if self._has_room_for(connection):
+                self._start(partial(self._attend, service, connection), "receive")
+            else:
+                self._turn_away(connection)
+
+    def _has_room_for(self, connection: Connection) -> bool:
+        """Count a connection in, unless there are as many as there may be."""
+        with self._lock:
+            has_room = len(self._connections) < self._max_connections
+            if has_room:
                 self._connections.add(connection)
-            self._start(partial(self._attend, service, connection), "receive")
+            return has_room
+
+    def _turn_away(self, connection: Connection) -> None:
+        """Without a thread, and without waiting: there may be many of them."""
+        reason = (
+            f"there are {self._max_connections} connections, which is all that this server takes; try "
+            "again later, or raise max_connections where it is started"
+        )
+        connection.try_send(FrameKind.FAILURE, encode_failure(reason))
+        connection.close()
 
     def _beat(self) -> None:
         while not self._closed.wait(self._heartbeat):
@@ -244,8 +273,11 @@ class Server(Closing):
         if not is_other:
             try:
                 return half.result(self._timeout)
-            finally:
-                self._pairing.forget(key, streams)
+            except TimeoutError:
+                if self._pairing.forget(key, streams, half):
+                    raise
+                # It has asked there in the last moment.
+                return half.result(self._timeout)
         pair = {streams: asked, other: half.asked}
         sending = self._sending(pair["metadata"], pair["bodies"], pair["bodies"])
         half.found(sending)

@@ -19,6 +19,8 @@ from colkern.dissociated.uri import ServiceUri, parse_address
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.writing.options import WriteOptions
 
+DEFAULT_MAX_CONNECTIONS = 512
+
 _BODY_TYPES = {"packed": BodyType.PACKED, "locations": BodyType.LOCATIONS}
 
 
@@ -34,6 +36,7 @@ def serve(
     remote: bool = False,
     timeout: float = 30.0,
     heartbeat: float = 5.0,
+    max_connections: int = DEFAULT_MAX_CONNECTIONS,
     bounds: Bounds = DEFAULT_BOUNDS,
     limits: Limits = DEFAULT_LIMITS,
     **options: Any,
@@ -61,6 +64,8 @@ def serve(
         remote: Whether other machines may connect; that needs a token.
         timeout: How many seconds a client may take to ask, or to ask at the other service.
         heartbeat: Every so many seconds clients hear that the server is alive.
+        max_connections: How many there may be at once; a client of two services has two. Each takes a
+            thread or two. One more is refused.
         bounds: What may be under way for each client.
         limits: What may be spent on files that are served.
         options: See `colkern.ipc.WriteOptions`.
@@ -74,6 +79,8 @@ def serve(
     """
     if remote and not token:
         raise ValueError("token: a service for other machines needs one")
+    if max_connections < 1:
+        raise ValueError(f"max_connections: expected at least 1, got {max_connections}")
     transport_named = transport_of(parse_address(data_uri or uri)[0])
     write_options = WriteOptions(**options)
     body_type = transport_named.body_type if bodies is None else _BODY_TYPES[bodies]
@@ -91,6 +98,7 @@ def serve(
         remote=remote,
         timeout=timeout,
         heartbeat=heartbeat,
+        max_connections=max_connections,
     )
 
 
@@ -104,6 +112,7 @@ def start_server(
     remote: bool,
     timeout: float,
     heartbeat: float,
+    max_connections: int = DEFAULT_MAX_CONNECTIONS,
 ) -> Server:
     """As `serve`, with all options as they are sent with."""
     roles: list[Streams] = [streams] if len(uris) == 1 else ["metadata", "bodies"]
@@ -116,7 +125,15 @@ def start_server(
             service.listener.close()
         raise
     secret = token.encode() if isinstance(token, str) else token
-    return Server(catalogue, services, options, token=secret, timeout=timeout, heartbeat=heartbeat)
+    return Server(
+        catalogue,
+        services,
+        options,
+        token=secret,
+        timeout=timeout,
+        heartbeat=heartbeat,
+        max_connections=max_connections,
+    )
 
 
 def _service(text: str, streams: Streams, options: StreamOptions, remote: bool) -> Service:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import socket
 import subprocess
@@ -26,6 +27,7 @@ from colkern.dissociated.sending import StreamOptions
 from colkern.dissociated.serving import start_server
 from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.tags import BodyType
+from colkern.dissociated.transports.listening import SocketListener
 from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
 from colkern.ipc import WriteOptions
 
@@ -384,6 +386,36 @@ def test_silent_server_is_noticed_within_the_time_out(uri: str) -> None:
         go_on.set()
 
 
+@pytest.mark.parametrize("uri", ["inproc:", "unix:"])
+@pytest.mark.parametrize("silent", ["metadata", "bodies"])
+def test_one_of_two_servers_is_silent_and_the_other_alive(uri: str, silent: str) -> None:
+    go_on = threading.Event()
+
+    def stuck() -> Iterator[RecordBatch]:
+        yield from batches(1)
+        go_on.wait(10)
+
+    def served(streams: Any) -> Server:
+        heartbeat = 60 if streams == silent else 0.02
+        stream = RecordBatchStream(batches()[0].schema, stuck())
+        return serve(stream, uri, streams=streams, bodies="packed", heartbeat=heartbeat)
+
+    with (
+        served("metadata") as one,
+        served("bodies") as other,
+        connect(one.uri, data_uri=other.uri, timeout=0.2) as reader,
+    ):
+        next(reader)
+        start = time.monotonic()
+        with pytest.raises(
+            StreamError,
+            match=f"nothing has come for 0.2 s from the server of {silent}; the metadata of message 2",
+        ):
+            next(reader)
+        assert time.monotonic() - start < 5
+        go_on.set()
+
+
 @pytest.mark.parametrize("uri", TRANSPORTS)
 def test_closed_server_is_noticed(uri: str) -> None:
     go_on = threading.Event()
@@ -416,6 +448,92 @@ def test_client_that_asks_at_one_of_two_services() -> None:
         pytest.raises(StreamError, match="has not asked for data in time"),
     ):
         connect(server.uri)
+
+
+def test_closing_does_not_wait_for_clients_that_ask_at_one_of_two_services() -> None:
+    server = serve(batches(), "unix:", data_uri="unix:", timeout=60)
+    asked = threading.Event()
+    refused: list[StreamError] = []
+
+    def ask() -> None:
+        asked.set()
+        try:
+            connect(server.uri, timeout=60)
+        except StreamError as error:
+            refused.append(error)
+
+    clients = [threading.Thread(target=ask) for _ in range(3)]
+    for client in clients:
+        client.start()
+    asked.wait()
+    time.sleep(0.05)
+    start = time.monotonic()
+    server.close()
+    assert time.monotonic() - start < 4
+    for client in clients:
+        client.join()
+    assert len(refused) == 3
+
+
+# How many clients
+
+
+@pytest.mark.parametrize("uri", TRANSPORTS)
+def test_the_one_connection_too_many_is_refused(uri: str) -> None:
+    go_on = threading.Event()
+
+    def stuck(_: bytes) -> RecordBatchStream:
+        def made() -> Iterator[RecordBatch]:
+            yield from batches(1)
+            go_on.wait(10)
+
+        return RecordBatchStream(batches()[0].schema, made())
+
+    with serve(stuck, uri, max_connections=2) as server:
+        with connect(server.uri), connect(server.uri) as second:
+            for _ in range(3):
+                with pytest.raises(StreamError, match=r"2 connections.*max_connections"):
+                    connect(server.uri)
+            assert next(second).num_rows == 4
+        go_on.set()
+        wait_until(lambda: server.num_connections == 0)
+        connect(server.uri).close()
+    with pytest.raises(ValueError, match="max_connections: expected at least 1, got 0"):
+        serve(batches(), uri, max_connections=0)
+
+
+def test_server_goes_on_when_a_client_cannot_be_accepted() -> None:
+    class Accepting(socket.socket):
+        failures = [
+            OSError(errno.EPROTO, "of the network"),
+            OSError(errno.EMFILE, "of the process"),
+            OSError(errno.ECONNABORTED, "of the client"),
+        ]
+
+        def accept(self) -> tuple[socket.socket, Any]:
+            if self.failures:
+                raise self.failures.pop()
+            return super().accept()
+
+    listening = Accepting(socket.AF_INET)
+    listening.bind(("127.0.0.1", 0))
+    listener = SocketListener(listening, "")
+    with socket.create_connection(listening.getsockname(), 5):
+        connection = listener.accept()
+        assert connection is not None
+        connection.close()
+    listener.close()
+
+
+def test_time_out_of_the_program_is_none_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threading, "excepthook", lambda _: pytest.fail("a thread has died"))
+    socket.setdefaulttimeout(0.01)
+    try:
+        with serve(batches(), "tcp:127.0.0.1:0") as server:
+            time.sleep(0.05)
+            assert len(connect(server.uri).read_all()) == 3
+    finally:
+        socket.setdefaulttimeout(None)
 
 
 # What a server that breaks the protocol does to its client

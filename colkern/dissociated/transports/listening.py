@@ -14,8 +14,7 @@ from colkern.dissociated.transports.framing import REQUEST_LIMITS
 from colkern.dissociated.transports.sockets import SocketConnection
 
 _WAITING_CLIENTS = 128
-_SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-_UNTIL_THERE_IS_MORE = 0.05
+_UNTIL_NEXT_TRY = 0.05
 
 
 def _framed(accepted: socket.socket) -> Connection:
@@ -44,6 +43,8 @@ class SocketListener:
         remove: Callable[[], None] = lambda: None,
         remote_handle: bytes | None = None,
     ) -> None:
+        # Not what the program has chosen for all its sockets.
+        listening.settimeout(None)
         listening.listen(_WAITING_CLIENTS)
         self.address = address
         self.remote_handle = remote_handle
@@ -62,10 +63,9 @@ class SocketListener:
             except OSError as error:
                 if self._is_closed:
                     return None
-                if error.errno in _SCARCE:
-                    time.sleep(_UNTIL_THERE_IS_MORE)
-                elif error.errno != errno.ECONNABORTED:
-                    raise
+                # Errors of the network are those of one client, and what is scarce may be there later.
+                if error.errno != errno.ECONNABORTED:
+                    time.sleep(_UNTIL_NEXT_TRY)
                 continue
             try:
                 self._prepare(accepted)

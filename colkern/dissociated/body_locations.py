@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from colkern.errors import InvalidArrowError
 
 _UINT64 = np.dtype("<u8")
-_PAIR_BYTES = 2 * _UINT64.itemsize
+LOCATION_BYTES = 2 * _UINT64.itemsize
+"""What one takes; as many stand in front of all, for the total and the count."""
+
 _MOST = (1 << 63) - 1
 
 
@@ -66,9 +68,9 @@ def parse_locations(data: Any, place: str) -> BodyLocations:
             bits of addresses, or the lengths are together more than the total.
     """
     size = memoryview(data).nbytes
-    if size < _PAIR_BYTES or size % _PAIR_BYTES:
+    if size < LOCATION_BYTES or size % LOCATION_BYTES:
         raise InvalidArrowError(
-            f"locations of {size} bytes; they are pairs of {_PAIR_BYTES} bytes, at least one",
+            f"locations of {size} bytes; they are pairs of {LOCATION_BYTES} bytes, at least one",
             place=place,
         )
     pairs: NDArray[Any] = np.frombuffer(data, _UINT64).reshape(-1, 2)

@@ -22,6 +22,7 @@ from colkern.errors import (
     StreamError,
     UnsupportedError,
 )
+from colkern.ipc.limits import Limits
 
 UINT32_MAX = 2**32 - 1
 
@@ -224,6 +225,15 @@ def test_what_is_due_is_taken_however_much_waits() -> None:
     feed(stream, ("metadata", 0))
     feed(stream, ("metadata", 1)) if taken(stream) else pytest.fail("message 0 is complete")
     assert [each.sequence for each in taken(stream)] == [1]
+
+
+def test_more_locations_than_metadata_has_room_for() -> None:
+    # A buffer takes 16 bytes of the metadata, too.
+    stream = ClientStream(limits=Limits(metadata_bytes=32))
+    pairs = [16, 2, 1 << 20, 8, 2 << 20, 8]
+    stream.receive_body(1 << 56, np.array(pairs, np.uint64).view(np.uint8))
+    with pytest.raises(LimitExceededError, match=r"48 bytes of locations.*Limits.metadata_bytes"):
+        stream.receive_body(1 << 56 | 1, np.zeros(64, np.uint8))
 
 
 # Locations

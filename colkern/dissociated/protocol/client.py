@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.dissociated.body_locations import BodyLocations, parse_locations
+from colkern.dissociated.body_locations import LOCATION_BYTES, BodyLocations, parse_locations
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
 from colkern.dissociated.metadata_messages import parse_metadata_message
 from colkern.dissociated.protocol.fitting import check_locations, check_packed, has_body
@@ -86,6 +86,8 @@ class ClientStream:
         self._next = first_sequence
         self._end: int | None = None
         self._pending: dict[int, _Pending] = {}
+        # How many of them have their metadata.
+        self._described = 0
         self._closed: set[Part] = set()
         self.pending_bytes = 0
 
@@ -109,6 +111,7 @@ class ClientStream:
         try:
             check_metadata_size(len(metadata), self._limits)
             pending.record = self._decoder.decode(metadata)
+            self._described += 1
         except InvalidArrowError as error:
             raise error.at(place) from None
         _check_fits(pending, place)
@@ -128,6 +131,8 @@ class ClientStream:
         """
         sequence, body_type = parse_body_tag(tag)
         place = f"body of message {sequence}"
+        if body_type is BodyType.LOCATIONS:
+            self._check_size_of_locations(data.nbytes, place)
         pending = self._slot(sequence, data.nbytes, place)
         if pending.body is not None:
             raise InvalidArrowError("it came twice", place=place)
@@ -146,6 +151,7 @@ class ClientStream:
             return None
         sequence, self._next = self._next, after(self._next)
         del self._pending[sequence]
+        self._described -= 1
         self.pending_bytes -= pending.size
         return Complete(sequence, pending.record, pending.body)
 
@@ -214,8 +220,7 @@ class ClientStream:
 
     def _is_missing_metadata(self) -> bool:
         assert self._end is not None
-        known = sum(pending.record is not None for pending in self._pending.values())
-        return known != distance(self._next, self._end)
+        return self._described != distance(self._next, self._end)
 
     def _slot(self, sequence: int, size: int, place: str) -> _Pending:
         """Where a part of a message is kept; raises if it cannot be due any more, or there is no room."""
@@ -240,6 +245,15 @@ class ClientStream:
         pending.size += size
         self.pending_bytes += size
         return pending
+
+    def _check_size_of_locations(self, size: int, place: str) -> None:
+        """Each is of a buffer that the metadata lists, in as many bytes; as Python objects they take more."""
+        listed = size - LOCATION_BYTES
+        if listed > self._limits.metadata_bytes:
+            raise LimitExceededError(
+                f"{place}: {listed} bytes of locations are over the limit of "
+                f"{self._limits.metadata_bytes}; raise Limits.metadata_bytes to take them"
+            )
 
     def _check_can_come(self) -> None:
         if self._missing_part() in self._closed and not self.has_ended:

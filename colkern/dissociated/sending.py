@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated.bodies import SeparateBuffers
@@ -83,6 +82,7 @@ class Sending:
         self._is_left = False
         self._is_gone = False
         self._is_waiting = False
+        self._is_announcing = False
 
     def run(self, open_source: Callable[[], RecordBatchStream]) -> None:
         """Send all of a source, and wait until the client has freed what was announced.
@@ -118,8 +118,8 @@ class Sending:
         with self._changed:
             self._is_left = True
             if connection is self._freeing:
-                self._stream.disconnected()
                 self._is_gone = True
+                self._let_go()
             self._changed.notify_all()
         for each in self._connections() if connection is self._freeing else [connection]:
             each.close()
@@ -190,8 +190,13 @@ class Sending:
     def _announce(self, connection: Connection, body: SeparateBuffers, sequence: int) -> None:
         assert self._announcer is not None
         size = sum(buffer.size for buffer in body.buffers)
-        self._wait_for(lambda: self._stream.may_announce(size))
-        locations, owners, counted, placed = self._announcer.announce(body.buffers)
+        self._wait_until_it_may_announce(size)
+        try:
+            locations, owners, counted, placed = self._announcer.announce(body.buffers)
+        finally:
+            with self._changed:
+                self._is_announcing = False
+                self._let_go()
         with self._changed:
             if self._is_gone:
                 raise BrokenPipeError("the client has gone")
@@ -202,20 +207,32 @@ class Sending:
         tag = body_tag(sequence, BodyType.LOCATIONS)
         connection.send(FrameKind.TAGGED, len(data), [data], tag)
 
-    def _wait_for(self, condition: Callable[[], Any]) -> None:
+    def _wait_until_it_may_announce(self, size: int) -> None:
         with self._changed:
             self._is_waiting = True
-            self._changed.wait_for(lambda: self._is_left or condition())
+            self._changed.wait_for(lambda: self._is_left or self._stream.may_announce(size))
             self._is_waiting = False
             if self._is_left:
                 raise BrokenPipeError("the client has gone")
+            self._is_announcing = True
+
+    def _let_go(self) -> None:
+        """Keep nothing for a client that has gone.
+
+        What a body is just being placed in must not be what the client had, which may look at it still.
+        """
+        if self._is_gone and not self._is_announcing:
+            self._stream.disconnected()
 
 
 def encode_failure(reason: str) -> bytes:
     """What tells a client why there is no more; the protocol has no message for that."""
-    return reason.encode()[:_FAILURE_BYTES]
+    return reason.encode(errors="backslashreplace")[:_FAILURE_BYTES]
 
 
 def _told(error: BaseException) -> str:
-    text = error.args[0] if isinstance(error, KeyError) and error.args else error
-    return f"{type(error).__name__}: {text}"
+    name = type(error).__name__
+    try:
+        return f"{name}: {error.args[0] if isinstance(error, KeyError) and error.args else error}"
+    except Exception:  # noqa: BLE001 - whatever a source's error does
+        return name

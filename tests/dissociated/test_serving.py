@@ -213,6 +213,22 @@ def test_file_that_is_not_there() -> None:
         connect(server.uri)
 
 
+@pytest.mark.parametrize("uri", TRANSPORTS)
+def test_error_that_cannot_be_spelled_is_told(uri: str) -> None:
+    class Unspeakable(Exception):
+        def __str__(self) -> str:
+            raise ZeroDivisionError
+
+    def source(identifier: bytes) -> list[RecordBatch]:
+        raise ValueError("\udcff") if identifier == b"surrogate" else Unspeakable
+
+    with serve(source, uri) as server:
+        with pytest.raises(StreamError, match=r"ValueError: .udcff"):
+            connect(server.uri, "surrogate", timeout=5)
+        with pytest.raises(StreamError, match="reports: Unspeakable"):
+            connect(server.uri, timeout=5)
+
+
 def test_no_such_service(tmp_path: Path) -> None:
     for uri in ("inproc://none", f"unix://{tmp_path}/none", "tcp://127.0.0.1:1"):
         with pytest.raises(OSError, match=r"refused|no such|No such"):
@@ -503,16 +519,12 @@ def test_the_one_connection_too_many_is_refused(uri: str) -> None:
 
 
 def test_server_goes_on_when_a_client_cannot_be_accepted() -> None:
-    class Accepting(socket.socket):
-        failures = [
-            OSError(errno.EPROTO, "of the network"),
-            OSError(errno.EMFILE, "of the process"),
-            OSError(errno.ECONNABORTED, "of the client"),
-        ]
+    failures = [errno.EPROTO, errno.EMFILE, errno.ECONNABORTED]
 
+    class Accepting(socket.socket):
         def accept(self) -> tuple[socket.socket, Any]:
-            if self.failures:
-                raise self.failures.pop()
+            if failures:
+                raise OSError(failures.pop(), "of the network, the process, the client")
             return super().accept()
 
     listening = Accepting(socket.AF_INET)

@@ -38,8 +38,15 @@ from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 # Flight's own way to say: ask the one who told you.
 _HERE = "arrow-flight-reuse-connection://?"
 _HEADER = "authorization"
-_ABSENT = (ConnectionError, FileNotFoundError, socket.gaierror, TimeoutError)
-"""Of a location that this process cannot reach; another may do."""
+_ABSENT = (
+    ConnectionError,
+    FileNotFoundError,
+    PermissionError,
+    TimeoutError,
+    UnsupportedError,
+    socket.gaierror,
+)
+"""Of a location that this process cannot reach, or lacks the package for; another may do."""
 
 
 class FlightService(flight.FlightServerBase):  # type: ignore[misc]
@@ -76,6 +83,8 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
         **options: Any,
     ) -> None:
         _check_location(location, remote)
+        if remote and not token:
+            raise ValueError("token: a service for other machines needs one")
         self._location = location
         self._names = [key.encode() if isinstance(key, str) else key for key in sources]
         self._catalogue = Catalogue(sources, limits)

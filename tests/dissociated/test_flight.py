@@ -14,6 +14,7 @@ import colkern as ck
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated import connect, parse_uri
 from colkern.dissociated.flight import FlightService, connect_flight
+from colkern.dissociated.transports.shared_memory import SharedMemoryTransport
 from colkern.errors import StreamError, UnsupportedError
 
 WORDS = pa.array(["x", "y", "x", None]).dictionary_encode()
@@ -102,6 +103,21 @@ def test_the_first_location_that_answers_is_taken(service: FlightService) -> Non
         connect_flight(service.location, "orders")
 
 
+@pytest.mark.parametrize(
+    "why", [PermissionError("the other side is of user 7"), UnsupportedError("ucx: no package")]
+)
+def test_a_location_that_is_not_for_this_client_is_passed_over(
+    service: FlightService, monkeypatch: pytest.MonkeyPatch, why: Exception
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise why
+
+    monkeypatch.setattr(SharedMemoryTransport, "connect", refuse)
+    with connect_flight(service.location, "orders") as reader:
+        assert pa.table(reader) == ORDERS
+        assert reader.traffic.packed_bytes > 0
+
+
 def test_what_is_not_served(service: FlightService, client: flight.FlightClient) -> None:
     with pytest.raises(StreamError, match="KeyError: nothing is served as b'o'") as raised:
         connect_flight(service.location, "o")
@@ -169,6 +185,11 @@ def test_after_shutdown_nothing_answers(sources: dict[str, Any]) -> None:
     [
         ("grpc://0.0.0.0:0", {}, "location: other machines reach '0.0.0.0'"),
         ("grpc://0.0.0.0:0", {"remote": True}, "token: a service for other machines needs one"),
+        (
+            "grpc://0.0.0.0:0",
+            {"remote": True, "uris": []},
+            "token: a service for other machines needs one",
+        ),
         ("tcp://127.0.0.1:0", {}, "location: expected grpc://host:port, got tcp://127.0.0.1:0"),
         ("grpc://127.0.0.1", {}, "location: expected grpc://host:port, got grpc://127.0.0.1"),
         ("grpc://127.0.0.1:0", {"token": "ключ"}, "token: Flight's headers have printable ASCII"),

@@ -247,7 +247,7 @@ class ClientStream:
         return pending
 
     def _check_size_of_locations(self, size: int, place: str) -> None:
-        """Each is of a buffer that the metadata lists, in as many bytes; as Python objects they take more."""
+        """The metadata lists as many buffers, in as many bytes; Python objects of them take far more."""
         listed = size - LOCATION_BYTES
         if listed > self._limits.metadata_bytes:
             raise LimitExceededError(

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from colkern.dissociated.serving import start_server
 from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.tags import BodyType
 from colkern.dissociated.transports.listening import SocketListener
+from colkern.dissociated.transports.local_sockets import connected_locally
 from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
 from colkern.ipc import WriteOptions
 
@@ -304,6 +306,18 @@ def test_abandoned_socket_is_replaced(tmp_path: Path) -> None:
         left.bind(str(path))
     with serve(batches(), f"shm://{path}") as server:
         assert len(connect(server.uri).read_all()) == 3
+
+
+def test_client_waits_until_a_server_has_taken_those_before_it(tmp_path: Path) -> None:
+    path = str(tmp_path / "socket")
+    with socket.socket(socket.AF_UNIX) as listening, ExitStack() as connected:
+        listening.bind(path)
+        listening.listen(0)
+        connected.enter_context(connected_locally(path, 5))
+        with pytest.raises(TimeoutError, match="takes no more clients"):
+            connected_locally(path, 0.05)
+        threading.Timer(0.05, lambda: listening.accept()[0].close()).start()
+        connected.enter_context(connected_locally(path, 5))
 
 
 # Bounds

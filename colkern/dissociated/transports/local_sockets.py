@@ -11,6 +11,7 @@ import secrets
 import socket
 import stat
 import struct
+import time
 from functools import partial
 
 from colkern.dissociated.transports.listening import SocketListener
@@ -20,6 +21,7 @@ _ABSTRACT = "@"
 
 _CREDENTIALS = struct.Struct("3i")
 _ROOT = 0
+_UNTIL_NEXT_TRY = 0.01
 
 
 def listen_locally(address: str, *, remote_handle: bytes | None = None) -> SocketListener:
@@ -54,13 +56,28 @@ def connected_locally(address: str, timeout: float | None) -> socket.socket:
     connected = socket.socket(socket.AF_UNIX)
     try:
         connected.settimeout(timeout)
-        connected.connect(_system_address(address))
+        _connect(connected, _system_address(address))
         if address.startswith(_ABSTRACT):
             _require_same_user(connected)
     except BaseException:
         connected.close()
         raise
     return connected
+
+
+def _connect(connected: socket.socket, address: str) -> None:
+    timeout = connected.gettimeout()
+    end = float("inf") if timeout is None else time.monotonic() + timeout
+    while True:
+        try:
+            return connected.connect(address)
+        except BlockingIOError:
+            # Unlike one of TCP, a local socket with a time-out does not wait in the queue.
+            if time.monotonic() > end:
+                raise TimeoutError(
+                    f"the server takes no more clients: others have waited for {timeout} s, too"
+                ) from None
+        time.sleep(_UNTIL_NEXT_TRY)
 
 
 def _system_address(address: str) -> str:

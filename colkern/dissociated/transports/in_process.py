@@ -26,6 +26,8 @@ from colkern.memory import HOST, Buffer, allocate_for_overwrite
 # All queues share it, so that one thread can wait for several.
 _CHANGED = threading.Condition()
 
+_LEAST_BYTES = 256
+
 
 class _Queue:
     """Frames in one direction, of so many bytes at most, or of one that is larger."""
@@ -37,16 +39,35 @@ class _Queue:
         self.has_ended = False
 
     def put(self, frame: Frame) -> None:
-        size = frame.data.size
         with _CHANGED:
-            _CHANGED.wait_for(
-                lambda: self.has_ended or not self._bytes or self._bytes + size <= self._most
-            )
+            _CHANGED.wait_for(lambda: self.has_ended or self._has_room_for(frame))
             if self.has_ended:
                 raise BrokenPipeError("the other side has closed the connection")
-            self.frames.append(frame)
-            self._bytes += size
-            _CHANGED.notify_all()
+            self._append(frame)
+
+    def try_put(self, frame: Frame) -> bool:
+        """Whether there was room for it; where the other side has gone, it is dropped."""
+        # Arrays die wherever the garbage collector runs, also while their thread has the lock.
+        if not _CHANGED.acquire(blocking=False):
+            return False
+        try:
+            if self.has_ended:
+                return True
+            has_room = self._has_room_for(frame)
+            if has_room:
+                self._append(frame)
+            return has_room
+        finally:
+            _CHANGED.release()
+
+    def _has_room_for(self, frame: Frame) -> bool:
+        return not self.frames or self._bytes + _size_of(frame) <= self._most
+
+    def _append(self, frame: Frame) -> None:
+        size = _size_of(frame)
+        self.frames.append(frame)
+        self._bytes += size
+        _CHANGED.notify_all()
 
     def get(self, timeout: float | None) -> Frame | None:
         with _CHANGED:
@@ -55,7 +76,8 @@ class _Queue:
             if not self.frames:
                 return None
             frame = self.frames.popleft()
-            self._bytes -= frame.data.size
+            size = _size_of(frame)
+            self._bytes -= size
             _CHANGED.notify_all()
             return frame
 
@@ -99,16 +121,7 @@ class InProcessConnection:
 
     def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
         """Send a small frame; see `Connection.try_send`."""
-        # Arrays die wherever the garbage collector runs, also while their thread has the lock.
-        if not _CHANGED.acquire(blocking=False):
-            return False
-        try:
-            if not self._outgoing.has_ended:
-                self._outgoing.frames.append(Frame(kind, tag, _joined(len(data), [data])))
-                _CHANGED.notify_all()
-        finally:
-            _CHANGED.release()
-        return True
+        return self._outgoing.try_put(Frame(kind, tag, _joined(len(data), [data])))
 
     def receive(self, timeout: float | None) -> Frame | None:
         """The next frame; see `Connection.receive`."""
@@ -126,6 +139,11 @@ class InProcessConnection:
         """Close both directions; see `Connection.close`."""
         self._outgoing.end(drop=False)
         self.incoming.end(drop=True)
+
+
+def _size_of(frame: Frame) -> int:
+    """What it counts: heartbeats have no bytes, and take room."""
+    return max(frame.data.size, _LEAST_BYTES)
 
 
 def _joined(size: int, chunks: Iterable[Any]) -> NDArray[np.uint8]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import socket
 import struct
 import threading
@@ -178,6 +180,33 @@ def test_time_outs(pair: tuple[SocketConnection, socket.socket]) -> None:
     assert readable([connection], 0.01) == []
     other.sendall(header(0, 0, 3))
     assert readable([connection], 5) == [connection]
+
+
+def test_connection_that_is_closed_here_is_not_waited_for(
+    pair: tuple[SocketConnection, socket.socket],
+) -> None:
+    connection, other = pair
+    others = SocketConnection(other, LIMITS)
+    connection.close()
+    assert readable([connection, others], 5) == [connection]
+    assert connection.receive(5) is None
+
+
+def test_process_survives_writing_to_who_has_gone() -> None:
+    ours, theirs = socket.socketpair()
+    connection = SocketConnection(ours, LIMITS)
+    theirs.close()
+    child = os.fork()
+    if not child:
+        # As commands do whose output goes to others.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        own = SocketConnection(socket.socket(fileno=os.dup(ours.fileno())), LIMITS)
+        own.try_send(FrameKind.HEARTBEAT, b"")
+        with contextlib.suppress(OSError):
+            own.send(FrameKind.HEARTBEAT, 0, [])
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    connection.close()
 
 
 def test_closing_wakes_who_waits(pair: tuple[SocketConnection, socket.socket]) -> None:

@@ -35,6 +35,9 @@ from colkern.memory import allocate_for_overwrite
 _MOST_CHUNKS = 512
 """What one call sends; systems take 1024 at most."""
 
+_CLOSED = -1
+"""The descriptor of a socket that has been closed here."""
+
 _DESCRIPTOR_BYTES = array.array("i").itemsize
 
 
@@ -101,7 +104,7 @@ class SocketConnection:
             if self._unsent:
                 return False
             frame = encode_header(kind, tag, len(data)) + data
-            sent = self._socket.send(frame, socket.MSG_DONTWAIT)
+            sent = self._socket.send(frame, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
             if sent < len(frame):
                 self._unsent = frame[sent:]
                 self._send_rest_later()
@@ -179,7 +182,7 @@ class SocketConnection:
         rights = array.array("i", descriptors)
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)] if descriptors else []
         while views:
-            sent = self._socket.sendmsg(views, ancillary)
+            sent = self._socket.sendmsg(views, ancillary, socket.MSG_NOSIGNAL)
             ancillary = []
             while views and sent >= views[0].nbytes:
                 sent -= views.pop(0).nbytes
@@ -287,8 +290,10 @@ def _allocated(length: int) -> NDArray[np.uint8]:
 
 def readable(connections: Sequence[Any], timeout: float | None) -> list[Any]:
     """Those of several connections over sockets that have something to receive."""
-    poll = select.poll()
     by_descriptor = {connection.fileno(): connection for connection in connections}
+    if _CLOSED in by_descriptor:
+        return [by_descriptor[_CLOSED]]
+    poll = select.poll()
     for descriptor in by_descriptor:
         poll.register(descriptor, select.POLLIN)
     milliseconds = None if timeout is None else max(timeout * 1000, 0)

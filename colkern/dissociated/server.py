@@ -5,9 +5,10 @@ Dissociated IPC protocol: "Server Sequence".
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple
@@ -88,6 +89,8 @@ class Server(Closing):
         self._max_connections = max_connections
         self._lock = threading.Lock()
         self._connections: set[Connection] = set()
+        # Since when those are there that have not asked.
+        self._asking: dict[Connection, float] = {}
         self._sendings: dict[Sending, Traffic] = {}
         self._finished = Traffic()
         self._pairing: Pairing[_Asked, Sending] = Pairing()
@@ -167,15 +170,22 @@ class Server(Closing):
 
         thread = threading.Thread(target=run, name=f"colkern-{name}", daemon=True)
         with self._lock:
-            self._threads.add(thread)
             thread.start()
+            self._threads.add(thread)
 
     def _accept(self, service: Service) -> None:
         while (connection := service.listener.accept()) is not None:
-            if self._has_room_for(connection):
+            if not self._has_room_for(connection):
+                self._turn_away(
+                    connection,
+                    f"there are {self._max_connections} connections, which is all that this server "
+                    "takes; try again later, or raise max_connections where it is started",
+                )
+                continue
+            try:
                 self._start(partial(self._attend, service, connection), "receive")
-            else:
-                self._turn_away(connection)
+            except RuntimeError as error:
+                self._turn_away(connection, f"no thread for this client ({error}); try again later")
 
     def _has_room_for(self, connection: Connection) -> bool:
         """Count a connection in, unless there are as many as there may be."""
@@ -185,14 +195,11 @@ class Server(Closing):
                 self._connections.add(connection)
             return has_room
 
-    def _turn_away(self, connection: Connection) -> None:
-        """Without a thread, and without waiting: there may be many of them."""
-        reason = (
-            f"there are {self._max_connections} connections, which is all that this server takes; try "
-            "again later, or raise max_connections where it is started"
-        )
-        connection.try_send(FrameKind.FAILURE, encode_failure(reason))
+    def _turn_away(self, connection: Connection, reason: str) -> None:
+        self._refuse(connection, reason)
         connection.close()
+        with self._lock:
+            self._connections.discard(connection)
 
     def _beat(self) -> None:
         while not self._closed.wait(self._heartbeat):
@@ -200,10 +207,15 @@ class Server(Closing):
 
     def _beat_once(self) -> None:
         # In a frame that ends: while it waits, the thread must not keep streams that are over.
+        latest = time.monotonic() - self._timeout
         with self._lock:
             sendings = list(self._sendings)
+            late = [each for each, since in self._asking.items() if since < latest]
         for sending in sendings:
             sending.beat()
+        # Whoever says a byte now and then is not silent, and must not stay for ever.
+        for connection in late:
+            connection.stop_receiving()
 
     def _attend(self, service: Service, connection: Connection) -> None:
         """Receive from one client until it has gone."""
@@ -211,7 +223,9 @@ class Server(Closing):
         try:
             if self._closed.is_set():
                 return
-            sending = self._sending_for(self._asked(service, connection))
+            with self._expecting(connection):
+                asked = self._asked(service, connection)
+            sending = self._sending_for(asked)
             while (frame := connection.receive(None)) is not None:
                 sending.receive(frame)
         except TimeoutError:
@@ -227,6 +241,16 @@ class Server(Closing):
             connection.close()
             with self._lock:
                 self._connections.discard(connection)
+
+    @contextlib.contextmanager
+    def _expecting(self, connection: Connection) -> Iterator[None]:
+        with self._lock:
+            self._asking[connection] = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._asking[connection]
 
     def _refuse(self, connection: Connection, reason: str) -> None:
         """Tell a client why it is left, unless it takes nothing."""

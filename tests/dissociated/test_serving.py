@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gc
 import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -310,7 +311,7 @@ def test_abandoned_socket_is_replaced(tmp_path: Path) -> None:
 
 def test_client_waits_until_a_server_has_taken_those_before_it(tmp_path: Path) -> None:
     path = str(tmp_path / "socket")
-    with socket.socket(socket.AF_UNIX) as listening, ExitStack() as connected:
+    with socket.socket(socket.AF_UNIX) as listening, contextlib.ExitStack() as connected:
         listening.bind(path)
         listening.listen(0)
         connected.enter_context(connected_locally(path, 5))
@@ -472,6 +473,19 @@ def test_client_that_does_not_ask_is_sent_away() -> None:
     assert b"has not asked for data in time" in received
 
 
+def test_client_that_asks_byte_by_byte_is_sent_away() -> None:
+    hello = struct.pack("<QQB7x", 1000, 0, 2) + bytes(1000)
+    with serve(batches(), "tcp:127.0.0.1:0", timeout=0.1, heartbeat=0.02) as server:
+        host, _, port = parse_uri(server.uri).address.rpartition(":")
+        with socket.create_connection((host, int(port)), 5) as slow:
+            said = 0
+            with contextlib.suppress(ConnectionError):
+                for said in range(len(hello)):
+                    slow.sendall(hello[said : said + 1])
+                    time.sleep(0.01)
+    assert said < 100
+
+
 def test_client_that_asks_at_one_of_two_services() -> None:
     with (
         serve(batches(), "unix:", data_uri="unix:", timeout=0.05) as server,
@@ -530,6 +544,25 @@ def test_the_one_connection_too_many_is_refused(uri: str) -> None:
         connect(server.uri).close()
     with pytest.raises(ValueError, match="max_connections: expected at least 1, got 0"):
         serve(batches(), uri, max_connections=0)
+
+
+def test_server_goes_on_when_there_are_no_more_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+    failures = ["colkern-receive"] * 2
+
+    def refuse(self: threading.Thread) -> None:
+        if self.name in failures:
+            failures.remove(self.name)
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    with serve(batches(), "unix:") as server:
+        monkeypatch.setattr(threading.Thread, "start", refuse)
+        for _ in range(2):
+            with pytest.raises(StreamError, match="no thread for this client.*try again later"):
+                connect(server.uri)
+        assert len(connect(server.uri).read_all()) == 3
+        wait_until(lambda: server.num_connections == 0)
 
 
 def test_server_goes_on_when_a_client_cannot_be_accepted() -> None:

@@ -34,6 +34,7 @@ class AsyncReader(AsyncClosing):
     def __init__(self, reader: ServiceReader, thread: ThreadPoolExecutor) -> None:
         self._reader = reader
         self._thread = thread
+        self._is_closed = False
 
     @property
     def schema(self) -> Schema:
@@ -61,10 +62,14 @@ class AsyncReader(AsyncClosing):
 
     async def close(self) -> None:
         """Leave the stream; batches that were read stay good."""
+        self._is_closed = True
         self._reader.close()
         self._thread.shutdown(wait=False)
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
+        if self._is_closed:
+            # Nothing comes any more, so nothing is waited for.
+            return work()
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         except asyncio.CancelledError:
@@ -123,17 +128,17 @@ async def serve_async(
     """Serve record batches; see `serve`, whose arguments it takes.
 
     Args:
-        source: As for `serve`; or an asynchronous iterator of batches, which one client gets.
+        source: As for `serve`; or an asynchronous iterable of batches, which one client gets.
         args: As for `serve`.
-        schema: The schema of an asynchronous iterator.
+        schema: The schema of an asynchronous iterable.
         options: As for `serve`.
 
     Raises:
-        TypeError: If an asynchronous iterator comes without a schema.
+        TypeError: If an asynchronous iterable comes without a schema.
     """
-    if not hasattr(source, "__anext__"):
+    if not hasattr(source, "__aiter__"):
         return AsyncServer(serve(source, *args, **options), None)
     if schema is None:
-        raise TypeError("schema: an asynchronous iterator needs one")
-    batches = AsyncBatches(schema, source, asyncio.get_running_loop())
+        raise TypeError("schema: an asynchronous iterable needs one")
+    batches = AsyncBatches(schema, aiter(source), asyncio.get_running_loop())
     return AsyncServer(serve(batches, *args, **options), batches)

@@ -96,6 +96,7 @@ class AsyncBatches:
         self._batches = batches
         self._loop = loop
         self._step: Future[RecordBatch | None] | None = None
+        self._is_cancelled = False
 
     def __iter__(self) -> Iterator[RecordBatch]:
         return self
@@ -105,13 +106,17 @@ class AsyncBatches:
             return await anext(self._batches, None)
 
         self._step = asyncio.run_coroutine_threadsafe(step(), self._loop)
+        # Looked at behind that: whoever cancels meanwhile finds the step.
+        if self._is_cancelled:
+            self._step.cancel()
         batch = self._step.result()
         if batch is None:
             raise StopIteration
         return batch
 
     def cancel(self) -> None:
-        """Cancel what waits for the next batch."""
+        """Cancel what waits for the next batch, now or later."""
+        self._is_cancelled = True
         if self._step is not None:
             self._step.cancel()
 

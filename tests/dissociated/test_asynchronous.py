@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
+from concurrent.futures import CancelledError
 from typing import Any
 
 import pytest
 
 from colkern import RecordBatch, record_batch
 from colkern.dissociated import connect_async, serve_async
+from colkern.dissociated.sources import AsyncBatches
 from colkern.errors import StreamError
 
 
@@ -85,9 +87,54 @@ def test_cancelling_leaves_the_stream() -> None:
     run(work())
 
 
+def test_closing_before_the_source_was_asked_for_anything() -> None:
+    async def stuck() -> AsyncIterator[RecordBatch]:
+        await asyncio.sleep(60)
+        yield batch(0)
+
+    async def work() -> None:
+        batches = AsyncBatches(batch(0).schema, stuck(), asyncio.get_running_loop())
+        batches.cancel()
+
+        def take() -> None:
+            with pytest.raises(CancelledError):
+                next(batches)
+
+        await asyncio.wait_for(asyncio.to_thread(take), 5)
+
+    run(work())
+
+
+def test_asynchronous_iterable_is_a_source() -> None:
+    class Numbered:
+        def __aiter__(self) -> AsyncIterator[RecordBatch]:
+            return numbered(2)
+
+    async def work() -> None:
+        async with (
+            await serve_async(Numbered(), "unix:", schema=batch(0).schema) as server,
+            await connect_async(server.uri) as reader,
+        ):
+            assert await reader.read_all() == [batch(0), batch(1)]
+
+    run(work())
+
+
+def test_reader_that_is_closed_has_no_more_batches() -> None:
+    async def work() -> None:
+        async with await serve_async([batch(0)], "unix:") as server:
+            async with await connect_async(server.uri) as reader:
+                pass
+            assert [each async for each in reader] == []
+            assert await reader.read_all() == []
+            await reader.close()
+
+    run(work())
+
+
 def test_asynchronous_source_without_schema() -> None:
     async def work() -> None:
-        with pytest.raises(TypeError, match="schema: an asynchronous iterator needs one"):
+        with pytest.raises(TypeError, match="schema: an asynchronous iterable needs one"):
             await serve_async(numbered(1), "inproc:")
 
     run(work())

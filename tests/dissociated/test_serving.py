@@ -559,7 +559,7 @@ def test_server_goes_on_when_there_are_no_more_threads(monkeypatch: pytest.Monke
     with serve(batches(), "unix:") as server:
         monkeypatch.setattr(threading.Thread, "start", refuse)
         for _ in range(2):
-            with pytest.raises(StreamError, match="no thread for this client.*try again later"):
+            with pytest.raises(StreamError, match=r"no thread for this client.*try again later"):
                 connect(server.uri)
         assert len(connect(server.uri).read_all()) == 3
         wait_until(lambda: server.num_connections == 0)

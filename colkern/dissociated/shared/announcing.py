@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import mmap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from colkern.cuda.placement import placed
 from colkern.dissociated.body_locations import BodyLocations, Location
 from colkern.dissociated.shared.blocks import Block, Blocks
 from colkern.dissociated.shared.segment_frames import SegmentPlace
 from colkern.dissociated.shared.segments import SEGMENTS, Segment
+from colkern.dissociated.shared.spaces import Places
 from colkern.dissociated.transports.connection import Announcement, Connection, FrameKind
-from colkern.ipc.writing.residence import is_on_device
+from colkern.ipc.writing.residence import on_host
 from colkern.memory import HOST, Buffer
 
 _KEPT_FREE = 1 << 28
@@ -28,10 +28,9 @@ class SegmentAnnouncer:
     def __init__(self, connection: Connection, handle: bytes) -> None:
         self._connection = connection
         self._handle = handle
-        self._blocks = Blocks(_KEPT_FREE)
+        self._blocks = Blocks(Segment.anonymous, _KEPT_FREE)
         self._bases: dict[Segment, int] = {}
-        # No buffer with bytes is at 0, which stands for those without.
-        self._next_base = mmap.PAGESIZE
+        self._places = Places()
 
     def announce(self, buffers: Sequence[Buffer]) -> Announcement:
         """Announce buffers; those outside of all segments are copied once. See `Announcer.announce`."""
@@ -63,20 +62,19 @@ class SegmentAnnouncer:
             copied,
         )
 
-    def _placed(self, buffers: Sequence[Buffer]) -> tuple[Block, Sequence[int]]:
+    def _placed(self, buffers: Sequence[Buffer]) -> tuple[Block[Segment], Sequence[int]]:
         placement = placed([buffer.size for buffer in buffers])
         block = self._blocks.take(placement.size)
         starts = [block.start + start for start in placement.starts]
         room = block.segment.bytes(read_only=False)
-        for start, buffer in zip(starts, _on_host(buffers), strict=True):
+        for start, buffer in zip(starts, on_host(buffers), strict=True):
             room[start : start + buffer.size] = buffer.array
         return block, starts
 
     def _location(self, segment: Segment, address: int, size: int) -> Location:
         base = self._bases.get(segment)
         if base is None:
-            base = self._bases[segment] = self._next_base
-            self._next_base += segment.size + mmap.PAGESIZE
+            base = self._bases[segment] = self._places.take(segment.size)
             self._send(SegmentPlace(base, segment.size, self._handle), segment.descriptor)
         return Location(base + address - segment.address, size)
 
@@ -93,13 +91,3 @@ def _segment_of(buffer: Buffer) -> Segment | None:
     if buffer.device != HOST:
         return None
     return SEGMENTS.holding(buffer.address, buffer.size)
-
-
-def _on_host(buffers: Sequence[Buffer]) -> Iterator[Buffer]:
-    if not any(map(is_on_device, buffers)):
-        yield from buffers
-        return
-    from colkern.ipc.writing.fetching import fetched_buffers
-
-    for _, buffer in fetched_buffers(buffers):
-        yield buffer

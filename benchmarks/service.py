@@ -9,9 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ import pyarrow as pa
 from pyarrow import flight
 
 import colkern as ck
+from benchmarks.serving_process import ServingProcess
 from colkern.dissociated import SharedMemory, Traffic, serve
 
 BATCHES = 16
@@ -36,26 +35,12 @@ class Service:
 
     def __init__(self, rows: int) -> None:
         self.nbytes = rows * COLUMNS * BATCHES * np.dtype(np.float64).itemsize
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.service", str(rows)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            cwd=Path(__file__).parent.parent,
-            text=True,
-        )
-        self.places: dict[str, str] = self._answer()
+        self._process = ServingProcess("benchmarks.service", rows)
+        self.places = self._process.places
 
     def traffic(self, way: str) -> Traffic:
         """What has become of bodies that were served in one of the ways."""
-        print(way, file=self._process.stdin, flush=True)
-        return Traffic(**self._answer())
-
-    def __del__(self) -> None:
-        self._process.communicate()
-
-    def _answer(self) -> Any:
-        assert self._process.stdout is not None
-        return json.loads(self._process.stdout.readline())
+        return Traffic(**self._process.ask(way))
 
 
 class _Flight(flight.FlightServerBase):  # type: ignore[misc]

@@ -21,6 +21,9 @@ from hypothesis import HealthCheck, settings
 
 from colkern.cuda.stand_in import StandIn, installed
 
+# Also for notebooks and examples: the first tests that are loaded set it for all that they start.
+os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).with_name("spark_conf")))
+
 # No deadline: the first example of a test may wait for Numba to compile.
 settings.register_profile(
     "default",
@@ -113,6 +116,9 @@ GROUPS = {
 }
 """Files whose tests share a worker: one Spark at a time, and each run of the simulator once."""
 
+BY_CASE = "tests/kernels/test_target.py"
+"""A file whose tests share a worker where they are of one case: they run the same compiled kernel."""
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
@@ -124,6 +130,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             for group, files in GROUPS.items():
                 if nodeid.startswith(files):
                     return group
+            if nodeid.startswith(BY_CASE):
+                return BY_CASE + nodeid[nodeid.index("[") :]
             return nodeid
 
     # The order is that of the phases; xdist's would be that of the groups' sizes.

@@ -18,6 +18,7 @@ from benchmarks.bodies.contestant import Place
 from benchmarks.bodies.head import head
 from benchmarks.bodies.measure import rows_of
 from benchmarks.bodies.report import HEAD, failed, line, summary
+from benchmarks.bodies.sharing import SHARING
 from benchmarks.bodies.transfers import TRANSFERS
 from benchmarks.bodies.validation import VALIDATION
 from colkern.cuda import memory, stand_in
@@ -25,7 +26,7 @@ from colkern.cuda.cupy_library import cupy_library
 from colkern.errors import DeviceUnavailableError
 from colkern.memory import Device
 
-GROUPS = [TRANSFERS, *COMPRESSED, *VALIDATION]
+GROUPS = [TRANSFERS, *COMPRESSED, *VALIDATION, SHARING]
 
 
 def main() -> int:

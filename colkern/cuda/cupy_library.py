@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.cuda import adapter
-from colkern.cuda.device_library import CopyEvent, CopyStream, DeviceLibrary, Event, SharedEvent
+from colkern.cuda.cupy_sharing import CupySharing
+from colkern.cuda.device_library import (
+    CopyEvent,
+    CopyStream,
+    DeviceLibrary,
+    DeviceSharing,
+    Event,
+    SharedEvent,
+)
 from colkern.errors import DeviceUnavailableError
 
 
@@ -46,6 +54,11 @@ class _CupyLibrary:
         except ImportError as error:
             raise DeviceUnavailableError(f"no device memory: {error}; {adapter.hint()}") from error
         return cupy
+
+    @cached_property
+    def sharing(self) -> DeviceSharing:
+        """CUDA IPC."""
+        return CupySharing(self.arrays)
 
     def require_device(self) -> None:
         """Raise `DeviceUnavailableError` unless kernels can be launched, saying what is missing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,56 @@ class CopyStream(Protocol):
         ...
 
 
+class Allocation(NamedTuple):
+    """Device memory as it was allocated, of which an array may be a part.
+
+    Args:
+        address: Where it begins.
+        size: How many bytes it has.
+        identity: What no other allocation of this process has, also none at the same address later.
+    """
+
+    address: int
+    size: int
+    identity: int
+
+
+class DeviceSharing(Protocol):
+    """Memory of devices between the processes of one machine: CUDA IPC."""
+
+    def uuid(self, ordinal: int) -> bytes:
+        """The 16 bytes by which every process knows a device, whatever its ordinal is there."""
+        ...
+
+    def allocation_at(self, address: int, ordinal: int) -> Allocation | None:
+        """The allocation that an address is in; None if other processes cannot open it."""
+        ...
+
+    def allocate(self, size: int, ordinal: int) -> Any:
+        """An uint8 array over an allocation of its own, which others can open; not zeroed."""
+        ...
+
+    def handle(self, allocation: Allocation, ordinal: int) -> bytes:
+        """What another process opens an allocation by: 64 bytes."""
+        ...
+
+    def open(self, handle: bytes, ordinal: int) -> Allocation:
+        """An allocation of another process, mapped here until it is closed as often as it was opened.
+
+        Raises:
+            OSError: If it cannot be opened: also if it is this process's own.
+        """
+        ...
+
+    def close(self, address: int, ordinal: int) -> None:
+        """Unmap what was opened at an address. What is started over it has to have ended."""
+        ...
+
+    def finish_device(self, ordinal: int) -> None:
+        """Wait for what has been started on all streams of a device."""
+        ...
+
+
 class DeviceLibrary(Protocol):
     """Arrays in device memory, streams, and copies. Errors for lack of memory are `MemoryError`."""
 
@@ -76,6 +126,11 @@ class DeviceLibrary(Protocol):
 
     staging: Any
     """What `colkern.cuda.staging` keeps of it; None at first."""
+
+    @property
+    def sharing(self) -> DeviceSharing:
+        """How other processes get at its memory."""
+        ...
 
     @property
     def arrays(self) -> Any:

@@ -72,10 +72,15 @@ def find_driver() -> Driver | str:
         DriverError: If there is one that does not work.
     """
     try:
-        library = ctypes.CDLL(_LIBRARY)
+        library = loaded_driver()
     except OSError as error:
         return str(error)
     return examine(library)
+
+
+def loaded_driver() -> Any:
+    """The driver's library; raises `OSError` if there is none."""
+    return ctypes.CDLL(_LIBRARY)
 
 
 def examine(library: Any) -> Driver | str:
@@ -83,7 +88,7 @@ def examine(library: Any) -> Driver | str:
     code = library.cuInit(0)
     if code == _NO_DEVICE:
         return "the driver sees no device"
-    call = _Calls(library)
+    call = DriverCalls(library)
     call.check("cuInit", code)
     number, count = ctypes.c_int(), ctypes.c_int()
     call("cuDriverGetVersion", ctypes.byref(number))
@@ -93,16 +98,18 @@ def examine(library: Any) -> Driver | str:
     return Driver((number.value // 1000, number.value % 1000 // 10), _release(), devices)
 
 
-class _Calls:
-    """Calls functions of the driver, and raises what they return."""
+class DriverCalls:
+    """Calls functions of a driver by their names; raises `DriverError` where one fails."""
 
     def __init__(self, library: Any) -> None:
         self._library = library
 
     def __call__(self, name: str, *arguments: Any) -> None:
+        """Call a function."""
         self.check(name, getattr(self._library, name)(*arguments))
 
     def check(self, name: str, code: int) -> None:
+        """Raise unless a function has returned that it succeeded."""
         if code == _SUCCESS:
             return
         text = ctypes.c_char_p()
@@ -111,7 +118,7 @@ class _Calls:
         raise DriverError(f"{name}: {what}")
 
 
-def _device(call: _Calls, ordinal: int) -> DriverDevice:
+def _device(call: DriverCalls, ordinal: int) -> DriverDevice:
     handle, major, minor = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
     name, total = ctypes.create_string_buffer(256), ctypes.c_size_t()
     call("cuDeviceGet", ctypes.byref(handle), ordinal)
@@ -125,7 +132,7 @@ def _device(call: _Calls, ordinal: int) -> DriverDevice:
     return DriverDevice(ordinal, text, capability, total.value, free, pinned, error)
 
 
-def _tried(call: _Calls, handle: ctypes.c_int) -> tuple[int | None, bool, str]:
+def _tried(call: DriverCalls, handle: ctypes.c_int) -> tuple[int | None, bool, str]:
     """What a device does: its free memory, whether host memory is pinned, and what failed."""
     context, memory = ctypes.c_void_p(), ctypes.c_void_p()
     free, total = ctypes.c_size_t(), ctypes.c_size_t()

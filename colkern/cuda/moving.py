@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -41,7 +42,8 @@ def to_device(value: Value, device: str | Device = "cuda") -> Value:
     for buffer in buffers:
         if buffer.device != HOST:
             raise ValueError(f"value: its bytes are on {buffer.device}; copy them to_host first")
-    return _over(value, _uploaded(buffers, target))
+    found = map(id, buffers)
+    return _over(value, dict(zip(found, uploaded(buffers, target), strict=True)))
 
 
 def to_host(value: Value) -> Value:
@@ -56,18 +58,18 @@ def to_host(value: Value) -> Value:
     return _over(value, found) if found else value
 
 
-def _uploaded(buffers: list[Buffer], device: Device) -> dict[int, Buffer]:
-    """Where the bytes of host buffers are on a device, by the buffers' identities."""
+def uploaded(buffers: Sequence[Buffer], device: Device) -> list[Buffer]:
+    """The bytes of host buffers on a device, in one block, for use on the current stream."""
     placement = placed([buffer.size for buffer in buffers])
     upload = Upload(device, placement.size)
     arrays = [buffer.array for buffer in buffers]
     upload.send_pieces(list(map(Piece.of, placement.starts, arrays)))
     upload.end()
     upload.hold_current()
-    return {
-        id(buffer): Buffer(upload.block[at : at + buffer.size], device)
+    return [
+        Buffer(upload.block[at : at + buffer.size], device)
         for at, buffer in zip(placement.starts, buffers, strict=True)
-    }
+    ]
 
 
 def _downloaded(buffers: list[Buffer], device: Device) -> dict[int, Buffer]:

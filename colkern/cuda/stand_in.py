@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.cuda.device_library import CopyEvent, CopyStream, DeviceLibrary, Event, SharedEvent
+from colkern.cuda.stand_in_sharing import StandInSharing
 from colkern.memory import array_at
 
 FRESH = 0xA5
@@ -49,8 +50,10 @@ class StandIn:
 
     Args:
         memory_bytes: How much memory the device has; None for as much as the host gives.
+        shareable: Whether other processes can open what is allocated: one descriptor a block.
 
     Attributes:
+        sharing: How they open it.
         copies: The copies of its streams that were carried out, in that order.
         used_bytes: How much of its memory is in use.
         allocations: How many blocks were allocated.
@@ -66,8 +69,10 @@ class StandIn:
     most_slots = 3
     least_decompressed = 1
 
-    def __init__(self, memory_bytes: int | None = None) -> None:
+    def __init__(self, memory_bytes: int | None = None, *, shareable: bool = False) -> None:
         self.memory_bytes = memory_bytes
+        self.shareable = shareable
+        self.sharing = StandInSharing(partial(self.allocated, shareable=True))
         self.copies: list[Copy] = []
         self.used_bytes = 0
         self.allocations = 0
@@ -171,15 +176,17 @@ class StandIn:
         """Only noted."""
         self.finished_streams.append(pointer)
 
-    def allocated(self, size: int) -> NDArray[np.uint8]:
-        """A block of fresh memory.
+    def allocated(self, size: int, *, shareable: bool | None = None) -> NDArray[np.uint8]:
+        """A block of fresh memory; whether others can open it may be as it is for all blocks.
 
         Raises:
             MemoryError: If the device has not as much left.
         """
         if self.memory_bytes is not None and self.used_bytes + size > self.memory_bytes:
             raise MemoryError(f"{size} bytes asked for, {self.used_bytes} in use")
-        block = np.full(size, FRESH, np.uint8)
+        shareable = self.shareable if shareable is None else shareable
+        block = self.sharing.block(size) if shareable else np.empty(size, np.uint8)
+        block[:] = FRESH
         self.used_bytes += size
         self.allocations += 1
         self._blocks[_address(block)] = size
@@ -295,14 +302,15 @@ def installed_library() -> DeviceLibrary | None:
 
 
 @contextmanager
-def installed(memory_bytes: int | None = None) -> Iterator[StandIn]:
+def installed(memory_bytes: int | None = None, *, shareable: bool = False) -> Iterator[StandIn]:
     """Within it, the device of this process is a stand-in: for all threads.
 
     Args:
         memory_bytes: How much memory it has; None for as much as the host gives.
+        shareable: See `StandIn`.
     """
     global _installed
-    before, _installed = _installed, StandIn(memory_bytes)
+    before, _installed = _installed, StandIn(memory_bytes, shareable=shareable)
     try:
         yield _installed
     finally:

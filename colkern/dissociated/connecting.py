@@ -22,7 +22,7 @@ from colkern.dissociated.uri import ServiceUri, parse_uri
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.opening import destination_of
 from colkern.ipc.reading.readers import StreamReader
-from colkern.memory import Device
+from colkern.memory import Device, device_named
 
 _CLIENT_BYTES = 16
 
@@ -52,6 +52,7 @@ class ConnectOptions:
         bounds: What may be under way.
         limits: What may be spent on metadata and decompression.
         first_sequence: See `ClientStream`.
+        device: Where bodies that come to a device may stay; None for wherever that is.
     """
 
     token: bytes = b""
@@ -60,6 +61,7 @@ class ConnectOptions:
     bounds: Bounds = DEFAULT_BOUNDS
     limits: Limits = DEFAULT_LIMITS
     first_sequence: int = 0
+    device: Device | None = None
 
 
 def connect(
@@ -88,7 +90,8 @@ def connect(
         identifier: What to ask for.
         data_uri: Where bodies come from, if that is another service.
         columns: Names or positions of the columns to hand out; None for all.
-        device: Where bodies go: see `colkern.ipc.open`; None for where they come to.
+        device: Where bodies go: see `colkern.ipc.open`; None for where they come to, which over
+            `cuda:` is the server's memory.
         trusted: See `colkern.ipc.open`.
         token: What the server asks for.
         timeout: For how many seconds nothing may come from the server, also no sign that it lives.
@@ -102,13 +105,15 @@ def connect(
     it to its end; batches stay good.
 
     Raises:
+        DeviceUnavailableError: If the server's memory is on a device that this process does not see.
         InvalidArrowError: If a URI is malformed, or the server breaks the protocol.
         StreamError: If the server reports an error, has gone, or nothing comes in time.
         OSError: If there is no such service.
         ValueError: If a URI has another scheme.
     """
     secret = token.encode() if isinstance(token, str) else token
-    options = ConnectOptions(secret, timeout, sealed_only, bounds, limits)
+    wanted = None if device is None else device_named(device)
+    options = ConnectOptions(secret, timeout, sealed_only, bounds, limits, device=wanted)
     destination = destination_of(device, trusted)
     messages = open_stream(uri, data_uri, identifier, options)
     try:
@@ -116,7 +121,7 @@ def connect(
     except BaseException:
         messages.close()
         raise
-    if destination is None:
+    if wanted is None:
         # Locations are wherever the server has them.
         reader.device = None
     reader._closing.append(messages)
@@ -158,6 +163,7 @@ def open_stream(
             _frees(bodies, service),
             stream,
             options.timeout,
+            options.device,
         )
         opened.pop_all()
     return messages

@@ -22,10 +22,12 @@ from colkern.dissociated.scattered import ScatteredBody
 from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import Connection, Frame, FrameKind, Reach
 from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
+from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.reading.messages import Message, message_of
 from colkern.ipc.reading.sources import Body, Memory
-from colkern.memory import EMPTY, Buffer
+from colkern.ipc.writing.residence import on_host
+from colkern.memory import EMPTY, Buffer, Device
 
 Wait = Callable[[Sequence[Any], float | None], Sequence[Any]]
 
@@ -41,6 +43,7 @@ class ReceivedMessages:
         frees: What frees them.
         stream: The state of the protocol.
         timeout: For how many seconds nothing may come; None for ever.
+        device: Where bodies that come to a device may stay; None for wherever that is.
     """
 
     def __init__(
@@ -52,6 +55,7 @@ class ReceivedMessages:
         frees: Frees,
         stream: ClientStream,
         timeout: float | None,
+        device: Device | None = None,
     ) -> None:
         self._metadata = metadata
         self._bodies = bodies
@@ -61,6 +65,7 @@ class ReceivedMessages:
         self._frees = frees
         self._stream = stream
         self._timeout = timeout
+        self._device = device
         self._server_waits_since: float | None = None
         # Since when nothing has come over each connection that is waited for.
         self._silent_since: dict[int, float] = {}
@@ -215,7 +220,21 @@ class ReceivedMessages:
             )
         buffers = buffers_of(record)
         offsets = buffers["offset"][buffers["length"] > 0].tolist()
-        return ScatteredBody(offsets, self._reach.buffers(body, self._frees), record["bodyLength"])
+        reached = self._reach.buffers(body, self._frees)
+        if _is_compressed(record) or not self._may_stay(reached):
+            reached = list(on_host(reached))
+        return ScatteredBody(offsets, reached, record["bodyLength"])
+
+    def _may_stay(self, buffers: Sequence[Buffer]) -> bool:
+        return self._device is None or all(buffer.device == self._device for buffer in buffers)
+
+
+def _is_compressed(record: Record) -> bool:
+    """Whether the buffers of a batch have to be decompressed, which is begun on the host."""
+    header = record["header"]
+    if record["header_type"] == MessageHeader.DictionaryBatch:
+        header = header["data"] or {"compression": None}
+    return header["compression"] is not None
 
 
 def _finish(metadata: Connection, bodies: Connection, frees: Frees) -> None:

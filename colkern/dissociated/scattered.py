@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError
-from colkern.memory import EMPTY, Buffer
+from colkern.memory import EMPTY, HOST, Buffer
 
 
 class ScatteredBody:
@@ -25,6 +25,7 @@ class ScatteredBody:
         self._offsets = offsets
         self._buffers = buffers
         self.size = size
+        self.device = buffers[0].device if buffers else HOST
 
     def read(self, offset: int, length: int) -> Buffer:
         """A slice of a buffer, on whatever device it is.

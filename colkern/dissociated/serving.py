@@ -53,9 +53,9 @@ def serve(
             of batches; an object with Arrow's PyCapsule interface. Or a mapping from identifiers to
             sources, or a callable that takes an identifier (bytes) and returns a source. Iterators are
             given to one client, all else to any number.
-        uri: Where: `tcp://host:port`, `unix:///path`, `unix://@name`, `shm:///path`, `shm://@name` or
-            `inproc://name`. What is left
-            out is chosen. Tags may be given as parameters.
+        uri: Where: `tcp://host:port`, `unix:///path`, `unix://@name`, `shm:///path`, `shm://@name`,
+            `cuda:///path`, `cuda://@name`, `ucx://host:port` or `inproc://name`. What is left out is
+            chosen. Tags may be given as parameters.
         data_uri: A second service, for bodies; clients ask at both. None for one service for all.
         streams: Which streams clients get, if the others are served elsewhere, from equal batches.
         bodies: "packed", or "locations" where memory can be shared; None for what the transport is for.
@@ -73,6 +73,7 @@ def serve(
     What is announced by its location must not change until the client has freed it.
 
     Raises:
+        DeviceUnavailableError: If the scheme is `cuda`, and there is no device.
         OSError: If the address cannot be had.
         InvalidArrowError: If a URI is malformed.
         ValueError: If a URI or an option is not right, or other machines could connect and should not.

@@ -29,6 +29,7 @@ from benchmarks.bodies.contestant import (
     Place,
     Skipped,
 )
+from benchmarks.bodies.sharing import SHARED
 from benchmarks.bodies.tables import BATCHES, COLUMNS, TWO, body_bytes, write_table
 from benchmarks.bodies.transfers import READ
 from colkern.cuda import adapter, memory, stand_in
@@ -109,6 +110,11 @@ def test_only_wanted_bytes_cross_the_bus(rows: dict[str, Row]) -> None:
     two = rows[f"{READ}, 2 of 100 columns"]
     assert 0.01 < two["bytes"] / two["body_bytes"] < 0.03
     assert rows["to_host"]["bytes_to_host"] == rows["to_host"]["bytes"]
+
+
+def test_no_byte_of_another_process_crosses_the_bus(rows: dict[str, Row]) -> None:
+    for case in (SHARED, f"{SHARED}, and copied there"):
+        assert rows[case]["bytes_to_device"] == rows[case]["bytes_to_host"] == 0
 
 
 def test_the_head_says_that_it_is_no_figure_of_a_gpu(outcome: tuple[int, Any]) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from dissociated.children import Child, children, said
 
 from colkern import RecordBatch, record_batch
 from colkern.arrays import RecordBatchStream
@@ -54,31 +53,12 @@ def wait_until(condition: Callable[[], Any], seconds: float = TIMEOUT) -> None:
 
 
 @pytest.fixture
-def child() -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    started: list[subprocess.Popen[str]] = []
-
-    def start(code: str, *arguments: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
+def child() -> Iterator[Callable[..., Child]]:
+    with children() as start:
+        yield start
 
 
-def said(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline()
-
-
-def test_server_is_killed(child: Callable[..., subprocess.Popen[str]]) -> None:
+def test_server_is_killed(child: Callable[..., Child]) -> None:
     names = os.listdir("/dev/shm")
     server = child(SERVER)
     readers = [connect(uri, timeout=TIMEOUT) for uri in said(server).split()]
@@ -95,7 +75,7 @@ def test_server_is_killed(child: Callable[..., subprocess.Popen[str]]) -> None:
     assert os.listdir("/dev/shm") == names
 
 
-def test_client_is_killed(child: Callable[..., subprocess.Popen[str]]) -> None:
+def test_client_is_killed(child: Callable[..., Child]) -> None:
     def endless() -> Iterator[RecordBatch]:
         while True:
             yield record_batch({"n": np.arange(ROWS)})

@@ -1,6 +1,7 @@
 """Arrow's golden files through every transport, both types of bodies, one and two connections, both orders.
 
-What comes is compared with what the file has when it is read directly.
+What comes is compared with what the file has when it is read directly. Between processes on a GPU: see
+`test_device_memory`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Way(NamedTuple):
 WAYS = [
     Way(*way)
     for way in itertools.product(
-        ["inproc:", "tcp:127.0.0.1:0", "unix:", "shm:"],
+        ["inproc:", "tcp:127.0.0.1:0", "unix:", "shm:", "ucx:"],
         ["packed", "locations"],
         [1, 2],
         [False, True],
@@ -67,6 +68,8 @@ def served(way: Way) -> Iterator[Server]:
 def test_every_golden_file_as_it_is_read_directly(way: Way) -> None:
     if PATHS[0].marks:
         pytest.skip("no golden files")
+    if way.transport == "ucx:":
+        pytest.importorskip("ucxx", reason="the package ucxx is missing: colkern[ucx12] or [ucx13]")
     with served(way) as server:
         for parameter in PATHS:
             (path,) = parameter.values

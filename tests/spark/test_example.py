@@ -39,7 +39,6 @@ def submitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
         "JAVA_HOME": str(find_java().home),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": sys.executable,
-        "JAVA_TOOL_OPTIONS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
     }
     done = subprocess.run(
         [*SUBMIT, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True

@@ -91,13 +91,13 @@ def meets(version: str, wanted: str) -> bool:
 
 
 def _meets_one(version: str, comparison: str, bound: str) -> bool:
-    there, limit = _numbers(version), _numbers(bound)
+    limit = _numbers(bound)
+    there = _padded(_numbers(version), len(limit))
     if comparison == "~=":
         return there >= limit and there[: len(limit) - 1] == limit[:-1]
     if bound.endswith(".*"):
         return _HOLDS[comparison](there[: len(limit)], limit)
-    size = max(len(there), len(limit))
-    return _HOLDS[comparison](_padded(there, size), _padded(limit, size))
+    return _HOLDS[comparison](there, _padded(limit, len(there)))
 
 
 def _numbers(version: str) -> _Release:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import mmap
 import weakref
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from colkern.cuda.placement import placed
 from colkern.dissociated.body_locations import BodyLocations, Location
 from colkern.dissociated.shared.blocks import Block, Blocks
 from colkern.dissociated.shared.segment_frames import SegmentPlace
 from colkern.dissociated.shared.segments import SEGMENTS, Segment
+from colkern.dissociated.shared.spaces import Places
 from colkern.dissociated.transports.connection import Announcement, Connection, FrameKind
-from colkern.ipc.writing.residence import is_on_device
+from colkern.ipc.writing.residence import on_host
 from colkern.memory import HOST, Buffer
 
 _KEPT_FREE = 1 << 28
@@ -30,12 +30,11 @@ class SegmentAnnouncer:
     def __init__(self, connection: Connection, handle: bytes) -> None:
         self._connection = connection
         self._handle = handle
-        self._blocks = Blocks(_KEPT_FREE)
+        self._blocks = Blocks(Segment.anonymous, _KEPT_FREE)
         # What is announced is kept by whoever has it, and by what the client has not freed.
         self._bases: dict[weakref.ref[Segment], int] = {}
         self._gone: deque[weakref.ref[Segment]] = deque()
-        # No buffer with bytes is at 0, which stands for those without.
-        self._next_base = mmap.PAGESIZE
+        self._places = Places()
 
     def announce(self, buffers: Sequence[Buffer]) -> Announcement:
         """Announce buffers; those outside of all segments are copied once. See `Announcer.announce`."""
@@ -68,12 +67,12 @@ class SegmentAnnouncer:
             copied,
         )
 
-    def _placed(self, buffers: Sequence[Buffer]) -> tuple[Block, Sequence[int]]:
+    def _placed(self, buffers: Sequence[Buffer]) -> tuple[Block[Segment], Sequence[int]]:
         placement = placed([buffer.size for buffer in buffers])
         block = self._blocks.take(placement.size)
         starts = [block.start + start for start in placement.starts]
         room = block.segment.bytes(read_only=False)
-        for start, buffer in zip(starts, _on_host(buffers), strict=True):
+        for start, buffer in zip(starts, on_host(buffers), strict=True):
             room[start : start + buffer.size] = buffer.array
         return block, starts
 
@@ -81,8 +80,7 @@ class SegmentAnnouncer:
         known = weakref.ref(segment, self._gone.append)
         base = self._bases.get(known)
         if base is None:
-            base = self._bases[known] = self._next_base
-            self._next_base += segment.size + mmap.PAGESIZE
+            base = self._bases[known] = self._places.take(segment.size)
             self._send(SegmentPlace(base, segment.size, self._handle), segment.descriptor)
         return Location(base + address - segment.address, size)
 
@@ -101,13 +99,3 @@ def _segment_of(buffer: Buffer) -> Segment | None:
     if buffer.device != HOST:
         return None
     return SEGMENTS.holding(buffer.address, buffer.size)
-
-
-def _on_host(buffers: Sequence[Buffer]) -> Iterator[Buffer]:
-    if not any(map(is_on_device, buffers)):
-        yield from buffers
-        return
-    from colkern.ipc.writing.fetching import fetched_buffers
-
-    for _, buffer in fetched_buffers(buffers):
-        yield buffer

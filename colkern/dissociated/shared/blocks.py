@@ -7,27 +7,37 @@ from __future__ import annotations
 
 import threading
 import weakref
-
-from colkern.dissociated.shared.segments import Segment
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
 
 _SEGMENT_BYTES = 1 << 26
 
 
-class Blocks:
+class _Sized(Protocol):
+    @property
+    def size(self) -> int: ...
+
+
+AnySegment = TypeVar("AnySegment", bound=_Sized)
+
+
+class Blocks(Generic[AnySegment]):
     """The blocks of one connection. No other connection's client ever sees them.
 
     Args:
+        make: Makes a segment of so many bytes, or a few more.
         most_free: How many bytes of free segments to keep.
     """
 
-    def __init__(self, most_free: int) -> None:
+    def __init__(self, make: Callable[[int], AnySegment], most_free: int) -> None:
+        self._make = make
         self._most_free = most_free
-        self._free: list[Segment] = []
-        self._current: _Filling | None = None
+        self._free: list[AnySegment] = []
+        self._current: _Filling[AnySegment] | None = None
         # Blocks end wherever the garbage collector runs, also while their thread is in here.
         self._lock = threading.RLock()
 
-    def take(self, size: int) -> Block:
+    def take(self, size: int) -> Block[AnySegment]:
         """A block of so many bytes, of any content; its start is a multiple of 64 if all sizes are."""
         with self._lock:
             current = self._current
@@ -37,7 +47,7 @@ class Blocks:
                 current = self._current = _Filling(self, self._segment_for(size))
             return current.take(size)
 
-    def give_back(self, segment: Segment) -> None:
+    def give_back(self, segment: AnySegment) -> None:
         """No block of a segment is used any more."""
         with self._lock:
             self._free.append(segment)
@@ -48,22 +58,22 @@ class Blocks:
             while sum(segment.size for segment in self._free) > self._most_free:
                 del self._free[0]
 
-    def _segment_for(self, size: int) -> Segment:
+    def _segment_for(self, size: int) -> AnySegment:
         least = max(_rounded(size), _SEGMENT_BYTES)
         fitting = [segment for segment in self._free if size <= segment.size <= 2 * least]
         if not fitting:
-            return Segment.anonymous(least)
+            return self._make(least)
         segment = min(fitting, key=lambda each: each.size)
         self._free.remove(segment)
         return segment
 
 
-class _Filling:
+class _Filling(Generic[AnySegment]):
     """A segment that blocks are taken from; it is free again when they are gone, and this is."""
 
     __slots__ = ("_blocks", "_taken", "segment")
 
-    def __init__(self, blocks: Blocks, segment: Segment) -> None:
+    def __init__(self, blocks: Blocks[AnySegment], segment: AnySegment) -> None:
         # No cycle: when the client has gone, its memory goes at once, and not when garbage is collected.
         self._blocks = weakref.ref(blocks)
         self._taken = 0
@@ -78,12 +88,12 @@ class _Filling:
     def left(self) -> int:
         return self.segment.size - self._taken
 
-    def take(self, size: int) -> Block:
+    def take(self, size: int) -> Block[AnySegment]:
         start, self._taken = self._taken, self._taken + size
         return Block(self, start)
 
 
-class Block:
+class Block(Generic[AnySegment]):
     """A part of a segment.
 
     Args:
@@ -93,12 +103,12 @@ class Block:
 
     __slots__ = ("_filling", "start")
 
-    def __init__(self, filling: _Filling, start: int) -> None:
+    def __init__(self, filling: _Filling[AnySegment], start: int) -> None:
         self._filling = filling
         self.start = start
 
     @property
-    def segment(self) -> Segment:
+    def segment(self) -> AnySegment:
         """The segment that it is in."""
         return self._filling.segment
 

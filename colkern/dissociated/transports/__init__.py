@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from colkern.dissociated.transports.connection import Transport
+from colkern.dissociated.transports.cuda import Cuda
 from colkern.dissociated.transports.in_process import InProcess
 from colkern.dissociated.transports.shared_memory import SharedMemoryTransport
 from colkern.dissociated.transports.tcp import Tcp
@@ -14,6 +15,7 @@ TRANSPORTS: dict[str, Transport] = {
     "tcp": Tcp(),
     "unix": Unix(),
     "shm": SharedMemoryTransport(),
+    "cuda": Cuda(),
     "ucx": Ucx(),
 }
 """Scheme → transport."""

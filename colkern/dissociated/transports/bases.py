@@ -1,13 +1,19 @@
-"""What transports share that carry packed bodies, or run over sockets."""
+"""What transports share: those of packed bodies, those over sockets, those of one machine's memory."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from typing import Any
 
+from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.tags import BodyType
+from colkern.dissociated.transports.listening import SocketListener
+from colkern.dissociated.transports.local_sockets import listen_locally
 from colkern.dissociated.transports.sockets import SocketConnection, readable
 from colkern.dissociated.uri import ServiceUri
+
+_HANDLE_BYTES = 16
 
 
 class Packed:
@@ -30,3 +36,14 @@ class OverSockets:
     ) -> list[SocketConnection]:
         """Wait for several connections; see `Transport.wait`."""
         return readable(connections, timeout)
+
+
+class OfSharedMemory(OverSockets):
+    """A transport that announces memory, over a Unix socket; its services are told apart by a handle."""
+
+    body_type = BodyType.LOCATIONS
+
+    def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
+        """Listen at a path, or at a new abstract address if it is empty; see `Transport.listen`."""
+        handle = secrets.token_bytes(_HANDLE_BYTES)
+        return listen_locally(address, remote_handle=handle)

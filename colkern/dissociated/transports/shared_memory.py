@@ -7,31 +7,18 @@ reached: also from another container, and for files that are not there by any na
 
 from __future__ import annotations
 
-import secrets
-
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.shared.announcing import SegmentAnnouncer
 from colkern.dissociated.shared.reaching import ReachedSegments
-from colkern.dissociated.tags import BodyType
-from colkern.dissociated.transports.bases import OverSockets
+from colkern.dissociated.transports.bases import OfSharedMemory
 from colkern.dissociated.transports.framing import limits_of
-from colkern.dissociated.transports.listening import SocketListener
-from colkern.dissociated.transports.local_sockets import connected_locally, listen_locally
+from colkern.dissociated.transports.local_sockets import connected_locally
 from colkern.dissociated.transports.sockets import SocketConnection
 from colkern.dissociated.uri import ServiceUri
 
-_HANDLE_BYTES = 16
 
-
-class SharedMemoryTransport(OverSockets):
+class SharedMemoryTransport(OfSharedMemory):
     """The transport."""
-
-    body_type = BodyType.LOCATIONS
-
-    def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
-        """Listen at a path, or at a new abstract address if it is empty; see `Transport.listen`."""
-        handle = secrets.token_bytes(_HANDLE_BYTES)
-        return listen_locally(address, remote_handle=handle)
 
     def connect(
         self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from colkern.arrays import UNKNOWN, Array, RecordBatch
 from colkern.cpu.threads import map_items
-from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError
+from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.ipc.compression import PREFIX_BYTES, Budget, Codec, codec_of
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import Limits
@@ -34,7 +34,7 @@ from colkern.ipc.reading.plans import ArrayPlan, ColumnsPlan, SchemaPlan
 from colkern.ipc.reading.projection import Projection
 from colkern.ipc.wire import BUFFER, FIELD_NODE
 from colkern.layouts import BufferSpec
-from colkern.memory import Buffer
+from colkern.memory import HOST, Buffer
 
 if TYPE_CHECKING:
     # For those who read into device memory.
@@ -69,11 +69,17 @@ class BatchColumns:
         destination: Destination | None = None,
     ) -> None:
         self._plan = plan
-        self._destination = destination
+        device = message.body.source.device
+        is_there = destination is not None and destination.device == device
+        self._destination = None if is_there else destination
         self._arrivals: dict[int, Arrival] = {}
         self._place = message.place
         self._body = message.body
         self._big_endian = big_endian
+        if big_endian and device != HOST:
+            raise UnsupportedError(
+                f"{message.place}: big-endian values on {device}; have them sent as packed bodies"
+            )
         self._limits = limits
         if record is None:
             raise InvalidArrowError("dictionary batch without values", place=message.place)
@@ -165,7 +171,7 @@ class BatchColumns:
 
         load_buffer: Callable[[Place, BufferSpec], Buffer] = from_host
         if self._destination is not None:
-            load_buffer = self._brought(self._destination, position)
+            load_buffer = self._brought(position)
         parts = self._parts(position, position + 1)
         assembly = Assembly(*parts, load_buffer, resolve, self._unbacked)
         try:
@@ -181,17 +187,19 @@ class BatchColumns:
         counts = self._counts[plan.variadics[first] : plan.variadics[after]]
         return iter(nodes.tolist()), iter(buffers.tolist()), iter(counts)
 
-    def bring(self, destination: Destination, positions: Sequence[int]) -> Arrival:
-        """Start to bring the buffers of columns to a device, in one block.
+    def bring(self, positions: Sequence[int]) -> Arrival | None:
+        """Start to bring the buffers of columns to their device, in one block; None if they are there.
 
         Raises:
             InvalidArrowError: If the source ends within the body.
             LimitExceededError: If the device is out of memory.
         """
+        if self._destination is None:
+            return None
         wanted = {self._wanted(place, spec): None for place, spec in self._wanted_places(positions)}
         spent = self._budget.spent
         try:
-            arrival = destination.bring(self._body, list(wanted), self._codec, self._budget)
+            arrival = self._destination.bring(self._body, list(wanted), self._codec, self._budget)
         except InvalidArrowError as error:
             raise error.at(self._place) from None
         except LimitExceededError:
@@ -203,13 +211,12 @@ class BatchColumns:
     def _wanted(self, place: Place, spec: BufferSpec) -> Wanted:
         return Wanted(*place, spec if self._big_endian and spec.swap_bytes else None)
 
-    def _brought(
-        self, destination: Destination, position: int
-    ) -> Callable[[Place, BufferSpec], Buffer]:
+    def _brought(self, position: int) -> Callable[[Place, BufferSpec], Buffer]:
         """What gives the buffers of a column that are on a device, or are brought there now."""
         arrival = self._arrivals.get(position)
         if arrival is None:
-            arrival = self.bring(destination, [position])
+            arrival = self.bring([position])
+            assert arrival is not None
             arrival.hold_current()
         return lambda place, spec: arrival.buffer(self._wanted(place, spec))
 
@@ -467,9 +474,7 @@ def opened_batch(
     """
     record, columns_plan = message.header, plan.columns
     columns = BatchColumns(record, message, columns_plan, plan.big_endian, limits, destination)
-    arrival = None
-    if destination is not None:
-        arrival = columns.bring(destination, projection.positions)
+    arrival = columns.bring(projection.positions)
     batch = RecordBatch.lazy(
         plan.schema,
         columns.length,

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError
-from colkern.memory import EMPTY, HOST, Buffer, allocate, allocate_for_overwrite
+from colkern.memory import EMPTY, HOST, Buffer, Device, allocate, allocate_for_overwrite
 
 # What is passed by at a time.
 _SCRATCH = 1 << 20
@@ -33,6 +33,8 @@ class RandomAccess(Protocol):
     """Bytes of known size that can be read in any order, but for a `Passing` source."""
 
     size: int
+    device: Device
+    """Where the bytes are that `read` gives."""
 
     def read(self, offset: int, length: int) -> Buffer:
         """`length` bytes from `offset` on; the caller has checked that they are there."""
@@ -60,6 +62,8 @@ class Sequential(Protocol):
 class Memory:
     """Random access to memory; ranges are slices of it."""
 
+    device = HOST
+
     def __init__(self, buffer: Buffer) -> None:
         self._bytes = buffer.array
         self.size = buffer.size
@@ -79,6 +83,8 @@ class OpenFile:
     Args:
         file: The file, which the caller closes. Here it stays open for as long as it is used.
     """
+
+    device = HOST
 
     def __init__(self, file: io.FileIO) -> None:
         self._descriptor = os.dup(file.fileno())
@@ -108,6 +114,8 @@ class OpenFile:
 
 class SeekableFile:
     """Random access to a seekable binary file object, from where it stands on; ranges are copies."""
+
+    device = HOST
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -225,6 +233,8 @@ class Passing:
         stream: The stream, which stands where they begin.
         size: How many there are.
     """
+
+    device = HOST
 
     def __init__(self, stream: Sequential, size: int) -> None:
         self.size = size

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -18,6 +19,17 @@ _HOST_ONLY = {HOST}
 def is_on_device(buffer: Buffer) -> bool:
     """Whether a buffer has bytes, and has them in device memory."""
     return buffer.device != HOST and buffer.size > 0
+
+
+def on_host(buffers: Sequence[Buffer]) -> Iterator[Buffer]:
+    """Buffers in host memory, in order; those of devices are copied when they are asked for."""
+    if not any(map(is_on_device, buffers)):
+        yield from buffers
+        return
+    from colkern.ipc.writing.fetching import fetched_buffers
+
+    for _, buffer in fetched_buffers(buffers):
+        yield buffer
 
 
 def devices_of(array: Array) -> set[Device]:

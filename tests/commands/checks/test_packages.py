@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -24,6 +24,8 @@ CONDITIONS = st.one_of(
 )
 
 
+@example("0", "~=0.0")
+@example("1", "==1.0.*")
 @given(NUMBERS, st.lists(CONDITIONS, max_size=3).map(",".join))
 def test_releases_are_compared_as_pep_440_says(version: str, wanted: str) -> None:
     assert meets(version, wanted) == SpecifierSet(wanted).contains(Version(version))

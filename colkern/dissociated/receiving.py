@@ -21,7 +21,7 @@ from colkern.dissociated.protocol.fitting import buffers_of
 from colkern.dissociated.scattered import ScatteredBody
 from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import Connection, Frame, FrameKind, Reach
-from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
+from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, StreamError
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.reading.messages import Message, message_of
@@ -69,6 +69,7 @@ class ReceivedMessages:
         self._server_waits_since: float | None = None
         # Since when nothing has come over each connection that is waited for.
         self._silent_since: dict[int, float] = {}
+        self._is_closed = False
         self.position = 0
         self.traffic = Traffic()
         self._finish = weakref.finalize(self, _finish, metadata, bodies, frees)
@@ -92,10 +93,16 @@ class ReceivedMessages:
                     return None
                 for connection in self._ready():
                     self._receive(connection)
-            return self._message(complete)
-        except BaseException:
+            message = self._message(complete)
+        except BaseException as error:
+            if self._is_closed and isinstance(error, ColkernError):
+                raise _closed_meanwhile() from None
             self.close()
             raise
+        if self._is_closed:
+            # The server has been left, and keeps nothing for this message.
+            raise _closed_meanwhile()
+        return message
 
     def settle_last(self) -> None:
         """Bodies are where they stay."""
@@ -105,6 +112,7 @@ class ReceivedMessages:
 
     def close(self) -> None:
         """Leave the stream; what has been read stays good."""
+        self._is_closed = True
         self._finish()
         # Memory that no array is over need not stay mapped.
         self._reach = None
@@ -159,8 +167,8 @@ class ReceivedMessages:
             self._stream.receive_message(frame.data.tobytes())
         elif frame.kind is FrameKind.TAGGED and connection is self._bodies:
             self._stream.receive_body(frame.tag, frame.data)
-        elif frame.kind is FrameKind.SEGMENT and self._reach is not None:
-            self._reach.take(frame)
+        elif frame.kind is FrameKind.SEGMENT and (reach := self._reach) is not None:
+            reach.take(frame)
         elif frame.kind is FrameKind.FAILURE:
             text = frame.data.tobytes().decode(errors="replace")
             raise StreamError(errno.EIO, f"the server reports: {text}")
@@ -214,13 +222,14 @@ class ReceivedMessages:
         return Body(self._scattered(record, body), 0, record["bodyLength"])
 
     def _scattered(self, record: Record, body: BodyLocations) -> ScatteredBody:
-        if self._reach is None:
+        reach = self._reach
+        if reach is None:
             raise InvalidArrowError(
                 "locations of a server that shares no memory, or whose URI has no free_data"
             )
         buffers = buffers_of(record)
         offsets = buffers["offset"][buffers["length"] > 0].tolist()
-        reached = self._reach.buffers(body, self._frees)
+        reached = reach.buffers(body, self._frees)
         if _is_compressed(record) or not self._may_stay(reached):
             reached = list(on_host(reached))
         return ScatteredBody(offsets, reached, record["bodyLength"])
@@ -235,6 +244,10 @@ def _is_compressed(record: Record) -> bool:
     if record["header_type"] == MessageHeader.DictionaryBatch:
         header = header["data"] or {"compression": None}
     return header["compression"] is not None
+
+
+def _closed_meanwhile() -> StreamError:
+    return StreamError(errno.ECANCELED, "the reader was closed while it waited")
 
 
 def _finish(metadata: Connection, bodies: Connection, frees: Frees) -> None:

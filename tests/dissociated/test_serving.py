@@ -447,6 +447,27 @@ def test_one_of_two_servers_is_silent_and_the_other_alive(uri: str, silent: str)
         go_on.set()
 
 
+@pytest.mark.parametrize("data_uri", [False, True])
+@pytest.mark.parametrize("uri", TRANSPORTS)
+def test_reader_is_closed_by_another_thread(uri: str, data_uri: bool) -> None:
+    go_on = threading.Event()
+
+    def stuck() -> Iterator[RecordBatch]:
+        yield from batches(1)
+        go_on.wait(10)
+
+    stream = RecordBatchStream(batches()[0].schema, stuck())
+    with (
+        serve(stream, uri, data_uri=uri if data_uri else None) as server,
+        connect(server.uri, data_uri=server.data_uri, timeout=10) as reader,
+    ):
+        next(reader)
+        threading.Timer(0.05, reader.close).start()
+        with pytest.raises(StreamError, match="the reader was closed while it waited"):
+            next(reader)
+        go_on.set()
+
+
 @pytest.mark.parametrize("uri", TRANSPORTS)
 def test_closed_server_is_noticed(uri: str) -> None:
     go_on = threading.Event()

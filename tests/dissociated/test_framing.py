@@ -182,6 +182,20 @@ def test_time_outs(pair: tuple[SocketConnection, socket.socket]) -> None:
     assert readable([connection], 5) == [connection]
 
 
+@pytest.mark.parametrize("takes_descriptors", [False, True])
+def test_silence_within_a_frame_counts_from_its_last_byte(takes_descriptors: bool) -> None:
+    ours, theirs = socket.socketpair()
+    connection = SocketConnection(ours, LIMITS, takes_descriptors=takes_descriptors)
+    with theirs:
+        theirs.sendall(header(2, 0, 0) + b"a")
+        late = threading.Timer(0.28, theirs.sendall, [b"b"])
+        late.start()
+        with pytest.raises(TimeoutError):
+            connection.receive(0.15)
+        late.join()
+    connection.close()
+
+
 def test_connection_that_is_closed_here_is_not_waited_for(
     pair: tuple[SocketConnection, socket.socket],
 ) -> None:

@@ -15,9 +15,11 @@ import select
 import socket
 import struct
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +34,15 @@ from colkern.dissociated.transports.framing import (
 from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
 from colkern.memory import allocate_for_overwrite
 
+Received = TypeVar("Received")
+
 _MOST_CHUNKS = 512
 """What one call sends; systems take 1024 at most."""
 
 _CLOSED = -1
 """The descriptor of a socket that has been closed here."""
+
+_CALLS_A_TIME_OUT = 8
 
 _DESCRIPTOR_BYTES = array.array("i").itemsize
 
@@ -229,10 +235,10 @@ class SocketConnection:
 
     def _receive_with_descriptors(self, view: memoryview) -> tuple[int, list[int]]:
         room = socket.CMSG_SPACE(_DESCRIPTOR_BYTES)
-        with _waiting():
-            filled, ancillary, _, _ = self._socket.recvmsg_into(
-                [view], room, socket.MSG_WAITALL | socket.MSG_CMSG_CLOEXEC
-            )
+        flags = socket.MSG_WAITALL | socket.MSG_CMSG_CLOEXEC
+        filled, ancillary, _, _ = self._patiently(
+            partial(self._socket.recvmsg_into, [view], room, flags)
+        )
         descriptors = array.array("i")
         for level, kind, data in ancillary:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
@@ -243,29 +249,36 @@ class SocketConnection:
         """Fill memory; how many bytes: fewer where the other side has ended."""
         filled = 0
         while filled < view.nbytes:
-            with _waiting():
-                received = self._socket.recv_into(view[filled:], 0, socket.MSG_WAITALL)
+            received = self._patiently(
+                partial(self._socket.recv_into, view[filled:], 0, socket.MSG_WAITALL)
+            )
             if not received:
                 break
             filled += received
         return filled
 
+    def _patiently(self, receive: Callable[[], Received]) -> Received:
+        """What is received; raises `TimeoutError` if that is nothing for as long as it may be."""
+        since = time.monotonic()
+        while True:
+            try:
+                return receive()
+            except BlockingIOError:
+                if self._timeout is not None and time.monotonic() - since >= self._timeout:
+                    raise TimeoutError("nothing came in time") from None
+
     def _set_timeout(self, timeout: float | None) -> None:
-        """Of the kernel, since Python's own would ask it once more for each call."""
+        """Of the kernel, since Python's own would ask it once more for each call.
+
+        A call that has received a part returns when its time is over, however long nothing has come by
+        then. So each call gets a part of the time.
+        """
         if timeout == self._timeout:
             return
-        seconds = 0.0 if timeout is None else max(timeout, 1e-3)
+        seconds = 0.0 if timeout is None else max(timeout / _CALLS_A_TIME_OUT, 1e-3)
         value = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, value)
         self._timeout = timeout
-
-
-@contextlib.contextmanager
-def _waiting() -> Iterator[None]:
-    try:
-        yield
-    except BlockingIOError:
-        raise TimeoutError("nothing came in time") from None
 
 
 def _ended(part: str) -> StreamError:

@@ -149,7 +149,10 @@ class ReceivedMessages:
             frame = connection.receive(self._timeout)
         except TimeoutError:
             raise self._timed_out() from None
-        except ConnectionError:
+        except OSError as error:
+            if isinstance(error, ColkernError):
+                raise
+            # Reset, or without a way to the other machine any more.
             frame = None
         if frame is None:
             self._ended(connection)

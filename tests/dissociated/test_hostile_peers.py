@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import random
 import socket
 import struct
@@ -10,13 +12,13 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from dissociated.mutated_frames import mutated, read_stream
+from dissociated.mutated_frames import Played, mutated, read_stream
 from dissociated.split_streams import end_message, example_stream, split
 
 from colkern import RecordBatch, record_batch
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated import Server, connect, parse_uri, serve
-from colkern.errors import InvalidArrowError
+from colkern.errors import InvalidArrowError, StreamError
 
 HELLO = b"colkern1" + bytes(16)
 
@@ -103,6 +105,16 @@ def test_stream_starts_with_its_schema() -> None:
         InvalidArrowError, match=r"message 1: found a schema, expected a record batch"
     ):
         read_stream(frame(0, schema.untagged(0)) + frame(0, schema.untagged(1)))
+
+
+@pytest.mark.parametrize("number", [errno.ECONNRESET, errno.EHOSTUNREACH, errno.ENETDOWN])
+def test_connection_that_is_lost(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def receive(self: Played, timeout: float | None) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Played, "receive", receive)
+    with pytest.raises(StreamError, match="has gone before the metadata of message 0 came"):
+        read_stream(b"")
 
 
 def test_frames_that_clients_send_are_not_for_clients() -> None:

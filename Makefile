@@ -76,9 +76,9 @@ fuzz: $(DEV)  ## damaged files and streams, read in guarded processes: SECONDS=6
 deaths: $(DEV)  ## streams of which one side is killed at a random point: RUNS=200 SEED=0
 	PYTHONPATH=tests $(PY) -m deaths --runs $(RUNS) --seed $(SEED) $(ARGS)
 
-# What runs on a device: operations on its arrays, files read there, and each body in each type over the
-# kernels' cases.
-ON_GPU := -m gpu tests/cuda tests/ipc tests/jit
+# What runs on a device: operations on its arrays, files read there, memory of another process, and each
+# body in each type over the kernels' cases.
+ON_GPU := -m gpu tests/cuda tests/dissociated tests/ipc tests/jit
 MATRIX_ON_GPU := tests/kernels/test_target.py tests/kernels/test_properties.py
 
 test-gpu bench-gpu: export COLKERN_TEST_DEVICE := cuda

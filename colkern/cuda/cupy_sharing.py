@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -43,7 +45,7 @@ class CupySharing:
         """
         capable, identity = ctypes.c_int(), ctypes.c_ulonglong()
         pointer = ctypes.c_ulonglong(address)
-        with self._cupy.cuda.Device(ordinal):
+        with self._context(ordinal):
             call = self._calls()
             try:
                 call(
@@ -80,7 +82,7 @@ class CupySharing:
     def open(self, handle: bytes, ordinal: int) -> Allocation:
         """An allocation of another process, mapped here."""
         runtime = self._cupy.cuda.runtime
-        with self._cupy.cuda.Device(ordinal):
+        with self._context(ordinal):
             try:
                 address = int(runtime.ipcOpenMemHandle(handle))
             except runtime.CUDARuntimeError as error:
@@ -101,6 +103,13 @@ class CupySharing:
         """Wait for what has been started on all streams of a device."""
         with self._cupy.cuda.Device(ordinal):
             self._cupy.cuda.runtime.deviceSynchronize()
+
+    @contextmanager
+    def _context(self, ordinal: int) -> Iterator[None]:
+        """Within it, the driver has a context: a thread has none before the runtime makes it."""
+        with self._cupy.cuda.Device(ordinal):
+            self._cupy.cuda.runtime.free(0)
+            yield
 
     def _range(self, address: int) -> tuple[int, int]:
         begin, size = ctypes.c_ulonglong(), ctypes.c_size_t()

@@ -36,6 +36,7 @@ class Cupy:
                 ipcGetMemHandle=self._noting("ipcGetMemHandle", HANDLE),
                 ipcOpenMemHandle=self._noting("ipcOpenMemHandle", BEGIN),
                 ipcCloseMemHandle=self._noting("ipcCloseMemHandle"),
+                free=self._free,
                 deviceSynchronize=self._noting("deviceSynchronize"),
             ),
             Device=self._device,
@@ -43,6 +44,10 @@ class Cupy:
             MemoryPointer=self._noting("MemoryPointer", "pointer"),
         )
         self.ndarray = self._noting("ndarray", "array")
+
+    def _free(self, address: int) -> None:
+        assert address == 0
+        self.calls.append(("a context",))
 
     def _noting(self, name: str, result: Any = None) -> Any:
         def called(*args: Any) -> Any:
@@ -100,8 +105,10 @@ def test_a_device_is_known_by_its_uuid(sharing: CupySharing) -> None:
     assert sharing.uuid(1) == b"\x08" * 16
 
 
-def test_an_address_belongs_to_an_allocation(sharing: CupySharing) -> None:
-    assert sharing.allocation_at(BEGIN + 4096, 0) == Allocation(BEGIN, SIZE, 99)
+def test_an_address_belongs_to_an_allocation(cupy: Cupy, sharing: CupySharing) -> None:
+    assert sharing.allocation_at(BEGIN + 4096, 1) == Allocation(BEGIN, SIZE, 99)
+    # The driver knows of no device in a thread that has none.
+    assert cupy.calls == [("Device", 1), ("a context",)]
 
 
 @pytest.mark.parametrize("address", [NOT_CAPABLE, UNKNOWN])
@@ -120,6 +127,7 @@ def test_an_allocation_of_another_process(cupy: Cupy, sharing: CupySharing) -> N
     sharing.close(BEGIN, 1)
     assert cupy.calls == [
         ("Device", 1),
+        ("a context",),
         ("ipcOpenMemHandle", HANDLE),
         ("Device", 1),
         ("deviceSynchronize",),

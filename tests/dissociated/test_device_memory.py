@@ -32,6 +32,7 @@ SERVICE = b"the service's id"
 
 SERVER = f"""
 import sys
+from contextlib import nullcontext
 import numpy as np
 import colkern.ipc
 from colkern import record_batch, to_device
@@ -55,14 +56,17 @@ def source(name):
     found = sources.get(name.decode())
     return on_device(name) if found is None else found()
 
-shareable = sys.argv[1] == "shareable"
-with installed(shareable=shareable):
+memory = sys.argv[1]
+with nullcontext() if memory == "gpu" else installed(shareable=memory == "shareable"):
     one, two = serve(source, "cuda:"), serve(source, "cuda:", data_uri="cuda:", bodies_first=True)
     packed = serve(source, "cuda:", bodies="packed")
     print(one.uri, two.uri, two.data_uri, packed.uri, flush=True)
     for _ in sys.stdin:
         print(one.outstanding_bytes, one.traffic.placed_bytes, flush=True)
 """
+
+
+PATHS = golden_files("arrow-ipc-stream/integration/1.0.0-littleendian/*.stream")
 
 
 def batch(first: int) -> RecordBatch:
@@ -89,6 +93,33 @@ def test_no_byte_is_copied(device: StandIn, uris: list[str]) -> None:
         assert device.allocations == 0
         assert to_host(first) == batch(0)
         assert to_host(second) == batch(1)
+
+
+@pytest.mark.gpu
+def test_no_byte_is_copied_on_a_gpu(start: Callable[..., Child]) -> None:
+    server = start(SERVER, "gpu")
+    uri = said(server).split()[0]
+    for _ in range(3):
+        with count_transfers() as transfers, connect(uri, "device") as reader:
+            received = reader.read_all()
+            assert {str(each.column("n").device) for each in received} == {"cuda:0"}
+            assert transfers.bytes_to_device == transfers.bytes_to_host == 0
+            assert [to_host(each) for each in received] == [batch(0), batch(1)]
+    del received, reader
+    gc.collect()
+    print("", file=server.stdin, flush=True)
+    assert said(server).split()[1] == "0"
+
+
+@pytest.mark.gpu
+def test_every_golden_file_comes_by_cuda_ipc(start: Callable[..., Child]) -> None:
+    if PATHS[0].marks:
+        pytest.skip("no golden files")
+    uri = said(start(SERVER, "gpu")).split()[0]
+    for parameter in PATHS:
+        path = str(parameter.values[0])
+        with connect(uri, path, timeout=20) as reader:
+            assert [to_host(each) for each in reader] == list(colkern.ipc.open(path)), path
 
 
 def test_host_memory_of_the_server_goes_to_its_device(device: StandIn, uris: list[str]) -> None:
@@ -124,9 +155,6 @@ def test_packed_bodies_come_to_host_memory_or_are_brought(device: StandIn, uris:
         assert reader.read_all() == [batch(0), batch(1)]
     with connect(uris[3], "device", device="cuda") as reader:
         assert [to_host(each) for each in reader] == [batch(0), batch(1)]
-
-
-PATHS = golden_files("arrow-ipc-stream/integration/1.0.0-littleendian/*.stream")
 
 
 @pytest.mark.parametrize("connections", [1, 2])

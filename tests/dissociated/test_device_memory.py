@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import os
 import time
 from collections.abc import Callable, Iterator
 
@@ -291,6 +292,19 @@ def test_it_stays_open_for_other_bodies(sharing: Sharing) -> None:
     assert sharing.calls == ["open", "finish", "free"]
     del two
     assert sharing.calls[3:] == ["finish", "close", "free"]
+
+
+def test_a_forked_child_leaves_it_to_its_parent(sharing: Sharing) -> None:
+    reach = ReachedAllocations(SERVICE)
+    reach.take(announced(4096, 4096))
+    buffers = reach.buffers(body((4096, 64)), freeing(sharing.calls))
+    child = os.fork()
+    if not child:
+        # A child has the same calls so far, and says by its status whether there are more.
+        del buffers
+        os._exit(len([call for call in sharing.calls if call != "free"]))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    del buffers
 
 
 def test_the_place_of_one_may_be_another_ones_later(sharing: Sharing) -> None:

@@ -135,3 +135,15 @@ def test_locations_where_no_memory_is_shared() -> None:
     located += frame(1, struct.pack("<QQ", 0, 0), 1 << 56 | 1)
     with pytest.raises(InvalidArrowError, match=r"locations for|shares no memory"):
         read_stream(located)
+
+
+@pytest.mark.parametrize("family", [socket.AF_UNIX, socket.AF_INET])
+def test_server_that_takes_no_request_is_not_waited_for(family: socket.AddressFamily) -> None:
+    with socket.socket(family) as listening:
+        listening.bind("\0colkern-silent" if family == socket.AF_UNIX else ("127.0.0.1", 0))
+        listening.listen()
+        where = "unix://@colkern-silent"
+        if family == socket.AF_INET:
+            where = f"tcp://127.0.0.1:{listening.getsockname()[1]}"
+        with pytest.raises(TimeoutError, match="takes nothing"):
+            connect(f"{where}?want_data=1", bytes(1 << 23), timeout=0.2)

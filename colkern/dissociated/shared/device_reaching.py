@@ -6,6 +6,7 @@ its server is told that the last buffer in it is free.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import NamedTuple
 from weakref import WeakValueDictionary
@@ -21,6 +22,14 @@ from colkern.errors import DeviceUnavailableError, InvalidArrowError
 from colkern.memory import Buffer, Device
 
 
+def _may_be_told(process: int) -> bool:
+    """Whether CUDA can be told that memory is not used any more.
+
+    A forked child has no CUDA, and its parent goes on; at the end of a process all is unmapped.
+    """
+    return os.getpid() == process and not sys.is_finalizing()
+
+
 class _Opened:
     """An allocation that is mapped here.
 
@@ -30,7 +39,7 @@ class _Opened:
         ordinal: Its device.
     """
 
-    __slots__ = ("__weakref__", "_sharing", "address", "ordinal")
+    __slots__ = ("__weakref__", "_process", "_sharing", "address", "ordinal")
 
     def __init__(self, sharing: DeviceSharing, place: AllocationPlace, ordinal: int) -> None:
         try:
@@ -41,6 +50,7 @@ class _Opened:
                 f"to inproc:"
             ) from error
         # From here on it is closed, whatever happens.
+        self._process = os.getpid()
         self._sharing = sharing
         self.address = address
         self.ordinal = ordinal
@@ -48,8 +58,7 @@ class _Opened:
             raise InvalidArrowError(f"an allocation of {size} bytes is announced with {place.size}")
 
     def __del__(self) -> None:
-        # The end of the process unmaps all, and CUDA may be gone before.
-        if hasattr(self, "ordinal") and not sys.is_finalizing():
+        if hasattr(self, "ordinal") and _may_be_told(self._process):
             self._sharing.close(self.address, self.ordinal)
 
 
@@ -57,11 +66,12 @@ class _Use:
     """What keeps the allocations of one body mapped, until the device has done what reads them."""
 
     def __init__(self, sharing: DeviceSharing, opened: list[_Opened]) -> None:
+        self._process = os.getpid()
         self._sharing = sharing
         self._opened = opened
 
     def __del__(self) -> None:
-        if not sys.is_finalizing():
+        if _may_be_told(self._process):
             for ordinal in {each.ordinal for each in self._opened}:
                 self._sharing.finish_device(ordinal)
 

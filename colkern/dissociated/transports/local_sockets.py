@@ -15,6 +15,7 @@ import time
 from functools import partial
 
 from colkern.dissociated.transports.listening import SocketListener
+from colkern.dissociated.transports.sockets import limit_sending
 
 _ABSTRACT = "@"
 """What stands for the zero byte that abstract addresses start with."""
@@ -59,6 +60,7 @@ def connected_locally(address: str, timeout: float | None) -> socket.socket:
         _connect(connected, _system_address(address))
         if address.startswith(_ABSTRACT):
             _require_same_user(connected)
+        limit_sending(connected, timeout)
     except BaseException:
         connected.close()
         raise

@@ -188,7 +188,10 @@ class SocketConnection:
         rights = array.array("i", descriptors)
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)] if descriptors else []
         while views:
-            sent = self._socket.sendmsg(views, ancillary, socket.MSG_NOSIGNAL)
+            try:
+                sent = self._socket.sendmsg(views, ancillary, socket.MSG_NOSIGNAL)
+            except BlockingIOError:
+                raise TimeoutError("the other side takes nothing") from None
             ancillary = []
             while views and sent >= views[0].nbytes:
                 sent -= views.pop(0).nbytes
@@ -275,10 +278,20 @@ class SocketConnection:
         """
         if timeout == self._timeout:
             return
-        seconds = 0.0 if timeout is None else max(timeout / _CALLS_A_TIME_OUT, 1e-3)
-        value = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, value)
+        seconds = None if timeout is None else timeout / _CALLS_A_TIME_OUT
+        _set_kernels_timeout(self._socket, socket.SO_RCVTIMEO, seconds)
         self._timeout = timeout
+
+
+def limit_sending(connected: socket.socket, seconds: float | None) -> None:
+    """Let what is sent over a socket raise `TimeoutError` once nothing has been taken for so long."""
+    _set_kernels_timeout(connected, socket.SO_SNDTIMEO, seconds)
+
+
+def _set_kernels_timeout(connected: socket.socket, option: int, seconds: float | None) -> None:
+    seconds = 0.0 if seconds is None else max(seconds, 1e-3)
+    value = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
+    connected.setsockopt(socket.SOL_SOCKET, option, value)
 
 
 def _ended(part: str) -> StreamError:

@@ -12,7 +12,7 @@ from colkern.dissociated.transports.bases import OverSockets, Packed
 from colkern.dissociated.transports.connection import FrameKind
 from colkern.dissociated.transports.framing import REQUEST_LIMITS, limits_of
 from colkern.dissociated.transports.listening import SocketListener
-from colkern.dissociated.transports.sockets import SocketConnection
+from colkern.dissociated.transports.sockets import SocketConnection, limit_sending
 from colkern.dissociated.uri import ServiceUri
 
 _QUIET_SECONDS = 10
@@ -98,6 +98,7 @@ def connected_to(address: str, timeout: float | None) -> socket.socket:
     """A socket that is connected to `host:port`; raises `OSError`."""
     connected = socket.create_connection(_host_and_port(address), timeout)
     _prepare(connected)
+    limit_sending(connected, timeout)
     return connected
 
 

@@ -133,7 +133,8 @@ def main() -> None:
         refuse(parser, f"--chart: expected one of {', '.join(CHARTS)}, got {options.chart}")
     facts = machine.facts(threads=options.threads)
     try:
-        kept = earlier(options.json, facts) if options.json and options.keep else []
+        keeps = options.json and options.keep
+        kept = (machine.earlier(options.json, facts, "rows") or []) if keeps else []
     except ValueError as error:
         refuse(parser, f"--keep: {error}")
     # As wide as the table, also where the output is no terminal.
@@ -167,26 +168,6 @@ def main() -> None:
         from benchmarks.chart import draw
 
         draw(facts | {"rows": rows}, options.chart)
-
-
-def earlier(path: Path, facts: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a file that was measured under the same conditions; none if there is no file.
-
-    Raises:
-        ValueError: If the conditions are others, or the file is not one that was written here.
-    """
-    if not path.exists():
-        return []
-    try:
-        found = json.loads(path.read_text())
-        made: list[dict[str, Any]] = found["rows"]
-        conditions = {name: found[name] for name in ("machine", "versions", "threads")}
-    except (ValueError, LookupError, TypeError) as error:
-        raise ValueError(f"{path} is not what --json writes: {error!r}") from None
-    for name, value in conditions.items():
-        if value != facts[name]:
-            raise ValueError(f"{path} has other {name}: {value}; here {facts[name]}")
-    return made
 
 
 def refuse(parser: argparse.ArgumentParser, text: str) -> NoReturn:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,31 @@ from colkern.machine import machine, versions
 def facts(threads: int) -> dict[str, Any]:
     """The machine and the versions, for the head of a result file."""
     return {"machine": machine(), "versions": versions(), "threads": threads}
+
+
+def earlier(path: Path, head: dict[str, Any], part: str) -> Any:
+    """A part of a result file that was measured under the same conditions; None if there is no file.
+
+    Args:
+        path: The file.
+        head: The conditions, as the file is to say them.
+        part: Which part.
+
+    Raises:
+        ValueError: If the conditions are others, or the file is not one that was written here.
+    """
+    if not path.exists():
+        return None
+    try:
+        report = json.loads(path.read_text())
+        found = report[part]
+        conditions = {name: report[name] for name in head}
+    except (ValueError, LookupError, TypeError) as error:
+        raise ValueError(f"{path} is not what --json writes: {error!r}") from None
+    for name, value in conditions.items():
+        if value != head[name]:
+            raise ValueError(f"{path} has other {name}: {value}; here {head[name]}")
+    return found
 
 
 def memory_bandwidth(size: int = 1 << 28, repeats: int = 9) -> float:

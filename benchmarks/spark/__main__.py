@@ -36,13 +36,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         head = {**machine.facts(1), "master": options.master, "rounds": options.rounds}
         report: dict[str, Any] = head | {"rows": options.rows, "cases": []}
+        if options.keep and options.json:
+            report = kept(options.json, report)
         console = Console(width=120)
         if options.case != [COLD]:
             log = Path(folder, "spark.log")
             session = start_session(options.master, name="benchmark", config=SETTINGS, log=log)
             try:
                 for case in measured(session, Path(folder), options):
-                    report["cases"].append(case)
+                    put(report["cases"], case)
                     console.print(table(case))
                     write(options.json, report)
             finally:
@@ -64,7 +66,31 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--json", type=Path, help="write all figures to this file")
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="keep what the JSON file has of others, if it was measured under the same conditions",
+    )
     return parser.parse_args()
+
+
+def kept(path: Path, report: dict[str, Any]) -> dict[str, Any]:
+    """A report with what its file has; ends the program if that was measured in another way."""
+    head = {name: value for name, value in report.items() if name != "cases"}
+    try:
+        cases = machine.earlier(path, head, "cases")
+    except ValueError as error:
+        raise SystemExit(f"--keep: {error}") from None
+    return report if cases is None else json.loads(path.read_text())
+
+
+def put(cases: list[dict[str, Any]], case: dict[str, Any]) -> None:
+    """Put a case in the place of an earlier one of its name, or behind all."""
+    names = [each["name"] for each in cases]
+    if case["name"] in names:
+        cases[names.index(case["name"])] = case
+    else:
+        cases.append(case)
 
 
 def measured(

@@ -16,6 +16,7 @@ from colkern.jit.column_function import imported
 from colkern.operations import cast, filter, list_flatten, struct_flatten
 from colkern.operations.casting.results import retyped
 from colkern.operations.validity import compact_validity
+from colkern.spark.functions.plain_results import PlainResults
 
 
 def as_column(name: str, values: Any, type_: s.DataType) -> Array:
@@ -67,7 +68,9 @@ def conformed(
 
     def attempt(start: int, stop: int) -> Array:
         # Offsets that lead outside the memory would end the worker or the JVM, not raise.
-        rows = column.slice(start - first, stop - start)
+        rows = column
+        if stop - start < column.length:
+            rows = column.slice(start - first, stop - start)
         rows.validate(full=True)
         made = cast(rows, field.type)
         made = made if made.type is field.type else retyped(made, field.type)
@@ -81,6 +84,27 @@ def conformed(
     except UnsupportedError as error:
         raise UnsupportedError(f"{function}: {place}: {error}") from None
     return made
+
+
+class Results:
+    """What a function of batches or of groups gives, one result after the other, as Spark expects it.
+
+    Args:
+        function: The name of the function, for messages.
+        schema: The columns that were declared.
+    """
+
+    def __init__(self, function: str, schema: s.Schema) -> None:
+        self._function = function
+        self._declared = schema
+        self._plain = PlainResults(schema)
+
+    def batch(self, made: Any, number: int = 0) -> pa.RecordBatch:
+        """One result as a batch; `number` is what messages call it. Raises as `conformed_batch`."""
+        plain = self._plain.batch(made)
+        if plain is not None:
+            return plain
+        return conformed_batch(self._function, made, self._declared, batch=number)
 
 
 def conformed_batch(

@@ -11,7 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark.sql import datasource as spark
-from pyspark.sql.types import StructType, TimestampNTZType
+from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
+from pyspark.sql.types import StructType, TimestampNTZType, VariantType
 
 import colkern as ck
 from colkern.spark.source import ColkernDataSource
@@ -20,7 +21,6 @@ from colkern.spark.source.options import WriteOptions
 from colkern.spark.source.partitions import Piece, SourcePartition
 from colkern.spark.source.predicates import filters_text, parsed_filters
 from colkern.spark.source.reader import PushdownReader, SourceReader
-from colkern.spark.source.spark_types import pyarrow_schema
 from colkern.spark.source.statistics import KEY, statistics_of
 from colkern.spark.source.writing import write_file
 
@@ -148,7 +148,7 @@ def test_batches_have_exactly_the_schema_that_spark_asks_for(tmp_path: Path) -> 
     path = write(tmp_path / "a.arrow", pa.record_batch({"d": column, "i": pa.array([1, 2, 3])}))
     found = reader(source(path))
     (batch,) = found.read(SourcePartition((Piece(path, (0,)),)))
-    assert batch.schema.equals(pyarrow_schema(source(path).schema()))
+    assert batch.schema.equals(to_arrow_schema(source(path).schema(), timezone="UTC"))
     assert batch.to_pydict() == {"d": ["a", None, "a"], "i": [1, 2, 3]}
 
 
@@ -191,6 +191,33 @@ def test_nanoseconds_are_cut_off(tmp_path: Path) -> None:
     path = write(tmp_path / "a.arrow", pa.record_batch({"t": column}))
     (batch,) = reader(source(path)).read(SourcePartition((Piece(path, (0,)),)))
     assert batch["t"].cast(pa.int64()).to_pylist() in ([1, -1, None], [1, 0, None])
+
+
+def variants(*pairs: tuple[bytes | None, bytes | None] | None) -> pa.RecordBatch:
+    """A column `v` as Spark stores variants, of values and metadata."""
+    stored = to_arrow_type(VariantType())
+    fields = [pa.array([pair[k] if pair else None for pair in pairs], pa.binary()) for k in (0, 1)]
+    nulls = pa.array([pair is None for pair in pairs])
+    return pa.record_batch({"v": pa.StructArray.from_arrays(fields, fields=stored, mask=nulls)})
+
+
+def test_variants_keep_their_mark(tmp_path: Path) -> None:
+    given = variants((b"\x0c\x01", b"\x01\0\0"), None)
+    path = write(tmp_path / "a.arrow", given)
+    (batch,) = reader(source(path)).read(SourcePartition((Piece(path, (0,)),)))
+    expected = to_arrow_schema(StructType().add("v", VariantType()))
+    assert batch.schema.equals(expected, check_metadata=True)
+    assert batch.to_pylist() == given.to_pylist()
+
+
+@pytest.mark.parametrize("pair", [(None, b"\x01\0\0"), (b"\x0c\x01", None)])
+def test_a_variant_without_one_of_its_parts_is_refused(
+    tmp_path: Path, pair: tuple[bytes | None, bytes | None]
+) -> None:
+    path = write(tmp_path / "a.arrow", variants((b"\x0c\x01", b"\x01\0\0"), pair))
+    name = "value" if pair[0] is None else "metadata"
+    with pytest.raises(ValueError, match=rf"a\.arrow: v: '{name}' is null, but declared as never"):
+        rows(reader(source(path)))
 
 
 def test_only_columns_that_are_asked_for_are_decoded(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -13,9 +13,9 @@ from colkern.builders import array as new_array
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.interchange import import_batch
 from colkern.jit.column_function import imported
-from colkern.operations import cast, filter, list_flatten, struct_flatten
+from colkern.operations import cast
 from colkern.operations.casting.results import retyped
-from colkern.operations.validity import compact_validity
+from colkern.spark.declared_nulls import require_declared_nulls
 from colkern.spark.functions.plain_results import PlainResults
 
 
@@ -74,7 +74,7 @@ def conformed(
         rows.validate(full=True)
         made = cast(rows, field.type)
         made = made if made.type is field.type else retyped(made, field.type)
-        _require_declared_nulls(made, field)
+        require_declared_nulls(made, field)
         return made
 
     try:
@@ -153,38 +153,6 @@ def _columns(function: str, made: Any, schema: s.Schema) -> tuple[Mapping[str, A
             )
         made = import_batch(made)
     return dict(zip(made.schema.names, made.columns, strict=True)), made.num_rows
-
-
-def _require_declared_nulls(array: Array, field: s.Field) -> None:
-    """Refuse nulls where a type has none, at any depth.
-
-    Raises:
-        ValueError: If there is one.
-    """
-    if not field.nullable and array.null_count:
-        raise ValueError(f"{field.name!r} is null, but declared as never null")
-    for part, child in _parts(array, field.type):
-        _require_declared_nulls(child, part)
-
-
-def _parts(array: Array, type_: s.DataType) -> Iterator[tuple[s.Field, Array]]:
-    """The fields of a nested type that leave nulls out somewhere, and what slots show of them."""
-    if not any(map(_leaves_out_nulls, type_.fields)):
-        return
-    if isinstance(type_, s.Struct):
-        # A null struct may have nulls in any field.
-        rows = filter(array, _validity(array)) if array.null_count else array
-        yield from zip(type_.fields, struct_flatten(rows), strict=True)
-    else:
-        yield type_.fields[0], list_flatten(array)
-
-
-def _validity(array: Array) -> Array:
-    return Array(s.bool_(), array.length, [None, compact_validity(array)], null_count=0)
-
-
-def _leaves_out_nulls(field: s.Field) -> bool:
-    return not field.nullable or any(map(_leaves_out_nulls, field.type.fields))
 
 
 def _located(error: ValueError, place: str) -> ValueError:

@@ -8,6 +8,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.operations import cast, require_valid
+from colkern.spark.declared_nulls import require_declared_nulls
 
 
 def converted(column: Array, field: s.Field, path: str) -> Array:
@@ -21,7 +22,8 @@ def converted(column: Array, field: s.Field, path: str) -> Array:
         path: The file, for errors.
 
     Raises:
-        ValueError: If a value does not fit the type; names the file, the field and the slot.
+        ValueError: If a value does not fit the type, or is null where that has none; names the file and
+            the field.
         UnsupportedError: If the type does not become the other.
         InvalidArrowError: If the column points outside its own memory.
     """
@@ -29,7 +31,9 @@ def converted(column: Array, field: s.Field, path: str) -> Array:
     require_valid(column, field.name)
     try:
         cut = _in_microseconds(column.type, field.type)
-        return cast(cast(column, cut, safe=False), field.type)
+        made = cast(cast(column, cut, safe=False), field.type)
+        require_declared_nulls(made, field)
+        return made
     except UnsupportedError as error:
         raise TypeError(
             f"{path}: {field.name}: {column.type} does not become {field.type}, which the schema "

@@ -186,11 +186,55 @@ def test_values_of_types_that_spark_lacks_arrive(
     assert found == values
 
 
-def test_nanoseconds_are_cut_off(tmp_path: Path) -> None:
-    column = pa.array([1_001, -1, None], pa.timestamp("ns"))
+# Of time in nanoseconds; microseconds are Spark's unit.
+NANOSECONDS, MICROSECONDS = [1_001, 1_000, -1, -1_000, -1_001, None], [1, 1, -1, -1, -2, None]
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp, pa.duration])
+def test_nanoseconds_are_rounded_down(tmp_path: Path, kind: Any) -> None:
+    # As Spark does where it makes microseconds of the nanoseconds of Parquet or of Java.
+    column = pa.array(NANOSECONDS, kind("ns"))
     path = write(tmp_path / "a.arrow", pa.record_batch({"t": column}))
     (batch,) = reader(source(path)).read(SourcePartition((Piece(path, (0,)),)))
-    assert batch["t"].cast(pa.int64()).to_pylist() in ([1, -1, None], [1, 0, None])
+    assert batch["t"].equals(pa.array(MICROSECONDS, kind("us")))
+
+
+def test_dates_in_milliseconds_are_rounded_down_to_days(tmp_path: Path) -> None:
+    day = 86_400_000
+    milliseconds = pa.array([day - 1, day, -1, -day, -day - 1, None], pa.int64())
+    path = write(tmp_path / "a.arrow", pa.record_batch({"d": milliseconds.view(pa.date64())}))
+    (batch,) = reader(source(path)).read(SourcePartition((Piece(path, (0,)),)))
+    assert batch["d"].equals(pa.array([0, 1, -1, -1, -2, None], pa.date32()))
+
+
+def _in_lists(times: pa.Array) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array([0, len(times)], pa.int32()), times)
+
+
+NESTED = {
+    "list": _in_lists,
+    "list of a list": lambda times: _in_lists(_in_lists(times)),
+    "struct": lambda times: pa.StructArray.from_arrays([times], ["a"]),
+    "map": lambda times: pa.MapArray.from_arrays(
+        [0, len(times)], pa.array([str(n) for n in range(len(times))]), times
+    ),
+    "dictionary": lambda times: pa.DictionaryArray.from_arrays([5, 0, None], times),
+    "runs": lambda times: pa.RunEndEncodedArray.from_arrays([3, 4, 5, 6, 7, 8], times),
+}
+
+
+@pytest.mark.parametrize("nested", NESTED.values(), ids=NESTED)
+def test_times_within_other_values_are_rounded_too(tmp_path: Path, nested: Any) -> None:
+    column, expected = (
+        nested(pa.array(times, pa.timestamp(unit)))
+        for times, unit in ((NANOSECONDS, "ns"), (MICROSECONDS, "us"))
+    )
+    # A slice: children begin elsewhere than their parents.
+    slices = [column.slice(0), column.slice(len(column) - 1)]
+    for number, part in enumerate(slices):
+        path = write(tmp_path / f"{number}.arrow", pa.record_batch({"c": part}))
+        (batch,) = reader(source(path)).read(SourcePartition((Piece(path, (0,)),)))
+        assert batch["c"].to_pylist() == expected.slice(len(column) - len(part)).to_pylist()
 
 
 def variants(*pairs: tuple[bytes | None, bytes | None] | None) -> pa.RecordBatch:

@@ -42,8 +42,8 @@ SEED := 0
 # kernels stay where they are.
 ASV := mkdir -p .asv; XDG_CACHE_HOME=$${XDG_CACHE_HOME:-$$HOME/.cache} HOME=$(CURDIR)/.asv $(PY) -m asv
 
-.PHONY: help run test lint types unit suite fuzz deaths test-gpu bench-gpu docs bench bench-spark track \
-	wheel clean
+.PHONY: help run test lint types unit suite test-spark-reader fuzz deaths test-gpu bench-gpu docs bench \
+	bench-spark track wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 14
@@ -69,6 +69,10 @@ suite: $(DEV)  ## the asv suite: checked, and one comparison run on little data
 	$(ASV) machine --yes > /dev/null
 	$(ASV) check --python=same
 	export COLKERN_SUITE=usual; $(ASV) run --python=same --quick --show-stderr --bench count_set_bits
+
+# `unit` runs a query of each kind so; this, all of them.
+test-spark-reader: $(DEV)  ## Spark's tests, with colkern's own reader of streams in the workers
+	COLKERN_SPARK_READER=1 $(PYTEST) --nbmake tests/spark notebooks/spark_udfs.ipynb $(ARGS)
 
 fuzz: $(DEV)  ## damaged files and streams, read in guarded processes: SECONDS=600 SEED=0
 	PYTHONPATH=tests $(PY) -m fuzz --seconds $(SECONDS) --seed $(SEED) --out .fuzz $(ARGS)

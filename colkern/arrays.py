@@ -378,6 +378,12 @@ class Array:
 
         return export_device_array(self, requested_schema, **kwargs)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """The values for NumPy; see `colkern.values.to_numpy`."""
+        from colkern.values import to_numpy
+
+        return to_numpy(self, dtype, copy)
+
     def __dlpack__(
         self,
         *,

@@ -68,6 +68,32 @@ class MonthDayNano(NamedTuple):
     nanoseconds: int
 
 
+def to_numpy(array: Array, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    """The values of an array as NumPy's: numbers without nulls are not copied, and read-only then.
+
+    Others are those of `to_pylist`, of the type that NumPy finds for them.
+
+    Args:
+        array: An array in host memory.
+        dtype: The type that is asked for; None for the array's own.
+        copy: True for a copy in any case, False for an error where one is needed.
+
+    Raises:
+        ValueError: If the bytes are not in host memory, or `copy` forbids what is needed.
+        InvalidArrowError: As `to_pylist`.
+    """
+    require_host(array, "array")
+    if not isinstance(array.type, s.Int | s.FloatingPoint) or array.null_count:
+        if copy is False:
+            raise ValueError(
+                f"array: values of {array.type}, or with nulls, become NumPy's by a copy"
+            )
+        return np.array(to_pylist(array), dtype)
+    numbers = array.items(Role.DATA).view()
+    numbers.flags.writeable = False
+    return np.array(numbers, dtype, copy=copy)
+
+
 def to_pylist(array: Array) -> list[Any]:
     """The values of an array as Python objects, None for nulls.
 

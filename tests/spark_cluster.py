@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import pyspark
 
 from colkern.java import find_java
+from colkern.spark.worker import READER_VARIABLE
 
 WORKERS = 2
 PATIENCE = 250
@@ -192,6 +193,7 @@ def _environment() -> dict[str, str]:
         "SPARK_LOCAL_IP": "127.0.0.1",
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
+        READER_VARIABLE: os.environ.get(READER_VARIABLE, "0"),
         # One thread of the JVM's compiler and collector each: tests run beside.
         "JAVA_TOOL_OPTIONS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
     }

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.builders import array
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError
 from colkern.memory import Buffer
 from colkern.values import DayTime, MonthDayNano, Months, to_pylist
@@ -317,3 +318,29 @@ def test_no_bytes_make_it_crash(array: pa.Array, data: st.DataObject) -> None:
     except ColkernError:
         return
     assert len(values) == len(array)
+
+
+# For NumPy
+
+
+@pytest.mark.parametrize("data_type", [s.int8(), s.uint64(), s.float16(), s.float64()], ids=str)
+def test_numbers_without_nulls_are_numpys_without_a_copy(data_type: s.DataType) -> None:
+    column = array([0, 1, 2], data_type).slice(1)
+    found = np.asarray(column)
+    assert (found.tolist(), found.flags.writeable) == ([1, 2], False)
+    assert found.ctypes.data == column.buffers[1].address + found.itemsize
+    assert np.array(column, copy=True).flags.writeable
+    assert np.asarray(column, np.float32).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1, None], [True, False], ["a", "b"], [dt.date(2024, 2, 29)], [[1], [2]], []],
+    ids=str,
+)
+def test_other_values_are_those_of_a_list(values: list[Any]) -> None:
+    column = array(values, s.utf8() if not values else None)
+    found = np.asarray(column)
+    assert found.tolist() == np.array(values).tolist()
+    with pytest.raises(ValueError, match="by a copy"):
+        np.array(column, copy=False)

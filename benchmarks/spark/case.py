@@ -26,7 +26,8 @@ class Case:
             get by value. All give the same rows, but for `IDENTITY`.
         divisor: Of how many rows the command is told, this case has a part: rows are larger here, or
             one of the ways is slow.
-        group_rows: How many rows a group has; 0 if there are no groups.
+        group_rows: How many rows a group has; 0 if that is not said.
+        groups: How many groups there are, of enough rows; 0 if that is not said.
         once: Ways that run once, after a run over few rows, since they take very long.
     """
 
@@ -35,11 +36,18 @@ class Case:
     ways: Callable[[], dict[str, Way]]
     divisor: int = 1
     group_rows: int = 0
+    groups: int = 0
     once: tuple[str, ...] = ()
 
     def frame(self, session: SparkSession, rows: int) -> DataFrame:
         """That many rows."""
         return session.range(rows).selectExpr(*self.columns)
+
+    def group_count(self, rows: int) -> int | None:
+        """How many groups that many rows have; None if the case has none."""
+        if self.group_rows:
+            return -(-rows // self.group_rows)
+        return min(self.groups, rows) or None
 
 
 def applied(

@@ -14,8 +14,13 @@ import colkern as ck
 from benchmarks.spark.case import Case, Way
 from colkern.spark import apply_in_groups, map_groups, udf
 
-LARGE, SMALL = 1000, 10
+HUGE, LARGE, SMALL = 100_000, 1000, 10
 """Rows of a group."""
+
+SHOPS = 5000
+"""How many groups there are, where each has rows all over."""
+
+_AMOUNTS = "id % 97 * 0.25D price", "double(id % 7 + 1) quantity"
 
 
 def weighted_mean() -> dict[str, Way]:
@@ -103,10 +108,32 @@ def slope() -> dict[str, Way]:
 GROUPED = (
     Case(
         "aggregate of groups",
-        (f"id DIV {LARGE} shop", "id % 97 * 0.25D price", "double(id % 7 + 1) quantity"),
+        (f"id DIV {LARGE} shop", *_AMOUNTS),
         weighted_mean,
         divisor=2,
         group_rows=LARGE,
+    ),
+    Case(
+        "aggregate of scattered groups",
+        (f"id % {SHOPS} shop", *_AMOUNTS),
+        weighted_mean,
+        divisor=2,
+        groups=SHOPS,
+    ),
+    Case(
+        "aggregate of few groups",
+        (f"id DIV {HUGE} shop", *_AMOUNTS),
+        weighted_mean,
+        divisor=2,
+        group_rows=HUGE,
+    ),
+    Case(
+        "aggregate of small groups",
+        (f"id DIV {SMALL} shop", *_AMOUNTS),
+        weighted_mean,
+        divisor=20,
+        group_rows=SMALL,
+        once=("arrow_udf", "pandas_udf", "colkern, udf"),
     ),
     Case(
         "many small groups",

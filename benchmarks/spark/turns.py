@@ -39,8 +39,8 @@ def measured(case: Case, session: SparkSession, rows: int, rounds: int) -> dict[
     finally:
         frame.unpersist()
     head = {"name": case.name, "rows": count}
-    if case.group_rows:
-        head["groups"] = -(-count // case.group_rows)
+    if groups := case.group_count(count):
+        head["groups"] = groups
     return head | found
 
 

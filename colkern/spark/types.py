@@ -5,13 +5,15 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as spark
 
 from colkern import schema as s
 from colkern.errors import UnsupportedError
-from colkern.jit.signatures import Parameter
+
+if TYPE_CHECKING:
+    from colkern.jit.signatures import Parameter
 
 _INTEGERS = {8: spark.ByteType, 16: spark.ShortType, 32: spark.IntegerType, 64: spark.LongType}
 _FLOATS = {32: spark.FloatType, 64: spark.DoubleType}
@@ -30,6 +32,9 @@ _METADATA_KEY = b"SPARK::metadata::json"
 
 # From colkern's types to Spark's
 
+Part = Callable[[s.DataType, str], spark.DataType]
+"""Spark's type for a part of a nested one; the part's type, and its name."""
+
 
 def spark_type(data_type: s.DataType) -> spark.DataType:
     """Spark's type for a column of results; encoded types and views become the plain ones.
@@ -37,12 +42,7 @@ def spark_type(data_type: s.DataType) -> spark.DataType:
     Raises:
         UnsupportedError: If Spark has none; says what to declare instead.
     """
-    kind = type(data_type)
-    found = _SPARK_TYPES[kind](data_type) if kind in _SPARK_TYPES else None
-    if found is None:
-        hint = f"; declare {_INSTEAD[kind]}" if kind in _INSTEAD else ""
-        raise UnsupportedError(f"Spark has no type for results of {data_type}{hint}")
-    return found
+    return counterpart(data_type, _not_as_result)
 
 
 def spark_schema(fields: Mapping[str, s.DataType] | s.Schema) -> spark.StructType:
@@ -52,61 +52,122 @@ def spark_schema(fields: Mapping[str, s.DataType] | s.Schema) -> spark.StructTyp
         UnsupportedError: If Spark has no type for a column.
     """
     schema = fields if isinstance(fields, s.Schema) else s.Schema(s.as_fields(fields))
-    return spark.StructType([_spark_field(field) for field in schema.fields])
+    return _fields(schema.fields, lambda type_, _: spark_type(type_))
 
 
-def _spark_field(field: s.Field) -> spark.StructField:
-    metadata = json.loads((field.metadata or {}).get(_METADATA_KEY, b"null"))
-    return spark.StructField(field.name, spark_type(field.type), field.nullable, metadata)
+def counterpart(
+    data_type: s.DataType, refusal: Callable[[s.DataType, str], UnsupportedError], place: str = ""
+) -> spark.DataType:
+    """Spark's type for a column.
+
+    Args:
+        data_type: The column's type.
+        refusal: Makes the error for a type that Spark lacks, out of it and its place.
+        place: What the column is called; names of its parts follow, with points between them.
+
+    Raises:
+        UnsupportedError: What `refusal` made.
+    """
+
+    def part(type_: s.DataType, name: str) -> spark.DataType:
+        return counterpart(type_, refusal, f"{place}.{name}" if place else name)
+
+    make = _SPARK_TYPES.get(type(data_type))
+    found = None if make is None else make(data_type, part)
+    if found is None:
+        raise refusal(data_type, place)
+    return found
 
 
-def _int(type_: s.Int) -> spark.DataType | None:
+def _not_as_result(data_type: s.DataType, place: str) -> UnsupportedError:
+    hint = _INSTEAD.get(type(data_type))
+    said = f"; declare {hint}" if hint else ""
+    return UnsupportedError(f"Spark has no type for results of {data_type}{said}")
+
+
+def is_variant(data_type: s.DataType) -> bool:
+    """Whether a struct is one of Spark's variants: by its two fields, and the mark at one of them."""
+    fields = {field.name: field for field in data_type.fields}
+    return (
+        isinstance(data_type, s.Struct)
+        and len(data_type.fields) == 2
+        and fields.keys() == {"value", "metadata"}
+        and all(isinstance(field.type, _BYTES) for field in fields.values())
+        and (fields["metadata"].metadata or {}).get(b"variant") == b"true"
+    )
+
+
+_BYTES = s.Binary | s.LargeBinary | s.BinaryView
+
+
+def _fields(fields: tuple[s.Field, ...], part: Part) -> spark.StructType:
+    return spark.StructType(
+        [
+            spark.StructField(
+                field.name, part(field.type, field.name), field.nullable, _metadata(field)
+            )
+            for field in fields
+        ]
+    )
+
+
+def _metadata(field: s.Field) -> Any:
+    return json.loads((field.metadata or {}).get(_METADATA_KEY, b"null"))
+
+
+def _int(type_: s.Int, _: Part) -> spark.DataType | None:
     return _INTEGERS[type_.bit_width]() if type_.signed else None
 
 
-def _float(type_: s.FloatingPoint) -> spark.DataType | None:
+def _float(type_: s.FloatingPoint, _: Part) -> spark.DataType | None:
     made = _FLOATS.get(type_.bit_width)
     return made() if made else None
 
 
-def _decimal(type_: s.Decimal) -> spark.DataType | None:
+def _decimal(type_: s.Decimal, _: Part) -> spark.DataType | None:
     fits = type_.precision <= _MAX_PRECISION and 0 <= type_.scale <= type_.precision
     return spark.DecimalType(type_.precision, type_.scale) if fits else None
 
 
-def _timestamp(type_: s.Timestamp) -> spark.DataType | None:
+def _date(type_: s.Date, _: Part) -> spark.DataType | None:
+    return spark.DateType() if type_.unit == "day" else None
+
+
+def _time(type_: s.Time, _: Part) -> spark.DataType | None:
+    return spark.TimeType() if type_.bit_width == 64 else None
+
+
+def _timestamp(type_: s.Timestamp, _: Part) -> spark.DataType | None:
     if type_.unit != "us":
         return None
     return spark.TimestampType() if type_.timezone else spark.TimestampNTZType()
 
 
-def _time(type_: s.Time) -> spark.DataType | None:
-    return spark.TimeType() if type_.bit_width == 64 else None
+def _duration(type_: s.Duration, _: Part) -> spark.DataType | None:
+    return spark.DayTimeIntervalType() if type_.unit == "us" else None
 
 
-def _string(_: s.DataType) -> spark.DataType:
-    return spark.StringType()
+def _encoded(type_: s.Dictionary | s.RunEndEncoded, part: Part) -> spark.DataType:
+    return part(type_.value_type, "values")
 
 
-def _binary(_: s.DataType) -> spark.DataType:
-    return spark.BinaryType()
+def _list(type_: Any, part: Part) -> spark.DataType:
+    return spark.ArrayType(part(type_.value_type, "element"), type_.value_field.nullable)
 
 
-def _list(type_: s.List) -> spark.DataType:
-    return spark.ArrayType(spark_type(type_.value_type), type_.value_field.nullable)
+def _map(type_: s.Map, part: Part) -> spark.DataType:
+    key, value = type_.key_field, type_.item_field
+    return spark.MapType(part(key.type, "key"), part(value.type, "value"), value.nullable)
 
 
-def _map(type_: s.Map) -> spark.DataType:
-    key, item = type_.entries_field.type.fields
-    return spark.MapType(spark_type(key.type), spark_type(item.type), item.nullable)
-
-
-def _struct(type_: s.Struct) -> spark.DataType:
+def _struct(type_: s.Struct, part: Part) -> spark.DataType:
+    if is_variant(type_):
+        return spark.VariantType()
     for field in type_.fields:
         for key, value in (field.metadata or {}).items():
             if value == b"true" and (field.name, key) in _MARKED:
                 return _MARKED[field.name, key](field)
-    return spark_schema(s.Schema(type_.fields))
+    return _fields(type_.fields, part)
 
 
 def _geometry(field: s.Field) -> spark.DataType:
@@ -123,30 +184,35 @@ def _spatial_reference(field: s.Field) -> int | str:
 
 
 _MARKED: dict[tuple[str, bytes], Callable[[s.Field], spark.DataType]] = {
-    ("metadata", b"variant"): lambda _: spark.VariantType(),
     ("wkb", b"geometry"): _geometry,
     ("wkb", b"geography"): _geography,
 }
 """Structs that Spark takes for values of another type: the field and the key that mark them."""
 
 
-_SPARK_TYPES: dict[type[s.DataType], Callable[[Any], spark.DataType | None]] = {
-    s.Null: lambda _: spark.NullType(),
-    s.Bool: lambda _: spark.BooleanType(),
+def _always(make: Callable[[], spark.DataType]) -> Callable[[Any, Part], spark.DataType]:
+    return lambda type_, part: make()
+
+
+_STRING, _BINARY = _always(spark.StringType), _always(spark.BinaryType)
+
+_SPARK_TYPES: dict[type[s.DataType], Callable[[Any, Part], spark.DataType | None]] = {
+    s.Null: _always(spark.NullType),
+    s.Bool: _always(spark.BooleanType),
     s.Int: _int,
     s.FloatingPoint: _float,
     s.Decimal: _decimal,
-    s.Date: lambda t: spark.DateType() if t.unit == "day" else None,
+    s.Date: _date,
     s.Time: _time,
     s.Timestamp: _timestamp,
-    s.Duration: lambda t: spark.DayTimeIntervalType() if t.unit == "us" else None,
-    s.Utf8: _string,
-    s.LargeUtf8: _string,
-    s.Utf8View: _string,
-    s.Binary: _binary,
-    s.LargeBinary: _binary,
-    s.BinaryView: _binary,
-    s.FixedSizeBinary: _binary,
+    s.Duration: _duration,
+    s.Utf8: _STRING,
+    s.LargeUtf8: _STRING,
+    s.Utf8View: _STRING,
+    s.Binary: _BINARY,
+    s.LargeBinary: _BINARY,
+    s.BinaryView: _BINARY,
+    s.FixedSizeBinary: _BINARY,
     s.List: _list,
     s.LargeList: _list,
     s.ListView: _list,
@@ -154,8 +220,8 @@ _SPARK_TYPES: dict[type[s.DataType], Callable[[Any], spark.DataType | None]] = {
     s.FixedSizeList: _list,
     s.Map: _map,
     s.Struct: _struct,
-    s.Dictionary: lambda t: spark_type(t.value_type),
-    s.RunEndEncoded: lambda t: spark_type(t.values_field.type),
+    s.Dictionary: _encoded,
+    s.RunEndEncoded: _encoded,
 }
 
 _INSTEAD: dict[type[s.DataType], str] = {

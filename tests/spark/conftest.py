@@ -1,7 +1,7 @@
 """One Spark session for all tests of the folder: two workers, small batches, its own caches.
 
-With COLKERN_TEST_SPARK_READER=1 in the environment, colkern reads what Spark sends to workers, in all of
-the tests; without, in those of test_worker_reader.py.
+With COLKERN_SPARK_READER=1 in the environment, colkern reads what Spark sends to workers, in all of the
+tests (`make test-spark-reader`); without, in those of test_worker_reader.py.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from colkern.spark import start_session
+from colkern.spark.worker import READER_VARIABLE
 
 
 @pytest.fixture(scope="package")
@@ -32,7 +33,7 @@ def spark(spark_log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         # Several batches even of small data, whichever way Spark cuts them.
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100",
         "spark.sql.parquet.columnarReaderBatchSize": "100",
-        "spark.executorEnv.COLKERN_SPARK_READER": os.environ.get("COLKERN_TEST_SPARK_READER", "0"),
+        f"spark.executorEnv.{READER_VARIABLE}": os.environ.get(READER_VARIABLE, "0"),
     }
     session = start_session("local[2]", name="colkern tests", config=config, log=spark_log)
     yield session

@@ -23,6 +23,7 @@ from pyspark.sql import functions as f
 import colkern as ck
 import colkern.spark
 from colkern.jit import Udf
+from colkern.spark.worker import READER_VARIABLE
 
 pytestmark = pytest.mark.spark
 
@@ -404,6 +405,7 @@ def test_functions_of_a_script_run_without_a_home(tmp_path: Path) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     environment = {"PATH": "/usr/bin:/bin", "HOME": "/dev/null", "TMPDIR": str(temporary)}
+    environment[READER_VARIABLE] = os.environ.get(READER_VARIABLE, "0")
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path / "log")],
         capture_output=True,

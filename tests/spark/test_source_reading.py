@@ -11,7 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark.sql import datasource as spark
-from pyspark.sql.types import StructType, TimestampNTZType
+from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
+from pyspark.sql.types import StructType, TimestampNTZType, VariantType
 
 import colkern as ck
 from colkern.spark.source import ColkernDataSource
@@ -20,7 +21,6 @@ from colkern.spark.source.options import WriteOptions
 from colkern.spark.source.partitions import Piece, SourcePartition
 from colkern.spark.source.predicates import filters_text, parsed_filters
 from colkern.spark.source.reader import PushdownReader, SourceReader
-from colkern.spark.source.spark_types import pyarrow_schema
 from colkern.spark.source.statistics import KEY, statistics_of
 from colkern.spark.source.writing import write_file
 
@@ -148,7 +148,7 @@ def test_batches_have_exactly_the_schema_that_spark_asks_for(tmp_path: Path) -> 
     path = write(tmp_path / "a.arrow", pa.record_batch({"d": column, "i": pa.array([1, 2, 3])}))
     found = reader(source(path))
     (batch,) = found.read(SourcePartition((Piece(path, (0,)),)))
-    assert batch.schema.equals(pyarrow_schema(source(path).schema()))
+    assert batch.schema.equals(to_arrow_schema(source(path).schema(), timezone="UTC"))
     assert batch.to_pydict() == {"d": ["a", None, "a"], "i": [1, 2, 3]}
 
 
@@ -186,11 +186,82 @@ def test_values_of_types_that_spark_lacks_arrive(
     assert found == values
 
 
-def test_nanoseconds_are_cut_off(tmp_path: Path) -> None:
-    column = pa.array([1_001, -1, None], pa.timestamp("ns"))
+# Of time in nanoseconds; microseconds are Spark's unit.
+NANOSECONDS, MICROSECONDS = [1_001, 1_000, -1, -1_000, -1_001, None], [1, 1, -1, -1, -2, None]
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp, pa.duration])
+def test_nanoseconds_are_rounded_down(tmp_path: Path, kind: Any) -> None:
+    # As Spark does where it makes microseconds of the nanoseconds of Parquet or of Java.
+    column = pa.array(NANOSECONDS, kind("ns"))
     path = write(tmp_path / "a.arrow", pa.record_batch({"t": column}))
     (batch,) = reader(source(path)).read(SourcePartition((Piece(path, (0,)),)))
-    assert batch["t"].cast(pa.int64()).to_pylist() in ([1, -1, None], [1, 0, None])
+    assert batch["t"].equals(pa.array(MICROSECONDS, kind("us")))
+
+
+def test_dates_in_milliseconds_are_rounded_down_to_days(tmp_path: Path) -> None:
+    day = 86_400_000
+    milliseconds = pa.array([day - 1, day, -1, -day, -day - 1, None], pa.int64())
+    path = write(tmp_path / "a.arrow", pa.record_batch({"d": milliseconds.view(pa.date64())}))
+    (batch,) = reader(source(path)).read(SourcePartition((Piece(path, (0,)),)))
+    assert batch["d"].equals(pa.array([0, 1, -1, -1, -2, None], pa.date32()))
+
+
+def _in_lists(times: pa.Array) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array([0, len(times)], pa.int32()), times)
+
+
+NESTED = {
+    "list": _in_lists,
+    "list of a list": lambda times: _in_lists(_in_lists(times)),
+    "struct": lambda times: pa.StructArray.from_arrays([times], ["a"]),
+    "map": lambda times: pa.MapArray.from_arrays(
+        [0, len(times)], pa.array([str(n) for n in range(len(times))]), times
+    ),
+    "dictionary": lambda times: pa.DictionaryArray.from_arrays([5, 0, None], times),
+    "runs": lambda times: pa.RunEndEncodedArray.from_arrays([3, 4, 5, 6, 7, 8], times),
+}
+
+
+@pytest.mark.parametrize("nested", NESTED.values(), ids=NESTED)
+def test_times_within_other_values_are_rounded_too(tmp_path: Path, nested: Any) -> None:
+    column, expected = (
+        nested(pa.array(times, pa.timestamp(unit)))
+        for times, unit in ((NANOSECONDS, "ns"), (MICROSECONDS, "us"))
+    )
+    # A slice: children begin elsewhere than their parents.
+    slices = [column.slice(0), column.slice(len(column) - 1)]
+    for number, part in enumerate(slices):
+        path = write(tmp_path / f"{number}.arrow", pa.record_batch({"c": part}))
+        (batch,) = reader(source(path)).read(SourcePartition((Piece(path, (0,)),)))
+        assert batch["c"].to_pylist() == expected.slice(len(column) - len(part)).to_pylist()
+
+
+def variants(*pairs: tuple[bytes | None, bytes | None] | None) -> pa.RecordBatch:
+    """A column `v` as Spark stores variants, of values and metadata."""
+    stored = to_arrow_type(VariantType())
+    fields = [pa.array([pair[k] if pair else None for pair in pairs], pa.binary()) for k in (0, 1)]
+    nulls = pa.array([pair is None for pair in pairs])
+    return pa.record_batch({"v": pa.StructArray.from_arrays(fields, fields=stored, mask=nulls)})
+
+
+def test_variants_keep_their_mark(tmp_path: Path) -> None:
+    given = variants((b"\x0c\x01", b"\x01\0\0"), None)
+    path = write(tmp_path / "a.arrow", given)
+    (batch,) = reader(source(path)).read(SourcePartition((Piece(path, (0,)),)))
+    expected = to_arrow_schema(StructType().add("v", VariantType()))
+    assert batch.schema.equals(expected, check_metadata=True)
+    assert batch.to_pylist() == given.to_pylist()
+
+
+@pytest.mark.parametrize("pair", [(None, b"\x01\0\0"), (b"\x0c\x01", None)])
+def test_a_variant_without_one_of_its_parts_is_refused(
+    tmp_path: Path, pair: tuple[bytes | None, bytes | None]
+) -> None:
+    path = write(tmp_path / "a.arrow", variants((b"\x0c\x01", b"\x01\0\0"), pair))
+    name = "value" if pair[0] is None else "metadata"
+    with pytest.raises(ValueError, match=rf"a\.arrow: v: '{name}' is null, but declared as never"):
+        rows(reader(source(path)))
 
 
 def test_only_columns_that_are_asked_for_are_decoded(

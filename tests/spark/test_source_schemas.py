@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from pyspark.sql import types as spark
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
 
 import colkern as ck
 from colkern.spark.source.merging import FileSchema, merged, require_same
-from colkern.spark.source.spark_types import as_nullable, colkern_schema, schema_in_spark
+from colkern.spark.source.spark_types import as_nullable, schema_in_spark
 
 SAME_IN_SPARK = [
     pa.null(),
@@ -90,9 +92,53 @@ def test_a_column_that_is_not_there_or_there_twice_is_named() -> None:
         schema_in_spark(schema, None, "f")
 
 
-def test_spark_takes_moments_in_utc() -> None:
-    schema = spark.StructType().add("t", spark.TimestampType())
-    assert colkern_schema(schema).field("t").type == ck.timestamp("us", "UTC")
+# What Spark makes of a variant, and the mark by which it knows one again.
+STORED = to_arrow_type(spark.VariantType())
+MARK = {"variant": "true"}
+
+
+def in_spark(type_: pa.DataType) -> spark.DataType:
+    schema = ck.interchange.import_schema(pa.schema([("c", type_)]))
+    return schema_in_spark(schema, None, "f")["c"].dataType
+
+
+@pytest.mark.parametrize(
+    ("type_", "expected"),
+    [
+        (STORED, spark.VariantType()),
+        (pa.list_(STORED), spark.ArrayType(spark.VariantType())),
+        (pa.struct([("a", STORED)]), spark.StructType().add("a", spark.VariantType())),
+        # Other writers have other types of bytes, and another order.
+        (
+            pa.struct(
+                [
+                    pa.field("metadata", pa.large_binary(), metadata=MARK),
+                    pa.field("value", pa.binary_view()),
+                ]
+            ),
+            spark.VariantType(),
+        ),
+    ],
+    ids=str,
+)
+def test_a_struct_that_spark_has_marked_is_a_variant(type_: pa.DataType, expected: Any) -> None:
+    assert in_spark(type_) == expected
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [("value", pa.binary()), ("metadata", pa.binary())],
+        [("value", pa.binary()), pa.field("metadata", pa.binary(), metadata={"variant": "false"})],
+        [("value", pa.string()), pa.field("metadata", pa.binary(), metadata=MARK)],
+        [("metadata", pa.binary()), pa.field("value", pa.binary(), metadata=MARK)],
+        [("typed_value", pa.int64()), *STORED],
+        [("a", pa.binary()), pa.field("metadata", pa.binary(), metadata=MARK)],
+    ],
+    ids=str,
+)
+def test_other_structs_are_none_whatever_they_are_marked_as(fields: list[Any]) -> None:
+    assert isinstance(in_spark(pa.struct(fields)), spark.StructType)
 
 
 # Several files

@@ -38,6 +38,7 @@ def both(
         "named_struct('a', id, 'l', array(id, null)) s",
         "map('k', id) m",
         "cast(concat('b', id) as binary) b",
+        "if(id % 9 = 0, null, parse_json(concat('{\"n\": ', id, '}'))) v",
     )
     folder = tmp_path_factory.mktemp("source")
     colkern, parquet = folder / "colkern", folder / "parquet"

@@ -144,6 +144,20 @@ def test_appending_keeps_what_is_there_and_overwriting_does_not(tmp_path: Path) 
     assert values(out) == [3]
 
 
+def test_overwriting_removes_directories_too_as_spark_does(tmp_path: Path) -> None:
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    for folder in (out / "below", out / "_of_another_job", elsewhere):
+        job = writer(folder)
+        job.commit([job.write(iter([batch(1)]))])
+    (out / "link").symlink_to(elsewhere)
+    job = writer(out, overwrite=True)
+    job.commit([job.write(iter([batch(2)]))])
+    assert values(out) == [2]
+    assert (out / "_of_another_job").is_dir()
+    # What a link leads to is not the directory's.
+    assert values(elsewhere) == [1]
+
+
 def test_a_file_that_the_driver_does_not_see_is_an_error_before_anything_moves(
     tmp_path: Path,
 ) -> None:
@@ -216,6 +230,23 @@ def test_an_aborted_batch_leaves_what_was_there(
     sink.abort([*staged(sink, monkeypatch, 2), None], 1)
     assert values(tmp_path / "out") == [1]
     assert sorted(os.listdir(tmp_path / "out")) == ["_SUCCESS", "part-q-000000000-00000.arrow"]
+
+
+def test_a_batch_whose_tasks_tell_nothing_is_removed_by_the_querys_checkpoint(
+    sink: SourceStreamWriter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    sinks = [
+        ColkernDataSource({"path": str(out), "checkpointLocation": at}).streamWriter(SCHEMA, False)
+        for at in ("a", "b")
+    ]
+    first, second = (each for each in sinks if isinstance(each, SourceStreamWriter))
+    told = [staged(each, monkeypatch, number) for number, each in enumerate((first, second))]
+    first.abort([None], 0)
+    # What another query has written there meanwhile, stays.
+    second.commit(told[1], 0)
+    assert values(out) == [1]
+    assert sorted(os.listdir(out)) == ["_SUCCESS", "part-q-000000000-00000.arrow"]
 
 
 def test_a_batch_without_rows_writes_nothing(sink: SourceStreamWriter, tmp_path: Path) -> None:

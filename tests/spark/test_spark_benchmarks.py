@@ -25,7 +25,7 @@ def test_all_ways_give_the_same_rows(case: Case, spark: SparkSession) -> None:
     ways = {name: way(frame) for name, way in case.ways().items() if name != IDENTITY}
     found = rows_of(ways)
     expected = found.pop("colkern")
-    assert len(expected) == (-(-ROWS // case.group_rows) if case.group_rows else ROWS)
+    assert len(expected) == (case.group_count(ROWS) or ROWS)
     for name, rows in found.items():
         assert rows == expected, name
 

@@ -33,6 +33,15 @@ def to_unit(array: Array, type: s.DataType, safe: bool) -> Array:
     return _scaled(array, type, safe, lossy=not safe, down=False)
 
 
+def rounded_down(array: Array, type: s.DataType) -> Array:
+    """Timestamps, durations, times and dates in a larger unit, rounded down (also below zero).
+
+    Raises:
+        ValueError: If a number does not fit; names the slot.
+    """
+    return _scaled(array, type, True, lossy=True, down=True)
+
+
 def timestamps_to_dates(array: Array, type: s.DataType, safe: bool) -> Array:
     """The dates of timestamps; the time of day is cut off.
 

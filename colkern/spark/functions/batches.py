@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 from colkern import schema as s
 from colkern.arrays import RecordBatch
 from colkern.interchange import import_batch
-from colkern.spark.functions.results import conformed_batch
+from colkern.spark.functions.results import Results
 from colkern.spark.types import arrow_schema, spark_schema
 
 ResultSchema: TypeAlias = s.Schema | Mapping[str, s.DataType] | StructType | str
@@ -39,9 +39,10 @@ class BatchFunction:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The batches that the function yields, checked."""
         name = function_name(self.function)
+        results = Results(name, self.schema)
         source = map(_without_columns if self.bare else import_batch, batches)
         for count, made in enumerate(self.function(source)):
-            yield conformed_batch(name, made, self.schema, batch=count)
+            yield results.batch(made, count)
 
 
 def map_batches(

@@ -72,8 +72,8 @@ def map_groups(
     ==========================  ===================================================================
 
     A reducer that has a `merge` needs no sorted rows: it runs where the rows are, and what is brought
-    together is the state of each group of each batch. So it is the faster form of an aggregate, for large
-    groups as well.
+    together is the state of each group of each batch. So it is the faster form of an aggregate, unless
+    groups are so large that there are but a few.
 
     Args:
         frame: The rows.

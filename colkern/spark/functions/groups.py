@@ -12,11 +12,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.group import GroupedData
 
 from colkern import schema as s
-from colkern.arrays import RecordBatch
-from colkern.errors import LimitExceededError
 from colkern.interchange import import_batch
 from colkern.spark.functions.batches import ResultSchema, function_name, result_schema
-from colkern.spark.functions.results import conformed_batch
+from colkern.spark.functions.group_tables import GroupTables
+from colkern.spark.functions.results import Results
 from colkern.spark.types import arrow_schema
 
 Key = tuple[pa.Scalar, ...]
@@ -83,11 +82,13 @@ def cogroup_apply(
     wanted = arrow_schema(result)
     name = function_name(function)
 
+    ours, theirs, results = GroupTables(name), GroupTables(name), Results(name, wanted)
+
     def with_key(key: Key, one: pa.Table, other: pa.Table) -> pa.Table:
         given = (_values(key),) if takes_key else ()
         with _noted_key(name, key):
-            made = function(*given, _one_batch(name, one), _one_batch(name, other))
-            return pa.Table.from_batches([conformed_batch(name, made, wanted)])
+            made = function(*given, ours.batch(one), theirs.batch(other))
+            return pa.Table.from_batches([results.batch(made)])
 
     return left.cogroup(right).applyInArrow(with_key, result)
 
@@ -107,11 +108,13 @@ def _table_call(
 ) -> Callable[..., pa.Table]:
     name = function_name(function)
 
+    rows, results = GroupTables(name), Results(name, schema)
+
     def with_key(key: Key, table: pa.Table) -> pa.Table:
         given = (_values(key),) if takes_key else ()
         with _noted_key(name, key):
-            made = function(*given, _one_batch(name, table))
-            return pa.Table.from_batches([conformed_batch(name, made, schema)])
+            made = function(*given, rows.batch(table))
+            return pa.Table.from_batches([results.batch(made)])
 
     # Spark tells the two forms by hints; these are of types, not of texts, wherever it looks.
     with_key.__annotations__ = {"key": Key, "table": pa.Table, "return": pa.Table}
@@ -122,12 +125,13 @@ def _iterator_call(
     function: Callable[..., Any], takes_key: bool, schema: s.Schema
 ) -> Callable[..., Iterator[pa.RecordBatch]]:
     name = function_name(function)
+    results = Results(name, schema)
 
     def with_key(key: Key, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         given = (_values(key),) if takes_key else ()
         with _noted_key(name, key):
             for count, made in enumerate(function(*given, map(import_batch, batches))):
-                yield conformed_batch(name, made, schema, batch=count)
+                yield results.batch(made, count)
 
     stream = Iterator[pa.RecordBatch]
     with_key.__annotations__ = {"key": Key, "batches": stream, "return": stream}
@@ -146,18 +150,3 @@ def _noted_key(name: str, key: Key) -> Iterator[None]:
 
 def _values(key: Key) -> tuple[Any, ...]:
     return tuple([value.as_py() for value in key])
-
-
-def _one_batch(name: str, table: pa.Table) -> RecordBatch:
-    """A group's rows in one piece; copied if Spark sent several."""
-    pieces = table.combine_chunks().to_batches()
-    if len(pieces) > 1:
-        raise LimitExceededError(
-            f"{name}: the group has too many bytes for one record batch; take it in parts, with "
-            f"iterator=True, or set spark.sql.execution.arrow.useLargeVarTypes"
-        )
-    return import_batch(pieces[0] if pieces else _no_rows(table.schema))
-
-
-def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist([], schema=schema)

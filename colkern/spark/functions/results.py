@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -13,9 +13,10 @@ from colkern.builders import array as new_array
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.interchange import import_batch
 from colkern.jit.column_function import imported
-from colkern.operations import cast, filter, list_flatten, struct_flatten
+from colkern.operations import cast
 from colkern.operations.casting.results import retyped
-from colkern.operations.validity import compact_validity
+from colkern.spark.declared_nulls import require_declared_nulls
+from colkern.spark.functions.plain_results import PlainResults
 
 
 def as_column(name: str, values: Any, type_: s.DataType) -> Array:
@@ -67,11 +68,13 @@ def conformed(
 
     def attempt(start: int, stop: int) -> Array:
         # Offsets that lead outside the memory would end the worker or the JVM, not raise.
-        rows = column.slice(start - first, stop - start)
+        rows = column
+        if stop - start < column.length:
+            rows = column.slice(start - first, stop - start)
         rows.validate(full=True)
         made = cast(rows, field.type)
         made = made if made.type is field.type else retyped(made, field.type)
-        _require_declared_nulls(made, field)
+        require_declared_nulls(made, field)
         return made
 
     try:
@@ -81,6 +84,27 @@ def conformed(
     except UnsupportedError as error:
         raise UnsupportedError(f"{function}: {place}: {error}") from None
     return made
+
+
+class Results:
+    """What a function of batches or of groups gives, one result after the other, as Spark expects it.
+
+    Args:
+        function: The name of the function, for messages.
+        schema: The columns that were declared.
+    """
+
+    def __init__(self, function: str, schema: s.Schema) -> None:
+        self._function = function
+        self._declared = schema
+        self._plain = PlainResults(schema)
+
+    def batch(self, made: Any, number: int = 0) -> pa.RecordBatch:
+        """One result as a batch; `number` is what messages call it. Raises as `conformed_batch`."""
+        plain = self._plain.batch(made)
+        if plain is not None:
+            return plain
+        return conformed_batch(self._function, made, self._declared, batch=number)
 
 
 def conformed_batch(
@@ -129,38 +153,6 @@ def _columns(function: str, made: Any, schema: s.Schema) -> tuple[Mapping[str, A
             )
         made = import_batch(made)
     return dict(zip(made.schema.names, made.columns, strict=True)), made.num_rows
-
-
-def _require_declared_nulls(array: Array, field: s.Field) -> None:
-    """Refuse nulls where a type has none, at any depth.
-
-    Raises:
-        ValueError: If there is one.
-    """
-    if not field.nullable and array.null_count:
-        raise ValueError(f"{field.name!r} is null, but declared as never null")
-    for part, child in _parts(array, field.type):
-        _require_declared_nulls(child, part)
-
-
-def _parts(array: Array, type_: s.DataType) -> Iterator[tuple[s.Field, Array]]:
-    """The fields of a nested type that leave nulls out somewhere, and what slots show of them."""
-    if not any(map(_leaves_out_nulls, type_.fields)):
-        return
-    if isinstance(type_, s.Struct):
-        # A null struct may have nulls in any field.
-        rows = filter(array, _validity(array)) if array.null_count else array
-        yield from zip(type_.fields, struct_flatten(rows), strict=True)
-    else:
-        yield type_.fields[0], list_flatten(array)
-
-
-def _validity(array: Array) -> Array:
-    return Array(s.bool_(), array.length, [None, compact_validity(array)], null_count=0)
-
-
-def _leaves_out_nulls(field: s.Field) -> bool:
-    return not field.nullable or any(map(_leaves_out_nulls, field.type.fields))
 
 
 def _located(error: ValueError, place: str) -> ValueError:

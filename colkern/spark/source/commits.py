@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from colkern.spark.source.listing import visible_files
+from colkern.spark.source.listing import visible_entries
 
 SUCCESS = "_SUCCESS"
 
@@ -53,7 +53,8 @@ class Staging:
 
         Args:
             names: Name of a file in the directory → its name in the target.
-            overwrite: Whether the files that are in the target now go.
+            overwrite: Whether the files and directories that are in the target now go, but for hidden
+                ones.
 
         Raises:
             FileNotFoundError: If a file is neither in the directory nor in the target; nothing has
@@ -63,15 +64,17 @@ class Staging:
         target.mkdir(parents=True, exist_ok=True)
         self._require(names)
         (target / SUCCESS).unlink(missing_ok=True)
-        before = visible_files(self.target) if overwrite else []
+        before = visible_entries(self.target) if overwrite else []
         for name, final in names.items():
             staged = self.folder / name
             if staged.exists():
                 # For streams that read here, a file is as old as its name.
                 os.utime(staged)
                 os.replace(staged, target / final)
-        for name in set(before).difference(names.values()):
-            (target / name).unlink(missing_ok=True)
+        kept = set(names.values())
+        for entry in before:
+            if entry.name not in kept:
+                _remove(entry)
         self.remove()
         (target / SUCCESS).touch()
 
@@ -86,3 +89,11 @@ class Staging:
     def remove(self) -> None:
         """Remove the directory with whatever is in it."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _remove(entry: os.DirEntry[str]) -> None:
+    """Remove a file, a link, or a directory with whatever is in it."""
+    if entry.is_dir(follow_symlinks=False):
+        shutil.rmtree(entry.path)
+    else:
+        Path(entry.path).unlink(missing_ok=True)

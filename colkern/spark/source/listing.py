@@ -37,8 +37,14 @@ def list_files(options: ReadOptions, *, globs_may_be_empty: bool = False) -> lis
 
 def visible_files(folder: str) -> list[str]:
     """The names of the files of a directory that a reader sees, sorted."""
+    return [entry.name for entry in visible_entries(folder) if entry.is_file()]
+
+
+def visible_entries(folder: str) -> list[os.DirEntry[str]]:
+    """What of a directory a reader sees: files and directories, sorted by name."""
     with os.scandir(folder) as entries:
-        return sorted(e.name for e in entries if not e.name.startswith(_HIDDEN) and e.is_file())
+        found = [entry for entry in entries if not entry.name.startswith(_HIDDEN)]
+    return sorted(found, key=lambda entry: entry.name)
 
 
 def _expanded(path: str) -> list[str]:
@@ -67,10 +73,6 @@ def _files_at(path: str, options: ReadOptions) -> Iterator[str]:
         if options.name_glob is None or fnmatchcase(name, options.name_glob):
             yield os.path.join(path, name)
     if options.recursive:
-        for folder in _visible_folders(path):
-            yield from _files_at(os.path.join(path, folder), options)
-
-
-def _visible_folders(folder: str) -> list[str]:
-    with os.scandir(folder) as entries:
-        return sorted(e.name for e in entries if not e.name.startswith(_HIDDEN) and e.is_dir())
+        for folder in visible_entries(path):
+            if folder.is_dir():
+                yield from _files_at(folder.path, options)

@@ -82,12 +82,15 @@ class WriteOptions:
         compression: "lz4", "zstd", or None for plain buffers.
         batch_rows: How many rows a record batch has.
         statistics: Whether each batch says between which values its columns lie.
+        checkpoint: The directory in which a streaming query keeps how far it is; None if only the
+            session's settings say where.
     """
 
     path: str
     compression: Any = None
     batch_rows: int = BATCH_ROWS
     statistics: bool = True
+    checkpoint: str | None = None
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> WriteOptions:
@@ -107,6 +110,7 @@ class WriteOptions:
             None if codec == "none" else codec,
             found.count("batchRows", BATCH_ROWS),
             found.flag("statistics", True),
+            found.text("checkpointLocation"),
         )
 
 

@@ -26,7 +26,7 @@ from colkern.spark.source.filters import mask_of, path_of
 from colkern.spark.source.options import ReadOptions
 from colkern.spark.source.partitions import Piece
 from colkern.spark.source.predicates import parsed_filters
-from colkern.spark.source.spark_types import colkern_schema
+from colkern.spark.types import arrow_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Request:
         Raises:
             ValueError: If the option `filters` cannot be told of the columns.
         """
-        columns = colkern_schema(schema)
+        columns = arrow_schema(schema)
         filters = parsed_filters(options.filters, columns)
         return cls(columns, filters, may_lack=options.merge_schema)
 

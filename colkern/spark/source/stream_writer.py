@@ -53,6 +53,7 @@ class SourceStreamWriter(DataSourceStreamArrowWriter):
         self._schema = schema
         self._overwrite = overwrite
         self._target = options.path
+        self._checkpoint = options.checkpoint and _short_name(options.checkpoint)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
         """Write the file of a task where no reader sees it yet."""
@@ -61,7 +62,7 @@ class SourceStreamWriter(DataSourceStreamArrowWriter):
         if first is None:
             return Staged(query, partition, None)
         name = f"{partition:05d}-{uuid.uuid4()}.arrow"
-        file = Staging(self._target, query).file(name)
+        file = self._staging(query).file(name)
         write_file(file, chain([first], iterator), self._schema, self._options)
         return Staged(query, partition, name)
 
@@ -74,7 +75,7 @@ class SourceStreamWriter(DataSourceStreamArrowWriter):
         prefix = f"part-{query}-{batchId:09d}-"
         names = {m.name: f"{prefix}{m.partition:05d}.arrow" for m in staged if m.name is not None}
         self._forget(prefix, set(names.values()))
-        Staging(self._target, query).publish(names, overwrite=self._overwrite)
+        self._staging(query).publish(names, overwrite=self._overwrite)
 
     def _forget(self, prefix: str, kept: set[str]) -> None:
         """Remove what an earlier attempt at a batch left under names that this one does not have."""
@@ -86,8 +87,18 @@ class SourceStreamWriter(DataSourceStreamArrowWriter):
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Remove what the tasks of a batch have written."""
-        for query in {message.query for message in messages if isinstance(message, Staged)}:
-            Staging(self._target, query).remove()
+        # No task may have lived to tell of its query, but the driver knows the checkpoint as well.
+        told = {message.query for message in messages if isinstance(message, Staged)}
+        for job in {self._checkpoint} if self._checkpoint else told:
+            Staging(self._target, job).remove()
+
+    def _staging(self, query: str) -> Staging:
+        return Staging(self._target, self._checkpoint or query)
+
+
+def _short_name(path: str) -> str:
+    """A name for what a path is the place of, which has no separators in it."""
+    return uuid.uuid5(uuid.NAMESPACE_URL, path).hex
 
 
 def _query() -> str:

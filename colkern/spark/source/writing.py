@@ -12,9 +12,10 @@ from pyspark.sql.types import StructType
 from colkern import ipc
 from colkern.arrays import RecordBatch
 from colkern.interchange import import_batch
+from colkern.operations import cast
 from colkern.spark.source.options import WriteOptions
-from colkern.spark.source.spark_types import colkern_schema, pyarrow_schema
 from colkern.spark.source.statistics import KEY, statistics_of
+from colkern.spark.types import arrow_schema
 
 
 def write_file(
@@ -30,15 +31,16 @@ def write_file(
         schema: Their schema, in Spark's terms.
         options: How they are written.
     """
-    theirs, ours = pyarrow_schema(schema), colkern_schema(schema)
+    ours = arrow_schema(schema)
     rows = 0
     with ipc.new_file(path, ours, compression=options.compression) as writer:
         for batch in regrouped(batches, options.batch_rows):
             # Spark gives moments in the time zone of the session: the same numbers under another name.
-            found = import_batch(batch.cast(theirs))
+            theirs = import_batch(batch).columns
+            columns = [cast(*pair) for pair in zip(theirs, ours.types, strict=True)]
             metadata = {KEY: statistics_of(batch)} if options.statistics else None
-            writer.write(RecordBatch(ours, found.columns, found.length, metadata))
-            rows += found.length
+            writer.write(RecordBatch(ours, columns, batch.num_rows, metadata))
+            rows += batch.num_rows
     return rows
 
 

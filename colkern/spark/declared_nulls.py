@@ -1,0 +1,42 @@
+"""Nulls where a type has none: Spark does not look for them, and its code fails on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.operations import filter, list_flatten, struct_flatten
+from colkern.operations.validity import compact_validity
+
+
+def require_declared_nulls(array: Array, field: s.Field) -> None:
+    """Refuse nulls where a type has none, at any depth.
+
+    Raises:
+        ValueError: If there is one.
+    """
+    if not field.nullable and array.null_count:
+        raise ValueError(f"{field.name!r} is null, but declared as never null")
+    for part, child in _parts(array, field.type):
+        require_declared_nulls(child, part)
+
+
+def _parts(array: Array, type_: s.DataType) -> Iterator[tuple[s.Field, Array]]:
+    """The fields of a nested type that leave nulls out somewhere, and what slots show of them."""
+    if not any(map(_leaves_out_nulls, type_.fields)):
+        return
+    if isinstance(type_, s.Struct):
+        # A null struct may have nulls in any field.
+        rows = filter(array, _validity(array)) if array.null_count else array
+        yield from zip(type_.fields, struct_flatten(rows), strict=True)
+    else:
+        yield type_.fields[0], list_flatten(array)
+
+
+def _validity(array: Array) -> Array:
+    return Array(s.bool_(), array.length, [None, compact_validity(array)], null_count=0)
+
+
+def _leaves_out_nulls(field: s.Field) -> bool:
+    return not field.nullable or any(map(_leaves_out_nulls, field.type.fields))

@@ -71,7 +71,7 @@ class MonthDayNano(NamedTuple):
 def to_numpy(array: Array, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
     """The values of an array as NumPy's: numbers without nulls are not copied, and read-only then.
 
-    Others are those of `to_pylist`, of the type that NumPy finds for them.
+    Others are those of `to_pylist`, of the type that NumPy finds for them; nested ones are objects.
 
     Args:
         array: An array in host memory.
@@ -88,7 +88,11 @@ def to_numpy(array: Array, dtype: Any = None, copy: bool | None = None) -> NDArr
             raise ValueError(
                 f"array: values of {array.type}, or with nulls, become NumPy's by a copy"
             )
-        return np.array(to_pylist(array), dtype)
+        values = to_pylist(array)
+        if array.type.storage.fields and dtype is None:
+            # Lists of different lengths are no matrix, nor are those of one.
+            return np.fromiter(values, object, len(values))
+        return np.array(values, dtype)
     numbers = array.items(Role.DATA).view()
     numbers.flags.writeable = False
     return np.array(numbers, dtype, copy=copy)

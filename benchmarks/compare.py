@@ -134,9 +134,10 @@ def main() -> None:
     facts = machine.facts(threads=options.threads)
     try:
         keeps = options.json and options.keep
-        kept = (machine.earlier(options.json, facts, "rows") or []) if keeps else []
+        before = machine.earlier(options.json, facts, "rows") if keeps else None
     except ValueError as error:
         refuse(parser, f"--keep: {error}")
+    kept = before["rows"] if before else []
     # As wide as the table, also where the output is no terminal.
     console = Console(width=150)
     set_num_threads(options.threads)

@@ -18,13 +18,13 @@ def facts(threads: int) -> dict[str, Any]:
     return {"machine": machine(), "versions": versions(), "threads": threads}
 
 
-def earlier(path: Path, head: dict[str, Any], part: str) -> Any:
-    """A part of a result file that was measured under the same conditions; None if there is no file.
+def earlier(path: Path, head: dict[str, Any], part: str) -> dict[str, Any] | None:
+    """What is in a result file that was measured under the same conditions; None if there is no file.
 
     Args:
         path: The file.
         head: The conditions, as the file is to say them.
-        part: Which part.
+        part: What it must have besides.
 
     Raises:
         ValueError: If the conditions are others, or the file is not one that was written here.
@@ -32,15 +32,14 @@ def earlier(path: Path, head: dict[str, Any], part: str) -> Any:
     if not path.exists():
         return None
     try:
-        report = json.loads(path.read_text())
-        found = report[part]
-        conditions = {name: report[name] for name in head}
+        report: dict[str, Any] = json.loads(path.read_text())
+        conditions = {name: report[name] for name in [part, *head]}
     except (ValueError, LookupError, TypeError) as error:
         raise ValueError(f"{path} is not what --json writes: {error!r}") from None
-    for name, value in conditions.items():
-        if value != head[name]:
-            raise ValueError(f"{path} has other {name}: {value}; here {head[name]}")
-    return found
+    for name, value in head.items():
+        if value != conditions[name]:
+            raise ValueError(f"{path} has other {name}: {conditions[name]}; here {value}")
+    return report
 
 
 def memory_bandwidth(size: int = 1 << 28, repeats: int = 9) -> float:

@@ -1,7 +1,7 @@
 """Results that are lists of plain Python values, as batches: what functions of small groups return.
 
-pyarrow makes arrays of them in a tenth of the time that building, checking and handing over an array of
-colkern takes, and of one value or ten that time is most of a group's.
+pyarrow makes arrays of them in less time than building, checking and handing over an array of colkern
+takes, and of one value or ten that time is most of a group's.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import math
 import random
 from decimal import Decimal
@@ -299,6 +300,72 @@ def dictionary_of(values: Array, indices: list[int]) -> Array:
     type_ = s.dictionary(s.int8(), values.type)
     stored = Buffer(np.array(indices, np.int8).view(np.uint8))
     return Array(type_, len(indices), [None, stored], dictionary=values)
+
+
+def in_dictionary(
+    values: Array, plain: list[Any], nulls: tuple[None, ...] = (None,)
+) -> tuple[Array, list[Any]]:
+    """All values but the last, twice the first, then null indices; and what that stands for."""
+    places = [*range(len(plain) - 1), 0, *nulls]
+    indices = from_pyarrow(pa.array(places, pa.int16()))
+    type_ = s.dictionary(s.int16(), values.type)
+    array = Array(type_, len(places), indices.buffers, dictionary=values)
+    return array, [None if place is None else plain[place] for place in places]
+
+
+def in_full_dictionary(values: Array, plain: list[Any]) -> tuple[Array, list[Any]]:
+    """As `in_dictionary`, without a null index: what is null is so by the values alone."""
+    return in_dictionary(values, plain, ())
+
+
+def in_runs(values: Array, plain: list[Any]) -> tuple[Array, list[Any]]:
+    """Each value as a run of two, without the first slot."""
+    ends = from_pyarrow(pa.array(range(2, 2 * len(plain) + 1, 2), pa.int32()))
+    type_ = s.run_end_encoded(s.int32(), values.type)
+    array = Array(type_, 2 * len(plain), [], [ends, values])
+    return array.slice(1), [value for value in plain for _ in range(2)][1:]
+
+
+def unchanged(values: Array, plain: list[Any]) -> tuple[Array, list[Any]]:
+    return values, plain
+
+
+@pytest.mark.parametrize("outer", [in_dictionary, in_full_dictionary, in_runs])
+@pytest.mark.parametrize("middle", [in_dictionary, in_full_dictionary, in_runs])
+@pytest.mark.parametrize("inner", [unchanged, in_full_dictionary, in_runs])
+@pytest.mark.parametrize(
+    "plain",
+    [
+        pa.array([3, None, None, 8, 5, -2, 7], pa.int64()),
+        pa.array([3.5, 1.0, None, None, 2.5], pa.float64()),
+        pa.array([True, None, None, False, True]),
+        pa.array([Decimal("0.03"), None, None, Decimal("7.25"), Decimal("0.05")]),
+        pa.array([1, 2, 3, 4], pa.int64()),
+        pa.nulls(4),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_a_slot_is_null_at_whatever_level_of_its_encodings(
+    plain: pa.Array, inner: Any, middle: Any, outer: Any
+) -> None:
+    values = from_pyarrow(plain), plain.to_pylist()
+    array, slots = outer(*middle(*inner(*values)))
+    expected = pa.array(slots, plain.type)
+    assert array.to_pylist() == slots
+    for mode in ("only_valid", "only_null", "all"):
+        assert ops.count(array, mode) == pc.count(expected, mode=mode).as_py(), mode
+    names: tuple[str, ...] = NAMES
+    if plain.type == pa.bool_():
+        names = ("sum", "mean", "min", "max", "any", "all")
+    elif pa.types.is_decimal(plain.type):
+        # The mean of pyarrow is cut off, not rounded.
+        names = ("sum", "min", "max")
+    elif plain.type == pa.null():
+        # Of no value there is no mean: NaN if none is asked for, as for other types.
+        names = ("sum", "min", "max")
+    for name, options in itertools.product(names, OPTIONS):
+        found = getattr(ops, name)(array, **options)
+        assert same(found, getattr(pc, name)(expected, **options).as_py()), (name, options)
 
 
 def test_a_dictionary_whose_values_are_encoded_and_not_all_used() -> None:

@@ -90,7 +90,10 @@ _EXPECTED: dict[Any, _Expected] = {
     Array: _ARRAY,
     Sequence[Array]: _ARRAYS,
     Array | int | float: _Expected(
-        (Array, Number, np.generic), "an Array or a number", _MAKE_ARRAY
+        # Beside text, the operation names the array's type as well.
+        (Array, Number, np.generic, str, bytes, bytearray, memoryview),
+        "an Array or a number",
+        _MAKE_ARRAY,
     ),
     Array | Buffer: _Expected((Array, Buffer), "an Array or a Buffer", _MAKE_ARRAY),
     Array | RecordBatch: _Expected(

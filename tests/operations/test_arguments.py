@@ -129,8 +129,8 @@ STRUCTS = ck.array([{"x": 1}])
         (lambda: ck.concat(NUMBERS), "arrays: expected a list of Arrays, got Array"),
         (lambda: ck.concat(MIXED), "arrays: .*, got RecordBatch; its columns are batch.columns"),
         (lambda: ck.sum(BATCH), r"array: .*, got RecordBatch; take one of its columns: batch\['na"),
-        (lambda: ck.add(NUMBERS, "1"), "right: expected an Array or a number, got str"),
-        (lambda: ck.add(1.5, NUMBERS), "left: .* got 1.5; cast the array to double first"),
+        (lambda: ck.add(NUMBERS, "1"), "right: expected an integer for int64, got str '1'"),
+        (lambda: ck.add(1.5, NUMBERS), "left: .* got float 1.5; cast the array to double first"),
         (lambda: ck.validate(BATCH, skip=3), "skip: expected a collection of rules, got 3"),
     ],
 )

@@ -6,7 +6,7 @@ import datetime as dt
 import itertools
 import math
 import random
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -191,7 +191,27 @@ def test_small_decimals(type_: pa.DataType) -> None:
 def test_decimal_sums_have_more_digits_than_the_type() -> None:
     largest = Decimal(10**18 - 1)
     assert ops.sum(from_pyarrow(pa.array([largest] * 100, pa.decimal64(18, 0)))) == largest * 100
-    agree(pa.array([Decimal(10**38 - 1)] * 9, pa.decimal128(38, 0)), "sum")
+
+
+@pytest.mark.parametrize("type_", [pa.decimal128(38, 2), pa.decimal256(76, 2)], ids=str)
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("encode", [lambda a: a, ops.run_end_encode, ops.dictionary_encode])
+def test_a_sum_of_decimals_past_the_bits_of_its_type_is_an_error(
+    type_: pa.DataType, sign: int, encode: Any
+) -> None:
+    most = 10**type_.precision - 1
+    within = (2 ** (type_.bit_width - 1) - 1) // most
+    for count in (within, within + 1, 9, 2000):
+        value = Context(prec=90).scaleb(Decimal(sign * most), -2)
+        array = encode(from_pyarrow(pa.array([value, None] * count, type_)))
+        # A mean has no more digits than the largest value.
+        assert ops.mean(array) == value
+        if count <= within:
+            assert ops.sum(array) == Context(prec=90).multiply(value, Decimal(count))
+            continue
+        words = f"does not fit the {type_.bit_width} bits of decimal"
+        with pytest.raises(OverflowError, match=f"^sum: -?[0-9.]+ {words}"):
+            ops.sum(array)
 
 
 @pytest.mark.parametrize(

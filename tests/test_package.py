@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 import venv
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
+import colkern
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "colkern"
 
 # Each may import what stands in the rows above it; parts of one row as long as there is no cycle.
 LAYERS = [
-    {"errors", "closing"},
+    {"errors", "closing", "names"},
     {"schema"},
     {"layouts", "extensions", "pool", "cache"},
     {"memory"},
@@ -99,6 +102,105 @@ def test_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> Non
 def test_import_brings_no_heavy_library() -> None:
     code = f"import sys, colkern; print([m for m in {HEAVY} if m in sys.modules])"
     assert run(sys.executable, "-c", code).strip() == "[]"
+
+
+# What a package offers, without the packages of the extras
+
+OPTIONAL = (
+    "pyspark",
+    "py4j",
+    "pyarrow",
+    "pandas",
+    "cupy",
+    "numba_cuda",
+    "_numba_cuda_redirector",
+    "ucxx",
+)
+
+
+def run_without(packages: Iterable[str], code: str) -> str:
+    """What the code prints where those packages cannot be imported."""
+    hidden = f"import sys\nsys.modules.update(dict.fromkeys({tuple(packages)}))\n"
+    return run(sys.executable, "-c", hidden + code).strip()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from colkern import *; print(udf is not None and spark.__name__)",
+        "import colkern, pydoc; print('discounted' in pydoc.render_doc(colkern) and 'colkern.spark')",
+        "import colkern, inspect; print(dict(inspect.getmembers(colkern))['spark'].__name__)",
+    ],
+    ids=["import *", "help", "getmembers"],
+)
+def test_the_package_can_be_looked_at_without_extras(code: str) -> None:
+    assert run_without(OPTIONAL, code) == "colkern.spark"
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "said"),
+    [
+        ("colkern.spark.udf", "pyspark", "PySpark is not installed: pip install 'colkern[spark]'"),
+        ("colkern.spark.read", "pyspark", "PySpark is not installed: pip install 'colkern[spark]'"),
+        (
+            "colkern.spark.accelerate",
+            "pandas",
+            "pandas is not installed: pip install 'colkern[spark]'",
+        ),
+        (
+            "colkern.dissociated.flight.FlightService",
+            "pyarrow",
+            "pyarrow is not installed: pip install pyarrow",
+        ),
+    ],
+)
+def test_a_missing_extra_is_named(name: str, missing: str, said: str) -> None:
+    module, _, attribute = name.rpartition(".")
+    code = f"""
+try:
+    from {module} import {attribute}
+except ImportError as error:
+    print(error)
+"""
+    assert run_without([missing], code).endswith(f": {said}")
+
+
+def test_a_package_for_a_gpu_that_is_missing_is_named() -> None:
+    code = """
+import colkern as ck
+for call in (lambda: ck.to_device(ck.array([1])), lambda: ck.ipc.open(b"", device="cuda")):
+    try:
+        call()
+    except ck.DeviceUnavailableError as error:
+        print(error)
+"""
+    install = "pip install 'colkern[cuda13]' (or 'colkern[cuda12]', to match the driver)"
+    for line in run_without(OPTIONAL, code).splitlines():
+        assert line == f"no CUDA compiler: numba-cuda is not installed: {install}"
+
+
+PACKAGES = sorted(
+    ".".join(path.parent.relative_to(ROOT).parts)
+    for path in [PACKAGE / "__init__.py", *PACKAGE.glob("*/__init__.py")]
+    if "\n__all__ = " in path.read_text()
+)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_dir_of_a_package_shows_its_public_names(name: str) -> None:
+    package = importlib.import_module(name)
+    assert dir(package) == sorted(package.__all__)
+    assert all(hasattr(package, public) for public in package.__all__)
+
+
+def test_dir_of_data_shows_public_names() -> None:
+    column = colkern.array([1])
+    batch = colkern.record_batch({"n": column})
+    stream = colkern.RecordBatchStream(batch.schema, [batch])
+    for thing in (column, batch, stream, batch.schema, column.type):
+        hidden = [name for name in dir(thing) if name[0] == "_" and not name.endswith("__")]
+        assert hidden == []
+        assert "__arrow_c_schema__" in dir(thing) or thing is column
 
 
 # Which way imports run

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 from collections.abc import Iterable, Iterator
+from email import message_from_bytes
+from email.message import Message
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from documents import run_page
 
 import colkern
 
@@ -81,7 +86,7 @@ def test_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> Non
     # Without bytecode of all that Numba has, which takes longer than the rest, and of which nothing runs.
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-compile"]
     installed = subprocess.run(
-        [*pip, "--quiet", str(wheel)],
+        [*pip, "--quiet", str(wheel), "sybil"],
         capture_output=True,
         text=True,
         timeout=280,
@@ -94,6 +99,44 @@ def test_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> Non
     assert Path(found.strip()).is_relative_to(tmp_path)
     version = run(python.with_name("colkern"), "--version", cwd=tmp_path)
     assert wheel.name.split("-")[1] in version
+    # Nothing of the extras is there.
+    looked_at = (
+        "import pydoc\nfrom colkern import *\nimport colkern\nprint(len(pydoc.render_doc(colkern)))"
+    )
+    assert int(run(python, "-c", looked_at, cwd=tmp_path)) > 1000
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    run_page("README.md", folder, until="## The same function in Spark", python=python)
+
+
+def metadata_of(wheel: Path) -> Message:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        return message_from_bytes(archive.read(name))
+
+
+def test_what_a_package_index_shows_leads_to_the_repository(wheel: Path) -> None:
+    metadata = metadata_of(wheel)
+    addresses = dict(line.split(", ") for line in metadata.get_all("Project-URL", []))
+    assert {"Homepage", "Documentation", "Changelog", "Issues"} <= addresses.keys()
+    links = re.findall(r"\]\(([^)]+)\)", metadata.get_payload())
+    inside = [link for link in links if not link.startswith("https://")]
+    assert links
+    assert inside == []
+    in_repository = [link.removeprefix(f"{addresses['Homepage']}/blob/main/") for link in links]
+    assert [path for path in in_repository if not (ROOT / path).exists()] == []
+
+
+def test_source_distribution_holds_what_the_targets_of_make_need(tmp_path: Path) -> None:
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", tmp_path)
+    (path,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    tracked = run("git", "ls-files").splitlines() if (ROOT / ".git").exists() else []
+    # What Git alone needs.
+    assert set(tracked) - held <= {".gitignore"}
+    needed = {"uv.lock", ".ci/setup", ".ci/run", "Makefile", "pyproject.toml", "asv.conf.json"}
+    assert needed <= held
 
 
 # What an import costs

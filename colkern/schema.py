@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal, SupportsIndex
 
-from colkern.errors import InvalidArrowError
+from colkern.errors import InvalidArrowError, shown
 from colkern.names import PublicNames
 
 TimeUnit = Literal["s", "ms", "us", "ns"]
@@ -662,7 +662,7 @@ def as_type(value: Any, argument: str = "type") -> DataType:
             f"{argument}: {value.__name__} is a function that makes a data type; call it: "
             f"{value.__name__}({needed})"
         )
-    raise TypeError(f"{argument}: expected a data type such as colkern.int32(), got {value!r:.60}")
+    raise TypeError(f"{argument}: expected a data type such as colkern.int32(), got {shown(value)}")
 
 
 @functools.cache
@@ -706,7 +706,7 @@ def as_fields(fields: Fields) -> tuple[Field, ...]:
 
         return import_schema(fields).fields
     if isinstance(fields, str) or not isinstance(fields, Iterable):
-        raise TypeError(f"fields: expected fields or (name, type) pairs, got {fields!r:.60}")
+        raise TypeError(f"fields: expected fields or (name, type) pairs, got {shown(fields)}")
     items: Iterable[Any] = fields.items() if isinstance(fields, Mapping) else fields
     return tuple(as_field(item) for item in items)
 
@@ -720,7 +720,7 @@ def as_field(item: Field | tuple[str, TypeLike]) -> Field:
 
         return import_field(item)
     if isinstance(item, str) or not isinstance(item, Sequence) or len(item) != 2:
-        raise TypeError(f"fields: expected a field or a (name, type) pair, got {item!r:.60}")
+        raise TypeError(f"fields: expected a field or a (name, type) pair, got {shown(item)}")
     name, data_type = item
     return field(name, data_type)
 
@@ -733,7 +733,7 @@ def field(
 ) -> Field:
     """A field; raises `TypeError` if the name is no text, and what `as_type` raises for the type."""
     if not isinstance(name, str):
-        raise TypeError(f"name: expected the name of a field, got {name!r:.60}")
+        raise TypeError(f"name: expected the name of a field, got {shown(name)}")
     return Field(name, as_type(type, f"type of field {name!r}"), nullable, metadata)
 
 

@@ -340,6 +340,13 @@ def test_a_mixed_column_of_pandas_is_refused_in_words(make: Callable[[], Any], s
     assert "convert them first" in str(caught.value)
 
 
+def test_no_message_shows_an_address() -> None:
+    for call in (array, lambda odd: array([odd]), lambda odd: array([1], odd), s.Schema):
+        with pytest.raises(TypeError, match="expected") as caught:
+            call(object())
+        assert "0x" not in str(caught.value)
+
+
 # Batches
 
 

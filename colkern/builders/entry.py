@@ -12,6 +12,7 @@ from colkern.builders.infer import infer
 from colkern.builders.nested import build
 from colkern.builders.numpy_arrays import from_numpy
 from colkern.builders.parts import BadValue
+from colkern.errors import shown
 from colkern.schema import DataType, Field, Fields, Schema, TypeLike, as_type, same_type
 
 _ARROW_METHODS = (
@@ -112,7 +113,7 @@ def _same_fields(a: Schema, b: Schema) -> bool:
 def _by_name(data: Mapping[str, Any], schema: Schema | None) -> list[Any]:
     for name in data:
         if not isinstance(name, str):
-            raise TypeError(f"data: expected str as the name of a column, got {name!r}")
+            raise TypeError(f"data: expected str as the name of a column, got {shown(name)}")
     if schema is None:
         return list(data.values())
     if len(schema) != len(data) or set(schema.names) != data.keys():
@@ -125,7 +126,7 @@ def _array(values: Any, type_: DataType | None, name: str) -> Array:
     if _speaks_arrow(values) or hasattr(values, "__cuda_array_interface__"):
         return _imported(values, type_, name)
     if isinstance(values, str | bytes | bytearray | Mapping) or not isinstance(values, Iterable):
-        raise TypeError(f"{name}: expected a sequence of values, got {values!r:.60}")
+        raise TypeError(f"{name}: expected a sequence of values, got {shown(values)}")
     try:
         if isinstance(values, np.ndarray):
             return from_numpy(values, type_)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.errors import LimitExceededError
+from colkern.errors import LimitExceededError, shown
 from colkern.memory import Buffer, allocate
 
 T = TypeVar("T")
@@ -139,12 +139,7 @@ def filler(values: list[Any], size: int, limit: int, what: str) -> int:
 
 def wrong(expected: str, value: object) -> TypeError:
     """The error for a value of the wrong class."""
-    return TypeError(f"expected {expected}, got {type(value).__name__} {_short(value)}")
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
+    return TypeError(f"expected {expected}, got {type(value).__name__} {shown(value)}")
 
 
 def first_where(values: Sequence[T], test: Callable[[T], bool]) -> int:

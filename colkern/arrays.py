@@ -20,6 +20,7 @@ from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.integers import integer
 from colkern.layouts import Extent, Layout, Role, layout
 from colkern.memory import HOST, Buffer, Device
+from colkern.names import PublicNames
 from colkern.schema import DataType, Dictionary, Field, Schema, same_type
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ UNKNOWN = -1
 _ALL_COLUMNS = -1
 
 
-class Array:
+class Array(PublicNames):
     """A column: `length` values of one type, from slot `offset` of its buffers on. Immutable.
 
     Args:
@@ -441,7 +442,7 @@ class Array:
             raise AttributeError(str(error)) from None
 
 
-class RecordBatch:
+class RecordBatch(PublicNames):
     """Columns of one length under a schema. Columns may be decoded as late as when asked for.
 
     Args:
@@ -681,7 +682,7 @@ def _check_column(field: Field, column: Array, length: int) -> None:
         raise InvalidArrowError(f"{column.length} values in {length} rows", place=field.name)
 
 
-class RecordBatchStream:
+class RecordBatchStream(PublicNames):
     """A schema and an iterator over batches of it; can be consumed once.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-_LONGEST_SHOWN = 40
+from colkern.errors import shown
 
 
 def integer(value: Any, name: str) -> int:
@@ -25,7 +25,5 @@ def integer(value: Any, name: str) -> int:
             return operator.index(value)
         except TypeError:
             pass
-    text = repr(value)
-    shown = "" if len(text) > _LONGEST_SHOWN or "\n" in text or value is None else f" {text}"
-    got = "None" if value is None else type(value).__name__
-    raise TypeError(f"{name}: expected an integer, got {got}{shown}")
+    got = "None" if value is None else f"{type(value).__name__} {shown(value)}"
+    raise TypeError(f"{name}: expected an integer, got {got}")

@@ -31,9 +31,16 @@ def public_modules(package: Path) -> list[str]:
 
 
 def summary(thing: Any) -> str:
-    """The first sentence of a docstring, fit for a table's cell."""
-    lines = (inspect.getdoc(thing) or "").split("\n\n")[0].split()
-    return " ".join(lines).replace("|", "\\|")
+    """The first paragraph of a docstring in one line, without what ends it where an example follows."""
+    return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split()).removesuffix("::")
+
+
+def table(rows: list[tuple[str, str]]) -> list[str]:
+    """Two columns: a reference, and what it is about."""
+    lines = ["", ".. list-table::", ""]
+    for reference, about in rows:
+        lines += [f"   * - {reference}", f"     - {about}".rstrip()]
+    return [*lines, ""] if rows else []
 
 
 def overview(module: Any) -> list[str]:
@@ -43,13 +50,13 @@ def overview(module: Any) -> list[str]:
         thing = getattr(module, name)
         home = getattr(thing, "__module__", None)
         if inspect.ismodule(thing):
-            target = f"{{py:mod}}`{name} <{thing.__name__}>`"
+            target = f":py:mod:`{name} <{thing.__name__}>`"
         elif home and home != module.__name__ and inspect.isroutine(thing) | inspect.isclass(thing):
-            target = f"{{py:obj}}`{name} <{home}.{thing.__qualname__}>`"
+            target = f":py:obj:`{name} <{home}.{thing.__qualname__}>`"
         else:
-            target = f"`{name}`"
-        rows.append(f"| {target} | {summary(thing)} |")
-    return ["| Name | |", "| --- | --- |", *rows, ""] if rows else []
+            target = f"``{name}``"
+        rows.append((target, summary(thing)))
+    return table(rows)
 
 
 def kernels(module: Any) -> list[str]:
@@ -64,30 +71,47 @@ def kernels(module: Any) -> list[str]:
     return lines
 
 
-def page(name: str) -> str:
+def in_sidebar(name: str) -> bool:
+    """Whether a page is in the sidebar, which every page has a copy of: the package and its parts."""
+    return name.count(".") < 2
+
+
+def page(name: str, names: list[str]) -> str:
     """The page of one module."""
     module = importlib.import_module(name)
+    lines = [] if in_sidebar(name) else [":orphan:", ""]
+    lines += [name, "=" * len(name), "", f".. automodule:: {name}"]
+    if not hasattr(module, "__path__"):
+        return "\n".join([*lines, *kernels(module), ""])
     # What a package offers from its modules stands on their pages.
-    imported = [":ignore-module-all:"] if hasattr(module, "__path__") else []
-    lines = [f"# {name}", "", "```{eval-rst}", f".. automodule:: {name}"]
-    lines += [f"   {option}" for option in imported]
-    lines += [*kernels(module), "```", ""]
-    return "\n".join(lines + (overview(module) if imported else []))
+    lines += ["   :ignore-module-all:", *kernels(module), *overview(module)]
+    below = [
+        (f":doc:`{other}`", summary(importlib.import_module(other)))
+        for other in names
+        if other.rpartition(".")[0] == name
+    ]
+    if below:
+        lines += ["", "Modules", "-------", *table(below)]
+    return "\n".join([*lines, ""])
 
 
 def write(app: Sphinx) -> None:
-    """Writes all pages; unchanged ones are left alone, so that Sphinx need not read them again."""
+    """Writes all pages; unchanged ones are left alone, so that Sphinx need not read them again.
+
+    They are reStructuredText: the directive `eval-rst` of Markdown keeps all that Sphinx knows in
+    each page that has it.
+    """
     folder = Path(app.srcdir) / "api"
     folder.mkdir(exist_ok=True)
     names = public_modules(Path(app.srcdir).parent / PACKAGE)
     with mock(app.config.autodoc_mock_imports):
-        contents = {f"{name}.md": page(name) for name in names}
-    toctree = "\n".join(names)
-    contents["index.md"] = (
-        "# API reference\n\nFrom the docstrings, module by module.\n\n"
-        f"```{{toctree}}\n:maxdepth: 1\n\n{toctree}\n```\n"
-    )
-    for path in folder.glob("*.md"):
+        contents = {f"{name}.rst": page(name, names) for name in names}
+    title = "API reference"
+    lines = [title, "=" * len(title), "", "From the docstrings, module by module.", ""]
+    lines += [".. toctree::", "   :maxdepth: 1", ""]
+    lines += [f"   {name}" for name in names if in_sidebar(name)]
+    contents["index.rst"] = "\n".join([*lines, ""])
+    for path in folder.iterdir():
         if path.name not in contents:
             path.unlink()
     for name, text in contents.items():

@@ -20,7 +20,7 @@ Conversion = Callable[[Array, s.DataType, bool], Array]
 
 
 @operation
-def cast(array: Array, type: s.DataType, *, safe: bool = True) -> Array:
+def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
     """The values of an array as those of another type, nulls as nulls.
 
     What is the same in both types is shared, not copied: an array of that type already, bytes of
@@ -46,8 +46,7 @@ def cast(array: Array, type: s.DataType, *, safe: bool = True) -> Array:
         LimitExceededError: If values or elements do not fit 32-bit offsets.
         InvalidArrowError: If `array` points outside its own memory.
     """
-    if not isinstance(type, s.DataType):
-        raise TypeError(f"type: expected a colkern data type, got {type!r}")
+    type = s.as_type(type)
     if array.type == type:
         return array
     require_valid(array)

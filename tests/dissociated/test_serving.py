@@ -16,7 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -56,6 +55,7 @@ def wait_until(condition: Callable[[], Any], seconds: float = 10) -> None:
 
 
 def sources(tmp_path: Path) -> dict[str, Any]:
+    pl = pytest.importorskip("polars")
     data = batches()
     table = pa.Table.from_batches([pa.record_batch(batch) for batch in data])
     path = tmp_path / "table.arrow"

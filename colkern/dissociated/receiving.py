@@ -197,8 +197,9 @@ class ReceivedMessages:
         if self._timeout is None or now - self._server_waits_since < self._timeout:
             return
         raise LimitExceededError(
-            f"the server waits for {self._frees.in_use} bodies that are in use here; let go of batches, "
-            "or raise Bounds.outstanding_bytes of the server"
+            f"the server waits for {self._frees.in_use} bodies that are in use here, and "
+            f"{self._stream.missing()} has not come; let go of batches, or raise "
+            "Bounds.outstanding_bytes of the server"
         )
 
     def _timed_out(self, whence: str = "") -> StreamError:

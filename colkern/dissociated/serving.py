@@ -10,8 +10,8 @@ import secrets
 from typing import Any, Literal
 
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
-from colkern.dissociated.sending import StreamOptions
-from colkern.dissociated.server import Server, Service, Streams
+from colkern.dissociated.sending import StreamOptions, Streams
+from colkern.dissociated.server import Server, Service
 from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.tags import BodyType
 from colkern.dissociated.transports import transport_of

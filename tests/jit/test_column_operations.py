@@ -303,7 +303,6 @@ def test_a_union_has_no_validity_of_its_own(encoding: str, mode: int) -> None:
         assert of_children == expected == [value is None for value in column.to_pylist()]
 
 
-
 def _first_child(column: Any, i: int) -> Any:
     return column[i].child(0)
 

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from colkern.errors import DeviceUnavailableError
+from colkern.forks import hold_over_forks
 
 NUMBA_CUDA = "numba-cuda"
 NUMBA_CUDA_MLIR = "numba-cuda-mlir"
@@ -87,6 +88,10 @@ def compiler() -> Any:
         raise DeviceUnavailableError(f"no CUDA compiler: {error}; {hint()}") from error
     if is_simulated():
         _make_shared_arrays_once()
+    else:
+        from numba.cuda.core.compiler_lock import global_compiler_lock
+
+        hold_over_forks(global_compiler_lock)
     return cuda
 
 

@@ -10,13 +10,13 @@ Columnar format 1.5: "Physical Memory Layout"; "Encapsulated message format" for
 from __future__ import annotations
 
 import builtins
-import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.forks import Lock
 from colkern.integers import integer
 from colkern.layouts import Extent, Layout, Role, layout
 from colkern.memory import HOST, Buffer, Device
@@ -488,7 +488,7 @@ class RecordBatch(PublicNames):
         self._load: Callable[[int], Array] | None = None
         self._load_many: Callable[[list[int]], list[Array]] | None = None
         # A lock for each column that is being made.
-        self._loading: dict[int, threading.Lock] = {}
+        self._loading: dict[int, Lock] = {}
 
     @classmethod
     def lazy(
@@ -529,7 +529,7 @@ class RecordBatch(PublicNames):
         return self._loaded(position) if column is None else column
 
     def _loaded(self, position: int) -> Array:
-        with self._loading.setdefault(position, threading.Lock()):
+        with self._loading.setdefault(position, Lock()):
             # Another thread may have made it meanwhile.
             column = self._columns[position]
             if column is None:
@@ -556,7 +556,7 @@ class RecordBatch(PublicNames):
     def columns(self) -> list[Array]:
         """All columns, decoded."""
         if self._load_many is not None:
-            with self._loading.setdefault(_ALL_COLUMNS, threading.Lock()):
+            with self._loading.setdefault(_ALL_COLUMNS, Lock()):
                 self._load_missing()
         return [self.column(i) if c is None else c for i, c in enumerate(self._columns)]
 

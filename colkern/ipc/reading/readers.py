@@ -20,6 +20,7 @@ from colkern.errors import (
     LimitExceededError,
     StreamError,
 )
+from colkern.forks import Lock
 from colkern.integers import integer
 from colkern.ipc.fields import WireSchema, dictionary_ids
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
@@ -271,7 +272,7 @@ class FileReader(Closing, Sequence[RecordBatch]):
         self._batches = _blocks(footer["recordBatches"])
         self._dictionary_blocks = _blocks(footer["dictionaries"])
         self._dictionaries: Dictionaries | None = None
-        self._reading_dictionaries = RLock()
+        self._reading_dictionaries = Lock(RLock)
 
     @property
     def schema(self) -> Schema:

@@ -106,7 +106,7 @@ bench-gpu: $(GPU)  ## the same tests, then kernels and bodies of files next to m
 	$(GPU_PY) -m benchmarks.bodies --json "$$results-bodies.json"; exit $$((kernels | $$?))
 
 docs: $(DEV)  ## the documentation site, in docs/_build/html
-	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(PY) -m sphinx -W --keep-going -q -j auto -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 bench: $(DEV)  ## colkern beside its peers, in one process

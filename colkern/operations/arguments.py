@@ -20,11 +20,10 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def operation(function: _Function) -> _Function:
-    """A function that callers use: it gets `int` parameters as such, and where it fails, arguments of a
-    wrong class are named.
+    """A function that callers use. Where it fails, arguments of a wrong class are named.
 
-    They are looked at only then, by the parameters' annotations: right calls do not pay for it. Numbers
-    are looked at before: 1.5 would be one position or another without a word.
+    They are looked at only then, by the parameters' annotations: right calls do not pay for it. What is
+    annotated as `int` is made one before the call, as a function may give a wrong result for 1.5.
     """
     parameters = inspect.signature(function).parameters.values()
     integers = [

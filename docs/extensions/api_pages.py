@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.ext.autodoc.mock import mock
+from sphinx.transforms.post_transforms import ReferencesResolver, SphinxPostTransform
 
 PACKAGE = "colkern"
 GENERATED = ("colkern.ipc.flatbuf",)
@@ -54,7 +58,9 @@ def overview(module: Any) -> list[str]:
         elif home and home != module.__name__ and inspect.isroutine(thing) | inspect.isclass(thing):
             target = f":py:obj:`{name} <{home}.{thing.__qualname__}>`"
         else:
-            target = f"``{name}``"
+            # What a constant has is the docstring of its class.
+            rows.append((f"``{name}``", ""))
+            continue
         rows.append((target, summary(thing)))
     return table(rows)
 
@@ -71,28 +77,28 @@ def kernels(module: Any) -> list[str]:
     return lines
 
 
-def in_sidebar(name: str) -> bool:
-    """Whether a page is in the sidebar, which every page has a copy of: the package and its parts."""
-    return name.count(".") < 2
-
-
 def page(name: str, names: list[str]) -> str:
     """The page of one module."""
     module = importlib.import_module(name)
-    lines = [] if in_sidebar(name) else [":orphan:", ""]
-    lines += [name, "=" * len(name), "", f".. automodule:: {name}"]
+    # Not in the sidebar, of which every page has a copy.
+    lines = [":orphan:", "", name, "=" * len(name), "", f".. automodule:: {name}"]
     if not hasattr(module, "__path__"):
         return "\n".join([*lines, *kernels(module), ""])
     # What a package offers from its modules stands on their pages.
     lines += ["   :ignore-module-all:", *kernels(module), *overview(module)]
-    below = [
-        (f":doc:`{other}`", summary(importlib.import_module(other)))
-        for other in names
-        if other.rpartition(".")[0] == name
-    ]
-    if below:
-        lines += ["", "Modules", "-------", *table(below)]
-    return "\n".join([*lines, ""])
+    below = modules_below(name, names)
+    return "\n".join([*lines, "", *(["Modules", "-------", *below] if below else [])])
+
+
+def modules_below(package: str, names: list[str]) -> list[str]:
+    """The table of the modules and packages within a package."""
+    return table(
+        [
+            (f":doc:`{name}`", summary(importlib.import_module(name)))
+            for name in names
+            if name.rpartition(".")[0] == package
+        ]
+    )
 
 
 def write(app: Sphinx) -> None:
@@ -104,13 +110,12 @@ def write(app: Sphinx) -> None:
     folder = Path(app.srcdir) / "api"
     folder.mkdir(exist_ok=True)
     names = public_modules(Path(app.srcdir).parent / PACKAGE)
+    title = "API reference"
     with mock(app.config.autodoc_mock_imports):
         contents = {f"{name}.rst": page(name, names) for name in names}
-    title = "API reference"
-    lines = [title, "=" * len(title), "", "From the docstrings, module by module.", ""]
-    lines += [".. toctree::", "   :maxdepth: 1", ""]
-    lines += [f"   {name}" for name in names if in_sidebar(name)]
-    contents["index.rst"] = "\n".join([*lines, ""])
+        index = [title, "=" * len(title), "", "From the docstrings, module by module.", ""]
+        index += [f"What `import {PACKAGE}` has is listed in :doc:`{PACKAGE}`. Its parts:", ""]
+        contents["index.rst"] = "\n".join([*index, *modules_below(PACKAGE, names)])
     for path in folder.iterdir():
         if path.name not in contents:
             path.unlink()
@@ -120,7 +125,32 @@ def write(app: Sphinx) -> None:
             path.write_text(text)
 
 
+class ForeignReferences(SphinxPostTransform):
+    """Leaves references to names that the site does not have, as `int` in a signature, as their text.
+
+    Sphinx would look at every object of the site for one whose name ends so.
+    """
+
+    default_priority = ReferencesResolver.default_priority - 1
+
+    def run(self, **kwargs: Any) -> None:
+        """Replace them within one page."""
+        known = last_names(self.env)
+        for node in list(self.document.findall(addnodes.pending_xref)):
+            name = node.get("reftarget", "").rpartition(".")[2]
+            if node.get("refdomain") == "py" and name not in known:
+                node.replace_self(node.children)
+
+
+@cache
+def last_names(env: BuildEnvironment) -> frozenset[str]:
+    """The objects and modules of the site, once all is read, without what stands before the last dot."""
+    domain = env.domains.python_domain
+    return frozenset(name.rpartition(".")[2] for name in [*domain.objects, *domain.modules])
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx calls this."""
     app.connect("builder-inited", write)
-    return {"parallel_read_safe": True}
+    app.add_post_transform(ForeignReferences)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

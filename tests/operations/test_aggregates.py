@@ -21,6 +21,8 @@ from operations.samples import ints, sample, samples
 import colkern.schema as s
 from colkern import operations as ops
 from colkern.arrays import Array
+from colkern.cuda import stand_in
+from colkern.cuda.moving import to_device
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.memory import Buffer
 from colkern.operations import cast, nulls, take
@@ -212,6 +214,15 @@ def test_a_sum_of_decimals_past_the_bits_of_its_type_is_an_error(
         words = f"does not fit the {type_.bit_width} bits of decimal"
         with pytest.raises(OverflowError, match=f"^sum: -?[0-9.]+ {words}"):
             ops.sum(array)
+
+
+def test_a_sum_of_decimals_past_its_bits_is_an_error_on_a_device_too() -> None:
+    array = from_pyarrow(pa.array([Decimal(10**38 - 1), None, Decimal(1)], pa.decimal128(38, 0)))
+    with stand_in.installed():
+        assert ops.sum(to_device(array)) == 10**38
+        twice = to_device(ops.concat([array, array]))
+        with pytest.raises(OverflowError, match=f"sum: {2 * 10**38} does not fit the 128 bits"):
+            ops.sum(twice)
 
 
 @pytest.mark.parametrize(

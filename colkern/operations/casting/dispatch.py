@@ -34,9 +34,9 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
         safe: Refuse what would lose something, and what the type does not have: integers and decimals
             that do not fit, fractions, integers where not each has its float, part of a unit of time,
             times outside of a day, dates that are no whole days, bytes that are not UTF-8, values
-            against the rules of a canonical extension type. What a type tells less of by its meaning
-            is no loss: the nearest float of a wider one or of a decimal, the date and the time of day
-            of a timestamp, whether a number is zero. If False, numbers wrap around or lose what is too
+            against the rules of a canonical extension type. Three casts keep a part only and are safe
+            all the same: floats and decimals become the nearest float, timestamps their date or time of
+            day, numbers whether they are not zero. If False, numbers wrap around or lose what is too
             small, and neither bytes nor rules are looked at.
 
     Raises:

@@ -57,6 +57,7 @@ class Array:
         "_null_count",
         "_place",
         "_record",
+        "_stated_null_count",
         "buffers",
         "children",
         "dictionary",
@@ -69,6 +70,7 @@ class Array:
     _device_record: Any
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
     _place: int
+    _stated_null_count: int
     # What compiled code is handed (colkern.jit.views.records), once it has been.
     _record: Any
 
@@ -269,6 +271,15 @@ class Array:
     def known_null_count(self) -> int:
         """The null count if it is known without counting, else `UNKNOWN`."""
         return self._null_count
+
+    @property
+    def stated_null_count(self) -> int:
+        """What whoever made the array says of its null count, or `UNKNOWN`; `validate` compares."""
+        return getattr(self, "_stated_null_count", self._null_count)
+
+    def note_null_count(self, stated: int) -> None:
+        """Keep what a producer states of an array without a bitmap, where the count is not its to say."""
+        self._stated_null_count = stated
 
     @property
     def null_count(self) -> int:

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from colkern.ipc.paths import require_local
+
 _JOINED_BYTES = 1 << 16
 """Chunks up to this size together are handed on as one: a system call costs more than a copy."""
 
@@ -181,9 +183,11 @@ def sink_of(target: Any) -> Sink:
 
     Raises:
         OSError: If a path cannot be opened.
+        UnsupportedError: If it is a URL.
         TypeError: If it is none of these.
     """
     if isinstance(target, str | os.PathLike):
+        require_local(target, "sink")
         path = Path(os.fsdecode(target))
         return _FileSink(path) if _is_rename_target(path) else _DirectSink(path)
     if hasattr(target, "write"):

@@ -10,6 +10,7 @@ Columnar format 1.5: "Physical Memory Layout"; "Encapsulated message format" for
 from __future__ import annotations
 
 import builtins
+import operator
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
@@ -163,8 +164,12 @@ class Array:
         return self.buffers
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.buffers, self.children, self.dictionary, self.offset, self._null_count)
-        return Array, (self.type, self.length, *parts)
+        # A slice shares the whole buffers; another process is sent no more than its values.
+        from colkern.operations.trimming.surplus import without_surplus
+
+        own = without_surplus(self)
+        parts = (own.buffers, own.children, own.dictionary, own.offset, own._null_count)
+        return Array, (own.type, own.length, *parts)
 
     def _check_shape(self) -> None:
         # On the way of every array: no call where there is nothing to look at.
@@ -324,6 +329,8 @@ class Array:
             if step != 1:
                 raise ValueError("key: arrays are sliced with a step of 1; use take for others")
             return self.slice(start, max(stop - start, 0))
+        if not isinstance(key, int):
+            key = _position(key, "a position or a slice", "array")
         if not -self.length <= key < self.length:
             raise IndexError(f"index {key} of {self.length} values")
         return self.slice(key % self.length, 1).to_pylist()[0]
@@ -539,6 +546,8 @@ class RecordBatch:
     def __getitem__(self, key: int | str | builtins.slice) -> Array | RecordBatch:
         """A column by position or name, or rows by a slice with step 1; nothing is copied."""
         if not isinstance(key, slice):
+            if not isinstance(key, int | str):
+                key = _position(key, "a position, a name or a slice of rows", "batch")
             return self.column(key)
         start, stop, step = key.indices(self.length)
         if step != 1:
@@ -576,6 +585,14 @@ class RecordBatch:
 
     def __len__(self) -> int:
         return self.length
+
+    def __iter__(self) -> Iterator[Array]:
+        """The columns."""
+        return iter(self.columns)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Refused, in words for NumPy and pandas: columns have types of their own."""
+        raise no_numpy_array(self)
 
     def slice(self, offset: int, length: int | None = None) -> RecordBatch:
         """`length` rows from `offset` on; as lazy as this batch, and nothing is copied."""
@@ -652,6 +669,10 @@ class RecordBatch:
 
         return export_batch(self, requested_schema)
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The batch as the one of an `arrow_array_stream` capsule; nothing is copied."""
+        return RecordBatchStream(self.schema, (self,)).__arrow_c_stream__(requested_schema)
+
     def __arrow_c_device_array__(
         self, requested_schema: Any = None, **kwargs: Any
     ) -> tuple[Any, Any]:
@@ -659,6 +680,33 @@ class RecordBatch:
         from colkern.interchange import export_device_batch
 
         return export_device_batch(self, requested_schema, **kwargs)
+
+
+def _position(key: Any, expected: str, what: str) -> int:
+    """A position that is no `int`; raises `TypeError` for masks and other keys."""
+    try:
+        return operator.index(key)
+    except TypeError:
+        raise TypeError(
+            f"key: expected {expected}, got {type(key).__name__}; colkern.filter({what}, mask) keeps what "
+            f"a mask has True for, colkern.take({what}, positions) what stands at positions"
+        ) from None
+
+
+def no_numpy_array(obj: Any) -> TypeError:
+    """The error of whoever asks for a table as one array."""
+    return TypeError(
+        f"a {type(obj).__name__} is a table, not one array: take a column of a batch, or make a data "
+        "frame with pandas.DataFrame.from_arrow, polars.DataFrame or pyarrow.table"
+    )
+
+
+def cannot_be_pickled(obj: Any) -> TypeError:
+    """The error of whoever pickles or copies what reads an open source."""
+    return TypeError(
+        f"a {type(obj).__name__} cannot be pickled or copied, since it reads an open source: pickle its "
+        "batches, or open the source where they are needed"
+    )
 
 
 def _check_column(field: Field, column: Array, length: int) -> None:
@@ -695,6 +743,13 @@ class RecordBatchStream:
     def read_all(self) -> list[RecordBatch]:
         """All batches that are left."""
         return list(self._batches)
+
+    def __reduce__(self) -> Any:
+        raise cannot_be_pickled(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Refused, in words for NumPy and pandas, which would make an array of batches."""
+        raise no_numpy_array(self)
 
     @property
     def _numba_type_(self) -> Any:

@@ -12,7 +12,13 @@ from functools import reduce
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from colkern.arrays import Array, RecordBatch, RecordBatchStream
+from colkern.arrays import (
+    Array,
+    RecordBatch,
+    RecordBatchStream,
+    cannot_be_pickled,
+    no_numpy_array,
+)
 from colkern.closing import Closing
 from colkern.errors import (
     ColkernError,
@@ -414,6 +420,13 @@ class FileReader(Closing):
     def close(self) -> None:
         """Hand out no more batches; those that were read stay good."""
         self._closed = True
+
+    def __reduce__(self) -> Any:
+        raise cannot_be_pickled(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Refused, in words for NumPy and pandas, which would make an array of batches."""
+        raise no_numpy_array(self)
 
     def __arrow_c_schema__(self) -> Any:
         """The schema as an `arrow_schema` capsule (Arrow PyCapsule interface)."""

@@ -28,4 +28,6 @@ def require_local(path: str | os.PathLike[str], argument: str) -> None:
         advice = "pass the path alone"
     elif "want_data=" in name:
         advice = "colkern.dissociated.connect reads from a service"
-    raise UnsupportedError(f"{argument}: {name!r} is a URL, and only local paths are opened: {advice}")
+    raise UnsupportedError(
+        f"{argument}: {name!r} is a URL, and only local paths are opened: {advice}"
+    )

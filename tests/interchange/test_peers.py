@@ -208,7 +208,9 @@ def test_a_table_is_a_stream_of_its_batches(kind: str) -> None:
 @pytest.mark.parametrize("call", [pd.DataFrame, np.asarray])
 def test_what_knows_no_arrow_is_told_what_does(call: Callable[[Any], Any], kind: str) -> None:
     make, _ = TABLES[kind]
-    with pytest.raises(TypeError, match=r"is a table, not one array.*pandas\.DataFrame\.from_arrow"):
+    with pytest.raises(
+        TypeError, match=r"is a table, not one array.*pandas\.DataFrame\.from_arrow"
+    ):
         call(make())
 
 

@@ -170,7 +170,9 @@ def test_readers_are_not_pickled(opened: str) -> None:
         "batches": lambda: RecordBatchStream(batch.schema, [batch]),
     }[opened]()
     for use in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match=f"a {type(reader).__name__} cannot be pickled or copied"):
+        with pytest.raises(
+            TypeError, match=f"a {type(reader).__name__} cannot be pickled or copied"
+        ):
             use(reader)
 
 

@@ -487,9 +487,7 @@ def _is_bytes_like(source: Any) -> bool:
     return True
 
 
-def open_sequential(
-    source: Any, *, mapped: bool = True
-) -> tuple[Sequential, Callable[[], None]]:
+def open_sequential(source: Any, *, mapped: bool = True) -> tuple[Sequential, Callable[[], None]]:
     """A source's bytes one after the other, and what closes the file if it was opened here.
 
     Args:

@@ -26,9 +26,10 @@ def _has_surplus(array: Array) -> bool:
     if array.offset:
         return True
     for spec, buffer in zip(array.layout.buffers, array.buffers, strict=False):
-        if buffer is not None and spec.extent is not Extent.FREE:
-            if buffer.size > spec.min_bytes(slots):
-                return True
+        if buffer is None or spec.extent is Extent.FREE:
+            continue
+        if buffer.size > spec.min_bytes(slots):
+            return True
     return _has_surplus_children(array)
 
 

@@ -100,7 +100,7 @@ class NestedType(DataType):
     _hash: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((type(self), *_parameters(self))))
+        object.__setattr__(self, "_hash", hash((type(self), *_parameters(self, compared=True))))
 
     def __hash__(self) -> int:
         return self._hash
@@ -132,14 +132,19 @@ class NestedType(DataType):
 
 
 @lru_cache
-def _parameter_names(kind: Any) -> tuple[str, ...]:
-    return tuple(parameter.name for parameter in dataclasses.fields(kind))
+def _parameter_names(kind: Any, compared: bool) -> tuple[str, ...]:
+    parameters = dataclasses.fields(kind)
+    return tuple(each.name for each in parameters if each.compare or not compared)
 
 
-def _parameters(part: DataType | Field) -> list[Any]:
-    """What a type or a field was made with: types, fields, tuples of fields, and plain values."""
-    kind: Any = type(part)
-    return [getattr(part, name) for name in _parameter_names(kind)]
+def _parameters(part: DataType | Field, *, compared: bool = False) -> list[Any]:
+    """What a type or a field was made with: types, fields, tuples of fields, and plain values.
+
+    Args:
+        part: The type or field.
+        compared: Whether to leave out what `==` does not compare.
+    """
+    return [getattr(part, name) for name in _parameter_names(type(part), compared)]
 
 
 def _parts(part: DataType | Field) -> list[DataType | Field]:
@@ -189,8 +194,8 @@ def alike(a: DataType, b: DataType, *, by_name: bool = True) -> bool:
             if by_name and hash(ours) != hash(theirs):
                 return False
             unnamed = unnamed if by_name else max(unnamed, ours.UNNAMED_LEVELS)
-            both = zip(_parameters(ours), _parameters(theirs), strict=True)
-            pairs += [(x, y, unnamed) for x, y in both]
+            parameters = (_parameters(each, compared=True) for each in (ours, theirs))
+            pairs += [(x, y, unnamed) for x, y in zip(*parameters, strict=True)]
         elif ours != theirs:
             return False
     return True

@@ -10,6 +10,11 @@ from colkern.errors import UnsupportedError
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
+def is_url(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a URL, and there is no file of that name."""
+    return bool(_URL.match(os.fsdecode(path))) and not os.path.exists(path)
+
+
 def require_local(path: str | os.PathLike[str], argument: str) -> None:
     """Refuse URLs, which would be taken for the names of folders.
 
@@ -20,9 +25,9 @@ def require_local(path: str | os.PathLike[str], argument: str) -> None:
     Raises:
         UnsupportedError: If it is a URL.
     """
-    name = os.fsdecode(path)
-    if not _URL.match(name) or os.path.exists(name):
+    if not is_url(path):
         return
+    name = os.fsdecode(path)
     advice = "pass a binary file object, for instance one of fsspec"
     if name.startswith("file://"):
         advice = "pass the path alone"

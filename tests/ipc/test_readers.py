@@ -349,3 +349,24 @@ def test_a_file_object_that_reads_something_else_is_asked(tmp_path: Path) -> Non
         file.write(data_of("file"))
         file.seek(0)
         assert [batch.to_pydict() for batch in colkern.ipc.open(file)] == VALUES
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "message"),
+    [
+        ("readinto", "text", "returned str, not how many bytes"),
+        ("readinto", -1, "asked for 8 bytes, it gave -1"),
+        ("readinto", 9, "asked for 8 bytes, it gave 9"),
+        ("recv_into", b"", "returned bytes, not how many bytes"),
+        ("read", "text", "text mode"),
+        ("read", 3, "returned int, not bytes"),
+        ("read", [1], "returned list, not bytes"),
+        ("recv", bytes(9), "asked for 8 bytes, it gave 9"),
+    ],
+)
+def test_a_source_that_gives_something_else_than_bytes(
+    method: str, given: Any, message: str
+) -> None:
+    source = type("Source", (), {method: lambda self, wanted: given})()
+    with pytest.raises((TypeError, ValueError), match=f"^source: .*({message})"):
+        colkern.ipc.open(source)

@@ -112,7 +112,9 @@ class StreamReader(Closing, RecordBatchStream):
         self._taking = RLock()
         first = self._messages.next()
         if first is None:
-            raise InvalidArrowError("the source is empty: it ends before the schema")
+            is_empty = self._messages.position == 0
+            what = "is empty" if is_empty else "starts with the mark of a stream's end"
+            raise InvalidArrowError(f"the source {what}: there is no schema")
         self._plans = _Plans(_schema_of(first, limits))
         self._dictionaries = Dictionaries()
         self._projection = Projection(self._plans.wire.schema, columns)

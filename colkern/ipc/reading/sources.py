@@ -382,7 +382,7 @@ def _receiver(file: Any) -> Receive:
     for name in ("readinto", "recv_into"):
         into = getattr(file, name, None)
         if into is not None:
-            return lambda view: _count(into(view))
+            return lambda view: _count(into(view), view.nbytes)
     for name in ("read", "recv"):
         get = getattr(file, name, None)
         if get is not None:
@@ -393,21 +393,29 @@ def _receiver(file: Any) -> Receive:
     )
 
 
-def _count(received: int | None) -> int:
+def _count(received: Any, most: int) -> int:
     if received is None:
         raise BlockingIOError("source: it is in non-blocking mode and has no bytes ready")
+    if not isinstance(received, int):
+        kind = type(received).__name__
+        raise TypeError(f"source: it returned {kind}, not how many bytes it put into the buffer")
+    if not 0 <= received <= most:
+        raise ValueError(f"source: asked for {most} bytes, it gave {received}")
     return received
 
 
 def _copy(data: Any, view: memoryview) -> int:
-    if data is None:
-        raise BlockingIOError("source: it is in non-blocking mode and has no bytes ready")
     if isinstance(data, str):
         raise TypeError("source: a file object in text mode; open it in binary mode")
-    if len(data) > view.nbytes:
-        raise ValueError(f"source: asked for {view.nbytes} bytes, it gave {len(data)}")
-    view[: len(data)] = data
-    return len(data)
+    if data is None:
+        return _count(data, 0)
+    try:
+        given = memoryview(data).cast("B")
+    except TypeError:
+        raise TypeError(f"source: it returned {type(data).__name__}, not bytes") from None
+    count = _count(given.nbytes, view.nbytes)
+    view[:count] = given
+    return count
 
 
 def _fill(

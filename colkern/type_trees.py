@@ -144,7 +144,8 @@ def _parameters(part: DataType | Field, *, compared: bool = False) -> list[Any]:
         part: The type or field.
         compared: Whether to leave out what `==` does not compare.
     """
-    return [getattr(part, name) for name in _parameter_names(type(part), compared)]
+    kind: Any = type(part)
+    return [getattr(part, name) for name in _parameter_names(kind, compared)]
 
 
 def _parts(part: DataType | Field) -> list[DataType | Field]:

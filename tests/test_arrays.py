@@ -290,3 +290,29 @@ def test_slices_of_batches_are_slices_of_their_columns() -> None:
     values = np.arange(10, dtype="i1").tolist()
     batch = batch_of(a=int8s(values), b=int8s(values[::-1]))
     assert columns_of(batch.slice(2, 3)) == [[2, 3, 4], [7, 6, 5]]
+
+
+@pytest.mark.parametrize("mask", [[True, False, True], np.array([True, False, True]), 1.5, None])
+def test_a_mask_is_no_key(mask: Any) -> None:
+    array = int8s([1, 2, 3])
+    batch = RecordBatch.from_arrays([array], ["a"])
+    kinds = f"got {type(mask).__name__}"
+    with pytest.raises(
+        TypeError, match=f"^key: .*a position or a slice, {kinds}; .*filter.array, mask"
+    ):
+        array[mask]
+    with pytest.raises(TypeError, match=f"^key: .*a slice of rows, {kinds}; .*filter.batch, mask"):
+        batch[mask]
+    with pytest.raises(TypeError, match=r"got Array; colkern.filter.array, mask"):
+        array[array]
+
+
+def test_integers_of_numpy_are_positions() -> None:
+    array = int8s([1, 2, 3])
+    assert array[np.int64(1)] == 2
+    assert RecordBatch.from_arrays([array], ["a"])[np.int8(0)] is array
+
+
+def test_the_columns_of_a_batch_in_turn() -> None:
+    columns = [int8s([1, 2]), int8s([3, 4])]
+    assert list(RecordBatch.from_arrays(columns, ["a", "b"])) == columns

@@ -85,7 +85,7 @@ deaths: $(DEV)  ## streams of which one side is killed at a random point: RUNS=2
 
 # What runs on a device: operations on its arrays, files read there, memory of another process, and each
 # body in each type over the kernels' cases.
-ON_GPU := -m gpu tests/cuda tests/dissociated tests/ipc tests/jit
+ON_GPU := -m gpu tests/cuda tests/dissociated tests/interchange/test_device_peers.py tests/ipc tests/jit
 MATRIX_ON_GPU := tests/kernels/test_target.py tests/kernels/test_properties.py
 
 test-gpu bench-gpu: export COLKERN_TEST_DEVICE := cuda

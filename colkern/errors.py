@@ -57,6 +57,6 @@ class DifferenceError(ColkernError, AssertionError):
 
 
 def shown(value: object) -> str:
-    """A value within a message: its `repr` without addresses, at most 60 characters of it."""
-    text = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
+    """A value within a message: its `repr` on one line, without addresses, at most 60 characters."""
+    text = " ".join(re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)).split())
     return text if len(text) <= 60 else f"{text[:59]}…"

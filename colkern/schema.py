@@ -19,9 +19,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Literal, SupportsIndex
+from typing import Any, Literal
 
 from colkern.errors import InvalidArrowError, shown
+from colkern.integers import integer
 from colkern.names import PublicNames
 
 TimeUnit = Literal["s", "ms", "us", "ns"]
@@ -597,12 +598,14 @@ class Schema(PublicNames):
                 what = "no field" if not found else f"{len(found)} fields"
                 raise KeyError(f"{what} named {key!r}; the schema has {self.names}")
             return found[0]
-        if not isinstance(key, int) and not isinstance(key, SupportsIndex):
-            raise TypeError(f"key: expected a position or a name, got {key!r}")
+        try:
+            position = integer(key, "key")
+        except TypeError:
+            raise TypeError(f"key: expected a position or a name, got {key!r:.60}") from None
         count = len(self._fields)
-        if not -count <= key < count:
-            raise IndexError(f"field {key} of a schema with {count} fields")
-        return key % count
+        if not -count <= position < count:
+            raise IndexError(f"field {position} of a schema with {count} fields")
+        return position % count
 
     def field(self, key: int | str) -> Field:
         """The field at a position or of a name; raises like `index`."""
@@ -806,8 +809,10 @@ def decimal(bit_width: int, precision: int, scale: int = 0) -> Decimal:
     """Decimals of `bit_width` bits.
 
     Raises:
+        TypeError: If precision or scale is no integer.
         ValueError: If the precision does not fit the width, or the scale not 32 bits.
     """
+    precision, scale = integer(precision, "precision"), integer(scale, "scale")
     if bit_width not in MAX_DECIMAL_PRECISION:
         raise ValueError(f"bit_width: decimals have 32, 64, 128 or 256 bits, not {bit_width}")
     if not 1 <= precision <= MAX_DECIMAL_PRECISION[bit_width]:
@@ -892,17 +897,24 @@ def month_day_nano_interval() -> Interval:
     return Interval("month_day_nano")
 
 
-def _check_size(size: int, name: str) -> None:
+def _size(value: int, name: str) -> int:
+    """A size that 31 bits hold.
+
+    Raises:
+        TypeError: If it is no integer.
+        ValueError: If it is negative or larger.
+    """
+    size = integer(value, name)
     if size < 0:
         raise ValueError(f"{name}: must not be negative, got {size}")
     if size > INT32_MAX:
         raise ValueError(f"{name}: must not be over {INT32_MAX}, got {size}")
+    return size
 
 
 def fixed_size_binary(byte_width: int) -> FixedSizeBinary:
     """Byte strings of `byte_width` bytes each; raises `ValueError` unless they are 0 to 2**31 - 1."""
-    _check_size(byte_width, "byte_width")
-    return FixedSizeBinary(byte_width)
+    return FixedSizeBinary(_size(byte_width, "byte_width"))
 
 
 def binary() -> Binary:
@@ -961,8 +973,7 @@ def large_list_view(value: TypeLike | Field) -> LargeListView:
 
 def fixed_size_list(value: TypeLike | Field, list_size: int) -> FixedSizeList:
     """Lists of exactly `list_size` values; raises `ValueError` unless they are 0 to 2**31 - 1."""
-    _check_size(list_size, "list_size")
-    return FixedSizeList(_item_field(value), list_size)
+    return FixedSizeList(_item_field(value), _size(list_size, "list_size"))
 
 
 def struct(fields: Fields) -> Struct:
@@ -983,7 +994,8 @@ def _union(
     type_codes: Iterable[int] | None,
 ) -> Union:
     members = tuple(as_field(item) for item in fields)
-    codes = tuple(range(len(members))) if type_codes is None else tuple(type_codes)
+    given = range(len(members)) if type_codes is None else type_codes
+    codes = tuple([integer(code, "type_codes") for code in given])
     if len(codes) != len(members) or len(set(codes)) != len(codes):
         raise ValueError(f"type_codes: need {len(members)} distinct codes, got {codes}")
     if any(not 0 <= code <= 127 for code in codes):

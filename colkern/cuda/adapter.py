@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from colkern.errors import DeviceUnavailableError
+from colkern.forks import hold_over_forks
 from colkern.names import why_missing
 
 NUMBA_CUDA = "numba-cuda"
@@ -82,6 +83,10 @@ def compiler() -> Any:
         raise DeviceUnavailableError(f"no CUDA compiler: {why}") from error
     if is_simulated():
         _make_shared_arrays_once()
+    else:
+        from numba.cuda.core.compiler_lock import global_compiler_lock
+
+        hold_over_forks(global_compiler_lock)
     return cuda
 
 

@@ -6,6 +6,7 @@ with an underscore; generated code is left out.
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import inspect
 from functools import cache
@@ -128,7 +129,8 @@ def write(app: Sphinx) -> None:
 class ForeignReferences(SphinxPostTransform):
     """Leaves references to names that the site does not have, as `int` in a signature, as their text.
 
-    Sphinx would look at every object of the site for one whose name ends so.
+    Sphinx would look at every object of the site for one whose name ends so, and take a method `str`
+    for the class.
     """
 
     default_priority = ReferencesResolver.default_priority - 1
@@ -137,8 +139,9 @@ class ForeignReferences(SphinxPostTransform):
         """Replace them within one page."""
         known = last_names(self.env)
         for node in list(self.document.findall(addnodes.pending_xref)):
-            name = node.get("reftarget", "").rpartition(".")[2]
-            if node.get("refdomain") == "py" and name not in known:
+            target = node.get("reftarget", "")
+            foreign = target.rpartition(".")[2] not in known or hasattr(builtins, target)
+            if node.get("refdomain") == "py" and foreign:
                 node.replace_self(node.children)
 
 

@@ -20,6 +20,15 @@ _NAME = re.compile(r"\b(?:cudaError|CUDA_ERROR_)(\w+)")
 _NO_MEMORY = {"memoryallocation", "outofmemory"}
 
 _NOT_INITIALIZED = {"initializationerror", "notinitialized"}
+"""Also of a driver that works, in a process that was forked after its parent had used it."""
+
+_NOT_STARTED = _NOT_INITIALIZED | {
+    "devicesunavailable",
+    "insufficientdriver",
+    "nodevice",
+    "systemdrivermismatch",
+    "systemnotready",
+}
 
 _LOST = {
     "assert",
@@ -54,12 +63,12 @@ def explained(error: BaseException) -> ColkernError | None:
     name = named[1].replace("_", "").lower() if named else ""
     if name in _NO_MEMORY or _is_of_device_memory(error):
         return LimitExceededError(f"device memory: {text}")
-    if name in _NOT_INITIALIZED or text == _FORKED:
-        if os.getpid() != _process or text == _FORKED:
-            return DeviceUnavailableError(
-                "CUDA does not work in a process that was forked after its parent had used the device; "
-                "start it with multiprocessing's 'spawn' or 'forkserver'"
-            )
+    if text == _FORKED or (name in _NOT_INITIALIZED and os.getpid() != _process):
+        return DeviceUnavailableError(
+            "CUDA does not work in a process that was forked after its parent had used the device; "
+            "start it with multiprocessing's 'spawn' or 'forkserver'"
+        )
+    if name in _NOT_STARTED:
         return DeviceUnavailableError(f"CUDA does not start: {text}; see `nvidia-smi`")
     if named and name in _LOST:
         return DeviceUnavailableError(

@@ -58,6 +58,11 @@ ILLEGAL = CUDARuntimeError("cudaErrorIllegalAddress: an illegal memory access wa
             DeviceUnavailableError,
             "CUDA does not start: .*nvidia-smi",
         ),
+        (
+            CUDARuntimeError("cudaErrorInsufficientDriver: CUDA driver version is insufficient"),
+            DeviceUnavailableError,
+            "CUDA does not start: .*InsufficientDriver.*nvidia-smi",
+        ),
     ],
     ids=str,
 )

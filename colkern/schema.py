@@ -514,7 +514,7 @@ class Schema:
                 raise KeyError(f"{what} named {key!r}; the schema has {self.names}")
             return found[0]
         if not isinstance(key, int) and not isinstance(key, SupportsIndex):
-            raise TypeError(f"key: expected a position or a name, got {key!r}")
+            raise TypeError(f"key: expected a position or a name, got {type(key).__name__}")
         count = len(self._fields)
         if not -count <= key < count:
             raise IndexError(f"field {key} of a schema with {count} fields")

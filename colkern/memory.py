@@ -41,7 +41,7 @@ def device_named(device: str | Device) -> Device:
     if isinstance(device, Device):
         return device
     if not isinstance(device, str):
-        raise TypeError(f"device: expected a name or a Device, got {device!r}")
+        raise TypeError(f"device: expected a name or a Device, got {type(device).__name__}")
     kind, separator, ordinal = device.partition(":")
     if device == "cpu":
         return HOST

@@ -525,7 +525,7 @@ class Schema(PublicNames):
         try:
             position = integer(key, "key")
         except TypeError:
-            raise TypeError(f"key: expected a position or a name, got {key!r:.60}") from None
+            raise TypeError(f"key: expected a position or a name, got {shown(key)}") from None
         count = len(self._fields)
         if not -count <= position < count:
             raise IndexError(f"field {position} of a schema with {count} fields")

@@ -296,3 +296,28 @@ def test_a_bitmap_does_not_count_where_there_are_no_nulls() -> None:
     assert pa.array(column).to_pylist() == [1, 2, 3]
     with pytest.raises(InvalidArrowError, match="null count 0, the bitmap has 3"):
         column.validate(full=True)
+
+
+@pytest.mark.parametrize("kind", ["list", "struct", "map"])
+def test_the_deepest_that_is_read_is_printed_pickled_and_copied(kind: str) -> None:
+    limit = Limits(nesting_depth=128)
+    offsets = Buffer(np.array([0, 1, 2], np.int32).view(np.uint8))
+    column = colkern.array([1, None], colkern.int8())
+    for _ in range(62 if kind == "map" else 126):
+        if kind == "struct":
+            column = Array(s.struct([("a", column.type)]), 2, [None], [column])
+        elif kind == "list":
+            column = Array(s.list_(column.type), 2, [None, offsets], [column])
+        else:
+            type_ = s.map_(s.int8(), column.type)
+            keys = colkern.array([1, 2], colkern.int8())
+            entries = Array(type_.entries_field.type, 2, [None], [keys, column])
+            column = Array(type_, 2, [None, offsets], [entries])
+    data = written(RecordBatch.from_arrays([column], ["x"]))
+    (batch,) = colkern.ipc.open(data, limits=limit)
+    assert "2 rows" in repr(batch)
+    assert "2 values" in repr(batch["x"])
+    for part in (batch["x"], batch["x"].slice(1)):
+        part.validate(full=True)
+        for other in (pickle.loads(pickle.dumps(part)), copy.deepcopy(part)):
+            assert other == part

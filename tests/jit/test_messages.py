@@ -160,6 +160,14 @@ def test_the_place_is_the_innermost_one_that_is_the_users() -> None:
     assert f"line {line_of(helper)}" in text
 
 
+@pytest.mark.parametrize("text", ["str(x)", "repr(x)", "f'{x}'", "str((x, 1))", "str(None)"])
+def test_text_of_what_has_none_is_refused(text: str) -> None:
+    """Numba's text of a float would be `<object type:float64>`."""
+    namespace: dict[str, Any] = {}
+    exec(f"def labelled(x: float):\n    return {text}\n", namespace)
+    assert "no text is made of" in message(namespace["labelled"])
+
+
 def test_returning_values_of_two_types() -> None:
     def either(x: int):
         if x > 1:

@@ -18,6 +18,7 @@ from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.errors import TypingError
 from numba.core.typed_passes import NopythonTypeInference
 
+from colkern.jit.compiling.replacements import ReplaceOperations
 from colkern.jit.compiling.unsigned import UnsignedTypeInference
 
 _EQUALITY = (operator.eq, operator.ne)
@@ -88,6 +89,7 @@ class CheckedCompiler(CompilerBase):  # type: ignore[misc]
     def define_pipelines(self) -> list[Any]:
         """The usual passes, and ours once types are known."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(ReplaceOperations, NopythonTypeInference)
         passes.add_pass_after(RefuseUnequalKinds, NopythonTypeInference)
         passes.finalize()
         return [passes]

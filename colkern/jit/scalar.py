@@ -53,7 +53,7 @@ class Udf(ColumnFunction):
         self.pure = pure
         self._device_plans: dict[tuple[s.DataType, ...], DevicePlan] = {}
 
-    def __call__(self, *columns: Any) -> Array:
+    def __call__(self, *columns: Any, **named: Any) -> Array:
         """The function of each row of the columns, as an array.
 
         Args:
@@ -61,9 +61,10 @@ class Udf(ColumnFunction):
                 the results are there, too. Objects with `__arrow_c_array__` or `__arrow_c_stream__`
                 (of pyarrow, polars, nanoarrow, arro3 …) are taken without a copy; a stream must hold
                 one array at most.
+            named: Columns by the names of their parameters.
 
         Raises:
-            TypeError: If a column is no array, or not of the parameter's type; names it.
+            TypeError: If a column is missing, no array, or not of the parameter's type; names it.
             ValueError: If the lengths differ, or a result is no UTF-8, a null or a list of another length
                 where the type has none, or no slot of its union.
             OverflowError: If a result does not fit its type, or a decimal what was declared for it.
@@ -76,7 +77,7 @@ class Udf(ColumnFunction):
 
         What the function raises itself comes through, with a note that says in which row.
         """
-        arrays = self._arrays(columns)
+        arrays = self._arrays(columns, named)
         require_one_length(self._names, arrays)
         device = common_device(self._names, arrays)
         results = self._over_values(arrays)
@@ -333,8 +334,13 @@ def _make(
     signature: str | None,
 ) -> Udf:
     plain = getattr(function, "py_func", function)
+    if hasattr(plain, "evalType") and hasattr(plain, "func"):
+        raise TypeError(
+            f"function: {plain.func.__name__} is a function of Spark's already, made by pyspark: give "
+            f"udf the plain function (its attribute func), or use colkern.spark.accelerate"
+        )
     if not inspect.isfunction(plain):
-        raise TypeError(f"function: expected a Python function, got {function!r}")
+        raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
     if inspect.isgeneratorfunction(plain):
         raise CompileError(
             f"{plain.__name__}: generators are no functions of a row with one result; "

@@ -221,7 +221,7 @@ def integer_of(like: Any, address: Any, length: Any) -> Any:
         if sign == 45 or sign == 43:
             k += uint64(1)
     spelled = k < end
-    fits = True
+    fits: Any = True
     limit = uint64(0x7FFFFFFFFFFFFFFF) + uint64(negative)
     value = uint64(0)
     while k < end:

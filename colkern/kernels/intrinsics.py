@@ -88,11 +88,12 @@ def _divided(function: Any, finish: Any) -> Any:
 
 
 def _finished_pair(builder: Any, sides: Any, pair: Any) -> Any:
-    quotient = _wrapped_quotient(builder, *sides, builder.extract_value(pair, 0))
+    quotient = _wrapped_quotient(builder, sides[0], sides[1], builder.extract_value(pair, 0))
     return builder.insert_value(pair, quotient, 0)
 
 
 floor_quotient = _divided(
-    operator.floordiv, lambda builder, sides, found: _wrapped_quotient(builder, *sides, found)
+    operator.floordiv,
+    lambda builder, sides, found: _wrapped_quotient(builder, sides[0], sides[1], found),
 )
 quotient_and_rest = _divided(divmod, _finished_pair)

@@ -7,6 +7,7 @@ address and asks for more through one callback. What it can do with a builder is
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import weakref
 from contextlib import suppress
@@ -110,7 +111,8 @@ class Builder:
 
     def __init__(self, type: s.DataType) -> None:
         if not isinstance(type, s.DataType):
-            raise TypeError(f"type: expected a colkern data type, got {type!r}")
+            given = repr(type) if isinstance(type, str) else builtins.type(type).__name__
+            raise TypeError(f"type: expected a colkern data type, got {given}")
         rows = sum(1 for _ in subtree(type))
         self._join(s.Field("", type), allocate(rows * ROW, np.int64), 0)
         self._is_root = True

@@ -1,6 +1,8 @@
 """What Numba compiles to something that neither Python nor machine arithmetic has: exchanged, or refused.
 
 - The least integer divided by -1 wraps around, as all arithmetic of integers here does; Numba has 0.
+- A comparison with None that is decided by types: Numba makes an integer of it, and of
+  `x is not None and x > 5` too.
 - `str` of the least integer, of which Numba runs out of memory.
 - `str` and `repr` of what has no text in compiled code: Numba gives `<object type:float64>`.
 """
@@ -17,7 +19,8 @@ from typing import Any
 import numpy as np
 from numba import types
 from numba.core import ir
-from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.analysis import dead_branch_prune
+from numba.core.compiler_machinery import FunctionPass, SSACompliantMixin, register_pass
 from numba.core.errors import TypingError
 from numba.core.ir_utils import mk_unique_var
 from numba.extending import overload
@@ -37,6 +40,30 @@ def _ol_integer_text(number):
         return "-9223372036854775808" if wide == np.int64(-(2**63)) else str(wide)
 
     return text
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class PruneDeadBranches(SSACompliantMixin, FunctionPass):  # type: ignore[misc]
+    """Numba's pass of that name, with conditions that stay booleans where they become constants."""
+
+    _name = "colkern_prune_dead_branches"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Prune, and look at what were comparisons."""
+        conditions = [
+            assignment
+            for block in state.func_ir.blocks.values()
+            for assignment in block.find_insts(ir.Assign)
+            if isinstance(assignment.value, ir.Expr) and assignment.value.op == "binop"
+        ]
+        dead_branch_prune(state.func_ir, state.args)
+        for assignment in conditions:
+            if isinstance(assignment.value, ir.Const):
+                assignment.value.value = bool(assignment.value.value)
+        return True
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)

@@ -467,7 +467,7 @@ def test_a_key_is_not_called_as_the_reducer_is() -> None:
     values, keys = column([1.0, 2.0]), column([1, 2])
     for by in ({"weighted_mean": keys}, RecordBatch.from_arrays([keys], ["weighted_mean"])):
         with pytest.raises(ValueError, match="by: a column is called 'weighted_mean'"):
-            weighted_mean(values, values, by=by)
+            weighted_mean(values, keys, by=by)
 
 
 def test_it_is_pickled_by_its_name() -> None:

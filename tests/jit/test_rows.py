@@ -159,7 +159,7 @@ def null_unless_called(i, null_calls, calls, out):
 
 @pytest.mark.parametrize("null_calls", [1, 2])
 def test_both_runs_must_append_the_same_nulls(null_calls: int) -> None:
-    with pytest.raises(ValueError, match="^null_unless_called: called twice for one row"):
+    with pytest.raises(ValueError, match=r"^null_unless_called: called twice for one row"):
         build_rows(null_unless_called, 2, null_calls, np.zeros(2, np.int64), returns=ck.int64())
 
 

@@ -223,11 +223,13 @@ def udf(
                     n += 1
             return n
 
-    Types come from hints (Python's types, also as `list[str]`, `dict[str, int]` or `tuple[int, str]`, data
-    types, or `Annotated[int, ck.date32()]`) or from a signature, whose types are named as colkern's
+    Types come from hints (Python's types, also as `list[str]`, `dict[str, int]` or `tuple[int, str]`,
+    data types, or `Annotated[int, ck.date32()]`) or from a signature, whose types are named as colkern's
     functions for them, with parts in angle brackets: `list<utf8>`, `struct<key: utf8, size: int64>`,
-    `fixed_size_list<float32, 3>`; a parameter without any takes what it is called with. With them, the
-    function is compiled when it is defined, else when it is first called with columns of new types.
+    `fixed_size_list<float32, 3>`. Names of pyarrow's and Spark's types are read too: `double`, `string`,
+    `timestamp[us]`, `bigint`; `float` and `int` have 32 bits, as there. A parameter without any takes
+    what it is called with. With them, the function is compiled when it is defined, else when it is first
+    called with columns of new types.
 
     ==========================================  ===================================================
     columns                                     the function gets
@@ -289,13 +291,15 @@ def udf(
     constructs that knows. Exceptions are those of the first row that raises one.
 
     Arithmetic is that of 64-bit machine numbers: integers wrap around, and division by zero gives an
-    infinity or NaN for floats and 0 for integers. A literal beside a uint64 is one, too; any other signed
-    integer beside one does not compile, until `np.int64(x)` or `np.uint64(i)` says what is meant. Globals
-    and variables of outer functions are taken as they are when it is compiled.
+    infinity or NaN for floats and 0 for integers. On a device it is the same, also for `a * b + c`, which
+    is rounded twice. `str(x)` is there for integers, booleans and text, not for floats. A literal beside
+    a uint64 is one, too; any other signed integer beside one does not compile, until `np.int64(x)` or
+    `np.uint64(i)` says what is meant. Globals and variables of outer functions are taken as they are when
+    it is compiled.
 
     Args:
-        function: A Python function with positional parameters; the plain functions that it calls are
-            compiled too. Or a signature, as text.
+        function: A Python function with positional parameters, without defaults; the plain functions
+            that it calls are compiled too. Or a signature, as text.
         returns: The data type of the results (or a hint for it), over what the hints say; inferred
             if neither says anything.
         nulls: What a null does in a parameter that is not declared to take None, as `float | None` or a

@@ -37,6 +37,16 @@ def rounded(value: Any) -> Any:
     return value
 
 
+def floor_quotient(left: Any, right: Any) -> Any:
+    """`left // right`."""
+    return left // right
+
+
+def quotient_and_rest(left: Any, right: Any) -> Any:
+    """`divmod(left, right)`."""
+    return left // right, left % right
+
+
 def _of_words(compute: Callable[..., Any]) -> Callable[..., Any]:
     """How an intrinsic of uint64 alone is lowered, by what computes its value from theirs."""
 

@@ -181,6 +181,36 @@ def test_signs_of_zeros_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(said) == 1
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda s: np.copysign(np.floor(abs(s) + 0.5), s),  # for halves
+        lambda s: np.where(s == 0, 0.0, np.rint(s)),  # for a negative zero
+        lambda s: np.rint(np.nan_to_num(s)),  # for NaN and infinities
+        lambda s: np.rint(s.astype(np.float32)),  # for large numbers
+    ],
+)
+def test_extreme_values_are_compared_too(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = in_worker(lambda s: s.round())
+    monkeypatch.setattr(
+        compiling,
+        "Program",
+        lambda *_: lambda c: pa.array(wrong(c[0].to_numpy()), from_pandas=True),
+    )
+    made, said = reasons(lambda: compiled((pa.array([1.0, 2.0]),)))
+    assert made.to_pylist() == [1.0, 2.0]
+    assert len(said) == 1
+    assert "its results were not verified: for (" in said[0]
+
+
+def test_extreme_values_that_the_original_refuses_do_not_stop_it() -> None:
+    # NaN is no integer for pandas; nor are fractions for Spark.
+    compiled = in_worker(lambda s: s.astype("int64") * 2, spark.LongType())
+    assert compiled.attempt((pa.array([1.5, 2.0]),)).to_pylist() == [2, 4]
+    halved = in_worker(lambda s: s / 2, spark.IntegerType())
+    assert halved.attempt((pa.array([4.0, 2.0]),)).to_pylist() == [2, 1]
+
+
 def test_each_shape_of_columns_is_compiled_and_verified() -> None:
     # To pandas, integers with nulls are floats: 2**53 + 1 is not among them.
     compiled = in_worker(lambda s: s + 1, spark.LongType())
@@ -232,8 +262,8 @@ def test_batches_that_are_left_go_to_the_original_together() -> None:
     made, said = reasons(lambda: [r.to_pylist() for r in compiled.of_batches(iter(batches))])
     assert made == [[False, True]] * 3
     assert len(said) == 1
-    # Two traces, and once each for the sample and for the batches that are left.
-    assert len(started) - before == 4
+    # Two traces, and once each for the sample, for extreme values, and for the batches that are left.
+    assert len(started) - before == 5
 
 
 def test_a_process_has_a_pickled_function_once() -> None:

@@ -85,9 +85,9 @@ def accelerate(function: Any) -> Any:
         TypeError: If it is no `pandas_udf`.
 
     The body is called a few times for each combination of columns, not for each batch. What it does
-    besides its result is not done again: a message, a counter. Constants that it makes (of the time, at
-    random) stay what they were; give such functions to Spark as they are. Settings of the session that
-    concern pandas are those at the first use.
+    besides its result is not done again: a message, a counter. A function that reads the clock or takes
+    random numbers is not compiled. Settings of the session that concern pandas hold for each query, as
+    they do for the original.
     """
     kind = getattr(function, "evalType", None)
     if not callable(getattr(function, "func", None)) or kind is None:
@@ -118,7 +118,8 @@ class AcceleratedFunction:
     Args:
         function: The body of a `pandas_udf`.
         returns: The type of its results.
-        settings: Those of the session; None for those of the one that is active.
+        settings: Those of the session, for what a query does not set; None for those of the session
+            that is active.
     """
 
     OVER_BATCHES = False
@@ -132,6 +133,7 @@ class AcceleratedFunction:
         functools.update_wrapper(self, function, updated=())
         self._parts = function, returns
         self._settings = settings
+        self._compiled: dict[Settings, Compiled] = {}
         self._names = _parameter_names(function)
 
     def __call__(self, *columns: pa.Array, **named: pa.Array) -> pa.Array:
@@ -139,13 +141,15 @@ class AcceleratedFunction:
         others = [named[name] for name in self._names[len(columns) :] if name in named]
         return self.compiled((*columns, *others))
 
-    @functools.cached_property
+    @property
     def compiled(self) -> Compiled:
-        """The function as this process has it."""
-        function, returns = self._parts
-        settings = self._settings or Settings.of_session()
-        original = Original(function, returns, settings, over_batches=self.OVER_BATCHES)
-        return Compiled(_name(function), original, returns)
+        """The function as this process has it, for the settings of the query that calls it."""
+        settings = (self._settings or Settings.of_session()).of_task()
+        if settings not in self._compiled:
+            function, returns = self._parts
+            original = Original(function, returns, settings, over_batches=self.OVER_BATCHES)
+            self._compiled[settings] = Compiled(_name(function), original, returns)
+        return self._compiled[settings]
 
     def __reduce__(self) -> Any:
         settings = self._settings or Settings.of_session()

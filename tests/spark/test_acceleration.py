@@ -132,7 +132,9 @@ def outcome(frame: DataFrame, function: Any, columns: tuple[str, ...]) -> Any:
 def test_results_that_do_not_fit_are_treated_as_the_session_says(
     spark: SparkSession, safely: str | None
 ) -> None:
-    rows = spark.range(100, 103).select("id", f.make_date(f.lit(2020), f.lit(1), f.lit(1)).alias("day"))
+    rows = spark.range(100, 103).select(
+        "id", f.make_date(f.lit(2020), f.lit(1), f.lit(1)).alias("day")
+    )
     # Used before the setting changes: that of each query counts.
     cases = [
         (pandas_udf(function, returns), accelerate(pandas_udf(function, returns)), columns)

@@ -195,7 +195,11 @@ WIDTHS: dict[str, tuple[Any, str, tuple[pa.Array, ...]]] = {
     "round of nullable float32": (lambda s: s.round(2), "float", (SINGLES,)),
     "arithmetic of nullable float32": (lambda s: (s * 0.1 + 0.3) / 3 - s, "float", (SINGLES,)),
     "a choice of nullable float32": (lambda s: s.where(s > 1, 0.5) * 1.1, "float", (SINGLES,)),
-    "functions of nullable float32": (lambda s: np.sqrt(abs(s)) * s.clip(-2, 2), "float", (SINGLES,)),
+    "functions of nullable float32": (
+        lambda s: np.sqrt(abs(s)) * s.clip(-2, 2),
+        "float",
+        (SINGLES,),
+    ),
     "float32 and a nullable integer": (lambda s, t: s * t + 0.1, "double", (SINGLES, NULLABLE)),
     "sums of int8": (lambda s: (s + s) * 3 - s, "tinyint", (BYTES,)),
     "int16 through int16": (lambda s, t: s / t + 0.1, "float", (SHORTS, SHORTS[::-1])),

@@ -21,8 +21,10 @@ from pyspark.util import PythonEvalType
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration.compiled import Compiled, require_result, warn
 from colkern.spark.acceleration.original import Original, Settings, converts_as_spark
+from colkern.spark.acceleration.purity import require_pure
 from colkern.spark.acceleration.tracer import Tracer
 from colkern.spark.acceleration.tracing import traced
+from colkern.spark.worker_errors import told_plainly
 
 _RESULTS = (
     spark.BooleanType,
@@ -96,6 +98,7 @@ def accelerate(function: Any) -> Any:
     over_batches = kind == PythonEvalType.SQL_SCALAR_PANDAS_ITER_UDF
     try:
         _require_scalar(kind, returns)
+        require_pure(plain)
         _require_traceable(plain, returns, over_batches)
     except UnsupportedError as error:
         warn(_name(plain), str(error))
@@ -136,6 +139,7 @@ class AcceleratedFunction:
         self._compiled: dict[Settings, Compiled] = {}
         self._names = _parameter_names(function)
 
+    @told_plainly()
     def __call__(self, *columns: pa.Array, **named: pa.Array) -> pa.Array:
         """The results for the rows of a batch, given in order or by the names of the parameters."""
         others = [named[name] for name in self._names[len(columns) :] if name in named]
@@ -164,7 +168,8 @@ class AcceleratedIterator(AcceleratedFunction):
     def __call__(self, batches: Iterator[Any]) -> Iterator[pa.Array]:
         """The results for each batch."""
         columns = (batch if isinstance(batch, tuple) else (batch,) for batch in batches)
-        return self.compiled.of_batches(columns)
+        with told_plainly():
+            yield from self.compiled.of_batches(columns)
 
 
 _IN_PROCESS: dict[bytes, AcceleratedFunction] = {}
@@ -214,17 +219,21 @@ def _require_traceable(
     counts = range(1, _MAX_COMBINED + 1) if over_batches else _column_counts(function)
     if counts[-1] > _MAX_COMBINED:
         return
-    furthest = (-1, "")
+    furthest = (-1, False, "")
     for columns in itertools.chain.from_iterable(map(_examples, counts)):
         tracer = Tracer()
         try:
             node = traced(function, columns, tracer, over_batches=over_batches)
             require_result(node, returns)
         except UnsupportedError as error:
-            furthest = max(furthest, (tracer.steps, str(error)), key=lambda pair: pair[0])
+            # An exception of pandas' own may be due to the type of the column that was tried.
+            is_own = tracer.refusal is not None or error.__cause__ is None
+            furthest = max(
+                furthest, (tracer.steps, is_own, str(error)), key=lambda found: found[:2]
+            )
         else:
             return
-    raise UnsupportedError(furthest[1])
+    raise UnsupportedError(furthest[2])
 
 
 def _examples(count: int) -> Iterator[list[Any]]:

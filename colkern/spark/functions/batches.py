@@ -15,6 +15,7 @@ from colkern.arrays import RecordBatch
 from colkern.interchange import import_batch
 from colkern.spark.functions.results import Results
 from colkern.spark.types import arrow_schema, spark_schema
+from colkern.spark.worker_errors import told_plainly
 
 ResultSchema: TypeAlias = s.Schema | Mapping[str, s.DataType] | StructType | str
 """How the columns of results are declared: in colkern's types, in Spark's, or as text in SQL."""
@@ -41,8 +42,9 @@ class BatchFunction:
         name = function_name(self.function)
         results = Results(name, self.schema)
         source = map(_without_columns if self.bare else import_batch, batches)
-        for count, made in enumerate(self.function(source)):
-            yield results.batch(made, count)
+        with told_plainly():
+            for count, made in enumerate(self.function(source)):
+                yield results.batch(made, count)
 
 
 def map_batches(

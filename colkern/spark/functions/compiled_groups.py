@@ -29,6 +29,7 @@ from colkern.spark.functions.partial_aggregates import FinalAggregate, PartialAg
 from colkern.spark.functions.results import conformed
 from colkern.spark.functions.tables import columns_of, item_columns
 from colkern.spark.types import arrow_schema, spark_schema
+from colkern.spark.worker_errors import told_plainly
 
 if TYPE_CHECKING:
     from colkern.spark.functions.declarations import ColumnFunction
@@ -177,12 +178,13 @@ class GroupFunction:
         """The keys and results of the groups, some groups at a time."""
         pieces = (import_batch(batch).columns for batch in batches)
         first = True
-        for runs in runs_of_groups(pieces, len(self._keys)):
-            if first:
-                with compiling.one_process_compiles():
-                    self._rows(runs.first(compiling.FEW))
-                first = False
-            yield self._rows(runs)
+        with told_plainly():
+            for runs in runs_of_groups(pieces, len(self._keys)):
+                if first:
+                    with compiling.one_process_compiles():
+                        self._rows(runs.first(compiling.FEW))
+                    first = False
+                yield self._rows(runs)
 
     def _rows(self, runs: Runs) -> pa.RecordBatch:
         keys, values = runs.columns[: len(self._keys)], runs.columns[len(self._keys) :]

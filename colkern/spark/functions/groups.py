@@ -17,6 +17,7 @@ from colkern.spark.functions.batches import ResultSchema, function_name, result_
 from colkern.spark.functions.group_tables import GroupTables
 from colkern.spark.functions.results import Results
 from colkern.spark.types import arrow_schema
+from colkern.spark.worker_errors import told_plainly
 
 Key = tuple[pa.Scalar, ...]
 
@@ -141,11 +142,12 @@ def _iterator_call(
 @contextlib.contextmanager
 def _noted_key(name: str, key: Key) -> Iterator[None]:
     """What is raised within gets a note that says in which group."""
-    try:
-        yield
-    except Exception as error:
-        error.add_note(f"{name}: in the group {_values(key)}")
-        raise
+    with told_plainly():
+        try:
+            yield
+        except Exception as error:
+            error.add_note(f"{name}: in the group {_values(key)}")
+            raise
 
 
 def _values(key: Key) -> tuple[Any, ...]:

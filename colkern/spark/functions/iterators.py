@@ -14,6 +14,7 @@ from colkern import schema as s
 from colkern.jit.column_function import imported
 from colkern.spark.functions.results import as_column, conformed
 from colkern.spark.types import arrow_type, spark_type
+from colkern.spark.worker_errors import told_plainly
 
 
 class ArrowIterator:
@@ -34,10 +35,11 @@ class ArrowIterator:
         name = getattr(self.function, "__name__", "function")
         field = s.field("result", self.returns)
         row = 0
-        for made in self.function(map(_columns, batches)):
-            column = as_column(name, made, self.returns)
-            yield pa.array(conformed(name, column, field, first=row))
-            row += column.length
+        with told_plainly():
+            for made in self.function(map(_columns, batches)):
+                column = as_column(name, made, self.returns)
+                yield pa.array(conformed(name, column, field, first=row))
+                row += column.length
 
     def __reduce__(self) -> Any:
         return ArrowIterator, (self.function, self.returns)

@@ -19,6 +19,7 @@ from colkern.spark.functions import compiling
 from colkern.spark.functions.device_calls import DeviceCalls
 from colkern.spark.functions.results import conformed
 from colkern.spark.types import column_type
+from colkern.spark.worker_errors import told_plainly
 
 if TYPE_CHECKING:
     from colkern.jit import Generator, Reducer
@@ -52,6 +53,7 @@ class ArrowFunction:
         self._batches = 0
         self._calls = DeviceCalls()
 
+    @told_plainly()
     def __call__(self, *columns: pa.Array, **named: pa.Array) -> Any:
         """The function of the columns, given in order or by the names of the parameters."""
         bound: Sequence[Any] = self._bound(columns, named) if named else columns

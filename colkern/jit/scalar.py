@@ -335,6 +335,11 @@ def _make(
     plain = getattr(function, "py_func", function)
     if not inspect.isfunction(plain):
         raise TypeError(f"function: expected a Python function, got {function!r}")
+    if hasattr(plain, "evalType"):
+        raise TypeError(
+            f"function: {plain.__name__} is a function of Spark's columns; give the plain function that "
+            f"it was made of, and what ck.udf returns to colkern.spark.udf"
+        )
     if inspect.isgeneratorfunction(plain):
         raise CompileError(
             f"{plain.__name__}: generators are no functions of a row with one result; "

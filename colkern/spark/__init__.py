@@ -15,6 +15,7 @@ that runs a function does not wait for the data source.
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from colkern.spark.worker import set_up_worker
@@ -88,5 +89,9 @@ def __dir__() -> list[str]:
     """All names, imported yet or not."""
     return sorted({*globals(), *_LATE})
 
+
+# PySpark 4.3 says so at most of its calls, in each process, and "once" does not hold where others change
+# filters. What colkern and `accelerate` use of pandas is tested with pandas 3.
+warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
 
 set_up_worker()

@@ -24,6 +24,7 @@ from colkern.spark.acceleration.original import Original, Settings, converts_as_
 from colkern.spark.acceleration.purity import require_pure
 from colkern.spark.acceleration.tracer import Tracer
 from colkern.spark.acceleration.tracing import traced
+from colkern.spark.session import use_this_python
 from colkern.spark.worker_errors import told_plainly
 
 _RESULTS = (
@@ -77,7 +78,8 @@ def accelerate(function: Any) -> Any:
     Columns and results are booleans, integers, floats and strings.
 
     Args:
-        function: What `pyspark.sql.functions.pandas_udf` returned, for functions of columns.
+        function: What `pyspark.sql.functions.pandas_udf` returned, for functions of columns. What is
+            accelerated already is returned unchanged.
 
     Returns:
         A column function of Spark's with the same name, type and determinism, to be called and
@@ -93,7 +95,10 @@ def accelerate(function: Any) -> Any:
     """
     kind = getattr(function, "evalType", None)
     if not callable(getattr(function, "func", None)) or kind is None:
-        raise TypeError(f"function: expected what pandas_udf returns, got {function!r}")
+        given = getattr(function, "__name__", type(function).__name__)
+        raise TypeError(f"function: expected what pandas_udf returns, got {given}")
+    if isinstance(function.func, AcceleratedFunction):
+        return function
     plain, returns = function.func, function.returnType
     over_batches = kind == PythonEvalType.SQL_SCALAR_PANDAS_ITER_UDF
     try:
@@ -156,6 +161,7 @@ class AcceleratedFunction:
         return self._compiled[settings]
 
     def __reduce__(self) -> Any:
+        use_this_python()
         settings = self._settings or Settings.of_session()
         return _of_pickle, (type(self), cloudpickle.dumps((*self._parts, settings)))
 

@@ -128,7 +128,9 @@ def _outcome(
     function: Callable[[Sequence[pa.Array]], pa.Array], rows: Sequence[pa.Array]
 ) -> pa.Array | Exception:
     try:
-        return function(rows)
+        # Of overflows, which are looked for here and are no news to anybody.
+        with np.errstate(all="ignore"):
+            return function(rows)
     except Exception as error:  # noqa: BLE001 The original is the user's, and may raise anything.
         return error
 

@@ -22,6 +22,7 @@ from colkern.memory import Buffer
 from colkern.operations import cast, list_flatten, list_parent_indices
 from colkern.operations.selection import take_positions
 from colkern.spark.functions import compiling
+from colkern.spark.functions.batches import require_frame
 from colkern.spark.functions.column_functions import column_function_of
 from colkern.spark.functions.declarations import result_type
 from colkern.spark.functions.group_runs import Runs, runs_of_groups
@@ -94,6 +95,7 @@ def map_groups(
             with a collation, floats within structs or arrays), or if Spark has no type for results.
         CompileError: If the function does not compile.
     """
+    require_frame(frame)
     made = column_function_of(function)
     names = [parameter.name for parameter in made.signature.parameters]
     keys = [by] if isinstance(by, str | Column) else list(by)

@@ -12,7 +12,9 @@ from pyspark.sql.functions import ArrowUDFType, arrow_udf
 
 from colkern import schema as s
 from colkern.jit.column_function import imported
+from colkern.spark.functions.column_functions import require_no_spark_function
 from colkern.spark.functions.results import as_column, conformed
+from colkern.spark.session import use_this_python
 from colkern.spark.types import arrow_type, spark_type
 from colkern.spark.worker_errors import told_plainly
 
@@ -42,6 +44,7 @@ class ArrowIterator:
                 row += column.length
 
     def __reduce__(self) -> Any:
+        use_this_python()
         return ArrowIterator, (self.function, self.returns)
 
 
@@ -71,12 +74,14 @@ def iterator_udf(
         take named arguments here.
 
     Raises:
+        TypeError: If the function is one of Spark's columns already.
         UnsupportedError: If Spark has no type for the results.
 
     Results that do not fit the declared type fail the query, with the row of the partition.
     """
     if function is None:
         return lambda plain: iterator_udf(plain, returns=returns)
+    require_no_spark_function(function)
     result = spark_type(returns)
     call = ArrowIterator(function, arrow_type(result))
     with warnings.catch_warnings():

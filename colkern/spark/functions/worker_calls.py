@@ -18,6 +18,7 @@ from colkern.operations.casting.results import retyped
 from colkern.spark.functions import compiling
 from colkern.spark.functions.device_calls import DeviceCalls
 from colkern.spark.functions.results import conformed
+from colkern.spark.session import use_this_python
 from colkern.spark.types import column_type
 from colkern.spark.worker_errors import told_plainly
 
@@ -106,6 +107,7 @@ class ArrowFunction:
         return f"in batch {self._batches}{partition}; rows are counted from its start"
 
     def __reduce__(self) -> Any:
+        use_this_python()
         return type(self), (self.function, self.returns)
 
 

@@ -10,6 +10,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWrite
 from pyspark.sql.types import StructType
 
 from colkern.errors import UnsupportedError
+from colkern.spark.session import require_session, use_this_python
 from colkern.spark.source.listing import list_files
 from colkern.spark.source.merging import FileSchema, merged
 from colkern.spark.source.options import ReadOptions, WriteOptions, require_known
@@ -33,7 +34,12 @@ def register_source(spark: SparkSession) -> None:
 
     Args:
         spark: The session.
+
+    Raises:
+        TypeError: If it is no session.
     """
+    require_session(spark)
+    use_this_python()
     spark.dataSource.register(ColkernDataSource)
 
 

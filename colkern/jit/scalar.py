@@ -338,10 +338,10 @@ def _make(
     signature: str | None,
 ) -> Udf:
     plain = getattr(function, "py_func", function)
-    if hasattr(plain, "evalType") and hasattr(plain, "func"):
+    if hasattr(plain, "evalType"):
         raise TypeError(
-            f"function: {plain.func.__name__} is a function of Spark's already, made by pyspark: give "
-            f"udf the plain function (its attribute func), or use colkern.spark.accelerate"
+            f"function: {plain.__name__} is a function of Spark's columns; give udf the plain function "
+            f"that it was made of, or give a pandas_udf to colkern.spark.accelerate"
         )
     if not inspect.isfunction(plain):
         raise TypeError(f"function: expected a Python function, got {type(function).__name__}")

@@ -289,7 +289,7 @@ OPAQUE = Opaque()
 def test_a_function_of_sparks_is_told_apart() -> None:
     functions = pytest.importorskip("pyspark.sql.functions")
     types = pytest.importorskip("pyspark.sql.types")
-    with pytest.raises(TypeError, match="is a function of Spark's already"):
+    with pytest.raises(TypeError, match="is a function of Spark's columns"):
         udf(functions.udf(lambda x: x, types.IntegerType()))
 
 

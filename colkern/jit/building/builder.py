@@ -7,7 +7,6 @@ address and asks for more through one callback. What it can do with a builder is
 
 from __future__ import annotations
 
-import builtins
 import ctypes
 import weakref
 from contextlib import suppress

@@ -11,6 +11,8 @@ from functools import partial
 from colkern.arrays import RecordBatch
 from colkern.ipc.fields import WireSchema
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
+from colkern.ipc.flatbuffer import encode_table
+from colkern.ipc.wire import SCHEMA
 from colkern.ipc.writing.batches import batch_to_wire
 from colkern.ipc.writing.data import check_schema
 from colkern.ipc.writing.dictionaries import DictionaryBatch, WrittenDictionaries
@@ -47,7 +49,9 @@ class BatchMessages:
         self._codec = options.codec()
         self._new_body = new_body or partial(Body, options.alignment)
         self._wire: WireSchema = wire_schema_of(schema, options.dictionary_ids)
-        self._schema_message = Message(MessageHeader.Schema, schema_to_wire(self._wire))
+        self._schema_message = Message(
+            MessageHeader.Schema, encode_table(SCHEMA, schema_to_wire(self._wire))
+        )
         if options.dictionary_deltas is not None:
             deltas = options.dictionary_deltas
         self._dictionaries = WrittenDictionaries(deltas=deltas, may_replace=may_replace)

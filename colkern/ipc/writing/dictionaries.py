@@ -6,7 +6,7 @@ Columnar format 1.5: "Dictionary messages", "Dictionary replacement", "IPC file 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -40,7 +40,7 @@ class DictionaryBatch:
 
     def values_field(self) -> WireField:
         """The field of the values themselves."""
-        return replace(self.field, dictionary=None)
+        return self.field._replace(dictionary=None)
 
 
 class WrittenDictionaries:

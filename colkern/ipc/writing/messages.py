@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
-from colkern.ipc.flatbuffer import Record, encode
+from colkern.ipc.flatbuffer import Encoded, Record, encode
 from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.wire import MESSAGE
 from colkern.ipc.writing.residence import is_on_device
@@ -87,7 +87,7 @@ class Message:
     """
 
     kind: int
-    header: Record
+    header: Record | Encoded
     body: Body | None = None
     metadata: list[Record] | None = None
 

@@ -5,7 +5,7 @@ Columnar format 1.5: "Schema message", "Data Types".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, count, repeat
 from typing import Any
 
@@ -15,7 +15,7 @@ from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuf.DictionaryKind import DictionaryKind
 from colkern.ipc.flatbuf.Endianness import Endianness
 from colkern.ipc.flatbuf.Type import Type
-from colkern.ipc.flatbuffer import Record
+from colkern.ipc.flatbuffer import Columns, Record
 
 _ID_END = 1 << 63
 
@@ -35,7 +35,14 @@ def wire_schema_of(schema: s.Schema, dictionary_ids: Mapping[str, int]) -> WireS
         UnsupportedError: If IPC has no form for a type.
     """
     numbering = _Numbering(_checked_ids(dictionary_ids))
-    fields = tuple(numbering.field(field, field.name, None) for field in schema)
+    fields = tuple(
+        [
+            WireField(field, (), None, field.type)
+            if type(field.type) in _LEAVES
+            else numbering.field(field, field.name, None)
+            for field in schema
+        ]
+    )
     unknown = sorted(dictionary_ids.keys() - numbering.seen)
     if unknown:
         raise ValueError(f"dictionary_ids: no dictionary field {unknown[0]!r}")
@@ -131,9 +138,31 @@ def schema_to_wire(wire: WireSchema) -> Record:
     """
     return {
         "endianness": Endianness.Little,
-        "fields": [_field(field) for field in wire.fields],
+        "fields": _field_columns(wire.fields),
         "custom_metadata": pairs(wire.schema.metadata, "schema.metadata"),
     }
+
+
+def _field_columns(fields: Sequence[WireField]) -> Columns:
+    """The `Field` tables: those of leaves without metadata side by side, which are most in wide schemas."""
+    others: dict[int, Record] = {}
+    leaves: list[s.Field] = []
+    for position, wire in enumerate(fields):
+        field = wire.field
+        if type(field.type) in _LEAVES and not field.metadata:
+            leaves.append(field)
+        else:
+            others[position] = _field(wire)
+    types: dict[s.DataType, Record] = {}
+    written = [types.get(f.type) or types.setdefault(f.type, type_to_wire(f.type)) for f in leaves]
+    columns = {
+        "name": [field.name for field in leaves],
+        "nullable": [field.nullable for field in leaves],
+        "type_type": [type_["type_type"] for type_ in written],
+        "type": [type_["type"] for type_ in written],
+        "children": [()] * len(leaves),
+    }
+    return Columns(columns, others)
 
 
 def pairs(metadata: Mapping[bytes, bytes] | None, argument: str) -> list[Record] | None:
@@ -235,3 +264,16 @@ _TYPES: dict[type[s.DataType], tuple[int, Callable[[Any], Record]]] = {
     ),
     s.RunEndEncoded: (Type.RunEndEncoded, _no_parameters),
 }
+
+_LEAVES = frozenset(_TYPES) - {
+    s.List,
+    s.LargeList,
+    s.ListView,
+    s.LargeListView,
+    s.FixedSizeList,
+    s.Struct,
+    s.Map,
+    s.Union,
+    s.RunEndEncoded,
+}
+"""The types without children; dictionaries and extensions are none of them."""

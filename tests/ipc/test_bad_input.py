@@ -165,7 +165,7 @@ def test_buffers_stay_in_the_body(places: list[tuple[int, int]], found: str) -> 
     assert caught.value.place == f"message 1 at byte {len(schema)}, column 'i'"
 
 
-@pytest.mark.parametrize("node", [(-1, 0), (4, 5), (4, -1), (5, 0), (1 << 62, 0)])
+@pytest.mark.parametrize("node", [(-1, 0), (4, 5), (4, -2), (5, 0), (1 << 62, 0)])
 def test_nodes_fit_the_batch(node: tuple[int, int]) -> None:
     batch = Batch(4, [node], [b"\xff", ints(4)])
     with pytest.raises(InvalidArrowError, match=r"nulls in|need|values in"):
@@ -176,6 +176,19 @@ def test_a_null_count_needs_a_bitmap() -> None:
     batch = Batch(4, [(4, 1)], [b"", ints(4)])
     with pytest.raises(InvalidArrowError, match="validity buffer has 0 bytes"):
         read(schema_message([INT32]) + batch.message())
+
+
+def test_a_null_count_of_minus_one_is_not_known() -> None:
+    # As Arrow C++ has it: the bitmap is counted when somebody asks.
+    data = schema_message([INT32]) + Batch(4, [(4, -1)], [b"\x05", ints(4)]).message() + EOS
+    (theirs,) = pa.ipc.open_stream(data)
+    (batch,) = colkern.ipc.open(data)
+    assert batch["i"].to_pylist() == theirs.column(0).to_pylist() == [0, None, 2, None]
+    assert batch.columns[0].null_count == theirs.column(0).null_count == 2
+    batch.validate(full=True)
+    without = schema_message([INT32]) + Batch(4, [(4, -1)], [b"", ints(4)]).message()
+    with pytest.raises(InvalidArrowError, match="validity buffer has 0 bytes"):
+        read(without)
 
 
 @pytest.mark.parametrize(
@@ -229,12 +242,15 @@ def test_children_are_as_long_as_their_parents() -> None:
 def test_lengths_without_bytes_have_a_limit() -> None:
     data = schema_message([NULL]) + Batch(1 << 40, [(1 << 40, 1 << 40)]).message()
     with pytest.raises(LimitExceededError, match=r"raise Limits\.unbacked_length"):
-        read(data)
+        read(data, unbacked_length=1 << 39)
     nothing = schema_message([]) + Batch(1 << 40, []).message()
     with pytest.raises(LimitExceededError, match=r"raise Limits\.unbacked_length"):
-        read(nothing)
-    batch = next(iter(colkern.ipc.open(data, limits=colkern.ipc.Limits(unbacked_length=1 << 41))))
-    assert len(batch["n"]) == 1 << 40
+        read(nothing, unbacked_length=1 << 39)
+    # Sums of lengths stay within 64 bits.
+    most = schema_message([NULL]) + Batch((1 << 63) - 1, [((1 << 63) - 1, 0)]).message()
+    with pytest.raises(LimitExceededError, match=r"raise Limits\.unbacked_length"):
+        read(most)
+    assert len(next(iter(colkern.ipc.open(data)))["n"]) == 1 << 40
 
 
 def nested(depth: int) -> WireField:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import LimitExceededError
-from colkern.ipc.flatbuffer.tables import Form, Record, Table
+from colkern.ipc.flatbuffer.tables import Form, Record, Reference, Table
 
 ALIGNMENT = 8
 """What the largest scalars are aligned to, and with them the size of a buffer."""
@@ -85,15 +85,18 @@ class Writer:
             ValueError: If a required slot has no value.
         """
         if not record.keys() <= table.slots.keys():
-            raise KeyError(f"{table.name} has no slots {sorted(record.keys() - table.slots.keys())}")
+            raise KeyError(
+                f"{table.name} has no slots {sorted(record.keys() - table.slots.keys())}"
+            )
         present = 0
-        references, numbers = [], []
+        references: list[int] = []
+        numbers: list[Any] = []
         for name, kind, bit in table.members:
             value = record.get(name)
             if value is None:
                 if name in table.required:
                     raise ValueError(f"{table.name} lacks the required {name}")
-            elif kind.is_reference:
+            elif isinstance(kind, Reference):
                 references.append(kind.write(self, value, record))
                 present |= bit
             elif value != kind.default:
@@ -154,18 +157,18 @@ class Writer:
         count = len(slots[chosen[0][0]])
         form = table.form(sum(bit for _, _, bit in chosen))
         columns = [
-            kind.write_all(self, slots[name], slots) if kind.is_reference else slots[name]
+            kind.write_all(self, slots[name], slots) if isinstance(kind, Reference) else slots[name]
             for name, kind, _ in chosen
         ]
         vtable = self._put(form.vtable, 2)
         written = np.zeros(count, _struct_of(form))
-        places = self._size + -self._size % form.alignment + written.nbytes
-        places -= written.itemsize * np.arange(count)
+        first = self._size + -self._size % form.alignment + written.nbytes
+        places: Places = first - written.itemsize * np.arange(count, dtype=np.int64)
         written["vtable"] = vtable - places
         for (name, kind, _), column in zip(chosen, columns, strict=True):
-            if kind.is_reference:
-                column = places - form.members[name][0] - column
-            written[name] = column
+            is_reference = isinstance(kind, Reference)
+            slot = places - form.members[name][0]
+            written[name] = slot - np.asarray(column) if is_reference else column
         self._put(written.tobytes(), form.alignment)
         return places
 

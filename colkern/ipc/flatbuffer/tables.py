@@ -34,7 +34,6 @@ class Kind:
     """What `struct` calls what stands in the table."""
     alignment: int
     default: Any = None
-    is_reference = False
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
         """The value whose slot is at `position`; `record` has the slots before this one."""
@@ -50,7 +49,6 @@ class Reference(Kind):
 
     size = alignment = 4
     code = "I"
-    is_reference = True
 
     def write(self, writer: Writer, value: Any, record: Record) -> int:
         """Write the value; returns where it stands. `record` has all slots of the table."""
@@ -314,7 +312,7 @@ class Table:
         codes, size, alignment = ["<i"], 4, 4
         places = [0] * present.bit_length()
         # Sorting keeps the order of the slots among references, and among numbers.
-        for k, kind in sorted(chosen, key=lambda member: not member[1].is_reference):
+        for k, kind in sorted(chosen, key=lambda member: not isinstance(member[1], Reference)):
             padding = -size % kind.alignment
             codes.append(f"{padding}x{kind.code}")
             places[k] = size + padding

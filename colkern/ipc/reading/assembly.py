@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colkern.arrays import UNKNOWN, Array
-from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.reading.plans import ArrayPlan, DictionaryPlan
 from colkern.layouts import BufferSpec, ChildLength, Extent, Role
 from colkern.memory import EMPTY, Buffer
@@ -53,7 +53,7 @@ class Assembly:
         counts: How many variadic buffers each view array has.
         load: Reads a buffer.
         resolve: Gives the values of dictionaries.
-        unbacked: How many slots an array may have without a buffer behind them.
+        require_unbacked: Raises unless an array may have so many slots without a buffer behind them.
     """
 
     nodes: Iterator[tuple[int, int]]
@@ -61,18 +61,18 @@ class Assembly:
     counts: Iterator[int]
     load: Callable[[Place, BufferSpec], Buffer]
     resolve: ResolveDictionary
-    unbacked: int
+    require_unbacked: Callable[[int], None]
 
     def array(self, plan: ArrayPlan) -> Array:
         """The array of a plan; raises `InvalidArrowError` if a part does not fit, with the child."""
         length, null_count = next(self.nodes)
-        if not 0 <= null_count <= length:
+        if not UNKNOWN <= null_count <= length:
             raise InvalidArrowError(f"node with {null_count} nulls in {length} slots")
         if plan.legacy_validity:
             self._skip_legacy_validity(null_count)
         buffers = self._own_buffers(plan, null_count)
-        if length > self.unbacked and not (plan.backed or (plan.validity and null_count)):
-            raise unbacked_error(length, self.unbacked)
+        if not (plan.layout.is_backed or (plan.validity and null_count)):
+            self.require_unbacked(length)
         dictionary = None
         if plan.dictionary is not None:
             dictionary = self.resolve(plan.dictionary, null_count == length)
@@ -113,21 +113,13 @@ class Assembly:
 
     def _skip_legacy_validity(self, null_count: int) -> None:
         _, size = next(self.buffers)
-        if null_count and not size:
+        if null_count > 0 and not size:
             raise InvalidArrowError(f"union node with {null_count} nulls and no validity bitmap")
-        if null_count:
+        if null_count and size:
             raise UnsupportedError(
                 "a union with a validity bitmap of its own and nulls in it, as written before "
                 "format 1.0"
             )
-
-
-def unbacked_error(length: int, limit: int) -> LimitExceededError:
-    """The error for more slots without a buffer than the limit allows."""
-    return LimitExceededError(
-        f"{length} slots without a buffer behind them are over the limit of "
-        f"{limit}; raise Limits.unbacked_length to read them"
-    )
 
 
 def _same_length(type_: DataType, length: int, children: list[Array]) -> None:

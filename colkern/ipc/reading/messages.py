@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import Record, decode
@@ -149,11 +149,7 @@ def check_metadata_size(size: int, limits: Limits) -> None:
     """Raise unless a message may have metadata of so many bytes."""
     if size < 0:
         raise InvalidArrowError(f"metadata of {size} bytes")
-    if size > limits.metadata_bytes:
-        raise LimitExceededError(
-            f"metadata of {size} bytes is over the limit of {limits.metadata_bytes}; "
-            "raise Limits.metadata_bytes to read it"
-        )
+    limits.require_metadata(size)
 
 
 class MessageStream:

@@ -437,11 +437,7 @@ def _read_footer(source: RandomAccess, limits: Limits) -> tuple[int, dict[str, A
         )
     if not 0 < size <= back - FRONT_BYTES:
         raise InvalidArrowError(f"footer of {size} bytes", place=f"byte {back}")
-    if size > limits.metadata_bytes:
-        raise LimitExceededError(
-            f"footer of {size} bytes is over the limit of {limits.metadata_bytes}; "
-            "raise Limits.metadata_bytes to read it"
-        )
+    limits.require_metadata(size, "footer")
     start = back - size
     try:
         footer = decode(FOOTER, source.read(start, size).tobytes(), max_table_depth(limits))

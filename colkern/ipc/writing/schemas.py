@@ -16,33 +16,31 @@ from colkern.ipc.flatbuf.DictionaryKind import DictionaryKind
 from colkern.ipc.flatbuf.Endianness import Endianness
 from colkern.ipc.flatbuf.Type import Type
 from colkern.ipc.flatbuffer import Columns, Record
+from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 
 _ID_END = 1 << 63
 
 
-def wire_schema_of(schema: s.Schema, dictionary_ids: Mapping[str, int]) -> WireSchema:
+def wire_schema_of(
+    schema: s.Schema, dictionary_ids: Mapping[str, int], limits: Limits = DEFAULT_LIMITS
+) -> WireSchema:
     """A schema with an id for every dictionary.
 
     Args:
         schema: The schema.
         dictionary_ids: The path of a field (names with dots between them) → the id of its dictionary.
             Fields with one id share a dictionary. The others get ids of their own.
+        limits: How many fields there may be, and how deep they may nest.
 
     Raises:
+        LimitExceededError: If there are more fields, or they nest deeper.
         TypeError: If an id is no int.
         ValueError: If a path leads to no dictionary field, an id has more than 64 bits, fields of one
             id have different values, or dictionaries within the values have other ids in one of them.
         UnsupportedError: If IPC has no form for a type.
     """
-    numbering = _Numbering(_checked_ids(dictionary_ids))
-    fields = tuple(
-        [
-            WireField(field, (), None, field.type)
-            if type(field.type) in _LEAVES
-            else numbering.field(field, field.name, None)
-            for field in schema
-        ]
-    )
+    numbering = _Numbering(_checked_ids(dictionary_ids), limits)
+    fields = numbering.fields(schema)
     unknown = sorted(dictionary_ids.keys() - numbering.seen)
     if unknown:
         raise ValueError(f"dictionary_ids: no dictionary field {unknown[0]!r}")
@@ -65,17 +63,38 @@ class _Numbering:
 
     Args:
         ids: The ids that were asked for, by path.
+        limits: How many fields there may be, and how deep they may nest.
     """
 
-    def __init__(self, ids: Mapping[str, int]) -> None:
+    def __init__(self, ids: Mapping[str, int], limits: Limits) -> None:
         self._ids = ids
+        self._limits = limits
+        self._count = 0
         self._values: dict[int, s.DataType] = {}
         self._first: dict[int, WireField] = {}
         taken = set(ids.values())
         self._fresh: Iterator[int] = (i for i in count() if i not in taken)
         self.seen: set[str] = set()
 
-    def field(self, field: s.Field, path: str, twin: WireField | None) -> WireField:
+    def fields(self, schema: s.Schema) -> tuple[WireField, ...]:
+        """The fields of a schema with their ids."""
+        self._add(len(schema), 1)
+        return tuple(
+            [
+                WireField(field, (), None, field.type)
+                if type(field.type) in _LEAVES
+                else self._field(field, field.name, None, 1)
+                for field in schema
+            ]
+        )
+
+    def _add(self, count: int, depth: int) -> None:
+        self._count += count
+        self._limits.require_fields(self._count)
+        if count:
+            self._limits.require_depth(depth)
+
+    def _field(self, field: s.Field, path: str, twin: WireField | None, depth: int) -> WireField:
         """The field with its ids.
 
         Args:
@@ -83,6 +102,7 @@ class _Numbering:
             path: Its path.
             twin: The same field of a dictionary that is shared, where another path leads to it: its
                 ids are the field's. None where there is no such field.
+            depth: How deep the field nests, from 1 on.
         """
         type_ = s.field_to_wire(field).type
         if isinstance(type_, s.Extension):
@@ -95,8 +115,9 @@ class _Numbering:
             self._check_values(values, dictionary, path)
             twin = self._first.get(dictionary)
         twins = repeat(None) if twin is None else twin.children
+        self._add(len(values.fields), depth + 1)
         children = tuple(
-            self.field(child, f"{path}.{child.name}", below)
+            self._field(child, f"{path}.{child.name}", below, depth + 1)
             for child, below in zip(values.fields, twins, strict=False)
         )
         result = WireField(field, children, dictionary, values)
@@ -155,7 +176,7 @@ def _field_columns(fields: Sequence[WireField]) -> Columns:
             others[position] = _field(wire)
     types: dict[s.DataType, Record] = {}
     written = [types.get(f.type) or types.setdefault(f.type, type_to_wire(f.type)) for f in leaves]
-    columns = {
+    columns: dict[str, Sequence[Any]] = {
         "name": [field.name for field in leaves],
         "nullable": [field.nullable for field in leaves],
         "type_type": [type_["type_type"] for type_ in written],

@@ -33,6 +33,9 @@ from colkern.memory import Buffer
 # The tables around a field (message, schema) and below it (encoding, index type).
 _TABLES_AROUND_TYPES = 5
 
+# As many zeros as may stand in front of a tensor, which begins at a multiple of 64 at the most.
+_MOST_PADDING = 63
+
 _int32 = struct.Struct("<i").unpack
 
 HEADER_NAMES = {
@@ -160,12 +163,16 @@ class MessageStream:
         limits: What may be spent on them.
         late: Whether bodies are left in the source: where that can only go on, a body has to be used
             before the next message is asked for.
+        padded: Whether zeros may stand in front of a message, as in front of tensors.
     """
 
-    def __init__(self, source: Sequential, limits: Limits, *, late: bool = False) -> None:
+    def __init__(
+        self, source: Sequential, limits: Limits, *, late: bool = False, padded: bool = False
+    ) -> None:
         self._source = source
         self._limits = limits
         self._late = late
+        self._padded = padded
         self._passing: tuple[Passing, str] | None = None
         self._decoder = MessageDecoder(limits)
         self._number = 0
@@ -230,6 +237,8 @@ class MessageStream:
     def _metadata_size(self) -> int:
         """The length in front of the next message; 0 where the stream ends, marked or not."""
         prefix = self._source.take(4).tobytes()
+        if self._padded:
+            prefix = self._behind_padding(prefix)
         if not prefix:
             return 0
         marked = prefix == CONTINUATION
@@ -244,6 +253,14 @@ class MessageStream:
             )
         check_metadata_size(size, self._limits)
         return size
+
+    def _behind_padding(self, taken: bytes) -> bytes:
+        """The first four bytes from one on that is not zero, which no message begins with."""
+        zeros = 0
+        while len(begun := taken.lstrip(b"\0")) < len(taken) and zeros < _MOST_PADDING:
+            zeros += len(taken) - len(begun)
+            taken = begun + self._source.take(4 - len(begun)).tobytes()
+        return taken
 
     def _exactly(self, size: int, part: str) -> Buffer:
         taken = self._source.take(size)

@@ -37,6 +37,8 @@ AnyTensor = Tensor | SparseCOOTensor | SparseCSRMatrix | SparseCSCMatrix | Spars
 def read_tensor(source: Any, *, limits: Limits = DEFAULT_LIMITS) -> AnyTensor:
     """The tensor of the next message of a source; its index has been checked.
 
+    Zeros in front of the message, up to 63, are passed by.
+
     Args:
         source: As `colkern.ipc.open` takes it. Of a file object, pipe or socket no byte behind the
             message is taken, so that a further call reads the next message.
@@ -71,7 +73,7 @@ def read_tensors(
     """
     messages, close = open_sequential(source)
     try:
-        stream = MessageStream(messages, limits)
+        stream = MessageStream(messages, limits, padded=True)
         while (message := stream.next()) is not None:
             try:
                 yield _tensor_of(message, limits)

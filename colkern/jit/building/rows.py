@@ -16,11 +16,11 @@ from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.cpu.threads import run_ranges
 from colkern.errors import UnsupportedError
-from colkern.jit.building.arrays import built_array, padded
+from colkern.jit.building.arrays import built_array
 from colkern.jit.building.nodes import ROW, State
 from colkern.jit.building.tree import CHANGED, Part, Tree
 from colkern.jit.rows.row_loop import run_noted
-from colkern.memory import Device
+from colkern.memory import Device, allocate
 
 
 def build_rows(
@@ -100,13 +100,13 @@ def _rows_on_host(
         null_counts = _null_counts(measured)
         tree.require_complete(starts[:, 1:])
         np.cumsum(starts, axis=1, out=starts)
-        tree.allocate(starts[:, -1], null_counts, padded)
+        tree.allocate(starts[:, -1], null_counts, allocate)
         written = _run(write, tree.name, count, (_pointers(tree), places, starts, arguments))
         changed, states = zip(*written, strict=True)
         if any(changed) or (_null_counts(states) != null_counts).any():
             raise ValueError(f"{tree.name}: {CHANGED}")
     else:
-        tree.allocate(starts[:, -1], null_counts, padded)
+        tree.allocate(starts[:, -1], null_counts, allocate)
     return _array(tree.parts[0]), starts[0]
 
 

@@ -42,6 +42,7 @@ from colkern.extensions import (
     variable_shape_tensor,
     variant,
 )
+from colkern.key_values import KeyValueMetadata
 from colkern.memory import Buffer, Device
 from colkern.schema import (
     DataType,
@@ -205,6 +206,7 @@ __all__ = [
     "Field",
     "Generator",
     "InvalidArrowError",
+    "KeyValueMetadata",
     "LimitExceededError",
     "RecordBatch",
     "RecordBatchStream",

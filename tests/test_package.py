@@ -19,7 +19,7 @@ PACKAGE = ROOT / "colkern"
 
 # Each may import what stands in the rows above it; parts of one row as long as there is no cycle.
 LAYERS = [
-    {"errors", "closing"},
+    {"errors", "closing", "key_values"},
     {"schema"},
     {"layouts", "extensions", "pool", "cache"},
     {"memory"},

@@ -7,7 +7,7 @@ continuation marker in front of it.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,6 +28,7 @@ from colkern.ipc.reading.sources import (
     ended_early,
 )
 from colkern.ipc.wire import MESSAGE
+from colkern.key_values import metadata_of
 from colkern.memory import Buffer
 
 # The tables around a field (message, schema) and below it (encoding, index type).
@@ -63,7 +64,7 @@ class Message:
     kind: int
     header: Record
     version: int
-    metadata: dict[bytes, bytes] | None
+    metadata: Mapping[bytes, bytes] | None
     body: Body
     place: str
 
@@ -94,11 +95,11 @@ def max_table_depth(limits: Limits) -> int:
     return limits.nesting_depth + _TABLES_AROUND_TYPES
 
 
-def key_values(pairs: list[Record] | None) -> dict[bytes, bytes] | None:
-    """Custom metadata as a dict; of equal keys the last counts, and no pairs are None."""
+def key_values(pairs: list[Record] | None) -> Mapping[bytes, bytes] | None:
+    """Custom metadata; no pairs are None."""
     if not pairs:
         return None
-    return {pair["key"] or b"": pair["value"] or b"" for pair in pairs}
+    return metadata_of([(pair["key"] or b"", pair["value"] or b"") for pair in pairs])
 
 
 def check_version(version: int, oldest: int = MetadataVersion.V4) -> None:

@@ -19,7 +19,7 @@ from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.reading.flat_fields import FlatFields
 from colkern.layouts import BufferSpec, Layout, layout
-from colkern.schema import DataType, Schema, Union
+from colkern.schema import DataType, Extension, Schema, Union
 
 _ONE_COLUMN = np.zeros(1, np.int64)
 
@@ -82,7 +82,8 @@ class ArrayPlan:
 
 def _array_plan(field: WireField, version: int) -> ArrayPlan:
     if field.dictionary is None:
-        if not field.children:
+        # Equal extension types may differ in what they state.
+        if not field.children and not isinstance(field.field.type, Extension):
             return _leaf_plan(field.field.type, version)
         return _plan_of(field.field.type, field.children, None, version)
     # The children in the metadata are those of the dictionary's values.

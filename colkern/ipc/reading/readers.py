@@ -6,9 +6,9 @@ Columnar format 1.5: "IPC streaming format", "IPC file format".
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import reduce
+from functools import cached_property, reduce
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,6 +33,7 @@ from colkern.ipc.reading.messages import (
     Message,
     MessageDecoder,
     Messages,
+    MessageStream,
     check_version,
     key_values,
     max_table_depth,
@@ -41,7 +42,7 @@ from colkern.ipc.reading.messages import (
 from colkern.ipc.reading.plans import DictionaryPlan, SchemaPlan
 from colkern.ipc.reading.projection import Projection
 from colkern.ipc.reading.schemas import schema_from_wire
-from colkern.ipc.reading.sources import RandomAccess
+from colkern.ipc.reading.sources import MemoryStream, RandomAccess
 from colkern.ipc.reading.summaries import BatchSummary, summary_of
 from colkern.ipc.wire import FOOTER
 from colkern.memory import HOST
@@ -103,6 +104,10 @@ class StreamReader(Closing, RecordBatchStream):
         first = self._messages.next()
         if first is None:
             raise InvalidArrowError("the source is empty: it ends before the schema")
+        self.message_metadata: Mapping[bytes, bytes] | None = first.metadata
+        """Custom metadata of the schema's message; the schema's own is `schema.metadata`."""
+        self.dictionary_metadata: dict[int, Mapping[bytes, bytes]] = {}
+        """Dictionary id → custom metadata of its last batch that was read and has any."""
         self._plans = _Plans(_schema_of(first, limits))
         self._dictionaries = Dictionaries()
         self._projection = Projection(self._plans.wire.schema, columns)
@@ -205,6 +210,8 @@ class StreamReader(Closing, RecordBatchStream):
         self._dictionaries = self._dictionaries.after(
             message, plan, self._limits, self._destination, may_replace=True
         )
+        if message.metadata is not None:
+            self.dictionary_metadata[message.header["id"]] = message.metadata
         return message
 
     @property
@@ -258,7 +265,7 @@ class FileReader(Closing, Sequence[RecordBatch]):
         self._destination = destination
         self._decoder = MessageDecoder(limits)
         self._end, footer = _read_footer(source, limits)
-        self.metadata: dict[bytes, bytes] | None = key_values(footer["custom_metadata"])
+        self.metadata: Mapping[bytes, bytes] | None = key_values(footer["custom_metadata"])
         """The footer's custom metadata; the schema's is `schema.metadata`."""
         try:
             if footer["schema"] is None:
@@ -276,6 +283,30 @@ class FileReader(Closing, Sequence[RecordBatch]):
     def schema(self) -> Schema:
         """The schema of every batch."""
         return self._projection.schema
+
+    @cached_property
+    def message_metadata(self) -> Mapping[bytes, bytes] | None:
+        """Custom metadata of the schema's message, which stands in front of the batches.
+
+        Raises:
+            InvalidArrowError: If the message is malformed.
+        """
+        stream = MemoryStream(self._source)
+        stream.position = FRONT_BYTES
+        message = MessageStream(stream, self._limits).next()
+        return None if message is None else message.metadata
+
+    @cached_property
+    def dictionary_metadata(self) -> dict[int, Mapping[bytes, bytes]]:
+        """Dictionary id → custom metadata of its last batch that has any.
+
+        Raises:
+            InvalidArrowError: If a message is malformed.
+        """
+        found = (
+            (message.header["id"], message.metadata) for message in self._dictionary_messages()
+        )
+        return {id_: metadata for id_, metadata in found if metadata is not None}
 
     @property
     def num_record_batches(self) -> int:

@@ -53,8 +53,10 @@ class BatchMessages:
         self._limits = options.reader_limits
         with refused_by_readers():
             self._wire = wire_schema_of(schema, options.dictionary_ids, self._limits)
+        metadata = pairs(options.message_metadata, "message_metadata")
+        self._dictionary_metadata = options.dictionary_metadata
         table = encode_table(SCHEMA, schema_to_wire(self._wire))
-        self._schema_message = self._checked(Message(MessageHeader.Schema, table))
+        self._schema_message = self._checked(Message(MessageHeader.Schema, table, None, metadata))
         # What each dictionary is decompressed to, and how large its bodies are.
         self._grown: dict[int, tuple[int, int]] = {}
         asked = options.dictionary_deltas
@@ -109,7 +111,8 @@ class BatchMessages:
         with refused_by_readers():
             self._limits.require_decompressed(*self._grown_to(batch, body))
         header = {"id": batch.id, "data": data, "isDelta": batch.is_delta}
-        return self._checked(Message(MessageHeader.DictionaryBatch, header, body))
+        metadata = pairs(self._dictionary_metadata.get(batch.id), "dictionary_metadata")
+        return self._checked(Message(MessageHeader.DictionaryBatch, header, body, metadata))
 
     def _grown_to(self, batch: DictionaryBatch, body: Body | None) -> tuple[int, int]:
         """What a dictionary is decompressed to after a batch of it, and how large its bodies are."""

@@ -29,6 +29,10 @@ class WriteOptions:
             dictionary is written again as a whole.
         dictionary_ids: Path of a field (names with dots between) → id of its dictionary. Fields with
             one id share one dictionary, which is written once.
+        message_metadata: Custom metadata of the schema's message; that of the schema is
+            `Schema.metadata`.
+        dictionary_metadata: Dictionary id → custom metadata of its batches; looked up when one is
+            written.
         reader_limits: What readers accept. What goes over one of these limits is refused with a
             `LimitExceededError` that names it, as readers would refuse it later.
     """
@@ -38,6 +42,8 @@ class WriteOptions:
     alignment: Alignment = 64
     dictionary_deltas: bool | None = None
     dictionary_ids: Mapping[str, int] = field(default_factory=dict)
+    message_metadata: Mapping[bytes, bytes] | None = None
+    dictionary_metadata: Mapping[int, Mapping[bytes, bytes]] = field(default_factory=dict)
     reader_limits: Limits = DEFAULT_LIMITS
 
     def __post_init__(self) -> None:

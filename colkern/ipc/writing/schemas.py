@@ -17,6 +17,7 @@ from colkern.ipc.flatbuf.Endianness import Endianness
 from colkern.ipc.flatbuf.Type import Type
 from colkern.ipc.flatbuffer import Columns, Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.key_values import pairs_of
 
 _ID_END = 1 << 63
 
@@ -200,12 +201,13 @@ def pairs(metadata: Mapping[bytes, bytes] | None, argument: str) -> list[Record]
         return None
     if not isinstance(metadata, Mapping):
         raise TypeError(f"{argument}: expected a mapping, got {type(metadata).__name__}")
-    for part in chain.from_iterable(metadata.items()):
+    written = pairs_of(metadata)
+    for part in chain.from_iterable(written):
         if not isinstance(part, bytes):
             raise TypeError(
                 f"{argument}: expected keys and values of bytes, got {type(part).__name__}"
             )
-    return [{"key": key, "value": value} for key, value in metadata.items()] or None
+    return [{"key": key, "value": value} for key, value in written] or None
 
 
 def type_to_wire(type_: s.DataType) -> Record:

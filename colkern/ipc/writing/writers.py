@@ -22,7 +22,7 @@ from colkern.ipc.framing import FRONT_BYTES, MAGIC
 from colkern.ipc.limits import refused_by_readers
 from colkern.ipc.wire import BLOCK, FOOTER
 from colkern.ipc.writing.batch_messages import BatchMessages
-from colkern.ipc.writing.data import batches_of, with_schema
+from colkern.ipc.writing.data import batches_of, carried_options, with_schema
 from colkern.ipc.writing.messages import END_OF_STREAM, Message, write_message
 from colkern.ipc.writing.options import WriteOptions
 from colkern.ipc.writing.schemas import pairs
@@ -270,10 +270,12 @@ def write_stream(sink: Any, data: Any, **options: Any) -> None:
     Args:
         sink: A path, a binary file object, or a socket.
         data: A batch, an iterable of batches (at least one), a reader, or an object with Arrow's
-            PyCapsule interface.
+            PyCapsule interface. What a reader says of its messages (ids of dictionaries, custom
+            metadata of the schema's and dictionaries' messages) is written again.
         options: See `WriteOptions`.
     """
     schema, batches = with_schema(data)
+    options = {**carried_options(data), **options}
     with new_stream(sink, schema, **options) as writer:
         writer.write(batches)
 
@@ -286,5 +288,6 @@ def write_file(
     See `write_stream` and `new_file`.
     """
     schema, batches = with_schema(data)
+    options = {**carried_options(data), **options}
     with new_file(sink, schema, metadata=metadata, **options) as writer:
         writer.write(batches)

@@ -3,8 +3,8 @@
 A buffer is written from its back to its front, as FlatBuffers builders do: what a table refers to is
 there before the table is. Places are counted from the end of the buffer, which never moves.
 
-Written here and not through the library's builder: that one writes byte by byte in Python, which took
-8 s for a schema of 100,000 fields; this takes a fortieth of that.
+The library's builder writes byte by byte in Python: a schema of 100,000 fields took it 6 s, and takes 0.3 s
+here.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Writer:
         self._chunks: list[Any] = []
         self._size = 0
         self._vtables: dict[Any, int] = {}
-        # By identity; the records live for as long as the root of which they are a part.
-        self._shared: dict[int, int] = {}
+        # By identity, with the record, which keeps it from being another one's.
+        self._shared: dict[int, tuple[Record | Encoded, int]] = {}
         self._empty = 0
 
     def _put(self, data: bytes, alignment: int) -> int:
@@ -116,13 +116,14 @@ class Writer:
 
     def shared_table(self, table: Table, record: Record | Encoded) -> int:
         """As `table`, but a record that is met again, the very object, is written once."""
-        place = self._shared.get(id(record))
-        if place is None:
-            if isinstance(record, Encoded):
-                place = self._put(record.data, ALIGNMENT) - len(record.data) + record.place
-            else:
-                place = self.table(table, record)
-            self._shared[id(record)] = place
+        known = self._shared.get(id(record))
+        if known is not None:
+            return known[1]
+        if isinstance(record, Encoded):
+            place = self._put(record.data, ALIGNMENT) - len(record.data) + record.place
+        else:
+            place = self.table(table, record)
+        self._shared[id(record)] = record, place
         return place
 
     def tables(self, table: Table, records: Sequence[Record] | Columns) -> int:

@@ -9,6 +9,7 @@ here.
 
 from __future__ import annotations
 
+import operator
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -64,7 +65,7 @@ class Writer:
         self._size = 0
         self._vtables: dict[Any, int] = {}
         # By identity, with the record, which keeps it from being another one's.
-        self._shared: dict[int, tuple[Record | Encoded, int]] = {}
+        self._shared: dict[tuple[int, int], tuple[Record | Encoded, int]] = {}
         self._empty = 0
 
     def _put(self, data: bytes, alignment: int) -> int:
@@ -116,29 +117,31 @@ class Writer:
 
     def shared_table(self, table: Table, record: Record | Encoded) -> int:
         """As `table`, but a record that is met again, the very object, is written once."""
-        known = self._shared.get(id(record))
+        key = id(table), id(record)
+        known = self._shared.get(key)
         if known is not None:
             return known[1]
         if isinstance(record, Encoded):
             place = self._put(record.data, ALIGNMENT) - len(record.data) + record.place
         else:
             place = self.table(table, record)
-        self._shared[id(record)] = record, place
+        self._shared[key] = record, place
         return place
 
     def tables(self, table: Table, records: Sequence[Record] | Columns) -> int:
         """Write a vector of tables; returns where it stands."""
         if isinstance(records, Columns):
-            places = self._places_of(table, records)
+            places = self._places_of(table, records).tolist()
         else:
-            places = np.array([self.table(table, record) for record in records], np.int64)
+            places = [self.table(table, record) for record in records]
         count = len(places)
         if not count:
             # Of which there is one.
             self._empty = self._empty or self._put(_uint32(0), 4)
             return self._empty
         first = self._size + -self._size % 4 + 4 * count
-        self._put((first - 4 * np.arange(count) - places).astype("<u4").tobytes(), 4)
+        slots = range(first, first - 4 * count, -4)
+        self._put(struct.pack(f"<{count}I", *map(operator.sub, slots, places)), 4)
         return self._put(_uint32(count), 4)
 
     def _places_of(self, table: Table, columns: Columns) -> Places:

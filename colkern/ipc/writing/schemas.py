@@ -6,6 +6,7 @@ Columnar format 1.5: "Schema message", "Data Types".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain, count, repeat
 from typing import Any
 
@@ -236,10 +237,14 @@ def _field(field: WireField) -> Record:
     }
 
 
+_NOTHING: Record = {}
+
+
 def _no_parameters(_: Any) -> Record:
-    return {}
+    return _NOTHING
 
 
+@cache
 def _int(type_: s.Int) -> Record:
     return {"bitWidth": type_.bit_width, "is_signed": type_.signed}
 

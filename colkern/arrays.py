@@ -10,15 +10,17 @@ Columnar format 1.5: "Physical Memory Layout"; "Encapsulated message format" for
 from __future__ import annotations
 
 import builtins
-import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.forks import Lock
+from colkern.integers import integer
 from colkern.layouts import Extent, Layout, Role, layout
 from colkern.memory import HOST, Buffer, Device
+from colkern.names import PublicNames
 from colkern.schema import DataType, Dictionary, Field, Schema, same_type
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ UNKNOWN = -1
 _ALL_COLUMNS = -1
 
 
-class Array:
+class Array(PublicNames):
     """A column: `length` values of one type, from slot `offset` of its buffers on. Immutable.
 
     Args:
@@ -44,6 +46,7 @@ class Array:
         null_count: The number of nulls, or `UNKNOWN` (-1) to have it counted when asked for.
 
     Raises:
+        TypeError: If length, offset or null count is no integer.
         InvalidArrowError: If a count does not fit the layout, a child or the dictionary has another
             type (see `colkern.schema.same_type`), or a buffer is too small for `offset + length`
             slots. What only a look at the bytes can tell is left to `validate`.
@@ -82,6 +85,10 @@ class Array:
         offset: int = 0,
         null_count: int = UNKNOWN,
     ) -> None:
+        # On the way of every array, which most often has Python's own integers.
+        if not length.__class__ is offset.__class__ is null_count.__class__ is int:
+            length, offset = integer(length, "length"), integer(offset, "offset")
+            null_count = integer(null_count, "null_count")
         self.type = type
         self.layout: Layout = layout(type)
         self.length = length
@@ -286,9 +293,12 @@ class Array:
         """`length` values from `offset` on (all that follow, if None), in O(1); nothing is copied.
 
         Raises:
+            TypeError: If one of them is no integer.
             IndexError: If `offset` is negative or past the end, or `length` negative. A length that
                 reaches past the end is cut.
         """
+        offset = integer(offset, "offset")
+        length = None if length is None else integer(length, "length")
         if not 0 <= offset <= self.length or (length is not None and length < 0):
             raise IndexError(f"slice({offset}, {length}) of {self.length} values")
         count = self.length - offset if length is None else min(length, self.length - offset)
@@ -307,15 +317,21 @@ class Array:
         return part
 
     def __getitem__(self, key: int | builtins.slice) -> Any:
-        """One value as a Python object, or a slice with step 1 as an array."""
+        """One value as a Python object, or a slice with step 1 as an array.
+
+        Raises:
+            TypeError: If the key is neither an integer nor a slice.
+            IndexError: If there is no such value.
+        """
         if isinstance(key, slice):
             start, stop, step = key.indices(self.length)
             if step != 1:
                 raise ValueError("key: arrays are sliced with a step of 1; use take for others")
             return self.slice(start, max(stop - start, 0))
-        if not -self.length <= key < self.length:
-            raise IndexError(f"index {key} of {self.length} values")
-        return self.slice(key % self.length, 1).to_pylist()[0]
+        position = integer(key, "key")
+        if not -self.length <= position < self.length:
+            raise IndexError(f"index {position} of {self.length} values")
+        return self.slice(position % self.length, 1).to_pylist()[0]
 
     def __iter__(self) -> Iterator[Any]:
         """The values as Python objects, decoded in batches."""
@@ -426,7 +442,7 @@ class Array:
             raise AttributeError(str(error)) from None
 
 
-class RecordBatch:
+class RecordBatch(PublicNames):
     """Columns of one length under a schema. Columns may be decoded as late as when asked for.
 
     Args:
@@ -459,7 +475,9 @@ class RecordBatch:
     ) -> None:
         if len(columns) != len(schema):
             raise ValueError(f"columns: {len(columns)} arrays for {len(schema)} fields")
-        self.length = length if length is not None else (len(columns[0]) if columns else 0)
+        if length is None:
+            length = len(columns[0]) if columns else 0
+        self.length = integer(length, "length")
         if self.length < 0:
             raise ValueError(f"length: must not be negative, got {length}")
         for field, column in zip(schema, columns, strict=True):
@@ -470,7 +488,7 @@ class RecordBatch:
         self._load: Callable[[int], Array] | None = None
         self._load_many: Callable[[list[int]], list[Array]] | None = None
         # A lock for each column that is being made.
-        self._loading: dict[int, threading.Lock] = {}
+        self._loading: dict[int, Lock] = {}
 
     @classmethod
     def lazy(
@@ -511,7 +529,7 @@ class RecordBatch:
         return self._loaded(position) if column is None else column
 
     def _loaded(self, position: int) -> Array:
-        with self._loading.setdefault(position, threading.Lock()):
+        with self._loading.setdefault(position, Lock()):
             # Another thread may have made it meanwhile.
             column = self._columns[position]
             if column is None:
@@ -538,7 +556,7 @@ class RecordBatch:
     def columns(self) -> list[Array]:
         """All columns, decoded."""
         if self._load_many is not None:
-            with self._loading.setdefault(_ALL_COLUMNS, threading.Lock()):
+            with self._loading.setdefault(_ALL_COLUMNS, Lock()):
                 self._load_missing()
         return [self.column(i) if c is None else c for i, c in enumerate(self._columns)]
 
@@ -567,7 +585,14 @@ class RecordBatch:
         return self.length
 
     def slice(self, offset: int, length: int | None = None) -> RecordBatch:
-        """`length` rows from `offset` on; as lazy as this batch, and nothing is copied."""
+        """`length` rows from `offset` on; as lazy as this batch, and nothing is copied.
+
+        Raises:
+            TypeError: If one of them is no integer.
+            IndexError: If `offset` is negative or past the end, or `length` negative.
+        """
+        offset = integer(offset, "offset")
+        length = None if length is None else integer(length, "length")
         if not 0 <= offset <= self.length or (length is not None and length < 0):
             raise IndexError(f"slice({offset}, {length}) of {self.length} rows")
         count = self.length - offset if length is None else min(length, self.length - offset)
@@ -657,7 +682,7 @@ def _check_column(field: Field, column: Array, length: int) -> None:
         raise InvalidArrowError(f"{column.length} values in {length} rows", place=field.name)
 
 
-class RecordBatchStream:
+class RecordBatchStream(PublicNames):
     """A schema and an iterator over batches of it; can be consumed once.
 
     Args:

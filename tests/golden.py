@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from pathlib import Path
 
@@ -33,4 +34,25 @@ def golden_files(*patterns: str) -> list[object]:
     if not paths:
         reason = f"no file below ARROW_TEST_DATA matches {' or '.join(patterns)}"
         return [pytest.param(None, marks=pytest.mark.skip(reason=reason))]
-    return [pytest.param(path, id=path.relative_to(folder).as_posix()) for path in paths]
+    return [
+        pytest.param(path, id=path.relative_to(folder).as_posix(), marks=_missing_codec(path))
+        for path in paths
+    ]
+
+
+def _missing_codec(path: Path) -> list[pytest.MarkDecorator]:
+    """Skips a file whose codec's package is not installed, as on a GPU's machine."""
+    packages = {"lz4": "lz4", "zstd": "zstandard"}
+    return [
+        pytest.mark.skip(reason=f"the package {package} is not installed")
+        for codec, package in packages.items()
+        if codec in path.stem and not is_installed(package)
+    ]
+
+
+def is_installed(package: str) -> bool:
+    """Whether a package can be imported."""
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ImportError:
+        return False

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import pickle
 from collections.abc import Callable
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from arrow_oracle import type_of
 
+import colkern as ck
 from colkern import schema as s
 from colkern.errors import InvalidArrowError
 
@@ -123,7 +125,6 @@ def test_parameters_out_of_range_are_named(make: Callable[[], object], message: 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: s.field("a", "int8"),  # type: ignore[arg-type]
         lambda: s.list_(int),  # type: ignore[arg-type]
         lambda: s.struct({"a": None}),  # type: ignore[dict-item]
         lambda: s.dictionary(s.utf8(), s.utf8()),  # type: ignore[arg-type]
@@ -132,6 +133,78 @@ def test_parameters_out_of_range_are_named(make: Callable[[], object], message: 
 def test_what_is_no_type_is_refused(make: Callable[[], object]) -> None:
     with pytest.raises(TypeError):
         make()
+
+
+TYPE_ARGUMENTS = {
+    "field": lambda given: s.field("a", given).type,
+    "Field": lambda given: s.Field("a", given).type,
+    "schema": lambda given: ck.schema([("a", given)]).types[0],
+    "list_": lambda given: s.list_(given).value_type,
+    "struct": lambda given: s.struct({"a": given}).fields[0].type,
+    "map_": lambda given: s.map_("string", given).item_field.type,
+    "dictionary": lambda given: s.dictionary("int8", given).value_type,
+    "run_end_encoded": lambda given: s.run_end_encoded("int16", given).value_type,
+    "sparse_union": lambda given: s.sparse_union([("a", given)]).fields[0].type,
+    "extension": lambda given: s.extension("x", given).storage_type,
+    "array": lambda given: ck.array([1], given).type,
+    "nulls": lambda given: ck.nulls(1, given).type,
+    "cast": lambda given: ck.cast(ck.array([1]), given).type,
+    "Builder": lambda given: ck.Builder(given).type,
+}
+
+
+@pytest.mark.parametrize("argument", TYPE_ARGUMENTS)
+def test_a_type_argument_is_a_type_a_name_or_another_librarys_type(argument: str) -> None:
+    made = TYPE_ARGUMENTS[argument]
+    assert made(s.int32()) == made("int32") == made(pa.int32()) == s.int32()
+    with pytest.raises(TypeError, match=r"int32 is a function .*: int32\(\)"):
+        made(s.int32)
+    with pytest.raises(ValueError, match="no data type has the name 'int33'"):
+        made("int33")
+    with pytest.raises(TypeError, match="expected a data type"):
+        made(int)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("null", "bool", "boolean", "int8", "uint64", "halffloat", "float16", "float"),
+        *("float32", "double", "float64", "string", "utf8", "str", "large_string", "large_utf8"),
+        *("binary", "large_binary", "string_view", "binary_view", "date32", "date64"),
+        *("date32[day]", "date64[ms]", "time32[s]", "time64[ns]", "timestamp[us]", "duration[ms]"),
+        "month_day_nano_interval",
+    ],
+)
+def test_names_of_types_are_those_of_pyarrow(name: str) -> None:
+    assert s.as_type(name) == s.as_type(pa.field("a", name).type)
+
+
+FIELDS = [s.field("a", s.int8()), s.field("b", s.utf8())]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        FIELDS,
+        tuple(FIELDS),
+        iter(FIELDS),
+        [("a", s.int8()), ["b", "string"]],
+        {"a": "int8", "b": s.utf8()},
+        [pa.field("a", pa.int8()), s.field("b", "utf8")],
+        pa.schema({"a": pa.int8(), "b": pa.string()}),
+        s.Schema(FIELDS),
+    ],
+)
+def test_a_schema_of_what_people_write(fields: Any) -> None:
+    assert ck.schema(fields) == s.Schema(FIELDS)
+
+
+@pytest.mark.parametrize(
+    "fields", [["a"], "ab", [1], 1, None, [("a", s.int8(), True)], [(1, s.int8())]]
+)
+def test_what_makes_no_schema_is_refused(fields: Any) -> None:
+    with pytest.raises(TypeError, match=r"expected (fields|a field|the name)"):
+        ck.schema(fields)
 
 
 def test_fields_of_nested_types_are_those_of_the_children() -> None:

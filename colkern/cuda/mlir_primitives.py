@@ -27,6 +27,16 @@ def greatest(left: Any, right: Any) -> Any:
     return left if left > right else right
 
 
+def product(left: Any, right: Any) -> Any:
+    """`left * right`; numba-cuda-mlir may fuse it with what it is added to."""
+    return left * right
+
+
+def rounded(value: Any) -> Any:
+    """A number as it is."""
+    return value
+
+
 def _of_words(compute: Callable[..., Any]) -> Callable[..., Any]:
     """How an intrinsic of uint64 alone is lowered, by what computes its value from theirs."""
 

@@ -50,6 +50,16 @@ class Thread:
         barrier.wait(_LONGEST_WAIT)
 
 
+def product(left: Any, right: Any) -> Any:
+    """`left * right`."""
+    return left * right
+
+
+def rounded(value: Any) -> Any:
+    """A number as it is."""
+    return value
+
+
 def address_of(array: Any, position: Any) -> Any:
     """The address of item `position` of an array."""
     return uint64(int(array.ctypes.data) + int(position) * array.itemsize)

@@ -31,6 +31,10 @@ class Hello(NamedTuple):
         return hmac.compare_digest(self.token, token)
 
 
+UNKNOWN = Hello(b"", b"")
+"""A client that has not said hello."""
+
+
 def parse_hello(data: Any) -> Hello:
     """The client of a frame; raises `InvalidArrowError` if it is none."""
     data = bytes(data)

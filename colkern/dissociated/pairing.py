@@ -5,20 +5,14 @@ from __future__ import annotations
 import threading
 from typing import Generic, TypeVar
 
-First = TypeVar("First")
 Result = TypeVar("Result")
 Key = tuple[bytes, bytes]
 
 
-class Half(Generic[First, Result]):
-    """What a client has asked at one of the services.
+class Half(Generic[Result]):
+    """A client that has asked at one of the services."""
 
-    Args:
-        asked: What it has asked.
-    """
-
-    def __init__(self, asked: First) -> None:
-        self.asked = asked
+    def __init__(self) -> None:
         self._event = threading.Event()
         self._result: Result | None = None
 
@@ -38,32 +32,28 @@ class Half(Generic[First, Result]):
         return self._result
 
 
-class Pairing(Generic[First, Result]):
+class Pairing(Generic[Result]):
     """The halves that wait for their other half."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: dict[tuple[Key, str], Half[First, Result]] = {}
+        self._waiting: dict[tuple[Key, int], Half[Result]] = {}
 
-    def other_or_wait(
-        self, key: Key, role: str, other: str, asked: First
-    ) -> tuple[Half[First, Result], bool]:
+    def other_or_wait(self, key: Key, role: int) -> tuple[Half[Result], bool]:
         """The other half, and True; or, if it has not come, the half that waits for it from here on.
 
         Args:
             key: Which client, and what it asks for.
-            role: At which service it has asked.
-            other: The other one.
-            asked: What it has asked.
+            role: At which service it has asked: 0 or 1.
         """
         with self._lock:
-            waiting = self._waiting.pop((key, other), None)
+            waiting = self._waiting.pop((key, 1 - role), None)
             if waiting is not None:
                 return waiting, True
-            half = self._waiting[key, role] = Half(asked)
+            half = self._waiting[key, role] = Half()
             return half, False
 
-    def forget(self, key: Key, role: str, half: Half[First, Result]) -> bool:
+    def forget(self, key: Key, role: int, half: Half[Result]) -> bool:
         """A half waits no more; whether it did, since nobody has asked at the other service."""
         with self._lock:
             if self._waiting.get((key, role)) is not half:

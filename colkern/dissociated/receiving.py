@@ -178,6 +178,8 @@ class ReceivedMessages:
         elif frame.kind is not FrameKind.HEARTBEAT:
             if frame.descriptor is not None:
                 os.close(frame.descriptor)
+            if frame.kind is FrameKind.SEGMENT:
+                raise _no_way_to_locations()
             raise InvalidArrowError(
                 f"a {frame.kind.name.lower()} frame, which does not belong on this connection"
             )
@@ -197,8 +199,9 @@ class ReceivedMessages:
         if self._timeout is None or now - self._server_waits_since < self._timeout:
             return
         raise LimitExceededError(
-            f"the server waits for {self._frees.in_use} bodies that are in use here; let go of batches, "
-            "or raise Bounds.outstanding_bytes of the server"
+            f"the server waits for {self._frees.in_use} bodies that are in use here, and "
+            f"{self._stream.missing()} has not come; let go of batches, or raise "
+            "Bounds.outstanding_bytes of the server"
         )
 
     def _timed_out(self, whence: str = "") -> StreamError:
@@ -227,9 +230,7 @@ class ReceivedMessages:
     def _scattered(self, record: Record, body: BodyLocations) -> ScatteredBody:
         reach = self._reach
         if reach is None:
-            raise InvalidArrowError(
-                "locations of a server that shares no memory, or whose URI has no free_data"
-            )
+            raise _no_way_to_locations()
         buffers = buffers_of(record)
         offsets = buffers["offset"][buffers["length"] > 0].tolist()
         reached = reach.buffers(body, self._frees)
@@ -247,6 +248,12 @@ def _is_compressed(record: Record) -> bool:
     if record["header_type"] == MessageHeader.DictionaryBatch:
         header = header["data"] or {"compression": None}
     return header["compression"] is not None
+
+
+def _no_way_to_locations() -> InvalidArrowError:
+    return InvalidArrowError(
+        "locations of a server that shares no memory, or whose URI has no free_data"
+    )
 
 
 def _closed_meanwhile() -> StreamError:

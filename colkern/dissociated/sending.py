@@ -1,4 +1,4 @@
-"""One stream on its way to one client: metadata over one connection, bodies over the same or another.
+"""One stream on its way to one client over one connection: metadata, bodies, or both.
 
 Dissociated IPC protocol: "Server Sequence".
 """
@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated.bodies import SeparateBuffers
@@ -25,6 +26,9 @@ from colkern.ipc.writing.messages import Body, Message
 from colkern.ipc.writing.options import WriteOptions
 
 _FAILURE_BYTES = 4096
+
+Streams = Literal["both", "metadata", "bodies"]
+"""What of each message goes over a connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,57 +50,71 @@ class StreamOptions:
     first_sequence: int = 0
 
 
+def messages_of(source: RecordBatchStream, options: StreamOptions) -> Iterator[Message]:
+    """The messages of a stream: its schema's, then those of each batch."""
+    new_body: Callable[[], Body] | None = None
+    if options.body_type is BodyType.LOCATIONS:
+        new_body = partial(SeparateBuffers, options.options.alignment)
+    messages = BatchMessages(
+        source.schema, options.options, deltas=False, may_replace=True, new_body=new_body
+    )
+    yield messages.of_schema()
+    for batch in source:
+        yield from messages.of_batch(batch)
+
+
 class Sending:
     """The server's side of one stream.
 
-    `run` sends, in a thread of its own; `receive` is called by whoever receives from the client. A
-    connection that a server does not have, since another server has that stream, is None.
+    `run` sends, in a thread of its own; `receive` is called by whoever receives from the client.
 
     Args:
-        metadata: Where metadata goes.
-        bodies: Where bodies go, and frees come from.
-        announcer: How memory is announced there.
+        connection: Where messages go, and frees come from.
+        streams: Which of a message goes there.
+        announcer: How memory is announced there; None if bodies are packed, or do not go there.
         stream: The state of the protocol, which has seen the request.
         options: How to send.
         traffic: What counts bytes of bodies.
+        leave: What else to do when the client has gone.
     """
 
     def __init__(
         self,
-        metadata: Connection | None,
-        bodies: Connection | None,
+        connection: Connection,
+        streams: Streams,
         announcer: Announcer | None,
         stream: ServerStream,
         options: StreamOptions,
         traffic: Traffic,
+        leave: Callable[[], None] = lambda: None,
     ) -> None:
-        self._metadata = metadata
-        self._bodies = bodies
+        self._connection = connection
+        self._streams = streams
         self._announcer = announcer
         self._stream = stream
         self._options = options
         self._traffic = traffic
+        self._leave = leave
         self._changed = threading.Condition()
-        # Without bodies nothing is freed.
-        self._freeing = metadata if bodies is None else bodies
-        self._is_left = False
         self._is_gone = False
         self._is_waiting = False
         self._is_announcing = False
 
-    def run(self, open_source: Callable[[], RecordBatchStream]) -> None:
+    def run(self, open_messages: Callable[[], Iterator[Message]]) -> None:
         """Send all of a source, and wait until the client has freed what was announced.
 
-        What the source raises ends the stream, and is told to the client.
+        What the source raises ends the stream, and is told to the client. Until all is freed, the
+        connection stays open in this direction, too: for what is wrong with a message that frees.
         """
         try:
-            self._send_stream(open_source())
+            self._send_stream(open_messages())
         except BaseException as error:  # noqa: BLE001 - whatever a source raises, and the connection
             self._fail(_told(error))
-        for connection in self._connections():
-            connection.finish()
+        self._leave()
         with self._changed:
+            self._is_waiting = self._stream.is_holding
             self._changed.wait_for(lambda: self._is_gone or not self._stream.is_holding)
+        self._connection.finish()
 
     def receive(self, frame: Frame) -> None:
         """A frame of the client.
@@ -110,19 +128,14 @@ class Sending:
             self._stream.receive(frame.tag, frame.data)
             self._changed.notify_all()
 
-    def disconnected(self, connection: Connection) -> None:
-        """A connection has ended: nothing more is sent to the client.
-
-        It still has what was announced to it, until the connection ends over which it frees.
-        """
+    def disconnected(self) -> None:
+        """The connection has ended: nothing more is sent, and nothing is kept for the client."""
         with self._changed:
-            self._is_left = True
-            if connection is self._freeing:
-                self._is_gone = True
-                self._let_go()
+            self._is_gone = True
+            self._let_go()
             self._changed.notify_all()
-        for each in self._connections() if connection is self._freeing else [connection]:
-            each.close()
+        self._leave()
+        self._connection.close()
 
     @property
     def outstanding_bytes(self) -> int:
@@ -131,35 +144,20 @@ class Sending:
 
     def _fail(self, reason: str) -> None:
         data = encode_failure(reason)
-        for connection in self._connections():
-            with contextlib.suppress(OSError):
-                connection.send(FrameKind.FAILURE, len(data), [data])
+        with contextlib.suppress(OSError):
+            self._connection.send(FrameKind.FAILURE, len(data), [data])
 
     def beat(self) -> None:
         """Tell the client that the server is alive, or that it waits for it."""
         kind = FrameKind.WAITING if self._is_waiting else FrameKind.HEARTBEAT
-        for connection in self._connections():
-            connection.try_send(kind, b"")
+        self._connection.try_send(kind, b"")
 
-    def _connections(self) -> list[Connection]:
-        both = [self._metadata, self._bodies]
-        return list({id(each): each for each in both if each is not None}.values())
-
-    def _send_stream(self, source: RecordBatchStream) -> None:
-        options = self._options
-        new_body: Callable[[], Body] | None = None
-        if options.body_type is BodyType.LOCATIONS:
-            new_body = partial(SeparateBuffers, options.options.alignment)
-        messages = BatchMessages(
-            source.schema, options.options, deltas=False, may_replace=True, new_body=new_body
-        )
-        self._send(messages.of_schema())
-        for batch in source:
-            for message in messages.of_batch(batch):
-                self._send(message)
+    def _send_stream(self, messages: Iterator[Message]) -> None:
+        for message in messages:
+            self._send(message)
         end = self._stream.end()
-        if self._metadata is not None:
-            self._metadata.send(FrameKind.MESSAGE, len(end), [end])
+        if self._streams != "bodies":
+            self._connection.send(FrameKind.MESSAGE, len(end), [end])
 
     def _send(self, message: Message) -> None:
         with self._changed:
@@ -170,24 +168,24 @@ class Sending:
             step(message, sequence)
 
     def _send_metadata(self, message: Message, sequence: int) -> None:
-        if self._metadata is None:
+        if self._streams == "bodies":
             return
         parts = [metadata_prefix(sequence), message.encode()]
-        self._metadata.send(FrameKind.MESSAGE, sum(map(len, parts)), parts)
+        self._connection.send(FrameKind.MESSAGE, sum(map(len, parts)), parts)
 
     def _send_body(self, message: Message, sequence: int) -> None:
         body = message.body
-        if self._bodies is None or body is None:
+        if self._streams == "metadata" or body is None:
             return
         if isinstance(body, SeparateBuffers):
-            self._announce(self._bodies, body, sequence)
+            self._announce(body, sequence)
             return
         with body.chunks() as chunks:
             tag = body_tag(sequence, BodyType.PACKED)
-            self._bodies.send(FrameKind.TAGGED, body.size, chunks, tag)
+            self._connection.send(FrameKind.TAGGED, body.size, chunks, tag)
         self._traffic.packed_bytes += body.size
 
-    def _announce(self, connection: Connection, body: SeparateBuffers, sequence: int) -> None:
+    def _announce(self, body: SeparateBuffers, sequence: int) -> None:
         assert self._announcer is not None
         size = sum(buffer.size for buffer in body.buffers)
         self._wait_until_it_may_announce(size)
@@ -205,14 +203,14 @@ class Sending:
         self._traffic.placed_bytes += placed
         data = locations.encode()
         tag = body_tag(sequence, BodyType.LOCATIONS)
-        connection.send(FrameKind.TAGGED, len(data), [data], tag)
+        self._connection.send(FrameKind.TAGGED, len(data), [data], tag)
 
     def _wait_until_it_may_announce(self, size: int) -> None:
         with self._changed:
             self._is_waiting = True
-            self._changed.wait_for(lambda: self._is_left or self._stream.may_announce(size))
+            self._changed.wait_for(lambda: self._is_gone or self._stream.may_announce(size))
             self._is_waiting = False
-            if self._is_left:
+            if self._is_gone:
                 raise BrokenPipeError("the client has gone")
             self._is_announcing = True
 

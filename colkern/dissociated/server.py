@@ -6,18 +6,26 @@ Dissociated IPC protocol: "Server Sequence".
 from __future__ import annotations
 
 import contextlib
+import errno
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from colkern.closing import Closing
-from colkern.dissociated.hello import Hello, parse_hello
+from colkern.dissociated.hello import UNKNOWN, Hello, parse_hello
 from colkern.dissociated.pairing import Pairing
 from colkern.dissociated.protocol.server import ServerStream
-from colkern.dissociated.sending import Sending, StreamOptions, encode_failure
+from colkern.dissociated.sending import (
+    Sending,
+    StreamOptions,
+    Streams,
+    encode_failure,
+    messages_of,
+)
+from colkern.dissociated.sharing import SharedMessages
 from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import (
@@ -28,9 +36,9 @@ from colkern.dissociated.transports.connection import (
     Transport,
 )
 from colkern.dissociated.uri import ServiceUri
-from colkern.errors import ColkernError, InvalidArrowError
+from colkern.errors import ColkernError, InvalidArrowError, StreamError
+from colkern.ipc.writing.messages import Message
 
-Streams = Literal["both", "metadata", "bodies"]
 _JOIN_SECONDS = 5.0
 _TELLING_SECONDS = 0.5
 _UNTIL_NEXT_TRY = 0.002
@@ -93,7 +101,7 @@ class Server(Closing):
         self._asking: dict[Connection, float] = {}
         self._sendings: dict[Sending, Traffic] = {}
         self._finished = Traffic()
-        self._pairing: Pairing[_Asked, Sending] = Pairing()
+        self._pairing: Pairing[SharedMessages] = Pairing()
         self._closed = threading.Event()
         self._threads: set[threading.Thread] = set()
         for service in services:
@@ -112,7 +120,10 @@ class Server(Closing):
 
     @property
     def num_streams(self) -> int:
-        """How many streams are under way, those whose client has memory to free included."""
+        """How many streams are under way, those whose client has memory to free included.
+
+        A client of two services has two.
+        """
         with self._lock:
             return len(self._sendings)
 
@@ -237,7 +248,7 @@ class Server(Closing):
             pass
         finally:
             if sending is not None:
-                sending.disconnected(connection)
+                sending.disconnected()
             connection.close()
             with self._lock:
                 self._connections.discard(connection)
@@ -261,76 +272,101 @@ class Server(Closing):
             time.sleep(_UNTIL_NEXT_TRY)
 
     def _asked(self, service: Service, connection: Connection) -> _Asked:
-        """Wait for a client to say hello and ask; raises if it does not, or must not."""
-        hello = parse_hello(self._first(connection, FrameKind.HELLO).data)
+        """Wait for a client to ask, and to say hello before; raises if it does not, or must not.
+
+        The protocol itself has no hello: who needs no token, and has one connection, may leave it out.
+        """
+        frame, hello = self._first(connection), UNKNOWN
+        says_hello = frame.kind is FrameKind.HELLO
+        if says_hello:
+            hello = parse_hello(frame.data)
         if not hello.is_admitted(self._token):
             raise InvalidArrowError("the client's token is not the server's")
+        if says_hello:
+            frame = self._first(connection)
+        if frame.kind is not FrameKind.TAGGED:
+            raise InvalidArrowError(
+                f"a {frame.kind.name.lower()} frame where a client sends a tagged one, the request"
+            )
+        if not says_hello and len(self._services) > 1:
+            raise InvalidArrowError(
+                "a client of two services says hello first: that tells which connections are its own"
+            )
         uri, options = service.uri, self._options
         stream = ServerStream(
             uri.want_data, uri.free_data, options.bounds, first_sequence=options.first_sequence
         )
-        frame = self._first(connection, FrameKind.TAGGED)
         identifier = stream.receive(frame.tag, frame.data)
         assert identifier is not None
         return _Asked(service, connection, stream, hello, identifier)
 
-    def _first(self, connection: Connection, kind: FrameKind) -> Frame:
+    def _first(self, connection: Connection) -> Frame:
         frame = connection.receive(self._timeout)
         if frame is None:
             raise ConnectionResetError("the client has gone before it asked for data")
-        if frame.kind is not kind:
-            raise InvalidArrowError(
-                f"a {frame.kind.name.lower()} frame where a client sends a {kind.name.lower()} one"
-            )
         return frame
 
     def _sending_for(self, asked: _Asked) -> Sending:
         """The stream that a client has asked for; with two services, once it has asked at both."""
-        streams = asked.service.streams
         if len(self._services) == 1:
-            metadata = None if streams == "bodies" else asked
-            bodies = None if streams == "metadata" else asked
-            return self._sending(metadata, bodies, asked)
-        other: Streams = "bodies" if streams == "metadata" else "metadata"
-        key = asked.hello.client, asked.identifier
-        half, is_other = self._pairing.other_or_wait(key, streams, other, asked)
-        if not is_other:
-            try:
-                return half.result(self._timeout)
-            except TimeoutError:
-                if self._pairing.forget(key, streams, half):
-                    raise
-                # It has asked there in the last moment.
-                return half.result(self._timeout)
-        pair = {streams: asked, other: half.asked}
-        sending = self._sending(pair["metadata"], pair["bodies"], pair["bodies"])
-        half.found(sending)
-        return sending
-
-    def _sending(self, metadata: _Asked | None, bodies: _Asked | None, main: _Asked) -> Sending:
-        announcer = None
-        if bodies is not None:
-            service = bodies.service
-            announcer = service.transport.announcer(
-                bodies.connection, service.listener.remote_handle
+            catalogue, options = self._catalogue, self._options
+            return self._sending(
+                asked, lambda: messages_of(catalogue.open(asked.identifier), options)
             )
+        role = int(asked.service is self._services[1])
+        shared = self._shared(asked, role)
+        return self._sending(asked, partial(shared.messages, role), partial(shared.leave, role))
+
+    def _shared(self, asked: _Asked, role: int) -> SharedMessages:
+        """What a client has asked for at both services; waits until it has."""
+        key = asked.hello.client, asked.identifier
+        half, is_other = self._pairing.other_or_wait(key, role)
+        if is_other:
+            half.found(
+                SharedMessages(partial(self._opened, asked.identifier), self._options.bounds)
+            )
+        try:
+            return half.result(self._timeout)
+        except TimeoutError:
+            if self._pairing.forget(key, role, half):
+                raise
+            # It has asked there in the last moment.
+            return half.result(self._timeout)
+
+    def _opened(self, identifier: bytes) -> list[Iterator[Message]]:
+        streams = self._catalogue.open_for_two(identifier)
+        return [messages_of(stream, self._options) for stream in streams]
+
+    def _sending(
+        self,
+        asked: _Asked,
+        open_messages: Callable[[], Iterator[Message]],
+        leave: Callable[[], None] = lambda: None,
+    ) -> Sending:
+        service, connection = asked.service, asked.connection
+        announcer = None
+        if service.streams != "metadata":
+            announcer = service.transport.announcer(connection, service.listener.remote_handle)
         traffic = Traffic()
         sending = Sending(
-            None if metadata is None else metadata.connection,
-            None if bodies is None else bodies.connection,
-            announcer,
-            main.stream,
-            self._options,
-            traffic,
+            connection, service.streams, announcer, asked.stream, self._options, traffic, leave
         )
         with self._lock:
             self._sendings[sending] = traffic
-        self._start(partial(self._send, sending, main.identifier), "send")
+        try:
+            self._start(partial(self._send, sending, open_messages), "send")
+        except RuntimeError as error:
+            with self._lock:
+                del self._sendings[sending]
+            leave()
+            raise StreamError(
+                errno.EAGAIN, f"no thread for this client ({error}); try again later"
+            ) from None
         return sending
 
-    def _send(self, sending: Sending, identifier: bytes) -> None:
+    def _send(self, sending: Sending, open_messages: Callable[[], Iterator[Message]]) -> None:
         try:
-            sending.run(lambda: self._catalogue.open(identifier))
+            sending.run(open_messages)
         finally:
             with self._lock:
                 traffic = self._sendings.pop(sending)

@@ -10,8 +10,8 @@ import secrets
 from typing import Any, Literal
 
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
-from colkern.dissociated.sending import StreamOptions
-from colkern.dissociated.server import Server, Service, Streams
+from colkern.dissociated.sending import StreamOptions, Streams
+from colkern.dissociated.server import Server, Service
 from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.tags import BodyType
 from colkern.dissociated.transports import transport_of
@@ -56,10 +56,11 @@ def serve(
         uri: Where: `tcp://host:port`, `unix:///path`, `unix://@name`, `shm:///path`, `shm://@name`,
             `cuda:///path`, `cuda://@name`, `ucx://host:port` or `inproc://name`. What is left out is
             chosen. Tags may be given as parameters.
-        data_uri: A second service, for bodies; clients ask at both. None for one service for all.
+        data_uri: A second service, for bodies; clients ask at both, and may read either stream first.
+            None for one service for all.
         streams: Which streams clients get, if the others are served elsewhere, from equal batches.
         bodies: "packed", or "locations" where memory can be shared; None for what the transport is for.
-        bodies_first: Whether a body is sent before its metadata.
+        bodies_first: Whether a body is sent before its metadata, where both share a connection.
         token: What clients must have, too.
         remote: Whether other machines may connect; that needs a token.
         timeout: How many seconds a client may take to ask, or to ask at the other service.

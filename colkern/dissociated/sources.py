@@ -47,7 +47,9 @@ class Catalogue:
             ValueError: If the source gives its batches once, and another client has them.
             Exception: Whatever the source raises.
         """
-        source = self._find(identifier)
+        return self._opened(self._find(identifier))
+
+    def _opened(self, source: Source) -> RecordBatchStream:
         if isinstance(source, str | os.PathLike):
             return _opened_file(source, self._limits)
         if self._is_asked_again and _gives_once(source):
@@ -59,6 +61,25 @@ class Catalogue:
                 self._taken[id(source)] = source
         schema, batches = with_schema(source)
         return RecordBatchStream(schema, batches)
+
+    def open_for_two(self, identifier: bytes) -> list[RecordBatchStream]:
+        """The batches of an identifier for two streams: twice, or once if only that gives the same twice.
+
+        A file is mapped once for both, whatever takes its place meanwhile.
+
+        Raises:
+            KeyError: As `open`.
+            ValueError: As `open`.
+            Exception: Whatever the source raises.
+        """
+        source = self._find(identifier)
+        if isinstance(source, str | os.PathLike):
+            mapped = _mapped_file(source)
+            if mapped is not None:
+                return [_opened_bytes(mapped, self._limits) for _ in range(2)]
+        elif _is_of_batches(source):
+            return [RecordBatchStream(*with_schema(source)) for _ in range(2)]
+        return [self._opened(source)]
 
     def schema(self, identifier: bytes) -> Schema:
         """The schema of an identifier's batches; the source is not taken.
@@ -145,10 +166,22 @@ def _gives_once(source: Source) -> bool:
 
 def _opened_file(path: str | os.PathLike[str], limits: Limits) -> RecordBatchStream:
     """A file, mapped so that its buffers can be announced where they are."""
+    mapped = _mapped_file(path)
+    return _opened_bytes(path if mapped is None else mapped, limits)
+
+
+def _mapped_file(path: str | os.PathLike[str]) -> Buffer | None:
     segment = Segment.of_file(path)
-    if segment is None:
-        reader = open_ipc(path, limits=limits)
-    else:
-        bytes_ = SEGMENTS.add(segment).bytes()
-        reader = open_ipc(Buffer.of_read_only(bytes_), limits=limits)
+    return None if segment is None else Buffer.of_read_only(SEGMENTS.add(segment).bytes())
+
+
+def _opened_bytes(data: Buffer | str | os.PathLike[str], limits: Limits) -> RecordBatchStream:
+    reader = open_ipc(data, limits=limits)
     return RecordBatchStream(reader.schema, reader)
+
+
+def _is_of_batches(source: Source) -> bool:
+    """Whether it is batches, which are the same each time; other iterables need not be."""
+    if isinstance(source, list | tuple):
+        return all(isinstance(batch, RecordBatch) for batch in source)
+    return isinstance(source, RecordBatch)

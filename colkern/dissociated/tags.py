@@ -11,7 +11,7 @@ from colkern.dissociated.sequences import SEQUENCE_MASK
 from colkern.errors import InvalidArrowError, UnsupportedError
 
 _TYPE_SHIFT = 56
-_RESERVED = ((1 << _TYPE_SHIFT) - 1) & ~SEQUENCE_MASK
+_LOCATIONS_SHIFTED_BY_55 = 1 << 55
 
 
 class BodyType(IntEnum):
@@ -29,16 +29,18 @@ def body_tag(sequence: int, body_type: BodyType) -> int:
 
 
 def parse_body_tag(tag: int) -> tuple[int, BodyType]:
-    """The sequence number and the type of the body.
+    """The sequence number and the type of the body; reserved bits (32 to 55) are passed over.
 
     Raises:
-        InvalidArrowError: If one of the reserved bits 32 to 55 is set.
+        InvalidArrowError: If a server shifts the type by 55, as the specification's diagrams do: its
+            locations would be taken for a packed body.
         UnsupportedError: If there is no such type.
     """
     sequence = tag & SEQUENCE_MASK
-    if tag & _RESERVED:
+    if tag & ~SEQUENCE_MASK == _LOCATIONS_SHIFTED_BY_55:
         raise InvalidArrowError(
-            f"tag {tag:#018x} has reserved bits (32 to 55) set", place=f"body of message {sequence}"
+            f"tag {tag:#018x} has a type that is shifted by 55 bits; it belongs in bits 56 to 63",
+            place=f"body of message {sequence}",
         )
     number = tag >> _TYPE_SHIFT
     try:

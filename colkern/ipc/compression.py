@@ -8,6 +8,7 @@ Columnar format 1.5: "Compression".
 
 from __future__ import annotations
 
+import importlib
 import struct
 import threading
 from collections.abc import Callable
@@ -38,7 +39,26 @@ _ZSTD_SMALLEST_BLOCK = 4
 # How much is decompressed at a time where it has to be copied.
 _PIECE = 1 << 18
 
+_LZ4, _ZSTD = "lz4.frame", "zstandard"
+"""The modules of the codecs' libraries."""
+
 _local = threading.local()
+
+
+def codec_library(module: str) -> Any:
+    """The library of a codec: `lz4.frame` or `zstandard`; imported when a codec is first needed.
+
+    Raises:
+        UnsupportedError: If it cannot be imported, with the package to install.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise UnsupportedError(
+            f"compressed buffers: the package {package} cannot be imported ({error}); "
+            f"pip install {package}"
+        ) from None
 
 
 class Budget:
@@ -102,6 +122,7 @@ class Codec:
     Args:
         name: The codec's name, for messages.
         number: Its `CompressionType` value.
+        library: The module of its library.
         open: `(frame, size) -> Decoder`: for a frame that is stated to hold so many bytes.
         most: How many bytes a frame of so many bytes can hold at most.
         encode: `(bytes, level) -> frame`.
@@ -111,6 +132,7 @@ class Codec:
 
     name: str
     number: int
+    library: str
     open: Callable[[Any, int], Decoder]
     most: Callable[[int], int]
     encode: Callable[[Any, int], Any]
@@ -239,10 +261,9 @@ class Frame:
 
 class _Lz4Decoder:
     def __init__(self, frame: Any, size: int) -> None:
-        import lz4.frame
-
-        self._decompress = lz4.frame.decompress_chunk
-        self._context = lz4.frame.create_decompression_context()
+        lz4_frame = codec_library(_LZ4)
+        self._decompress = lz4_frame.decompress_chunk
+        self._context = lz4_frame.create_decompression_context()
         self._frame = frame
         self._size = size
         self._taken = 0
@@ -284,8 +305,7 @@ class _Lz4Decoder:
 
 class _ZstdDecoder:
     def __init__(self, frame: Any, size: int) -> None:
-        import zstandard
-
+        zstandard = codec_library(_ZSTD)
         self._damage = zstandard.ZstdError
         decompressor = getattr(_local, "zstd", None)
         if decompressor is None:
@@ -313,21 +333,19 @@ class _ZstdDecoder:
 
 
 def _to_lz4(data: Any, level: int) -> Any:
-    import lz4.frame
-
+    lz4_frame = codec_library(_LZ4)
     # Independent blocks, so that a reader may decode them side by side. Smaller ones would cost a fifth
     # of what compressing text saves.
-    return lz4.frame.compress(
+    return lz4_frame.compress(
         data,
         compression_level=level,
-        block_size=lz4.frame.BLOCKSIZE_MAX256KB,
+        block_size=lz4_frame.BLOCKSIZE_MAX256KB,
         block_linked=False,
     )
 
 
 def _to_zstd(data: Any, level: int) -> Any:
-    import zstandard
-
+    zstandard = codec_library(_ZSTD)
     compressors = _local.__dict__.setdefault("compressors", {})
     if level not in compressors:
         # A compressor serves one thread at a time.
@@ -341,6 +359,7 @@ _CODECS = {
         Codec(
             "LZ4",
             CompressionType.LZ4_FRAME,
+            _LZ4,
             _Lz4Decoder,
             lambda size: size * _LZ4_BYTES_PER_BYTE,
             _to_lz4,
@@ -350,6 +369,7 @@ _CODECS = {
         Codec(
             "Zstandard",
             CompressionType.ZSTD,
+            _ZSTD,
             _ZstdDecoder,
             lambda size: (size // _ZSTD_SMALLEST_BLOCK + 1) * _ZSTD_BYTES_PER_BLOCK,
             _to_zstd,
@@ -370,6 +390,7 @@ def codec_named(name: str | None, level: int | None) -> Codec | None:
         level: How hard it compresses; None for its fast default (LZ4: 0, Zstandard: 1).
 
     Raises:
+        UnsupportedError: If its library is not installed.
         ValueError: If there is no such codec or level.
     """
     if name is None:
@@ -379,6 +400,7 @@ def codec_named(name: str | None, level: int | None) -> Codec | None:
     if name not in _NAMES:
         raise ValueError(f"compression: expected 'lz4', 'zstd' or None, got {name!r}")
     codec = _CODECS[_NAMES[name]]
+    codec_library(codec.library)
     if level is None:
         return codec
     if level not in codec.levels:

@@ -6,6 +6,7 @@ Zstandard Compression Format: RFC 8878.
 from __future__ import annotations
 
 from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.ipc.compression import codec_library
 
 _BLOCK_HEADER = 3
 _RAW, _REPEATED, _COMPRESSED = range(3)
@@ -21,10 +22,10 @@ def require_one_frame(frame: memoryview, size: int) -> None:
 
     Raises:
         InvalidArrowError: If the frame is damaged.
-        UnsupportedError: If it does not state its size, has a checksum, or needs a dictionary.
+        UnsupportedError: If it does not state its size, has a checksum, or needs a dictionary; or the
+            package zstandard is missing.
     """
-    import zstandard
-
+    zstandard = codec_library("zstandard")
     try:
         parameters = zstandard.get_frame_parameters(frame)
         at = zstandard.frame_header_size(frame)

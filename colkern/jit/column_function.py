@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
-from colkern.jit.compiling.names import has_all_names, is_found_by_name
+from colkern.jit.compiling.names import has_all_names, is_found_by_name, named_object
 from colkern.jit.rows.arguments import (
     Reader,
     Value,
@@ -57,6 +57,7 @@ class ColumnFunction:
         self._inferred: dict[tuple[Value, ...], Any] = {}
         self._plans: dict[tuple[s.DataType, ...], Any] = {}
         self._made: dict[tuple[Callable[..., Any], str], RowFunction] = {}
+        self._anchor: Callable[[], ColumnFunction] | None = None
 
     @property
     def name(self) -> str:
@@ -237,12 +238,38 @@ class ColumnFunction:
         """What was found out, for a pickle: it need not be found again."""
         return self._inferred
 
+    @property
+    def anchor(self) -> Callable[[], ColumnFunction]:
+        """A function that makes this one anew, for a pickle.
+
+        Its name leads here. Plain pickle writes that name, as for any function; cloudpickle writes
+        functions of scripts and notebooks by value, and with this one all that it is made of.
+        """
+        if self._anchor is None:
+            kind, parts, types = type(self), self._parts(), self._pickled_types()
+
+            def anchor() -> ColumnFunction:
+                return _rebuilt(kind, parts, types)
+
+            anchor.__module__ = self.__module__
+            anchor.__qualname__ = f"{self.__qualname__}.anchor"
+            self._anchor = anchor
+        return self._anchor
+
     def __reduce__(self) -> Any:
-        # By name where the name leads back here, as for any function; else by its parts, for
-        # cloudpickle, which takes functions of scripts and notebooks by value.
-        if self.__module__ != "__main__" and is_found_by_name(self):
+        if not is_found_by_name(self):
+            return _rebuilt, (type(self), self._parts(), self._pickled_types())
+        if self.__module__ != "__main__":
             return self.__qualname__
-        return _rebuilt, (type(self), self._parts(), self._pickled_types())
+        return _anchored, (self.anchor,)
+
+
+def _anchored(anchor: Callable[[], ColumnFunction]) -> ColumnFunction:
+    """What an anchor out of a pickle leads to: the function of that name, or one made anew."""
+    owner = named_object(anchor.__module__, anchor.__qualname__.removesuffix(".anchor"))
+    if isinstance(owner, ColumnFunction) and owner.anchor is anchor:
+        return owner
+    return anchor()
 
 
 def _rebuilt(

@@ -135,9 +135,18 @@ def test_packed_body_of_another_size(change: int) -> None:
         stream.receive_body(number, np.zeros(size + change, np.uint8))
 
 
-def test_reserved_bits_and_unknown_types_of_tags() -> None:
-    with pytest.raises(InvalidArrowError, match="reserved bits"):
-        ClientStream().receive_body(1 << 40, np.zeros(0, np.uint8))
+def test_a_body_belongs_to_the_message_of_the_low_bits_of_its_tag() -> None:
+    stream = ClientStream()
+    number = batch_number()
+    for sequence, message in enumerate(messages()[: number + 1]):
+        stream.receive_message(message.untagged(sequence))
+        if message.body is not None:
+            stream.receive_body(sequence | 1 << 40, message.array())
+    found = [complete.sequence for complete in iter(stream.next, None)]
+    assert found == list(range(number + 1))
+
+
+def test_unknown_types_of_tags() -> None:
     with pytest.raises(UnsupportedError, match="type 7"):
         ClientStream().receive_body(7 << 56, np.zeros(0, np.uint8))
 

@@ -66,7 +66,7 @@ def test_clients_that_do_not_keep_to_the_protocol(server: Server) -> None:
     for data, answer in {
         frame(2, b"colkern2" + bytes(16)): b"does not say hello",
         frame(2, HELLO[:20]): b"does not say hello",
-        frame(1, b"", uri.want_data): b"a tagged frame where a client sends a hello one",
+        frame(3, b""): b"a heartbeat frame where a client sends a tagged one",
         frame(2, HELLO) + frame(1, b"", 5): b"expected want_data",
         frame(2, HELLO) + frame(1, bytes(8), uri.free_data): b"before the request",
         frame(2, HELLO) + frame(0, b""): b"a message frame where a client sends a tagged one",

@@ -10,34 +10,34 @@ KEY = (b"client", b"identifier")
 
 
 def test_second_half_finds_the_first() -> None:
-    pairing: Pairing[str, int] = Pairing()
-    first, is_other = pairing.other_or_wait(KEY, "metadata", "bodies", "one")
+    pairing: Pairing[int] = Pairing()
+    first, is_other = pairing.other_or_wait(KEY, 0)
     assert not is_other
-    found, is_other = pairing.other_or_wait(KEY, "bodies", "metadata", "two")
+    found, is_other = pairing.other_or_wait(KEY, 1)
     assert (found, is_other) == (first, True)
     found.found(7)
     assert first.result(0) == 7
 
 
 def test_half_that_is_found_in_the_last_moment_does_not_wait_in_vain() -> None:
-    pairing: Pairing[str, int] = Pairing()
-    first, _ = pairing.other_or_wait(KEY, "metadata", "bodies", "one")
-    pairing.other_or_wait(KEY, "bodies", "metadata", "two")
+    pairing: Pairing[int] = Pairing()
+    first, _ = pairing.other_or_wait(KEY, 0)
+    pairing.other_or_wait(KEY, 1)
     # Its time is over, and the other one is about to say what came of it.
-    assert not pairing.forget(KEY, "metadata", first)
+    assert not pairing.forget(KEY, 0, first)
 
 
 def test_half_forgets_no_other_than_itself() -> None:
-    pairing: Pairing[str, int] = Pairing()
-    first, _ = pairing.other_or_wait(KEY, "metadata", "bodies", "one")
-    again, _ = pairing.other_or_wait(KEY, "metadata", "bodies", "one again")
-    assert not pairing.forget(KEY, "metadata", first)
-    assert pairing.forget(KEY, "metadata", again)
+    pairing: Pairing[int] = Pairing()
+    first, _ = pairing.other_or_wait(KEY, 0)
+    again, _ = pairing.other_or_wait(KEY, 0)
+    assert not pairing.forget(KEY, 0, first)
+    assert pairing.forget(KEY, 0, again)
 
 
 def test_nobody_waits_after_giving_up() -> None:
-    pairing: Pairing[str, int] = Pairing()
-    first, _ = pairing.other_or_wait(KEY, "metadata", "bodies", "one")
+    pairing: Pairing[int] = Pairing()
+    first, _ = pairing.other_or_wait(KEY, 0)
     pairing.give_up()
     with pytest.raises(TimeoutError):
         first.result(60)

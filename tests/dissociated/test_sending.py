@@ -11,7 +11,7 @@ from colkern import record_batch
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated.body_locations import BodyLocations, Location
 from colkern.dissociated.protocol.server import ServerStream
-from colkern.dissociated.sending import Sending, StreamOptions
+from colkern.dissociated.sending import Sending, StreamOptions, messages_of
 from colkern.dissociated.tags import BodyType
 from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import Announcement, FrameKind
@@ -53,7 +53,6 @@ class LeftMeanwhile:
 
     def __init__(self) -> None:
         self.sending: Sending
-        self.connection: Any
         self.first: weakref.ref[Memory] | None = None
         self.was_kept = False
 
@@ -64,7 +63,7 @@ class LeftMeanwhile:
             memory = Memory()
             self.first = weakref.ref(memory)
             return Announcement(locations, [memory] * count, 0, 0)
-        other = threading.Thread(target=self.sending.disconnected, args=(self.connection,))
+        other = threading.Thread(target=self.sending.disconnected)
         other.start()
         other.join()
         # What was free could be written to now, and the client may still look at it.
@@ -77,10 +76,11 @@ def test_memory_is_not_free_for_a_body_that_is_made_while_the_client_goes() -> N
     stream = ServerStream(WANT, FREE)
     stream.receive(WANT, b"")
     options = StreamOptions(BodyType.LOCATIONS, WriteOptions())
-    sending = Sending(connection, connection, announcer, stream, options, Traffic())  # type: ignore[arg-type]
-    announcer.sending, announcer.connection = sending, connection
+    sending = Sending(connection, "both", announcer, stream, options, Traffic())  # type: ignore[arg-type]
+    announcer.sending = sending
     batch = record_batch({"n": [1, 2, 3]})
-    sending.run(lambda: RecordBatchStream(batch.schema, [batch, batch]))
+    source = RecordBatchStream(batch.schema, [batch, batch])
+    sending.run(lambda: messages_of(source, options))
     assert announcer.was_kept
     assert announcer.first is not None
     assert announcer.first() is None

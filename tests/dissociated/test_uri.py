@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from urllib.parse import parse_qs
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colkern.dissociated import ServiceUri, parse_uri
+from colkern import record_batch
+from colkern.dissociated import ServiceUri, connect, parse_uri, serve
 from colkern.errors import InvalidArrowError
 
 UINT64_MAX = 2**64 - 1
@@ -18,6 +20,26 @@ UINT64_MAX = 2**64 - 1
 def test_reads_all_parameters() -> None:
     uri = parse_uri("tcp://host:5000?want_data=7&free_data=8&remote_handle=AAEC")
     assert uri == ServiceUri("tcp", "host:5000", 7, 8, b"\x00\x01\x02")
+
+
+@pytest.mark.parametrize("handle", ["%2B%2F8%3D", "+/8="])
+def test_remote_handle_is_standard_base64_percent_encoded_or_plain(handle: str) -> None:
+    uri = parse_uri(f"tcp://host:5000?want_data=7&remote_handle={handle}")
+    assert uri.remote_handle == b"\xfb\xff"
+    assert "remote_handle=%2B%2F8%3D" in str(uri)
+
+
+def test_a_scheme_that_is_not_there_is_refused_with_those_that_are() -> None:
+    with pytest.raises(ValueError, match="scheme 'fabric'; colkern has cuda, inproc, shm, tcp"):
+        connect("fabric:10.0.0.1?want_data=1")
+
+
+def test_locations_need_free_data() -> None:
+    with serve(record_batch({"n": [1]}), "shm:?want_data=7") as server:
+        assert parse_uri(server.uri).free_data is not None
+        bare = replace(parse_uri(server.uri), free_data=None)
+        with pytest.raises(InvalidArrowError, match="no free_data"):
+            connect(str(bare)).read_all()
 
 
 def test_free_data_and_remote_handle_are_optional() -> None:
@@ -49,6 +71,7 @@ def test_tags_are_decimal_digits(value: str) -> None:
         ("tcp://h:1?want_data=1&want_data=1", "want_data stands there twice"),
         ("tcp://h:1?want_data=1&free_data=1", "must differ"),
         ("tcp://h:1?want_data=1&remote_handle=A", "remote_handle: not base64"),
+        ("tcp://h:1?want_data=1&remote_handle=-_-_", "remote_handle: not base64"),
         ("no scheme", "expected scheme://"),
         ("://h?want_data=1", "expected scheme://"),
     ],

@@ -40,10 +40,19 @@ def test_tag_has_the_sequence_number_in_its_lowest_bytes_and_the_type_in_its_hig
     assert struct.pack("<Q", body_tag(5, BodyType.LOCATIONS)) == bytes([5, 0, 0, 0, 0, 0, 0, 1])
 
 
-@pytest.mark.parametrize("bit", range(32, 56))
-def test_reserved_bits_must_be_zero(bit: int) -> None:
-    with pytest.raises(InvalidArrowError, match=r"body of message 9: .*reserved bits"):
-        parse_body_tag(9 | 1 << bit)
+@given(st.integers(0, UINT32_MAX), st.sampled_from(BodyType), st.integers(0, 2**24 - 1))
+def test_reserved_bits_are_passed_over(sequence: int, body_type: BodyType, reserved: int) -> None:
+    """ "Client Sequence", 3: tags should be matched by 0x00000000FFFFFFFF alone."""
+    if body_type is BodyType.PACKED and reserved == 1 << 23:
+        reserved = 0
+    tag = body_tag(sequence, body_type) | reserved << 32
+    assert parse_body_tag(tag) == (sequence, body_type)
+
+
+def test_a_type_that_is_shifted_by_55_is_refused() -> None:
+    """As in the specification's diagrams; its text says bits 56 to 63."""
+    with pytest.raises(InvalidArrowError, match=r"body of message 9: .*shifted by 55 bits"):
+        parse_body_tag(9 | 1 << 55)
 
 
 @pytest.mark.parametrize("number", [2, 3, 128, 255])

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import struct
 
-import lz4.frame
 import pyarrow as pa
 import pytest
-import zstandard
 from ipc.handmade import Batch, WireField, int_type, schema_message
 
 import colkern.ipc
 from colkern import InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.ipc.flatbuf.Type import Type
+
+lz4_library = pytest.importorskip("lz4.frame")
+zstandard = pytest.importorskip("zstandard")
 
 INT8 = WireField("i", Type.Int, int_type(8, True))
 LZ4, ZSTD = 0, 1
@@ -20,7 +21,7 @@ DATA = bytes(range(100)) * 10
 
 
 def lz4_frame(data: bytes, **options: object) -> bytes:
-    return lz4.frame.compress(data, **options)
+    return lz4_library.compress(data, **options)
 
 
 def zstd_frame(data: bytes, **options: object) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import lz4.frame
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -16,6 +15,8 @@ from colkern.cuda import memory, stand_in
 from colkern.ipc.compression import Budget, Codec, codec_named
 from colkern.ipc.device_codecs import DeviceCodec, ExaminedFrame, PlacedFrame, device_codec_of
 from colkern.memory import HOST, Buffer, Device
+
+lz4_frame = pytest.importorskip("lz4.frame")
 
 RNG = np.random.default_rng(0)
 CONTENTS = [
@@ -97,8 +98,8 @@ def on_host(frame: bytes, size: int) -> bytes:
 
 def test_blocks_that_are_not_full_are_left_to_the_host() -> None:
     content = CONTENTS[4][:100_000]
-    compressor = lz4.frame.LZ4FrameCompressor(
-        block_linked=False, auto_flush=True, block_size=lz4.frame.BLOCKSIZE_MAX64KB
+    compressor = lz4_frame.LZ4FrameCompressor(
+        block_linked=False, auto_flush=True, block_size=lz4_frame.BLOCKSIZE_MAX64KB
     )
     parts = (compressor.compress(part) for part in (content[:40_000], content[40_000:]))
     frame = compressor.begin() + b"".join(parts) + compressor.flush()
@@ -110,7 +111,7 @@ def test_blocks_that_are_not_full_are_left_to_the_host() -> None:
 def test_what_a_device_takes_is_what_the_host_makes_of_it(data: st.DataObject) -> None:
     content = CONTENTS[4][:70_000]
     frame = bytearray(
-        lz4.frame.compress(content, block_linked=False, block_size=lz4.frame.BLOCKSIZE_MAX64KB)
+        lz4_frame.compress(content, block_linked=False, block_size=lz4_frame.BLOCKSIZE_MAX64KB)
     )
     for _ in range(data.draw(st.integers(1, 2))):
         frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import struct
 
-import lz4.block
-import lz4.frame
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,18 +13,21 @@ from colkern import InvalidArrowError, UnsupportedError
 from colkern.ipc.lz4_frames import header_checksum, independent_blocks
 from colkern.kernels.lz4 import PLAIN
 
+lz4_block = pytest.importorskip("lz4.block")
+lz4_frame = pytest.importorskip("lz4.frame")
+
 RNG = np.random.default_rng(0)
 
 BLOCK_SIZES = {
-    lz4.frame.BLOCKSIZE_MAX64KB: 1 << 16,
-    lz4.frame.BLOCKSIZE_MAX256KB: 1 << 18,
-    lz4.frame.BLOCKSIZE_MAX1MB: 1 << 20,
-    lz4.frame.BLOCKSIZE_MAX4MB: 1 << 22,
+    lz4_frame.BLOCKSIZE_MAX64KB: 1 << 16,
+    lz4_frame.BLOCKSIZE_MAX256KB: 1 << 18,
+    lz4_frame.BLOCKSIZE_MAX1MB: 1 << 20,
+    lz4_frame.BLOCKSIZE_MAX4MB: 1 << 22,
 }
 
 
 def frame_of(content: bytes, **options: object) -> bytes:
-    return lz4.frame.compress(content, **({"block_linked": False} | options))
+    return lz4_frame.compress(content, **({"block_linked": False} | options))
 
 
 def content_of(frame: bytes, size: int) -> bytes:
@@ -36,7 +37,7 @@ def content_of(frame: bytes, size: int) -> bytes:
         assert place == len(made)
         block = frame[begin : begin + (stored & ~PLAIN)]
         if not stored & PLAIN:
-            block = lz4.block.decompress(block, uncompressed_size=expected)
+            block = lz4_block.decompress(block, uncompressed_size=expected)
         assert len(block) == expected
         made += block
     return made
@@ -109,7 +110,7 @@ def test_frames_for_the_host(reason: str, frame: bytes) -> None:
 
 
 def test_more_blocks_than_full_ones() -> None:
-    compressor = lz4.frame.LZ4FrameCompressor(block_linked=False, auto_flush=True)
+    compressor = lz4_frame.LZ4FrameCompressor(block_linked=False, auto_flush=True)
     frame = compressor.begin() + compressor.compress(CONTENT) * 2 + compressor.flush()
     with pytest.raises(UnsupportedError, match="more blocks"):
         independent_blocks(memoryview(frame), 2 * len(CONTENT))
@@ -144,8 +145,8 @@ def test_header_checksums(data: bytes, byte: int) -> None:
 
 @given(st.integers(1, 2**63 - 1), st.sampled_from(list(BLOCK_SIZES)), st.booleans())
 def test_header_checksums_of_the_library(size: int, block_size: int, linked: bool) -> None:
-    context = lz4.frame.create_compression_context()
-    header = lz4.frame.compress_begin(
+    context = lz4_frame.create_compression_context()
+    header = lz4_frame.compress_begin(
         context, source_size=size, block_size=block_size, block_linked=linked
     )
     assert header_checksum(header[4:-1]) == header[-1]

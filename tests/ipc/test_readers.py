@@ -148,6 +148,12 @@ def test_batches_in_any_order() -> None:
     assert [batch["a"].to_pylist() for batch in reader[1:3]] == [[1], [2]]
     # Unlike a stream, a file is read as often as one likes.
     assert reader.read_all() == reader.read_all() == list(reader)
+    for position in (1.5, True, "1", None):
+        with pytest.raises(TypeError, match="position: expected an integer, got"):
+            reader.get_batch(position)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="position: expected an integer, got"):
+            reader[position]
+    assert reader[np.uint8(1)].equals(reader.get_batch(1))
     with pytest.raises(IndexError, match="batch 5 of 5"):
         reader.get_batch(5)
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import zstandard
 
 from colkern import InvalidArrowError, UnsupportedError
 from colkern.cuda import nvcomp, stand_in
@@ -20,6 +19,8 @@ from colkern.ipc.compression import codec_named
 from colkern.ipc.device_codecs import DeviceCodec, PlacedFrame, device_codec_of
 from colkern.ipc.zstd_frames import require_one_frame
 from colkern.memory import Device
+
+zstandard = pytest.importorskip("zstandard")
 
 CONTENT = b"the quick brown fox jumps over the lazy dog " * 10_000
 DEVICE = Device("cuda")

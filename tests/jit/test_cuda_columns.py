@@ -15,6 +15,7 @@ from jit.device_kernels import CASES, decimal_totals, kernel_of, searched
 from jit.ptx_kernels import run_ptx
 from jit.simulated_kernels import report_of
 from nestings import LENGTH, WRAPPERS, leaf
+from numba import cuda, njit
 
 import colkern as ck
 from colkern.kernels import slot_values
@@ -73,6 +74,28 @@ def test_compiled_kernels_call_functions_with_columns() -> None:
     lists = ck.array([["l", "long"], None, [None, "x"]])
     out = np.zeros(3, np.int64)
     assert run_ptx(searched, (8, 0), out, lists, ck.array(["n", "oh"])) == [204, 0, 199, 0]
+
+
+def products(x):  # type: ignore[no-untyped-def]
+    y = x
+    y *= x
+    return x * 10 - 1, x**2 - 0.010000000000000002, y - 0.010000000000000002
+
+
+def test_products_are_rounded_before_they_are_added_to_as_in_python() -> None:
+    """A fused multiply-add rounds once: 0.1 * 10 - 1 would be 5.55e-17."""
+
+    def kernel(out, column):  # type: ignore[no-untyped-def]
+        if cuda.grid(1) == 0:
+            out[0], out[1], out[2] = products(column.value(0))
+            out[3] = column.value(0)
+            out[3] *= 10
+            out[3] -= 1
+
+    made, column, out = ck.cuda_jit(kernel), ck.array([0.1]), np.ones(4)
+    assert "fma." not in made.ptx([out, column], (9, 0))
+    assert products(0.1) == njit(products)(0.1) == (0.0, 0.0, 0.0)
+    assert run_ptx(made, (9, 0), out, column)[:4] == [0.0] * 4
 
 
 def test_compiled_checks_note_what_is_wrong_and_touch_nothing() -> None:

@@ -124,7 +124,7 @@ class ClientStream:
             data: The bytes; those of a packed body are kept, not copied.
 
         Raises:
-            InvalidArrowError: If the tag has reserved bits set, a body came before, its locations are
+            InvalidArrowError: If the tag's type is shifted by 55, a body came before, its locations are
                 malformed, it stands behind the end of the stream, or does not fit the metadata.
             UnsupportedError: If it is of an unknown type.
             LimitExceededError: If more would wait than the bounds allow.

@@ -20,6 +20,8 @@ from colkern.errors import (
     LimitExceededError,
     StreamError,
 )
+from colkern.forks import Lock
+from colkern.integers import integer
 from colkern.ipc.fields import WireSchema, dictionary_ids
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
@@ -277,7 +279,7 @@ class FileReader(Closing, Sequence[RecordBatch]):
         self._batches = _blocks(footer["recordBatches"])
         self._dictionary_blocks = _blocks(footer["dictionaries"])
         self._dictionaries: Dictionaries | None = None
-        self._reading_dictionaries = RLock()
+        self._reading_dictionaries = Lock(RLock)
 
     @property
     def schema(self) -> Schema:
@@ -330,10 +332,12 @@ class FileReader(Closing, Sequence[RecordBatch]):
             position: From 0 on; negative counts from the end.
 
         Raises:
+            TypeError: If the position is no integer.
             IndexError: If there is no such batch.
             InvalidArrowError: If its message is malformed or contradicts the footer.
             LimitExceededError: If the device is out of memory.
         """
+        position = integer(position, "position")
         if not -len(self) <= position < len(self):
             raise IndexError(f"batch {position} of {len(self)}")
         return self._opened(position % len(self)).handed_out()

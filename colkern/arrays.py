@@ -10,7 +10,7 @@ Columnar format 1.5: "Physical Memory Layout"; "Encapsulated message format" for
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -486,7 +486,7 @@ class RecordBatch(PublicNames):
         schema: Schema,
         columns: Sequence[Array],
         length: int | None = None,
-        metadata: dict[bytes, bytes] | None = None,
+        metadata: Mapping[bytes, bytes] | None = None,
     ) -> None:
         if len(columns) != len(schema):
             raise ValueError(f"columns: {len(columns)} arrays for {len(schema)} fields")
@@ -511,7 +511,7 @@ class RecordBatch(PublicNames):
         schema: Schema,
         length: int,
         load: Callable[[int], Array],
-        metadata: dict[bytes, bytes] | None = None,
+        metadata: Mapping[bytes, bytes] | None = None,
         load_many: Callable[[list[int]], list[Array]] | None = None,
     ) -> RecordBatch:
         """A batch whose column `i` is made by `load(i)` when it is first asked for, by any thread.

@@ -179,7 +179,7 @@ class Buffer:
     def _realigned(self, items: Any, dtype: np.dtype[Any]) -> Any:
         """A copy of the bytes of items, on the same device, where the first one is aligned."""
         if isinstance(items, np.ndarray):
-            aligned = np.empty(len(items) // dtype.itemsize, dtype)
+            aligned = allocate_for_overwrite(len(items) // dtype.itemsize, dtype)
             aligned.view(np.uint8)[:] = items
             aligned.flags.writeable = self.device.kind != "cpu"
             return aligned
@@ -305,26 +305,37 @@ EMPTY = Buffer(np.zeros(0, np.uint8))
 
 
 def allocate(count: int, dtype: Any) -> NDArray[Any]:
-    """`count` zeroed items of `dtype` in host memory, aligned to 64 bytes."""
-    return _aligned(np.zeros, count, np.dtype(dtype))
+    """`count` zeroed items of `dtype` in host memory, aligned and padded to 64 bytes.
+
+    The padding is zeros behind the items, up to the next multiple of 64 bytes.
+    """
+    dtype = np.dtype(dtype)
+    return _aligned(np.zeros, count * dtype.itemsize).view(dtype)
 
 
 def allocate_for_overwrite(count: int, dtype: Any) -> NDArray[Any]:
     """As `allocate`, but not zeroed: for an output of which every byte will be written.
 
-    Large blocks are reused, see `colkern.pool`.
+    Its padding is zeros all the same. Large blocks are reused, see `colkern.pool`.
     """
     dtype = np.dtype(dtype)
     size = count * dtype.itemsize
-    if size >= LEAST:
-        return POOL.lease(size)[:size].view(dtype)
-    return _aligned(np.empty, count, dtype)
+    if size < _ZEROED:
+        return _aligned(np.zeros, size).view(dtype)
+    room = POOL.lease(size) if size >= LEAST else _aligned(np.empty, size + -size % ALIGNMENT)
+    if size % ALIGNMENT:
+        room[size : size + -size % ALIGNMENT] = 0
+    return room[:size].view(dtype)
 
 
-def _aligned(make: Any, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    size = count * dtype.itemsize
-    whole: Any = make(size + ALIGNMENT, np.uint8)
+_ZEROED = 1 << 12
+"""Fewer bytes are zeroed sooner than their padding alone."""
+
+
+def _aligned(make: Any, size: int) -> NDArray[np.uint8]:
+    """Bytes in memory that has room up to the end of the last 64 of them."""
+    whole = make(size + -size % ALIGNMENT + ALIGNMENT, np.uint8)
     # A third of the time of `whole.ctypes.data`.
     start = -addressof(c_char.from_buffer(whole)) % ALIGNMENT
-    aligned: NDArray[Any] = whole[start : start + size].view(dtype)
+    aligned: NDArray[np.uint8] = whole[start : start + size]
     return aligned

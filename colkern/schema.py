@@ -12,6 +12,7 @@ Columnar format 1.5: "Data Types".
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import sys
@@ -23,6 +24,7 @@ from typing import Any, ClassVar, Literal
 import colkern.type_trees as trees
 from colkern.errors import InvalidArrowError, shown
 from colkern.integers import integer
+from colkern.key_values import metadata_of, pairs_of
 from colkern.names import PublicNames
 from colkern.type_trees import DataType as DataType
 from colkern.type_trees import Field as Field
@@ -386,11 +388,20 @@ class RunEndEncoded(trees.NestedType):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Extension(trees.NestedType):
-    """A name and a serialized parameter on top of a storage type. No code runs because of it."""
+    """A name and a serialized parameter on top of a storage type. No code runs because of it.
+
+    Args:
+        storage_type: The type of what is stored.
+        extension_name: The name.
+        extension_metadata: The parameter.
+        has_metadata: Whether a field of the type states the parameter; some writers leave an empty one
+            out. Not compared by `==`.
+    """
 
     storage_type: DataType
     extension_name: str
     extension_metadata: bytes = b""
+    has_metadata: bool = dataclasses.field(default=True, compare=False)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -420,6 +431,7 @@ def same_type(a: DataType, b: DataType) -> bool:
 
 EXTENSION_NAME_KEY = b"ARROW:extension:name"
 EXTENSION_METADATA_KEY = b"ARROW:extension:metadata"
+_EXTENSION_KEYS = (EXTENSION_NAME_KEY, EXTENSION_METADATA_KEY)
 
 
 def field_from_wire(
@@ -432,23 +444,25 @@ def field_from_wire(
     """
     if not metadata or EXTENSION_NAME_KEY not in metadata:
         return Field(name, type, nullable, metadata or None)
-    rest = dict(metadata)
     try:
-        extension_name = rest.pop(EXTENSION_NAME_KEY).decode()
+        extension_name = metadata[EXTENSION_NAME_KEY].decode()
     except UnicodeDecodeError as error:
         raise InvalidArrowError(f"extension name is not UTF-8: {error}", place=name) from None
-    parameters = rest.pop(EXTENSION_METADATA_KEY, b"")
-    return Field(name, Extension(type, extension_name, parameters), nullable, rest or None)
+    parameters = metadata.get(EXTENSION_METADATA_KEY)
+    extension_type = Extension(type, extension_name, parameters or b"", parameters is not None)
+    rest = [pair for pair in pairs_of(metadata) if pair[0] not in _EXTENSION_KEYS]
+    return Field(name, extension_type, nullable, metadata_of(rest))
 
 
 def field_to_wire(field: Field) -> Field:
     """The opposite of `field_from_wire`: an extension type becomes its storage type and two keys."""
     if not isinstance(field.type, Extension):
         return field
-    metadata = dict(field.metadata or {})
-    metadata[EXTENSION_NAME_KEY] = field.type.extension_name.encode()
-    metadata[EXTENSION_METADATA_KEY] = field.type.extension_metadata
-    return Field(field.name, field.type.storage_type, field.nullable, metadata)
+    pairs = [pair for pair in pairs_of(field.metadata) if pair[0] not in _EXTENSION_KEYS]
+    pairs.append((EXTENSION_NAME_KEY, field.type.extension_name.encode()))
+    if field.type.has_metadata:
+        pairs.append((EXTENSION_METADATA_KEY, field.type.extension_metadata))
+    return Field(field.name, field.type.storage_type, field.nullable, metadata_of(pairs))
 
 
 class Schema(PublicNames):
@@ -958,9 +972,9 @@ def run_end_encoded(run_end_type: Int | str, value_type: TypeLike | Field) -> Ru
     return RunEndEncoded(field("run_ends", run_ends, nullable=False), values)
 
 
-def extension(name: str, storage: TypeLike, metadata: bytes = b"") -> Extension:
-    """An extension type: a name and a serialized parameter over a storage type."""
-    return Extension(as_type(storage, "storage"), name, metadata)
+def extension(name: str, storage: TypeLike, metadata: bytes | None = b"") -> Extension:
+    """An extension type: a name and a serialized parameter over a storage type; None: not stated."""
+    return Extension(as_type(storage, "storage"), name, metadata or b"", metadata is not None)
 
 
 class _CallableModule(ModuleType):

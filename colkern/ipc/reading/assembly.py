@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colkern.arrays import UNKNOWN, Array
-from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.reading.plans import ArrayPlan, DictionaryPlan
 from colkern.layouts import BufferSpec, ChildLength, Extent, Role
 from colkern.memory import EMPTY, Buffer
@@ -53,7 +53,7 @@ class Assembly:
         counts: How many variadic buffers each view array has.
         load: Reads a buffer.
         resolve: Gives the values of dictionaries.
-        unbacked: How many slots an array may have without a buffer behind them.
+        require_unbacked: Raises unless an array may have so many slots without a buffer behind them.
     """
 
     nodes: Iterator[tuple[int, int]]
@@ -61,7 +61,7 @@ class Assembly:
     counts: Iterator[int]
     load: Callable[[Place, BufferSpec], Buffer]
     resolve: ResolveDictionary
-    unbacked: int
+    require_unbacked: Callable[[int], None]
 
     def array(self, plan: ArrayPlan) -> Array:
         """The array of a plan; raises `InvalidArrowError` if a part does not fit, with the child."""
@@ -72,8 +72,8 @@ class Assembly:
             self._skip_legacy_validity(null_count)
         buffers = self._own_buffers(plan, null_count)
         has_bitmap = plan.validity is not None and buffers[0] is not None
-        if length > self.unbacked and not (plan.backed or has_bitmap):
-            raise unbacked_error(length, self.unbacked)
+        if not (plan.layout.is_backed or has_bitmap):
+            self.require_unbacked(length)
         dictionary = None
         if plan.dictionary is not None:
             dictionary = self.resolve(plan.dictionary, null_count == length)
@@ -132,14 +132,6 @@ class Assembly:
 def _has_bitmap(place: Place, null_count: int) -> bool:
     """Whether a validity buffer is read: all that are there are, so that counts can be checked."""
     return place[1] != 0 or null_count > 0
-
-
-def unbacked_error(length: int, limit: int) -> LimitExceededError:
-    """The error for more slots without a buffer than the limit allows."""
-    return LimitExceededError(
-        f"{length} slots without a buffer behind them are over the limit of "
-        f"{limit}; raise Limits.unbacked_length to read them"
-    )
 
 
 def _same_length(type_: DataType, length: int, children: list[Array]) -> None:

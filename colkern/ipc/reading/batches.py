@@ -25,7 +25,6 @@ from colkern.ipc.reading.assembly import (
     Place,
     ResolveDictionary,
     Wanted,
-    unbacked_error,
     wanted_places,
 )
 from colkern.ipc.reading.byteorder import little_endian
@@ -90,7 +89,6 @@ class BatchColumns:
         self._counts: list[int] = [] if counts is None else counts.tolist()
         self._codec = codec_of(record["compression"])
         self._budget = Budget(limits.decompressed(message.body.size))
-        self._unbacked = limits.unbacked(message.body.size)
         try:
             self._check_counts()
         except InvalidArrowError as error:
@@ -100,8 +98,8 @@ class BatchColumns:
         plan, counts = self._plan, self._counts
         if self.length < 0:
             raise InvalidArrowError(f"batch of {self.length} rows")
-        if not plan.columns and self.length > self._unbacked:
-            raise unbacked_error(self.length, self._unbacked)
+        if not plan.columns:
+            self._require_unbacked(self.length)
         if self._nodes.size != plan.nodes[-1]:
             raise InvalidArrowError(
                 f"{self._nodes.size} field nodes where the schema has {plan.nodes[-1]}"
@@ -116,13 +114,12 @@ class BatchColumns:
                 f"{found} buffers where the schema has {fixed} "
                 f"and the variadic counts add {sum(counts)}"
             )
-        if sum(counts) > self._limits.variadic_buffers:
-            raise LimitExceededError(
-                f"{sum(counts)} variadic buffers are over the limit of "
-                f"{self._limits.variadic_buffers}; raise Limits.variadic_buffers to read them"
-            )
+        self._limits.require_variadic_buffers(sum(counts))
         if self._destination or self._big_endian or not self._body.is_in_memory:
             self._check_copies()
+
+    def _require_unbacked(self, length: int) -> None:
+        self._limits.require_unbacked(length, self._body.size)
 
     def _check_copies(self) -> None:
         """Buffers that are one place in the body become as many places in memory."""
@@ -173,7 +170,7 @@ class BatchColumns:
         if self._destination is not None:
             load_buffer = self._brought(position)
         parts = self._parts(position, position + 1)
-        assembly = Assembly(*parts, load_buffer, resolve, self._unbacked)
+        assembly = Assembly(*parts, load_buffer, resolve, self._require_unbacked)
         try:
             return assembly.array(self._plan.columns[position])
         except InvalidArrowError as error:

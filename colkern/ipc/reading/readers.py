@@ -6,9 +6,9 @@ Columnar format 1.5: "IPC streaming format", "IPC file format".
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import reduce
+from functools import cached_property, reduce
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -42,6 +42,7 @@ from colkern.ipc.reading.messages import (
     Message,
     MessageDecoder,
     Messages,
+    MessageStream,
     check_version,
     key_values,
     max_table_depth,
@@ -50,7 +51,7 @@ from colkern.ipc.reading.messages import (
 from colkern.ipc.reading.plans import DictionaryPlan, SchemaPlan
 from colkern.ipc.reading.projection import Projection
 from colkern.ipc.reading.schemas import schema_from_wire
-from colkern.ipc.reading.sources import RandomAccess
+from colkern.ipc.reading.sources import MemoryStream, RandomAccess
 from colkern.ipc.reading.summaries import BatchSummary, summary_of
 from colkern.ipc.wire import FOOTER
 from colkern.memory import HOST
@@ -117,6 +118,10 @@ class StreamReader(Closing, RecordBatchStream):
             is_empty = self._messages.position == 0
             what = "is empty" if is_empty else "starts with the mark of a stream's end"
             raise InvalidArrowError(f"the source {what}: there is no schema")
+        self.message_metadata: Mapping[bytes, bytes] | None = first.metadata
+        """Custom metadata of the schema's message; the schema's own is `schema.metadata`."""
+        self.dictionary_metadata: dict[int, Mapping[bytes, bytes]] = {}
+        """Dictionary id → custom metadata of its last batch that was read and has any."""
         self._plans = _Plans(_schema_of(first, limits))
         self._dictionaries = Dictionaries()
         self._projection = Projection(self._plans.wire.schema, columns)
@@ -227,6 +232,8 @@ class StreamReader(Closing, RecordBatchStream):
         self._dictionaries = self._dictionaries.after(
             message, plan, self._limits, self._destination, may_replace=True
         )
+        if message.metadata is not None:
+            self.dictionary_metadata[message.header["id"]] = message.metadata
         return message
 
     @property
@@ -283,7 +290,7 @@ class FileReader(Closing):
         self._destination = destination
         self._decoder = MessageDecoder(limits)
         self._end, footer = _read_footer(source, limits)
-        self.metadata: dict[bytes, bytes] | None = key_values(footer["custom_metadata"])
+        self.metadata: Mapping[bytes, bytes] | None = key_values(footer["custom_metadata"])
         """The footer's custom metadata; the schema's is `schema.metadata`."""
         try:
             if footer["schema"] is None:
@@ -302,6 +309,30 @@ class FileReader(Closing):
     def schema(self) -> Schema:
         """The schema of every batch."""
         return self._projection.schema
+
+    @cached_property
+    def message_metadata(self) -> Mapping[bytes, bytes] | None:
+        """Custom metadata of the schema's message, which stands in front of the batches.
+
+        Raises:
+            InvalidArrowError: If the message is malformed.
+        """
+        stream = MemoryStream(self._source)
+        stream.position = FRONT_BYTES
+        message = MessageStream(stream, self._limits).next()
+        return None if message is None else message.metadata
+
+    @cached_property
+    def dictionary_metadata(self) -> dict[int, Mapping[bytes, bytes]]:
+        """Dictionary id → custom metadata of its last batch that has any.
+
+        Raises:
+            InvalidArrowError: If a message is malformed.
+        """
+        found = (
+            (message.header["id"], message.metadata) for message in self._dictionary_messages()
+        )
+        return {id_: metadata for id_, metadata in found if metadata is not None}
 
     @property
     def num_record_batches(self) -> int:
@@ -483,11 +514,7 @@ def _read_footer(source: RandomAccess, limits: Limits) -> tuple[int, dict[str, A
         )
     if not 0 < size <= back - FRONT_BYTES:
         raise InvalidArrowError(f"footer of {size} bytes", place=f"byte {back}")
-    if size > limits.metadata_bytes:
-        raise LimitExceededError(
-            f"footer of {size} bytes is over the limit of {limits.metadata_bytes}; "
-            "raise Limits.metadata_bytes to read it"
-        )
+    limits.require_metadata(size, "footer")
     start = back - size
     try:
         footer = decode(FOOTER, source.read(start, size).tobytes(), max_table_depth(limits))

@@ -5,6 +5,7 @@ Columnar format 1.5: "RecordBatch message", "Dictionary messages".
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +41,7 @@ class BatchSummary:
     body_bytes: int
     uncompressed_bytes: int
     compression: str | None
-    metadata: dict[bytes, bytes] | None
+    metadata: Mapping[bytes, bytes] | None
     dictionary: int | None
     is_delta: bool
 

@@ -39,6 +39,8 @@ def read_tensor(
 ) -> AnyTensor:
     """The tensor of the next message of a source; its index has been checked.
 
+    Zeros in front of the message, up to 63, are passed by.
+
     Args:
         source: As `colkern.ipc.open` takes it. Of a file object, pipe or socket no byte behind the
             message is taken, so that a further call reads the next message.
@@ -74,7 +76,7 @@ def read_tensors(
     """
     messages, close = open_sequential(source, mapped=memory_map)
     try:
-        stream = MessageStream(messages, limits)
+        stream = MessageStream(messages, limits, padded=True)
         while (message := stream.next()) is not None:
             try:
                 yield _tensor_of(message, limits)

@@ -86,6 +86,14 @@ def with_schema(data: Any) -> tuple[Schema, Iterator[RecordBatch]]:
     return first.schema, _chained(first, batches)
 
 
+def carried_options(data: Any) -> dict[str, Any]:
+    """What a reader's source says of its messages, as options of a writer; none of other data."""
+    names = ("dictionary_ids", "message_metadata", "dictionary_metadata")
+    if not all(hasattr(data, name) for name in names):
+        return {}
+    return {name: getattr(data, name) for name in names}
+
+
 def _chained(first: RecordBatch, rest: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
     yield first
     yield from rest

@@ -17,11 +17,11 @@ from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.cpu.threads import run_ranges
 from colkern.errors import UnsupportedError
-from colkern.jit.building.arrays import built_array, padded
+from colkern.jit.building.arrays import built_array
 from colkern.jit.building.nodes import ROW, State
 from colkern.jit.building.tree import CHANGED, Part, Tree
 from colkern.jit.rows.row_loop import run_noted
-from colkern.memory import Device
+from colkern.memory import Device, allocate
 
 
 def build_rows(
@@ -104,7 +104,7 @@ def _rows_on_host(
         null_counts = _null_counts(measured)
         tree.require_complete(starts[:, 1:])
         np.cumsum(starts, axis=1, out=starts)
-        tree.allocate(starts[:, -1], null_counts, padded)
+        tree.allocate(starts[:, -1], null_counts, allocate)
         try:
             written = _run(write, tree.name, count, (_pointers(tree), places, starts, arguments))
         except ValueError as error:
@@ -115,7 +115,7 @@ def _rows_on_host(
         if any(changed) or (_null_counts(states) != null_counts).any():
             raise ValueError(f"{tree.name}: {CHANGED}")
     else:
-        tree.allocate(starts[:, -1], null_counts, padded)
+        tree.allocate(starts[:, -1], null_counts, allocate)
     return _array(tree.parts[0]), starts[0]
 
 

@@ -42,8 +42,8 @@ SEED := 0
 # kernels stay where they are.
 ASV := mkdir -p .asv; XDG_CACHE_HOME=$${XDG_CACHE_HOME:-$$HOME/.cache} HOME=$(CURDIR)/.asv $(PY) -m asv
 
-.PHONY: help run test lint types unit suite test-spark-reader fuzz deaths test-gpu bench-gpu docs bench \
-	bench-spark track wheel clean
+.PHONY: help run test lint types unit suite test-pythons test-spark-reader fuzz deaths test-gpu bench-gpu docs \
+	bench bench-spark track wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 14
@@ -69,6 +69,9 @@ suite: $(DEV)  ## the asv suite: checked, and one comparison run on little data
 	$(ASV) machine --yes > /dev/null
 	$(ASV) check --python=same
 	export COLKERN_SUITE=usual; $(ASV) run --python=same --quick --show-stderr --bench count_set_bits
+
+test-pythons:  ## the tests on each Python from 3.11 to 3.14 that this machine has; ARGS="tests/ipc"
+	.ci/pythons -n $(WORKERS) $(ARGS)
 
 # `unit` runs a query of each kind so; this, all of them.
 test-spark-reader: $(DEV)  ## Spark's tests, with colkern's own reader of streams in the workers
@@ -103,7 +106,7 @@ bench-gpu: $(GPU)  ## the same tests, then kernels and bodies of files next to m
 	$(GPU_PY) -m benchmarks.bodies --json "$$results-bodies.json"; exit $$((kernels | $$?))
 
 docs: $(DEV)  ## the documentation site, in docs/_build/html
-	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(PY) -m sphinx -W --keep-going -q -j auto -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 bench: $(DEV)  ## colkern beside its peers, in one process
@@ -122,7 +125,7 @@ wheel: $(DEV)  ## dist/colkern-*.whl
 	$(PY) -m hatchling build -t wheel -d dist
 
 clean:  ## removes all that make has made, the environments too
-	rm -rf $(ENV) $(GPU_ENV) .cache .asv .fuzz build dist docs/_build docs/api
+	rm -rf $(ENV) $(ENV)-* .cache .asv .fuzz build dist docs/_build docs/api
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
 	find . -name __pycache__ -prune -exec rm -rf {} +
 

@@ -13,14 +13,13 @@ A few lines of it::
 
     discounted(batch["l_extendedprice"], batch["l_discount"])
 
-Types, arrays and errors are imported with the package; operations, `udf`, `jit`, `ipc`,
-`interchange` and `spark` when they are first named. Numba is imported when the first kernel runs.
+Types, arrays and errors are imported with the package; operations, `udf`, `jit`, `ipc`, `interchange`,
+`dissociated`, `cuda` and `spark` when they are first named. Numba is imported when the first kernel runs.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
 from colkern.errors import (
@@ -43,6 +42,7 @@ from colkern.extensions import (
     variant,
 )
 from colkern.memory import Buffer, Device
+from colkern.names import late_names
 from colkern.schema import (
     DataType,
     Field,
@@ -96,7 +96,7 @@ from colkern.schema import (
 )
 
 if TYPE_CHECKING:
-    from colkern import cuda, interchange, ipc, jit, spark
+    from colkern import cuda, dissociated, interchange, ipc, jit, operations, spark
     from colkern.builders import array, record_batch
     from colkern.cuda import to_device, to_host
     from colkern.interchange import from_dlpack
@@ -245,6 +245,7 @@ __all__ = [
     "dictionary",
     "dictionary_decode",
     "dictionary_encode",
+    "dissociated",
     "divide",
     "duration",
     "ends_with",
@@ -310,6 +311,7 @@ __all__ = [
     "nulls",
     "offsets_to_views",
     "opaque",
+    "operations",
     "or_",
     "or_kleene",
     "pack_bits",
@@ -319,6 +321,7 @@ __all__ = [
     "run_end_decode",
     "run_end_encode",
     "run_end_encoded",
+    "schema",
     "select_child",
     "sort_indices",
     "spark",
@@ -358,7 +361,9 @@ __all__ = [
     "xor",
 ]
 
-_LATE = {
+_MODULES = ("cuda", "dissociated", "interchange", "ipc", "jit", "operations", "spark")
+
+_HOMES = {
     "array": "colkern.builders",
     "from_dlpack": "colkern.interchange",
     "record_batch": "colkern.builders",
@@ -380,100 +385,10 @@ _LATE = {
         ),
         "colkern.jit",
     ),
-    **dict.fromkeys(
-        (
-            "abs",
-            "add",
-            "all",
-            "and_",
-            "and_kleene",
-            "and_not",
-            "and_not_kleene",
-            "any",
-            "binary_length",
-            "cast",
-            "compact_views",
-            "concat",
-            "count",
-            "dictionary_decode",
-            "dictionary_encode",
-            "divide",
-            "ends_with",
-            "equal",
-            "explode",
-            "filter",
-            "find_runs",
-            "fixed_size_list_to_list",
-            "gather_union",
-            "greater",
-            "greater_equal",
-            "hash_columns",
-            "invert",
-            "is_ascii",
-            "less",
-            "less_equal",
-            "list_element",
-            "list_flatten",
-            "list_parent_indices",
-            "list_to_fixed_size_list",
-            "list_to_list_view",
-            "list_value_length",
-            "list_view_to_list",
-            "list_with_offsets",
-            "make_struct",
-            "max",
-            "mean",
-            "min",
-            "min_max",
-            "multiply",
-            "negate",
-            "not_equal",
-            "null_count",
-            "nulls",
-            "offsets_to_views",
-            "or_",
-            "or_kleene",
-            "pack_bits",
-            "partition_indices",
-            "run_end_decode",
-            "run_end_encode",
-            "select_child",
-            "sort_indices",
-            "starts_with",
-            "string_is_ascii",
-            "struct_field",
-            "struct_flatten",
-            "subtract",
-            "sum",
-            "take",
-            "to_dense_union",
-            "to_sparse_union",
-            "trim",
-            "unify_dictionaries",
-            "unpack_bits",
-            "utf8_length",
-            "validate",
-            "views_to_offsets",
-            "xor",
-        ),
-        "colkern.operations",
-    ),
 }
-_LATE_MODULES = ("cuda", "interchange", "ipc", "jit", "operations", "spark")
+# All other names are those of operations.
+_HOMES |= dict.fromkeys(
+    {*__all__} - globals().keys() - _HOMES.keys() - {*_MODULES}, "colkern.operations"
+)
 
-
-def __getattr__(name: str) -> Any:
-    """Import what is first named: nobody pays for the parts they do not use."""
-    if name in _LATE:
-        found = getattr(importlib.import_module(_LATE[name]), name)
-    elif name in _LATE_MODULES:
-        found = importlib.import_module(f"colkern.{name}")
-    else:
-        raise AttributeError(f"module 'colkern' has no attribute {name!r}")
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    """All names, imported yet or not."""
-    return sorted({*globals(), *_LATE, *_LATE_MODULES})
+__getattr__, __dir__ = late_names(__name__, _HOMES, _MODULES)

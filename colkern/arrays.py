@@ -10,15 +10,17 @@ Columnar format 1.5: "Physical Memory Layout"; "Encapsulated message format" for
 from __future__ import annotations
 
 import builtins
-import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.forks import Lock
+from colkern.integers import integer
 from colkern.layouts import Extent, Layout, Role, layout
 from colkern.memory import HOST, Buffer, Device
+from colkern.names import PublicNames
 from colkern.schema import DataType, Dictionary, Field, Schema, same_type
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ UNKNOWN = -1
 _ALL_COLUMNS = -1
 
 
-class Array:
+class Array(PublicNames):
     """A column: `length` values of one type, from slot `offset` of its buffers on. Immutable.
 
     Args:
@@ -44,6 +46,7 @@ class Array:
         null_count: The number of nulls, or `UNKNOWN` (-1) to have it counted when asked for.
 
     Raises:
+        TypeError: If length, offset or null count is no integer.
         InvalidArrowError: If a count does not fit the layout, a child or the dictionary has another
             type (see `colkern.schema.same_type`), or a buffer is too small for `offset + length`
             slots. What only a look at the bytes can tell is left to `validate`.
@@ -57,6 +60,7 @@ class Array:
         "_null_count",
         "_place",
         "_record",
+        "_stated_null_count",
         "buffers",
         "children",
         "dictionary",
@@ -69,6 +73,7 @@ class Array:
     _device_record: Any
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
     _place: int
+    _stated_null_count: int
     # What compiled code is handed (colkern.jit.views.records), once it has been.
     _record: Any
 
@@ -82,6 +87,10 @@ class Array:
         offset: int = 0,
         null_count: int = UNKNOWN,
     ) -> None:
+        # On the way of every array, which most often has Python's own integers.
+        if not length.__class__ is offset.__class__ is null_count.__class__ is int:
+            length, offset = integer(length, "length"), integer(offset, "offset")
+            null_count = integer(null_count, "null_count")
         self.type = type
         self.layout: Layout = layout(type)
         self.length = length
@@ -161,8 +170,12 @@ class Array:
         return self.buffers
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.buffers, self.children, self.dictionary, self.offset, self._null_count)
-        return Array, (self.type, self.length, *parts)
+        # A slice shares the whole buffers; another process is sent no more than its values.
+        from colkern.operations.trimming.surplus import without_surplus
+
+        own = without_surplus(self)
+        parts = (own.buffers, own.children, own.dictionary, own.offset, own._null_count)
+        return Array, (own.type, own.length, *parts)
 
     def _check_shape(self) -> None:
         # On the way of every array: no call where there is nothing to look at.
@@ -271,6 +284,15 @@ class Array:
         return self._null_count
 
     @property
+    def stated_null_count(self) -> int:
+        """What whoever made the array says of its null count, or `UNKNOWN`; `validate` compares."""
+        return getattr(self, "_stated_null_count", self._null_count)
+
+    def note_null_count(self, stated: int) -> None:
+        """Keep what a producer states of an array without a bitmap, where the count is not its to say."""
+        self._stated_null_count = stated
+
+    @property
     def null_count(self) -> int:
         """How many slots are null by this array's own validity bitmap (all, for type null)."""
         if self._null_count == UNKNOWN:
@@ -286,9 +308,12 @@ class Array:
         """`length` values from `offset` on (all that follow, if None), in O(1); nothing is copied.
 
         Raises:
+            TypeError: If one of them is no integer.
             IndexError: If `offset` is negative or past the end, or `length` negative. A length that
                 reaches past the end is cut.
         """
+        offset = integer(offset, "offset")
+        length = None if length is None else integer(length, "length")
         if not 0 <= offset <= self.length or (length is not None and length < 0):
             raise IndexError(f"slice({offset}, {length}) of {self.length} values")
         count = self.length - offset if length is None else min(length, self.length - offset)
@@ -307,15 +332,21 @@ class Array:
         return part
 
     def __getitem__(self, key: int | builtins.slice) -> Any:
-        """One value as a Python object, or a slice with step 1 as an array."""
+        """One value as a Python object, or a slice with step 1 as an array.
+
+        Raises:
+            TypeError: If the key is neither an integer nor a slice.
+            IndexError: If there is no such value.
+        """
         if isinstance(key, slice):
             start, stop, step = key.indices(self.length)
             if step != 1:
                 raise ValueError("key: arrays are sliced with a step of 1; use take for others")
             return self.slice(start, max(stop - start, 0))
-        if not -self.length <= key < self.length:
-            raise IndexError(f"index {key} of {self.length} values")
-        return self.slice(key % self.length, 1).to_pylist()[0]
+        position = _position(key, "a position or a slice", "array")
+        if not -self.length <= position < self.length:
+            raise IndexError(f"index {position} of {self.length} values")
+        return self.slice(position % self.length, 1).to_pylist()[0]
 
     def __iter__(self) -> Iterator[Any]:
         """The values as Python objects, decoded in batches."""
@@ -426,7 +457,7 @@ class Array:
             raise AttributeError(str(error)) from None
 
 
-class RecordBatch:
+class RecordBatch(PublicNames):
     """Columns of one length under a schema. Columns may be decoded as late as when asked for.
 
     Args:
@@ -459,7 +490,9 @@ class RecordBatch:
     ) -> None:
         if len(columns) != len(schema):
             raise ValueError(f"columns: {len(columns)} arrays for {len(schema)} fields")
-        self.length = length if length is not None else (len(columns[0]) if columns else 0)
+        if length is None:
+            length = len(columns[0]) if columns else 0
+        self.length = integer(length, "length")
         if self.length < 0:
             raise ValueError(f"length: must not be negative, got {length}")
         for field, column in zip(schema, columns, strict=True):
@@ -470,7 +503,7 @@ class RecordBatch:
         self._load: Callable[[int], Array] | None = None
         self._load_many: Callable[[list[int]], list[Array]] | None = None
         # A lock for each column that is being made.
-        self._loading: dict[int, threading.Lock] = {}
+        self._loading: dict[int, Lock] = {}
 
     @classmethod
     def lazy(
@@ -511,7 +544,7 @@ class RecordBatch:
         return self._loaded(position) if column is None else column
 
     def _loaded(self, position: int) -> Array:
-        with self._loading.setdefault(position, threading.Lock()):
+        with self._loading.setdefault(position, Lock()):
             # Another thread may have made it meanwhile.
             column = self._columns[position]
             if column is None:
@@ -528,6 +561,8 @@ class RecordBatch:
     def __getitem__(self, key: int | str | builtins.slice) -> Array | RecordBatch:
         """A column by position or name, or rows by a slice with step 1; nothing is copied."""
         if not isinstance(key, slice):
+            if not isinstance(key, str):
+                key = _position(key, "a position, a name or a slice of rows", "batch")
             return self.column(key)
         start, stop, step = key.indices(self.length)
         if step != 1:
@@ -538,7 +573,7 @@ class RecordBatch:
     def columns(self) -> list[Array]:
         """All columns, decoded."""
         if self._load_many is not None:
-            with self._loading.setdefault(_ALL_COLUMNS, threading.Lock()):
+            with self._loading.setdefault(_ALL_COLUMNS, Lock()):
                 self._load_missing()
         return [self.column(i) if c is None else c for i, c in enumerate(self._columns)]
 
@@ -566,8 +601,23 @@ class RecordBatch:
     def __len__(self) -> int:
         return self.length
 
+    def __iter__(self) -> Iterator[Array]:
+        """The columns."""
+        return iter(self.columns)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Refused, in words for NumPy and pandas: columns have types of their own."""
+        raise no_numpy_array(self)
+
     def slice(self, offset: int, length: int | None = None) -> RecordBatch:
-        """`length` rows from `offset` on; as lazy as this batch, and nothing is copied."""
+        """`length` rows from `offset` on; as lazy as this batch, and nothing is copied.
+
+        Raises:
+            TypeError: If one of them is no integer.
+            IndexError: If `offset` is negative or past the end, or `length` negative.
+        """
+        offset = integer(offset, "offset")
+        length = None if length is None else integer(length, "length")
         if not 0 <= offset <= self.length or (length is not None and length < 0):
             raise IndexError(f"slice({offset}, {length}) of {self.length} rows")
         count = self.length - offset if length is None else min(length, self.length - offset)
@@ -641,6 +691,10 @@ class RecordBatch:
 
         return export_batch(self, requested_schema)
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The batch as the one of an `arrow_array_stream` capsule; nothing is copied."""
+        return RecordBatchStream(self.schema, (self,)).__arrow_c_stream__(requested_schema)
+
     def __arrow_c_device_array__(
         self, requested_schema: Any = None, **kwargs: Any
     ) -> tuple[Any, Any]:
@@ -650,6 +704,33 @@ class RecordBatch:
         return export_device_batch(self, requested_schema, **kwargs)
 
 
+def _position(key: Any, expected: str, what: str) -> int:
+    """A key that is an integer; the `TypeError` for others names what masks and positions are for."""
+    try:
+        return integer(key, "key")
+    except TypeError:
+        raise TypeError(
+            f"key: expected {expected}, got {type(key).__name__}; colkern.filter({what}, mask) keeps what "
+            f"a mask has True for, colkern.take({what}, positions) what stands at positions"
+        ) from None
+
+
+def no_numpy_array(obj: Any) -> TypeError:
+    """The error of whoever asks for a table as one array."""
+    return TypeError(
+        f"a {type(obj).__name__} is a table, not one array: take a column of a batch, or make a data "
+        "frame with pandas.DataFrame.from_arrow, polars.DataFrame or pyarrow.table"
+    )
+
+
+def cannot_be_pickled(obj: Any) -> TypeError:
+    """The error of whoever pickles or copies what reads an open source."""
+    return TypeError(
+        f"a {type(obj).__name__} cannot be pickled or copied, since it reads an open source: pickle its "
+        "batches, or open the source where they are needed"
+    )
+
+
 def _check_column(field: Field, column: Array, length: int) -> None:
     if not same_type(column.type, field.type):
         raise InvalidArrowError(f"array of {column.type} under {field}", place=field.name)
@@ -657,7 +738,7 @@ def _check_column(field: Field, column: Array, length: int) -> None:
         raise InvalidArrowError(f"{column.length} values in {length} rows", place=field.name)
 
 
-class RecordBatchStream:
+class RecordBatchStream(PublicNames):
     """A schema and an iterator over batches of it; can be consumed once.
 
     Args:
@@ -684,6 +765,13 @@ class RecordBatchStream:
     def read_all(self) -> list[RecordBatch]:
         """All batches that are left."""
         return list(self._batches)
+
+    def __reduce__(self) -> Any:
+        raise cannot_be_pickled(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Refused, in words for NumPy and pandas, which would make an array of batches."""
+        raise no_numpy_array(self)
 
     @property
     def _numba_type_(self) -> Any:

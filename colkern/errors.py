@@ -6,6 +6,8 @@ here are for what the data, the limits or the machine do.
 
 from __future__ import annotations
 
+import re
+
 
 class ColkernError(Exception):
     """The root of colkern's own exceptions."""
@@ -52,3 +54,9 @@ class CompileError(ColkernError, TypeError):
 
 class DifferenceError(ColkernError, AssertionError):
     """Two sets of data that should be equal are not; the message says where, and what both hold."""
+
+
+def shown(value: object) -> str:
+    """A value within a message: its `repr` on one line, without addresses, at most 60 characters."""
+    text = " ".join(re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)).split())
+    return text if len(text) <= 60 else f"{text[:59]}…"

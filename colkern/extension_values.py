@@ -69,9 +69,10 @@ def _uuids(
     return [UUID(bytes=value) for value in decode(array, slots, most)]
 
 
-def _bools(
+def booleans(
     type_: s.Extension, array: Array, slots: Slots, most: int | None, decode: Decode
 ) -> list[Any]:
+    """Whether each value is not 0."""
     return [value != 0 for value in decode(array, slots, most)]
 
 
@@ -224,7 +225,7 @@ class _Elements:
 
 _PRESENTERS: dict[str, Presenter] = {
     "arrow.uuid": _uuids,
-    "arrow.bool8": _bools,
+    "arrow.bool8": booleans,
     "arrow.timestamp_with_offset": _offset_timestamps,
     "arrow.fixed_shape_tensor": _fixed_shape_tensors,
     "arrow.variable_shape_tensor": _variable_shape_tensors,

@@ -9,7 +9,7 @@ Columnar format 1.5: "Buffer Alignment and Padding".
 from __future__ import annotations
 
 from ctypes import addressof, c_char
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsInt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ def device_named(device: str | Device) -> Device:
     if isinstance(device, Device):
         return device
     if not isinstance(device, str):
-        raise TypeError(f"device: expected a name or a Device, got {device!r}")
+        raise TypeError(f"device: expected a name or a Device, got {type(device).__name__}")
     kind, separator, ordinal = device.partition(":")
     if device == "cpu":
         return HOST
@@ -280,7 +280,10 @@ def dlpack_capsule(
 
     Raises:
         BufferError: If the consumer's wishes cannot be met.
+        TypeError: If a version or a device is no pair of numbers.
     """
+    _require_pair("max_version", max_version)
+    _require_pair("dl_device", dl_device)
     old = max_version is None or max_version < _READ_ONLY_SINCE
     if old and isinstance(items, np.ndarray):
         writable = array_at(items.ctypes.data, items.nbytes, items, read_only=False)
@@ -288,6 +291,14 @@ def dlpack_capsule(
     wishes = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
     # CuPy and NumPy of old do not know all of them.
     return items.__dlpack__(**{name: wish for name, wish in wishes.items() if wish is not None})
+
+
+def _require_pair(name: str, pair: Any) -> None:
+    if pair is None:
+        return
+    if isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, SupportsInt) for n in pair):
+        return
+    raise TypeError(f"{name}: expected two numbers, such as (1, 0), got {pair!r}")
 
 
 EMPTY = Buffer(np.zeros(0, np.uint8))

@@ -2,19 +2,31 @@
 
 A data type is an immutable value: equal when its parameters are equal, hashable, printed as
 `pyarrow` prints it. The functions at the end of the module (`int32()`, `list_(...)`, …) are the way
-to make one. Which buffers a type has is said in `colkern.layouts`, nowhere else.
+to make one. Wherever a type is an argument, a name such as `"int32"` does as well, and a type of another
+library: see `as_type`. Which buffers a type has is said in `colkern.layouts`, nowhere else.
+
+The module can be called, as `colkern.schema([("price", colkern.float64())])`: that is `Schema`.
 
 Columnar format 1.5: "Data Types".
 """
 
 from __future__ import annotations
 
-import dataclasses
+import functools
+import inspect
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, SupportsIndex
+from types import ModuleType
+from typing import Any, ClassVar, Literal
 
-from colkern.errors import InvalidArrowError
+import colkern.type_trees as trees
+from colkern.errors import InvalidArrowError, shown
+from colkern.integers import integer
+from colkern.names import PublicNames
+from colkern.type_trees import DataType as DataType
+from colkern.type_trees import Field as Field
+from colkern.type_trees import Spell, alike
 
 TimeUnit = Literal["s", "ms", "us", "ns"]
 IntervalUnit = Literal["year_month", "day_time", "month_day_nano"]
@@ -31,63 +43,6 @@ INT32_MAX = 2**31 - 1
 """What the format's metadata counts up to: byte widths, list sizes and scales have 32 bits there."""
 
 MAX_DECIMAL_PRECISION = {32: 9, 64: 18, 128: 38, 256: 76}
-
-
-@dataclass(frozen=True, slots=True)
-class DataType:
-    """The root of the data types."""
-
-    def __repr__(self) -> str:
-        return f"<colkern.DataType {self}>"
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The fields of the child arrays, in order; empty for a type without children."""
-        return ()
-
-    @property
-    def storage(self) -> DataType:
-        """The type that the values are stored as: itself, but for extension types."""
-        return self
-
-    def __arrow_c_schema__(self) -> Any:
-        """The type as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
-        from colkern.interchange import export_schema
-
-        return export_schema(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A named, possibly nullable, column or child of a nested type.
-
-    Args:
-        name: Any text; names need not be unique within a schema.
-        type: The data type.
-        nullable: Whether slots may be null. A declaration, not a promise about the data.
-        metadata: Key-value pairs of bytes that travel with the field; not compared by `==`.
-    """
-
-    name: str
-    type: DataType
-    nullable: bool = True
-    metadata: Mapping[bytes, bytes] | None = dataclasses.field(default=None, compare=False)
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.type}{'' if self.nullable else ' not null'}"
-
-    def __repr__(self) -> str:
-        return f"<colkern.Field {self}>"
-
-    def with_metadata(self, metadata: Mapping[bytes, bytes] | None) -> Field:
-        """The same field with other metadata."""
-        return Field(self.name, self.type, self.nullable, metadata)
-
-    def __arrow_c_schema__(self) -> Any:
-        """The field as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
-        from colkern.interchange import export_schema
-
-        return export_schema(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -258,9 +213,11 @@ class Utf8View(DataType):
         return "string_view"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class _ListLike(DataType):
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class _ListLike(trees.NestedType):
     """What the five list types share: one child field."""
+
+    UNNAMED_LEVELS: ClassVar[int] = 1
 
     value_field: Field
 
@@ -275,50 +232,50 @@ class _ListLike(DataType):
         return (self.value_field,)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class List(_ListLike):
     """Lists addressed by 32-bit offsets."""
 
-    def __str__(self) -> str:
-        return f"list<{self.value_field}>"
+    def _spelled(self, of: Spell) -> str:
+        return f"list<{of(self.value_field)}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class LargeList(_ListLike):
     """Lists addressed by 64-bit offsets."""
 
-    def __str__(self) -> str:
-        return f"large_list<{self.value_field}>"
+    def _spelled(self, of: Spell) -> str:
+        return f"large_list<{of(self.value_field)}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class ListView(_ListLike):
     """Lists addressed by 32-bit offsets and sizes, in any order, possibly overlapping."""
 
-    def __str__(self) -> str:
-        return f"list_view<{self.value_field}>"
+    def _spelled(self, of: Spell) -> str:
+        return f"list_view<{of(self.value_field)}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class LargeListView(_ListLike):
     """Lists addressed by 64-bit offsets and sizes, in any order, possibly overlapping."""
 
-    def __str__(self) -> str:
-        return f"large_list_view<{self.value_field}>"
+    def _spelled(self, of: Spell) -> str:
+        return f"large_list_view<{of(self.value_field)}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class FixedSizeList(_ListLike):
     """Lists that all have `list_size` elements."""
 
     list_size: int
 
-    def __str__(self) -> str:
-        return f"fixed_size_list<{self.value_field}>[{self.list_size}]"
+    def _spelled(self, of: Spell) -> str:
+        return f"fixed_size_list<{of(self.value_field)}>[{self.list_size}]"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Struct(DataType):
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Struct(trees.NestedType):
     """A fixed set of named children, one value of each a slot."""
 
     struct_fields: tuple[Field, ...]
@@ -328,13 +285,15 @@ class Struct(DataType):
         """The fields of the struct."""
         return self.struct_fields
 
-    def __str__(self) -> str:
-        return f"struct<{', '.join(map(str, self.struct_fields))}>"
+    def _spelled(self, of: Spell) -> str:
+        return f"struct<{', '.join(map(of, self.struct_fields))}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Map(DataType):
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Map(trees.NestedType):
     """Lists of key-value entries; the entries are a struct of two fields."""
+
+    UNNAMED_LEVELS: ClassVar[int] = 2
 
     entries_field: Field
     keys_sorted: bool = False
@@ -354,20 +313,20 @@ class Map(DataType):
         """The entries field alone."""
         return (self.entries_field,)
 
-    def __str__(self) -> str:
+    def _spelled(self, of: Spell) -> str:
         def named(field: Field, usual: str) -> str:
             return "" if field.name == usual else f" ({field.name!r})"
 
         key, item = self.key_field, self.item_field
         ordered = ", keys_sorted" if self.keys_sorted else ""
         return (
-            f"map<{key.type}{named(key, 'key')}, {item.type}{named(item, 'value')}{ordered}"
+            f"map<{of(key.type)}{named(key, 'key')}, {of(item.type)}{named(item, 'value')}{ordered}"
             f"{named(self.entries_field, 'entries')}>"
         )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Union(DataType):
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Union(trees.NestedType):
     """A value of one of several types a slot; `type_codes[k]` marks the slots of child `k`."""
 
     mode: UnionMode
@@ -379,31 +338,31 @@ class Union(DataType):
         """The fields of the children."""
         return self.union_fields
 
-    def __str__(self) -> str:
+    def _spelled(self, of: Spell) -> str:
         members = ", ".join(
-            f"{field}={code}"
+            f"{of(field)}={code}"
             for field, code in zip(self.union_fields, self.type_codes, strict=True)
         )
         return f"{self.mode}_union<{members}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Dictionary(DataType):
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Dictionary(trees.NestedType):
     """Integers that point into a dictionary of values."""
 
     index_type: Int
     value_type: DataType
     ordered: bool = False
 
-    def __str__(self) -> str:
+    def _spelled(self, of: Spell) -> str:
         return (
-            f"dictionary<values={self.value_type}, indices={self.index_type}, "
+            f"dictionary<values={of(self.value_type)}, indices={self.index_type}, "
             f"ordered={int(self.ordered)}>"
         )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class RunEndEncoded(DataType):
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class RunEndEncoded(trees.NestedType):
     """Runs of equal values: the child `run_ends` says where each run of `values` ends."""
 
     run_ends_field: Field
@@ -419,12 +378,14 @@ class RunEndEncoded(DataType):
         """Run ends, then values."""
         return (self.run_ends_field, self.values_field)
 
-    def __str__(self) -> str:
-        return f"run_end_encoded<run_ends: {self.run_ends_field.type}, values: {self.value_type}>"
+    def _spelled(self, of: Spell) -> str:
+        return (
+            f"run_end_encoded<run_ends: {self.run_ends_field.type}, values: {of(self.value_type)}>"
+        )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Extension(DataType):
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Extension(trees.NestedType):
     """A name and a serialized parameter on top of a storage type. No code runs because of it."""
 
     storage_type: DataType
@@ -441,10 +402,10 @@ class Extension(DataType):
         """The storage type, which is not an extension itself."""
         return self.storage_type.storage
 
-    def __str__(self) -> str:
+    def _spelled(self, of: Spell) -> str:
         from colkern.extensions import text_of
 
-        return text_of(self)
+        return text_of(self, of)
 
 
 def same_type(a: DataType, b: DataType) -> bool:
@@ -452,33 +413,9 @@ def same_type(a: DataType, b: DataType) -> bool:
 
     Those names carry no meaning, and writers choose different ones (`item`, `element`, `array` …).
     """
-    return a is b or a == b or _nameless(a) == _nameless(b)
-
-
-_UNNAMED = (List, LargeList, ListView, LargeListView, FixedSizeList, Map)
-
-
-def _nameless(type_: DataType) -> DataType:
-    """The type with all meaningless names left out, at every depth."""
-
-    def part(value: Any, unnamed: bool) -> Any:
-        if isinstance(value, DataType):
-            return _nameless(value)
-        if isinstance(value, Field):
-            name = "" if unnamed else value.name
-            return Field(name, _nameless(value.type), value.nullable)
-        if isinstance(value, tuple):
-            return tuple(part(member, unnamed) for member in value)
-        return value
-
-    if isinstance(type_, Map):
-        entries = Struct(tuple(part(member, True) for member in type_.entries_field.type.fields))
-        return Map(Field("", entries, type_.entries_field.nullable), type_.keys_sorted)
-    parts = {
-        parameter.name: part(getattr(type_, parameter.name), isinstance(type_, _UNNAMED))
-        for parameter in dataclasses.fields(type_)
-    }
-    return type(type_)(**parts)
+    if a is b:
+        return True
+    return alike(a, b, by_name=False) if isinstance(a, trees.NestedType) else a == b
 
 
 EXTENSION_NAME_KEY = b"ARROW:extension:name"
@@ -514,11 +451,11 @@ def field_to_wire(field: Field) -> Field:
     return Field(field.name, field.type.storage_type, field.nullable, metadata)
 
 
-class Schema:
+class Schema(PublicNames):
     """The fields of a record batch, in order, with metadata of its own that `==` does not compare.
 
-    Immutable. The fields may be given as fields, as `(name, type)` pairs, or as a mapping of names to
-    types.
+    Immutable. The fields may be given as fields, as `(name, type)` pairs, as a mapping of names to
+    types, or as a schema of another library (see `as_fields`).
     """
 
     __slots__ = ("_fields", "_metadata")
@@ -585,12 +522,14 @@ class Schema:
                 what = "no field" if not found else f"{len(found)} fields"
                 raise KeyError(f"{what} named {key!r}; the schema has {self.names}")
             return found[0]
-        if not isinstance(key, int) and not isinstance(key, SupportsIndex):
-            raise TypeError(f"key: expected a position or a name, got {key!r}")
+        try:
+            position = integer(key, "key")
+        except TypeError:
+            raise TypeError(f"key: expected a position or a name, got {shown(key)}") from None
         count = len(self._fields)
-        if not -count <= key < count:
-            raise IndexError(f"field {key} of a schema with {count} fields")
-        return key % count
+        if not -count <= position < count:
+            raise IndexError(f"field {position} of a schema with {count} fields")
+        return position % count
 
     def field(self, key: int | str) -> Field:
         """The field at a position or of a name; raises like `index`."""
@@ -612,33 +551,117 @@ class Schema:
         return export_schema(self)
 
 
-Fields = Iterable[Field | tuple[str, DataType]] | Mapping[str, DataType]
+TypeLike = DataType | str
+"""What stands for a data type: itself or its name. Those of other libraries are taken too."""
+
+Fields = Iterable[Field | tuple[str, TypeLike]] | Mapping[str, TypeLike]
+
+
+def as_type(value: Any, argument: str = "type") -> DataType:
+    """A data type from what callers write for one.
+
+    Args:
+        value: A data type; a name, as `"int32"`, `"string"` or `"timestamp[us]"`; or a type of another
+            library with `__arrow_c_schema__`, such as pyarrow's.
+        argument: What errors call it.
+
+    Raises:
+        TypeError: If it is none of these.
+        ValueError: If no type has that name.
+    """
+    if isinstance(value, DataType):
+        return value
+    if isinstance(value, str):
+        named = _named_types().get(value)
+        if named is not None:
+            return named
+        raise ValueError(
+            f"{argument}: no data type has the name {value!r}; names are those of types without "
+            f'parameters, as "int32", "string", "timestamp[us]"'
+        )
+    if hasattr(value, "__arrow_c_schema__") and not isinstance(value, Field | Schema):
+        from colkern.interchange import import_type
+
+        return import_type(value)
+    if inspect.isfunction(value) and value.__module__ == __name__:
+        needed = "" if value.__name__ in _PLAIN_NAMES else "…"
+        raise TypeError(
+            f"{argument}: {value.__name__} is a function that makes a data type; call it: "
+            f"{value.__name__}({needed})"
+        )
+    raise TypeError(f"{argument}: expected a data type such as colkern.int32(), got {shown(value)}")
+
+
+@functools.cache
+def _named_types() -> dict[str, DataType]:
+    """Every type without parameters but a unit, by its own name, its function's and pyarrow's names."""
+    types: list[DataType] = [globals()[name]() for name in _PLAIN_NAMES]
+    types += [time32(unit) for unit in ("s", "ms")] + [time64(unit) for unit in ("us", "ns")]
+    types += [make(unit) for make in (timestamp, duration) for unit in TIME_UNITS]
+    names = dict(zip(_PLAIN_NAMES, types, strict=False)) | {str(made): made for made in types}
+    return names | {alias: names[name] for alias, name in _ALIASES.items()}
+
+
+_PLAIN_NAMES = (
+    *("null", "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "date32", "date64"),
+    *("month_interval", "day_time_interval", "month_day_nano_interval"),
+    *("binary", "utf8", "large_binary", "large_utf8", "binary_view", "utf8_view"),
+)
+"""The functions of this module that make a type from nothing."""
+
+_ALIASES = {
+    "boolean": "bool",
+    "str": "utf8",
+    "string": "utf8",
+    "large_string": "large_utf8",
+    "string_view": "utf8_view",
+}
 
 
 def as_fields(fields: Fields) -> tuple[Field, ...]:
-    """Fields from fields, `(name, type)` pairs, or a mapping of names to types."""
+    """Fields from fields, `(name, type)` pairs, a mapping of names to types, or another library's schema.
+
+    Raises:
+        TypeError: If `fields`, or one of them, is something else.
+        ValueError: If a type is given by a name that none has.
+    """
+    if isinstance(fields, Schema):
+        return fields.fields
+    if hasattr(fields, "__arrow_c_schema__"):
+        from colkern.interchange import import_schema
+
+        return import_schema(fields).fields
+    if isinstance(fields, str) or not isinstance(fields, Iterable):
+        raise TypeError(f"fields: expected fields or (name, type) pairs, got {shown(fields)}")
     items: Iterable[Any] = fields.items() if isinstance(fields, Mapping) else fields
     return tuple(as_field(item) for item in items)
 
 
-def as_field(item: Field | tuple[str, DataType]) -> Field:
-    """A field itself, or the nullable field of a `(name, type)` pair."""
+def as_field(item: Field | tuple[str, TypeLike]) -> Field:
+    """A field itself, another library's, or the nullable one of a `(name, type)` pair; else `TypeError`."""
     if isinstance(item, Field):
         return item
+    if hasattr(item, "__arrow_c_schema__"):
+        from colkern.interchange import import_field
+
+        return import_field(item)
+    if isinstance(item, str) or not isinstance(item, Sequence) or len(item) != 2:
+        raise TypeError(f"fields: expected a field or a (name, type) pair, got {shown(item)}")
     name, data_type = item
     return field(name, data_type)
 
 
 def field(
     name: str,
-    type: DataType,
+    type: TypeLike,
     nullable: bool = True,
     metadata: Mapping[bytes, bytes] | None = None,
 ) -> Field:
-    """A field; raises `TypeError` if `type` is not a data type."""
-    if not isinstance(type, DataType):
-        raise TypeError(f"type of field {name!r}: expected a colkern data type, got {type!r}")
-    return Field(name, type, nullable, metadata)
+    """A field; raises `TypeError` if the name is no text, and what `as_type` raises for the type."""
+    if not isinstance(name, str):
+        raise TypeError(f"name: expected the name of a field, got {shown(name)}")
+    return Field(name, as_type(type, f"type of field {name!r}"), nullable, metadata)
 
 
 def null() -> Null:
@@ -710,8 +733,10 @@ def decimal(bit_width: int, precision: int, scale: int = 0) -> Decimal:
     """Decimals of `bit_width` bits.
 
     Raises:
+        TypeError: If precision or scale is no integer.
         ValueError: If the precision does not fit the width, or the scale not 32 bits.
     """
+    precision, scale = integer(precision, "precision"), integer(scale, "scale")
     if bit_width not in MAX_DECIMAL_PRECISION:
         raise ValueError(f"bit_width: decimals have 32, 64, 128 or 256 bits, not {bit_width}")
     if not 1 <= precision <= MAX_DECIMAL_PRECISION[bit_width]:
@@ -796,17 +821,24 @@ def month_day_nano_interval() -> Interval:
     return Interval("month_day_nano")
 
 
-def _check_size(size: int, name: str) -> None:
+def _size(value: int, name: str) -> int:
+    """A size that 31 bits hold.
+
+    Raises:
+        TypeError: If it is no integer.
+        ValueError: If it is negative or larger.
+    """
+    size = integer(value, name)
     if size < 0:
         raise ValueError(f"{name}: must not be negative, got {size}")
     if size > INT32_MAX:
         raise ValueError(f"{name}: must not be over {INT32_MAX}, got {size}")
+    return size
 
 
 def fixed_size_binary(byte_width: int) -> FixedSizeBinary:
     """Byte strings of `byte_width` bytes each; raises `ValueError` unless they are 0 to 2**31 - 1."""
-    _check_size(byte_width, "byte_width")
-    return FixedSizeBinary(byte_width)
+    return FixedSizeBinary(_size(byte_width, "byte_width"))
 
 
 def binary() -> Binary:
@@ -839,34 +871,33 @@ def utf8_view() -> Utf8View:
     return Utf8View()
 
 
-def _item_field(value: DataType | Field) -> Field:
+def _item_field(value: TypeLike | Field) -> Field:
     return value if isinstance(value, Field) else field("item", value)
 
 
-def list_(value: DataType | Field) -> List:
+def list_(value: TypeLike | Field) -> List:
     """Lists of `value` with 32-bit offsets; a bare type gets the field name `item`."""
     return List(_item_field(value))
 
 
-def large_list(value: DataType | Field) -> LargeList:
+def large_list(value: TypeLike | Field) -> LargeList:
     """Lists of `value` with 64-bit offsets."""
     return LargeList(_item_field(value))
 
 
-def list_view(value: DataType | Field) -> ListView:
+def list_view(value: TypeLike | Field) -> ListView:
     """Lists of `value` with 32-bit offsets and sizes."""
     return ListView(_item_field(value))
 
 
-def large_list_view(value: DataType | Field) -> LargeListView:
+def large_list_view(value: TypeLike | Field) -> LargeListView:
     """Lists of `value` with 64-bit offsets and sizes."""
     return LargeListView(_item_field(value))
 
 
-def fixed_size_list(value: DataType | Field, list_size: int) -> FixedSizeList:
+def fixed_size_list(value: TypeLike | Field, list_size: int) -> FixedSizeList:
     """Lists of exactly `list_size` values; raises `ValueError` unless they are 0 to 2**31 - 1."""
-    _check_size(list_size, "list_size")
-    return FixedSizeList(_item_field(value), list_size)
+    return FixedSizeList(_item_field(value), _size(list_size, "list_size"))
 
 
 def struct(fields: Fields) -> Struct:
@@ -874,7 +905,7 @@ def struct(fields: Fields) -> Struct:
     return Struct(as_fields(fields))
 
 
-def map_(key: DataType | Field, item: DataType | Field, keys_sorted: bool = False) -> Map:
+def map_(key: TypeLike | Field, item: TypeLike | Field, keys_sorted: bool = False) -> Map:
     """Maps from `key` (never null) to `item`."""
     key_field = key if isinstance(key, Field) else field("key", key, nullable=False)
     item_field = item if isinstance(item, Field) else field("value", item)
@@ -883,11 +914,12 @@ def map_(key: DataType | Field, item: DataType | Field, keys_sorted: bool = Fals
 
 def _union(
     mode: UnionMode,
-    fields: Iterable[Field | tuple[str, DataType]],
+    fields: Iterable[Field | tuple[str, TypeLike]],
     type_codes: Iterable[int] | None,
 ) -> Union:
     members = tuple(as_field(item) for item in fields)
-    codes = tuple(range(len(members))) if type_codes is None else tuple(type_codes)
+    given = range(len(members)) if type_codes is None else type_codes
+    codes = tuple([integer(code, "type_codes") for code in given])
     if len(codes) != len(members) or len(set(codes)) != len(codes):
         raise ValueError(f"type_codes: need {len(members)} distinct codes, got {codes}")
     if any(not 0 <= code <= 127 for code in codes):
@@ -896,34 +928,46 @@ def _union(
 
 
 def sparse_union(
-    fields: Iterable[Field | tuple[str, DataType]], type_codes: Iterable[int] | None = None
+    fields: Iterable[Field | tuple[str, TypeLike]], type_codes: Iterable[int] | None = None
 ) -> Union:
     """Unions whose children are all as long as the union."""
     return _union("sparse", fields, type_codes)
 
 
 def dense_union(
-    fields: Iterable[Field | tuple[str, DataType]], type_codes: Iterable[int] | None = None
+    fields: Iterable[Field | tuple[str, TypeLike]], type_codes: Iterable[int] | None = None
 ) -> Union:
     """Unions whose slots point into their children by an offset."""
     return _union("dense", fields, type_codes)
 
 
-def dictionary(index_type: Int, value_type: DataType, ordered: bool = False) -> Dictionary:
+def dictionary(index_type: Int | str, value_type: TypeLike, ordered: bool = False) -> Dictionary:
     """Indices of `index_type` into a dictionary of `value_type`."""
-    if not isinstance(index_type, Int):
-        raise TypeError(f"index_type: expected an integer type, got {index_type}")
-    return Dictionary(index_type, value_type, ordered)
+    indices = as_type(index_type, "index_type")
+    if not isinstance(indices, Int):
+        raise TypeError(f"index_type: expected an integer type, got {indices}")
+    return Dictionary(indices, as_type(value_type, "value_type"), ordered)
 
 
-def run_end_encoded(run_end_type: Int, value_type: DataType | Field) -> RunEndEncoded:
+def run_end_encoded(run_end_type: Int | str, value_type: TypeLike | Field) -> RunEndEncoded:
     """Runs of `value_type`; `run_end_type` is int16, int32 or int64."""
-    if run_end_type not in (int16(), int32(), int64()):
-        raise ValueError(f"run_end_type: expected int16, int32 or int64, got {run_end_type}")
+    run_ends = as_type(run_end_type, "run_end_type")
+    if run_ends not in (int16(), int32(), int64()):
+        raise ValueError(f"run_end_type: expected int16, int32 or int64, got {run_ends}")
     values = value_type if isinstance(value_type, Field) else field("values", value_type)
-    return RunEndEncoded(field("run_ends", run_end_type, nullable=False), values)
+    return RunEndEncoded(field("run_ends", run_ends, nullable=False), values)
 
 
-def extension(name: str, storage: DataType, metadata: bytes = b"") -> Extension:
+def extension(name: str, storage: TypeLike, metadata: bytes = b"") -> Extension:
     """An extension type: a name and a serialized parameter over a storage type."""
-    return Extension(storage, name, metadata)
+    return Extension(as_type(storage, "storage"), name, metadata)
+
+
+class _CallableModule(ModuleType):
+    """The package offers `schema([...])`, as pyarrow does, and has this module under the same name."""
+
+    def __call__(self, fields: Fields, metadata: Mapping[bytes, bytes] | None = None) -> Schema:
+        return Schema(fields, metadata)
+
+
+sys.modules[__name__].__class__ = _CallableModule

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
-from colkern.extension_values import presenter_of
-from colkern.layouts import Role
+from colkern.extension_values import booleans, presenter_of
+from colkern.layouts import Role, layout
 from colkern.memory import EMPTY
 from colkern.slots import (
     Slots,
@@ -69,33 +69,73 @@ class MonthDayNano(NamedTuple):
 
 
 def to_numpy(array: Array, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-    """The values of an array as NumPy's: numbers without nulls are not copied, and read-only then.
+    """The values of an array as a NumPy array of shape `(len(array),)`, equal to those of `to_pylist`.
 
-    Others are those of `to_pylist`, of the type that NumPy finds for them; nested ones are objects.
+    Integers, floats, and timestamps, times and durations in `ns` have NumPy's type for them if there is
+    no null, and booleans have `bool`; not copied and read-only, but for booleans and encoded arrays. All
+    else is an array of Python objects, None for nulls: text and bytes too, as NumPy's own take as much
+    room for each value as the longest needs, and drop zero bytes at the end.
 
     Args:
         array: An array in host memory.
-        dtype: The type that is asked for; None for the array's own.
+        dtype: The type that is asked for; None for the above. The values are converted by NumPy.
         copy: True for a copy in any case, False for an error where one is needed.
 
     Raises:
-        ValueError: If the bytes are not in host memory, or `copy` forbids what is needed.
+        ValueError: If the bytes are not in host memory, `copy` forbids what is needed, or there are
+            nulls and `dtype` has no value for them. NumPy's own errors, if it cannot convert a value.
         InvalidArrowError: As `to_pylist`.
     """
     require_host(array, "array")
-    if not isinstance(array.type, s.Int | s.FloatingPoint) or array.null_count:
-        if copy is False:
-            raise ValueError(
-                f"array: values of {array.type}, or with nulls, become NumPy's by a copy"
-            )
-        values = to_pylist(array)
-        if array.type.storage.fields and dtype is None:
-            # Lists of different lengths are no matrix, nor are those of one.
-            return np.fromiter(values, object, len(values))
-        return np.array(values, dtype)
-    numbers = array.items(Role.DATA).view()
-    numbers.flags.writeable = False
-    return np.array(numbers, dtype, copy=copy)
+    own = _numpy_dtype(array.type)
+    if _is_laid_out_as(own, array) and not array.null_count:
+        items = array.items(Role.DATA).view(own)
+        items.flags.writeable = False
+        return np.array(items, dtype, copy=copy)
+    if copy is False:
+        raise ValueError(f"array: values of {array.type}, or with nulls, become NumPy's by a copy")
+    values = to_pylist(array)
+    nulls = sum(value is None for value in values)
+    if own is None or nulls:
+        # NumPy would look into the values: lists of one length are a matrix to it.
+        found: NDArray[Any] = np.fromiter(values, object, len(values))
+    else:
+        found = np.array(values, own)
+    if dtype is None:
+        return found
+    if nulls and not _has_null(np.dtype(dtype)):
+        raise ValueError(f"dtype: {dtype} has no value for nulls, and there are {nulls} of them")
+    return found.astype(dtype, copy=False)
+
+
+def _numpy_dtype(type_: s.DataType) -> np.dtype[Any] | None:
+    """NumPy's type with the values of `to_pylist`; None for objects."""
+    if isinstance(type_, s.Extension):
+        present = presenter_of(type_)
+        if present is None:
+            return _numpy_dtype(type_.storage_type)
+        return np.dtype(np.bool_) if present is booleans else None
+    if isinstance(type_, s.Dictionary | s.RunEndEncoded):
+        return _numpy_dtype(type_.value_type)
+    if isinstance(type_, s.Int | s.FloatingPoint):
+        return layout(type_).spec(Role.DATA).dtype
+    if isinstance(type_, s.Bool):
+        return np.dtype(np.bool_)
+    if isinstance(type_, s.Timestamp | s.Time | s.Duration) and type_.unit == "ns":
+        return np.dtype("<M8[ns]" if isinstance(type_, s.Timestamp) else "<m8[ns]")
+    return None
+
+
+def _is_laid_out_as(dtype: np.dtype[Any] | None, array: Array) -> bool:
+    """Whether an array's items are NumPy's items of that type."""
+    if dtype is None or dtype.kind == "b":
+        return False
+    return array.layout.name == "fixed-size primitive"
+
+
+def _has_null(dtype: np.dtype[Any]) -> bool:
+    """Whether NumPy makes something of None that is no value: NaN, NaT, None itself."""
+    return dtype.kind in "fcmMO" or hasattr(dtype, "na_object")
 
 
 def to_pylist(array: Array) -> list[Any]:

@@ -32,6 +32,7 @@ myst_heading_anchors = 3
 default_role = "code"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+autodoc_use_type_comments = False
 autodoc_default_options = {"members": True, "show-inheritance": True}
 # Libraries that only some machines have; the others are documented as they are.
 autodoc_mock_imports = [

@@ -21,8 +21,19 @@ from hypothesis import strategies as st
 from colkern import schema as s
 from colkern.arrays import UNKNOWN, Array, RecordBatch, RecordBatchStream
 from colkern.errors import InvalidArrowError
+from colkern.extensions import variable_shape_tensor
 from colkern.layouts import Role
 from colkern.memory import HOST, Buffer, Device
+from colkern.operations import (
+    hash_columns,
+    list_element,
+    make_struct,
+    nulls,
+    partition_indices,
+    select_child,
+    struct_field,
+)
+from colkern.operations import sum as sum_of
 
 BYTE = buffer([0])
 
@@ -290,3 +301,96 @@ def test_slices_of_batches_are_slices_of_their_columns() -> None:
     values = np.arange(10, dtype="i1").tolist()
     batch = batch_of(a=int8s(values), b=int8s(values[::-1]))
     assert columns_of(batch.slice(2, 3)) == [[2, 3, 4], [7, 6, 5]]
+
+
+# Positions, lengths and sizes
+
+
+class Two:
+    """What Python takes as an integer."""
+
+    def __index__(self) -> int:
+        return 2
+
+
+NUMBERS = int8s([0, 1, 2, 3])
+BATCH = RecordBatch.from_arrays([NUMBERS] * 3, list("abc"))
+LISTS = from_pyarrow(pa.array([[1, 2, 3]] * 4))
+UNION = nulls(4, s.dense_union([s.field(name, s.int8()) for name in "abc"]))
+
+BY_INTEGER: dict[str, Callable[[Any], Any]] = {
+    "offset of a slice": NUMBERS.slice,
+    "length of a slice": lambda n: NUMBERS.slice(0, n),
+    "key": lambda n: NUMBERS[n],
+    "offset of a batch": BATCH.slice,
+    "length of a batch": lambda n: BATCH.slice(0, n),
+    "column": lambda n: BATCH[n],
+    "select": lambda n: BATCH.select([n]),
+    "field": BATCH.schema.field,
+    "length of an array": lambda n: Array(s.null(), n, []),
+    "offset of an array": lambda n: Array(s.int8(), 1, NUMBERS.buffers, offset=n),
+    "null count": lambda n: Array(s.int8(), 2, [BYTE, buffer([0, 0])], null_count=n),
+    "rows of a batch": lambda n: RecordBatch(s.Schema([]), [], n),
+    "byte width": s.fixed_size_binary,
+    "list size": lambda n: s.fixed_size_list(s.int8(), n),
+    "precision": s.decimal128,
+    "scale": lambda n: s.decimal128(9, n),
+    "type code": lambda n: s.dense_union([s.field("a", s.int8())], [n]),
+    "nulls": lambda n: nulls(n, s.int8()),
+    "list element": lambda n: list_element(LISTS, n),
+    "child of a union": lambda n: select_child(UNION, n),
+    "field of a struct": lambda n: struct_field(make_struct(BATCH.columns, list("abc")), n),
+    "partitions": lambda n: partition_indices(hash_columns([NUMBERS]), n),
+    "seed": lambda n: hash_columns([NUMBERS], seed=n),
+    "min_count": lambda n: sum_of(NUMBERS, min_count=n),
+    "dimensions": lambda n: variable_shape_tensor(s.int8(), n),
+}
+
+
+@pytest.mark.parametrize("call", BY_INTEGER.values(), ids=BY_INTEGER)
+def test_positions_and_lengths_are_integers(call: Callable[[Any], Any]) -> None:
+    for value in (1.5, 1.0, np.float64(1), True, np.True_, b"1"):
+        with pytest.raises(TypeError, match=r"\w+: expected (an integer|a position)"):
+            call(value)
+    expected = repr(call(2))
+    for value in (np.int64(2), np.uint8(2), Two()):
+        assert repr(call(value)) == expected
+
+
+def test_a_length_given_as_text_is_refused() -> None:
+    with pytest.raises(TypeError, match="length: expected an integer, got str '1'"):
+        NUMBERS.slice(0, "1")  # type: ignore[arg-type]
+
+
+def test_positions_of_a_narrow_class_do_not_wrap_around() -> None:
+    zeros = nulls(500, s.int8())
+    part = zeros.slice(np.uint8(200)).slice(np.uint8(200))
+    assert (part.offset, part.length, type(part.offset)) == (400, 100, int)
+    assert s.fixed_size_binary(np.int8(3)) == s.fixed_size_binary(3)
+
+
+def test_keys_that_are_no_slice_of_integers_are_refused() -> None:
+    for key in (slice(1.5), slice(0, "2"), None, [0], (0, 1)):
+        with pytest.raises(TypeError, match=r"integer|a position"):
+            NUMBERS[key]
+
+
+@pytest.mark.parametrize("mask", [[True, False, True], np.array([True, False, True]), 1.5, None])
+def test_a_mask_is_no_key(mask: Any) -> None:
+    array = int8s([1, 2, 3])
+    batch = RecordBatch.from_arrays([array], ["a"])
+    kinds = f"got {type(mask).__name__}"
+    with pytest.raises(
+        TypeError, match=f"^key: .*a position or a slice, {kinds}; .*filter.array, mask"
+    ):
+        array[mask]
+    with pytest.raises(TypeError, match=f"^key: .*a slice of rows, {kinds}; .*filter.batch, mask"):
+        batch[mask]
+    with pytest.raises(TypeError, match=r"got Array; colkern.filter.array, mask"):
+        array[array]
+    assert batch[np.int8(0)] is array
+
+
+def test_the_columns_of_a_batch_in_turn() -> None:
+    columns = [int8s([1, 2]), int8s([3, 4])]
+    assert list(RecordBatch.from_arrays(columns, ["a", "b"])) == columns

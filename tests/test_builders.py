@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -129,7 +131,6 @@ BAD: list[tuple[list[Any], s.DataType | None, type[Exception], str]] = [
     ([86_400], s.time32("s"), ValueError, "time of day"),
     ([dt.datetime(2020, 1, 1)], s.timestamp("s", "UTC"), ValueError, "timezone"),
     ([dt.datetime(2020, 1, 1, tzinfo=dt.UTC)], s.timestamp("s"), ValueError, "timezone"),
-    ([np.datetime64("NaT")], s.timestamp("s"), ValueError, "None for a null"),
     ([dt.datetime(9999, 1, 1)], s.timestamp("ns"), ValueError, "outside the range"),
     ([(1, 2)], s.month_day_nano_interval(), TypeError, "3 integers"),
     ([b"abc"], s.fixed_size_binary(2), ValueError, "expected 2 bytes, got 3"),
@@ -299,9 +300,51 @@ def test_what_is_no_sequence_of_values_is_refused(values: object) -> None:
         array(values)
 
 
-def test_a_type_is_a_data_type() -> None:
-    with pytest.raises(TypeError, match="type: expected"):
-        array([1], "int8")  # type: ignore[arg-type]
+MISSING = [pd.NA, pd.NaT, np.datetime64("NaT"), np.timedelta64("NaT"), None]
+
+
+@pytest.mark.parametrize("missing", MISSING, ids=repr)
+def test_what_other_libraries_have_for_a_null_is_a_null(missing: Any) -> None:
+    day = dt.date(2020, 1, 1)
+    assert array([missing, 1]).to_pylist() == [None, 1]
+    assert array([day, missing]).to_pylist() == [day, None]
+    assert array([[1, missing], missing, {}.get("")]).to_pylist() == [[1, None], None, None]
+    assert array([{"a": missing}, {"a": "x"}]).to_pylist() == [{"a": None}, {"a": "x"}]
+    assert array([missing]).type == s.null()
+    times = array([missing, np.datetime64("2020-01-01", "s")], s.timestamp("s"))
+    assert (times.null_count, times.to_pylist()[1]) == (1, dt.datetime(2020, 1, 1))
+
+
+def test_a_nan_is_no_null() -> None:
+    assert array([float("nan"), np.float32("nan")]).null_count == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: array(pd.Series([1, "a"])), "^values: Series cannot be had as Arrow: .*'a'"),
+        (
+            lambda: record_batch({"n": pd.Series(["a", 1.5], dtype=object)}),
+            "^n: Series cannot be had as Arrow: ",
+        ),
+        (
+            lambda: record_batch(pd.DataFrame({"n": [1], "x": [[1, "a"]]})),
+            "DataFrame cannot be had as Arrow: Conversion failed for column x",
+        ),
+    ],
+)
+def test_a_mixed_column_of_pandas_is_refused_in_words(make: Callable[[], Any], said: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=said) as caught:
+        make()
+    assert type(caught.value) in (TypeError, ValueError)
+    assert "convert them first" in str(caught.value)
+
+
+def test_no_message_shows_an_address() -> None:
+    for call in (array, lambda odd: array([odd]), lambda odd: array([1], odd), s.Schema):
+        with pytest.raises(TypeError, match="expected") as caught:
+            call(object())
+        assert "0x" not in str(caught.value)
 
 
 # Batches
@@ -320,6 +363,7 @@ def test_a_schema_gives_types_and_order() -> None:
     assert batch.schema is schema
     assert batch.to_pylist() == [{"b": 1, "a": "x"}]
     assert record_batch([[1], ["x"]], schema) == batch
+    assert record_batch([[1], ["x"]], list(schema)) == batch
 
 
 def test_a_batch_of_another_library() -> None:

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import re
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from email import message_from_bytes
+from email.message import Message
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from documents import run_page
+
+import colkern
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "colkern"
 
 # Each may import what stands in the rows above it; parts of one row as long as there is no cycle.
 LAYERS = [
-    {"errors", "closing"},
+    {"errors", "closing", "forks", "integers", "names"},
+    {"type_trees"},
     {"schema"},
     {"layouts", "extensions", "pool", "cache"},
     {"memory"},
@@ -36,7 +45,7 @@ LAYERS = [
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 
 # Methods of these open doors to the layers above, imported when they are called, never before.
-DOORS = {"schema", "arrays", "operations", "__init__"}
+DOORS = {"type_trees", "schema", "arrays", "operations", "__init__"}
 
 HEAVY = ("numba", "pyarrow", "pandas", "pyspark", "cupy", "matplotlib", "rich")
 
@@ -78,7 +87,7 @@ def test_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> Non
     # Without bytecode of all that Numba has, which takes longer than the rest, and of which nothing runs.
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-compile"]
     installed = subprocess.run(
-        [*pip, "--quiet", str(wheel)],
+        [*pip, "--quiet", str(wheel), "sybil"],
         capture_output=True,
         text=True,
         timeout=280,
@@ -91,6 +100,44 @@ def test_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> Non
     assert Path(found.strip()).is_relative_to(tmp_path)
     version = run(python.with_name("colkern"), "--version", cwd=tmp_path)
     assert wheel.name.split("-")[1] in version
+    # Nothing of the extras is there.
+    looked_at = (
+        "import pydoc\nfrom colkern import *\nimport colkern\nprint(len(pydoc.render_doc(colkern)))"
+    )
+    assert int(run(python, "-c", looked_at, cwd=tmp_path)) > 1000
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    run_page("README.md", folder, until="## The same function in Spark", python=python)
+
+
+def metadata_of(wheel: Path) -> Message:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        return message_from_bytes(archive.read(name))
+
+
+def test_what_a_package_index_shows_leads_to_the_repository(wheel: Path) -> None:
+    metadata = metadata_of(wheel)
+    addresses = dict(line.split(", ") for line in metadata.get_all("Project-URL", []))
+    assert {"Homepage", "Documentation", "Changelog", "Issues"} <= addresses.keys()
+    links = re.findall(r"\]\(([^)]+)\)", metadata.get_payload())
+    inside = [link for link in links if not link.startswith("https://")]
+    assert links
+    assert inside == []
+    in_repository = [link.removeprefix(f"{addresses['Homepage']}/blob/main/") for link in links]
+    assert [path for path in in_repository if not (ROOT / path).exists()] == []
+
+
+def test_source_distribution_holds_what_the_targets_of_make_need(tmp_path: Path) -> None:
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", tmp_path)
+    (path,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    tracked = run("git", "ls-files").splitlines() if (ROOT / ".git").exists() else []
+    # What Git alone needs.
+    assert set(tracked) - held <= {".gitignore"}
+    needed = {"uv.lock", ".ci/setup", ".ci/run", "Makefile", "pyproject.toml", "asv.conf.json"}
+    assert needed <= held
 
 
 # What an import costs
@@ -99,6 +146,105 @@ def test_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> Non
 def test_import_brings_no_heavy_library() -> None:
     code = f"import sys, colkern; print([m for m in {HEAVY} if m in sys.modules])"
     assert run(sys.executable, "-c", code).strip() == "[]"
+
+
+# What a package offers, without the packages of the extras
+
+OPTIONAL = (
+    "pyspark",
+    "py4j",
+    "pyarrow",
+    "pandas",
+    "cupy",
+    "numba_cuda",
+    "_numba_cuda_redirector",
+    "ucxx",
+)
+
+
+def run_without(packages: Iterable[str], code: str) -> str:
+    """What the code prints where those packages cannot be imported."""
+    hidden = f"import sys\nsys.modules.update(dict.fromkeys({tuple(packages)}))\n"
+    return run(sys.executable, "-c", hidden + code).strip()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from colkern import *; print(udf is not None and spark.__name__)",
+        "import colkern, pydoc; print('discounted' in pydoc.render_doc(colkern) and 'colkern.spark')",
+        "import colkern, inspect; print(dict(inspect.getmembers(colkern))['spark'].__name__)",
+    ],
+    ids=["import *", "help", "getmembers"],
+)
+def test_the_package_can_be_looked_at_without_extras(code: str) -> None:
+    assert run_without(OPTIONAL, code) == "colkern.spark"
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "said"),
+    [
+        ("colkern.spark.udf", "pyspark", "PySpark is not installed: pip install 'colkern[spark]'"),
+        ("colkern.spark.read", "pyspark", "PySpark is not installed: pip install 'colkern[spark]'"),
+        (
+            "colkern.spark.accelerate",
+            "pandas",
+            "pandas is not installed: pip install 'colkern[spark]'",
+        ),
+        (
+            "colkern.dissociated.flight.FlightService",
+            "pyarrow",
+            "pyarrow is not installed: pip install pyarrow",
+        ),
+    ],
+)
+def test_a_missing_extra_is_named(name: str, missing: str, said: str) -> None:
+    module, _, attribute = name.rpartition(".")
+    code = f"""
+try:
+    from {module} import {attribute}
+except ImportError as error:
+    print(error)
+"""
+    assert run_without([missing], code).endswith(f": {said}")
+
+
+def test_a_package_for_a_gpu_that_is_missing_is_named() -> None:
+    code = """
+import colkern as ck
+for call in (lambda: ck.to_device(ck.array([1])), lambda: ck.ipc.open(b"", device="cuda")):
+    try:
+        call()
+    except ck.DeviceUnavailableError as error:
+        print(error)
+"""
+    install = "pip install 'colkern[cuda13]' (or 'colkern[cuda12]', to match the driver)"
+    for line in run_without(OPTIONAL, code).splitlines():
+        assert line == f"no CUDA compiler: numba-cuda is not installed: {install}"
+
+
+PACKAGES = sorted(
+    ".".join(path.parent.relative_to(ROOT).parts)
+    for path in [PACKAGE / "__init__.py", *PACKAGE.glob("*/__init__.py")]
+    if "\n__all__ = " in path.read_text()
+)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_dir_of_a_package_shows_its_public_names(name: str) -> None:
+    package = importlib.import_module(name)
+    assert dir(package) == sorted(package.__all__)
+    assert all(hasattr(package, public) for public in package.__all__)
+
+
+def test_dir_of_data_shows_public_names() -> None:
+    column = colkern.array([1])
+    batch = colkern.record_batch({"n": column})
+    stream = colkern.RecordBatchStream(batch.schema, [batch])
+    for thing in (column, batch, stream, batch.schema, column.type):
+        hidden = [name for name in dir(thing) if name[0] == "_" and not name.endswith("__")]
+        assert hidden == []
+        assert "__arrow_c_schema__" in dir(thing) or thing is column
 
 
 # Which way imports run

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import pickle
 from collections.abc import Callable
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from arrow_oracle import type_of
 
+import colkern as ck
 from colkern import schema as s
 from colkern.errors import InvalidArrowError
 
@@ -123,7 +126,6 @@ def test_parameters_out_of_range_are_named(make: Callable[[], object], message: 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: s.field("a", "int8"),  # type: ignore[arg-type]
         lambda: s.list_(int),  # type: ignore[arg-type]
         lambda: s.struct({"a": None}),  # type: ignore[dict-item]
         lambda: s.dictionary(s.utf8(), s.utf8()),  # type: ignore[arg-type]
@@ -132,6 +134,78 @@ def test_parameters_out_of_range_are_named(make: Callable[[], object], message: 
 def test_what_is_no_type_is_refused(make: Callable[[], object]) -> None:
     with pytest.raises(TypeError):
         make()
+
+
+TYPE_ARGUMENTS = {
+    "field": lambda given: s.field("a", given).type,
+    "Field": lambda given: s.Field("a", given).type,
+    "schema": lambda given: ck.schema([("a", given)]).types[0],
+    "list_": lambda given: s.list_(given).value_type,
+    "struct": lambda given: s.struct({"a": given}).fields[0].type,
+    "map_": lambda given: s.map_("string", given).item_field.type,
+    "dictionary": lambda given: s.dictionary("int8", given).value_type,
+    "run_end_encoded": lambda given: s.run_end_encoded("int16", given).value_type,
+    "sparse_union": lambda given: s.sparse_union([("a", given)]).fields[0].type,
+    "extension": lambda given: s.extension("x", given).storage_type,
+    "array": lambda given: ck.array([1], given).type,
+    "nulls": lambda given: ck.nulls(1, given).type,
+    "cast": lambda given: ck.cast(ck.array([1]), given).type,
+    "Builder": lambda given: ck.Builder(given).type,
+}
+
+
+@pytest.mark.parametrize("argument", TYPE_ARGUMENTS)
+def test_a_type_argument_is_a_type_a_name_or_another_librarys_type(argument: str) -> None:
+    made = TYPE_ARGUMENTS[argument]
+    assert made(s.int32()) == made("int32") == made(pa.int32()) == s.int32()
+    with pytest.raises(TypeError, match=r"int32 is a function .*: int32\(\)"):
+        made(s.int32)
+    with pytest.raises(ValueError, match="no data type has the name 'int33'"):
+        made("int33")
+    with pytest.raises(TypeError, match="expected a data type"):
+        made(int)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("null", "bool", "boolean", "int8", "uint64", "halffloat", "float16", "float"),
+        *("float32", "double", "float64", "string", "utf8", "str", "large_string", "large_utf8"),
+        *("binary", "large_binary", "string_view", "binary_view", "date32", "date64"),
+        *("date32[day]", "date64[ms]", "time32[s]", "time64[ns]", "timestamp[us]", "duration[ms]"),
+        "month_day_nano_interval",
+    ],
+)
+def test_names_of_types_are_those_of_pyarrow(name: str) -> None:
+    assert s.as_type(name) == s.as_type(pa.field("a", name).type)
+
+
+FIELDS = [s.field("a", s.int8()), s.field("b", s.utf8())]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        FIELDS,
+        tuple(FIELDS),
+        iter(FIELDS),
+        [("a", s.int8()), ["b", "string"]],
+        {"a": "int8", "b": s.utf8()},
+        [pa.field("a", pa.int8()), s.field("b", "utf8")],
+        pa.schema({"a": pa.int8(), "b": pa.string()}),
+        s.Schema(FIELDS),
+    ],
+)
+def test_a_schema_of_what_people_write(fields: Any) -> None:
+    assert ck.schema(fields) == s.Schema(FIELDS)
+
+
+@pytest.mark.parametrize(
+    "fields", [["a"], "ab", [1], 1, None, [("a", s.int8(), True)], [(1, s.int8())]]
+)
+def test_what_makes_no_schema_is_refused(fields: Any) -> None:
+    with pytest.raises(TypeError, match=r"expected (fields|a field|the name)"):
+        ck.schema(fields)
 
 
 def test_fields_of_nested_types_are_those_of_the_children() -> None:
@@ -193,3 +267,64 @@ def test_a_schema_takes_fields_pairs_or_a_mapping() -> None:
     assert by_mapping == s.Schema([("a", s.int8()), s.field("b", s.utf8())])
     theirs = pa.schema({"a": pa.int8(), "b": pa.utf8()})
     assert str(by_mapping) == str(theirs)
+
+
+def nested(depth: int, wrap: Callable[[s.DataType], s.DataType]) -> s.DataType:
+    found: s.DataType = s.int8()
+    for _ in range(depth):
+        found = wrap(found)
+    return found
+
+
+WRAPS: dict[str, Callable[[s.DataType], s.DataType]] = {
+    "list": s.list_,
+    "large list": s.large_list,
+    "list view": s.list_view,
+    "fixed list": lambda inner: s.fixed_size_list(inner, 2),
+    "struct": lambda inner: s.struct([("a", inner), ("b", s.utf8())]),
+    "map": lambda inner: s.map_(s.utf8(), inner),
+    "union": lambda inner: s.dense_union([("a", inner)], [5]),
+    "dictionary": lambda inner: s.dictionary(s.int8(), inner),
+    "runs": lambda inner: s.run_end_encoded(s.int32(), inner),
+    "extension": lambda inner: s.list_(s.extension("x", inner, b"y")),
+}
+
+
+@pytest.mark.parametrize("kind", WRAPS)
+def test_types_may_nest_deeper_than_python_calls(kind: str) -> None:
+    """Compared, hashed, printed, pickled, copied: at a depth that recursion would not reach."""
+    a, b, other = (nested(depth, WRAPS[kind]) for depth in (2_000, 2_000, 1_999))
+    assert a == b
+    assert hash(a) == hash(b)
+    assert a != other
+    assert s.same_type(a, b)
+    assert not s.same_type(a, other)
+    assert repr(a) == repr(b)
+    assert "int8" in str(a)
+    for field in (s.field("f", a), s.Schema([("f", a)])):
+        assert pickle.loads(pickle.dumps(field)) == field
+    assert copy.deepcopy(a) is copy.copy(a) is a
+
+
+@pytest.mark.parametrize("kind", WRAPS)
+def test_the_text_of_nested_types_is_that_of_pyarrow(kind: str) -> None:
+    ours = nested(3, WRAPS[kind])
+    if kind in ("map", "runs", "extension"):
+        # pyarrow has other words for these: each level's text is within that of the next one.
+        assert str(nested(2, WRAPS[kind])) in str(ours)
+        return
+    assert str(ours) == str(pa.field(pa.schema(s.Schema([("f", ours)])).field("f")).type)
+
+
+def test_names_that_carry_no_meaning() -> None:
+    """Those of list elements, of map entries, and of their keys and items; not of a struct's fields."""
+    numbers, texts = s.int8(), s.utf8()
+    entries = s.Struct((s.field("K", texts, False), s.field("V", numbers)))
+    odd = s.Map(s.field("E", entries, False))
+    assert s.same_type(odd, s.map_(texts, numbers))
+    assert odd != s.map_(texts, numbers)
+    assert s.same_type(s.list_(s.field("x", odd)), s.list_(s.map_(texts, numbers)))
+    for wrap in (s.list_, s.large_list_view, lambda inner: s.map_(texts, inner)):
+        left, right = (wrap(s.struct([(name, numbers)])) for name in "ab")
+        assert not s.same_type(left, right)
+    assert not s.same_type(s.list_(numbers), s.list_(s.field("item", numbers, False)))

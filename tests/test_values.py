@@ -344,3 +344,79 @@ def test_other_values_are_those_of_a_list(values: list[Any]) -> None:
     assert (found.shape, found.tolist()) == ((len(values),), values)
     with pytest.raises(ValueError, match="by a copy"):
         np.array(column, copy=False)
+
+
+@given(arrays())
+def test_an_array_of_numpys_has_one_item_for_each_value(array: pa.Array) -> None:
+    column = from_pyarrow(array)
+    found = np.asarray(column)
+    assert found.shape == (len(array),)
+    assert list(found) == array.to_pylist()
+    assert found.itemsize <= 8
+
+
+def test_numpys_text_and_bytes_are_whole_and_take_what_they_need() -> None:
+    for values in (
+        ["a\0\0", "", "\0", None],
+        [b"\0", b"ab\0", b""],
+        ["", "x" * 10**6] + ["y"] * 5000,
+    ):
+        found = np.asarray(array(values))
+        assert found.tolist() == values
+        assert found.nbytes == 8 * len(values)
+
+
+INTERVALS = [
+    (s.month_interval(), [Months(1), Months(2)]),
+    (s.day_time_interval(), [DayTime(1, 2), DayTime(3, 4)]),
+    (s.month_day_nano_interval(), [MonthDayNano(1, 2, 3), MonthDayNano(4, 5, 6)]),
+]
+
+
+@pytest.mark.parametrize(("type_", "values"), INTERVALS, ids=str)
+def test_intervals_are_objects_for_numpy(type_: s.DataType, values: list[Any]) -> None:
+    found = np.asarray(array(values, type_))
+    assert (found.shape, found.tolist()) == ((2,), values)
+
+
+def test_numbers_of_a_union_keep_their_classes_in_numpy() -> None:
+    ids, children = pa.array([0, 1], pa.int8()), [pa.array([2**53 + 1, 0]), pa.array([0.0, 0.5])]
+    found = np.asarray(from_pyarrow(pa.UnionArray.from_sparse(ids, children)))
+    assert found.tolist() == [2**53 + 1, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        (pa.array([1, 2], pa.uint8()), "u1"),
+        (pa.array([1.5, 2.0], pa.float32()), "f4"),
+        (pa.array([True, False]), "?"),
+        (pa.array([1, 2], pa.timestamp("ns")), "M8[ns]"),
+        (pa.array([1, 2], pa.duration("ns")), "m8[ns]"),
+        (pa.array([1, 2], pa.time64("ns")), "m8[ns]"),
+        (pa.array(["a", "b"]), "O"),
+        (pa.array([Decimal(1), Decimal(2)]), "O"),
+        (pa.array([1, 2], pa.timestamp("us")), "O"),
+    ],
+    ids=lambda value: str(value.type) if isinstance(value, pa.Array) else value,
+)
+def test_numpys_type_follows_from_the_type_and_whether_there_are_nulls(
+    values: pa.Array, dtype: str
+) -> None:
+    for plain in (values, values.slice(0, 0)):
+        assert np.asarray(from_pyarrow(plain)).dtype == dtype
+        assert np.asarray(from_pyarrow(plain.dictionary_encode())).dtype == dtype
+    with_null = pa.concat_arrays([values, pa.nulls(1, values.type)])
+    assert np.asarray(from_pyarrow(with_null)).dtype == object
+
+
+def test_a_type_of_numpys_without_a_value_for_nulls_is_refused() -> None:
+    numbers, flags = array([1, None]), array([True, None])
+    assert np.isnan(np.asarray(numbers, float)).tolist() == [False, True]
+    assert np.isnat(np.asarray(array([dt.date(2024, 2, 29), None]), "M8[D]")).tolist() == [
+        False,
+        True,
+    ]
+    for column, dtype in ((numbers, "i8"), (flags, "?")):
+        with pytest.raises(ValueError, match=r"dtype: .* has no value for nulls, and there are 1"):
+            np.asarray(column, dtype)

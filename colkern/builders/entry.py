@@ -12,7 +12,8 @@ from colkern.builders.infer import infer
 from colkern.builders.nested import build
 from colkern.builders.numpy_arrays import from_numpy
 from colkern.builders.parts import BadValue
-from colkern.schema import DataType, Field, Schema, same_type
+from colkern.errors import shown
+from colkern.schema import DataType, Field, Fields, Schema, TypeLike, as_type, same_type
 
 _ARROW_METHODS = (
     "__arrow_c_array__",
@@ -22,15 +23,17 @@ _ARROW_METHODS = (
 )
 
 
-def array(values: Any, type: DataType | None = None) -> Array:
+def array(values: Any, type: TypeLike | None = None) -> Array:
     """An array of Python values, a NumPy or CuPy array, or an object of the Arrow PyCapsule interface.
 
-    Python values come in any iterable; None is a null. What a type takes is what `to_pylist` gives
-    for it, and more where nothing can be lost: see the builders in `colkern.builders`. Nothing is
-    rounded (but floats to their type), cut or reinterpreted. Without `type`, it is inferred from bool,
-    int (int64, uint64 if needed), float, str, bytes, `date`, `datetime` (with the first one's
-    timezone), `time`, `timedelta`, `Decimal`, intervals, lists, tuples (as lists) and dicts (as
-    structs); views, dictionaries, runs, maps and unions need a type.
+    Python values come in any iterable; None is a null, and so are pandas' NA, pandas' and NumPy's NaT.
+    What a type takes is what `to_pylist` gives for it, and more where nothing can be lost: see the
+    builders in `colkern.builders`. Nothing is rounded (but floats to their type), cut or reinterpreted.
+    Without `type`, it is inferred from bool, int (int64, uint64 if needed), float, str, bytes, `date`,
+    `datetime` (with the first one's timezone), `time`, `timedelta`, `Decimal`, intervals, lists, tuples
+    (as lists) and dicts (as structs); views, dictionaries, runs, maps and unions need a type.
+
+    `type` may be a name such as `"int32"`, or a type of another library: see `colkern.schema.as_type`.
 
     A union value is put into the first child that it fits, or where a `UnionValue` says.
 
@@ -46,13 +49,11 @@ def array(values: Any, type: DataType | None = None) -> Array:
         ValueError: If a value does not fit the type, with its place; if `type` is not the type that
             an Arrow object has; if a stream holds more than one array.
     """
-    if type is not None and not isinstance(type, DataType):
-        raise TypeError(f"type: expected a colkern data type, got {type!r}")
-    return _array(values, type, "values")
+    return _array(values, None if type is None else as_type(type), "values")
 
 
 def record_batch(
-    data: RecordBatch | Mapping[str, Any] | Sequence[Any], schema: Schema | None = None
+    data: RecordBatch | Mapping[str, Any] | Sequence[Any], schema: Schema | Fields | None = None
 ) -> RecordBatch:
     """A batch of columns, each of which is whatever `array` takes.
 
@@ -60,13 +61,15 @@ def record_batch(
         data: Names and columns; or columns alone, with a schema; or an object of another library that
             gives a struct by the Arrow PyCapsule interface (a batch, a data frame in one piece), which
             is not copied.
-        schema: The names and types, in order; inferred from a mapping if None. A mapping must have
-            exactly its names.
+        schema: The names and types, in order, or what `Schema` makes one of; inferred from a mapping
+            if None. A mapping must have exactly its names.
 
     Raises:
         TypeError, ValueError: As `array`, with the column's name as the place; if the columns have
             different lengths, or names are missing or left over.
     """
+    if schema is not None and not isinstance(schema, Schema):
+        schema = Schema(schema)
     if isinstance(data, RecordBatch) or _speaks_arrow(data):
         from colkern.interchange import import_batch
 
@@ -110,7 +113,7 @@ def _same_fields(a: Schema, b: Schema) -> bool:
 def _by_name(data: Mapping[str, Any], schema: Schema | None) -> list[Any]:
     for name in data:
         if not isinstance(name, str):
-            raise TypeError(f"data: expected str as the name of a column, got {name!r}")
+            raise TypeError(f"data: expected str as the name of a column, got {shown(name)}")
     if schema is None:
         return list(data.values())
     if len(schema) != len(data) or set(schema.names) != data.keys():
@@ -123,7 +126,7 @@ def _array(values: Any, type_: DataType | None, name: str) -> Array:
     if _speaks_arrow(values) or hasattr(values, "__cuda_array_interface__"):
         return _imported(values, type_, name)
     if isinstance(values, str | bytes | bytearray | Mapping) or not isinstance(values, Iterable):
-        raise TypeError(f"{name}: expected a sequence of values, got {values!r:.60}")
+        raise TypeError(f"{name}: expected a sequence of values, got {shown(values)}")
     try:
         if isinstance(values, np.ndarray):
             return from_numpy(values, type_)
@@ -139,7 +142,12 @@ def _imported(values: Any, type_: DataType | None, name: str) -> Array:
     else:
         from colkern.interchange import from_cuda_array, import_array
 
-        imported = import_array(values) if _speaks_arrow(values) else from_cuda_array(values)
+        try:
+            imported = import_array(values) if _speaks_arrow(values) else from_cuda_array(values)
+        except (TypeError, ValueError) as error:
+            if type(error) not in (TypeError, ValueError):
+                raise
+            raise type(error)(f"{name}: {str(error).removeprefix('obj: ')}") from None
     if type_ is not None and not same_type(imported.type, type_):
         raise ValueError(f"{name}: an array of {imported.type} where {type_} is asked for")
     return imported

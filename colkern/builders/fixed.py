@@ -162,8 +162,6 @@ def _in_units(nanoseconds: int, unit: str, value: object) -> int:
 
 
 def _scalar_nanos(value: np.datetime64 | np.timedelta64) -> int:
-    if np.isnat(value):
-        raise ValueError("NaT: use None for a null")
     unit, step = np.datetime_data(value.dtype)
     if unit in ("Y", "M") and isinstance(value, np.datetime64):
         return _scalar_nanos(value.astype("M8[D]"))

@@ -16,6 +16,7 @@ from colkern.builders.parts import (
     BadValue,
     each,
     starts_of,
+    with_nulls,
     within_elements,
     within_field,
     wrong,
@@ -30,6 +31,7 @@ def infer(values: Values) -> s.DataType:
 
     Integers beside floats are floats. `BadValue` where no type, or more than one, would fit.
     """
+    values = with_nulls(values)
     rules = {of_class: _rule(of_class) for of_class in set(map(type, values)) - {type(None)}}
     if not rules:
         return s.null()

@@ -19,6 +19,7 @@ from colkern.builders.parts import (
     offsets,
     starts_of,
     validity,
+    with_nulls,
     within_chosen,
     within_elements,
     within_field,
@@ -41,7 +42,7 @@ class UnionValue(NamedTuple):
 
 def build(type_: s.DataType, values: Values) -> Array:
     """An array of that type; `BadValue` for a value that does not fit."""
-    return _BUILDERS[type(type_)](type_, values)
+    return _BUILDERS[type(type_)](type_, with_nulls(values))
 
 
 def elements_of(value: Any) -> Values:

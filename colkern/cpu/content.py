@@ -14,7 +14,6 @@ import hashlib
 import os
 import re
 import sys
-import threading
 import types
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -35,6 +34,7 @@ from numba.stencils.stencil import StencilFunc
 from colkern import schema as s
 from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.cpu.sources import source_key
+from colkern.forks import Lock
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
 
@@ -374,7 +374,7 @@ class _Templates:
     def __init__(self) -> None:
         self._read = 0
         self._found: dict[int, list[Any]] = defaultdict(list)
-        self._reading = threading.Lock()
+        self._reading = Lock()
 
     def of(self, function: types.FunctionType) -> list[Any]:
         """The templates registered for a function up to now."""

@@ -1,12 +1,21 @@
-"""A Numba dispatcher that finds its compiled code before it loads what a compilation needs."""
+"""A Numba dispatcher that finds its compiled code before it loads what a compilation needs.
+
+Forks wait for compilations: a child of a process whose other thread compiles would never compile itself.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from llvmlite.binding import ffi
 from numba import types
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.entrypoints import init_all
 from numba.core.registry import CPUDispatcher
+
+from colkern.forks import hold_over_forks
+
+hold_over_forks(global_compiler_lock, ffi.lib._lock)
 
 
 class CachedDispatcher(CPUDispatcher):  # type: ignore[misc]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import sys
-import threading
 import types
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +21,7 @@ from numba.core.datamodel import default_manager
 from numba.core.typing import templates
 
 from colkern.cpu.content import parts_of
+from colkern.forks import Lock
 
 _KNOWN = {"numba", "numba_cuda", "numba_cuda_mlir", "llvmlite", "colkern"}
 """Packages whose versions, or files, are in the keys already."""
@@ -64,7 +64,7 @@ def extensions_key(arguments: Iterable[Any]) -> str:
     return repr(sorted(parts.items())) if parts else ""
 
 
-_looking = threading.Lock()
+_looking = Lock()
 _seen: list[int] = [0] * len(_SOURCES)
 _registered: dict[str, list[Any]] = defaultdict(list)
 _contents: dict[tuple[str, int], str] = {}

@@ -10,3 +10,8 @@ from colkern.cuda.memory import is_available
 from colkern.cuda.moving import to_device, to_host
 
 __all__ = ["Transfers", "count_transfers", "is_available", "to_device", "to_host"]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__

@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 
 from colkern.errors import DeviceUnavailableError
+from colkern.forks import hold_over_forks
+from colkern.names import why_missing
 
 NUMBA_CUDA = "numba-cuda"
 NUMBA_CUDA_MLIR = "numba-cuda-mlir"
 
-HINTS = {
-    NUMBA_CUDA: "install colkern[cuda12] or colkern[cuda13] to match the driver",
-    NUMBA_CUDA_MLIR: "install colkern[mlir12] or colkern[mlir13] to match the driver",
-}
+MODULES = {NUMBA_CUDA: "numba_cuda", NUMBA_CUDA_MLIR: "numba_cuda_mlir"}
+"""Compiler → its module."""
 
 
 def chosen_compiler() -> str:
@@ -41,16 +41,11 @@ def chosen_compiler() -> str:
         ValueError: If it names neither of the two.
     """
     chosen = os.environ.get("COLKERN_CUDA_COMPILER") or NUMBA_CUDA
-    if chosen not in HINTS:
+    if chosen not in MODULES:
         raise ValueError(
-            f"COLKERN_CUDA_COMPILER: expected {' or '.join(map(repr, HINTS))}, got {chosen!r}"
+            f"COLKERN_CUDA_COMPILER: expected {' or '.join(map(repr, MODULES))}, got {chosen!r}"
         )
     return chosen
-
-
-def hint() -> str:
-    """What to install for the chosen compiler and device memory."""
-    return HINTS[chosen_compiler()]
 
 
 def is_mlir() -> bool:
@@ -84,9 +79,14 @@ def compiler() -> Any:
         import _numba_cuda_redirector  # type: ignore[import-untyped]  # noqa: F401
         from numba import cuda
     except (ImportError, RuntimeError) as error:
-        raise DeviceUnavailableError(f"no CUDA compiler: {error}; {hint()}") from error
+        why = why_missing(error, MODULES[chosen_compiler()])
+        raise DeviceUnavailableError(f"no CUDA compiler: {why}") from error
     if is_simulated():
         _make_shared_arrays_once()
+    else:
+        from numba.cuda.core.compiler_lock import global_compiler_lock
+
+        hold_over_forks(global_compiler_lock)
     return cuda
 
 

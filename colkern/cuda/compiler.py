@@ -127,6 +127,12 @@ def ptx(
     return adapter.ptx(function, [("u8", False), ("u8", False), *arguments], capability)
 
 
+def primitive(name: str) -> Any:
+    """A primitive of `colkern.cuda.primitives` alone, for users' kernels to call."""
+    made = adapter.primitive(name)
+    return adapter.device_function(made) if isinstance(made, types.FunctionType) else made
+
+
 def device_function(function: Callable[..., Any]) -> Any:
     """A helper of `colkern.kernels` for users' kernels to call."""
     return _device_function(function, 1)

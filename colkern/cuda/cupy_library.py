@@ -25,6 +25,7 @@ from colkern.cuda.device_library import (
 )
 from colkern.cuda.failures import Explaining, explaining
 from colkern.errors import DeviceUnavailableError
+from colkern.names import why_missing
 
 
 def cupy_library() -> DeviceLibrary:
@@ -54,7 +55,8 @@ class _CupyLibrary:
         try:
             import cupy
         except ImportError as error:
-            raise DeviceUnavailableError(f"no device memory: {error}; {adapter.hint()}") from error
+            why = why_missing(error, "cupy")
+            raise DeviceUnavailableError(f"no device memory: {why}") from error
         return cupy
 
     @cached_property

@@ -27,6 +27,26 @@ def greatest(left: Any, right: Any) -> Any:
     return left if left > right else right
 
 
+def product(left: Any, right: Any) -> Any:
+    """`left * right`; numba-cuda-mlir may fuse it with what it is added to."""
+    return left * right
+
+
+def rounded(value: Any) -> Any:
+    """A number as it is."""
+    return value
+
+
+def floor_quotient(left: Any, right: Any) -> Any:
+    """`left // right`."""
+    return left // right
+
+
+def quotient_and_rest(left: Any, right: Any) -> Any:
+    """`divmod(left, right)`."""
+    return left // right, left % right
+
+
 def _of_words(compute: Callable[..., Any]) -> Callable[..., Any]:
     """How an intrinsic of uint64 alone is lowered, by what computes its value from theirs."""
 

@@ -9,6 +9,7 @@ compiler's module, and `LANES`, how many threads work on one item.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from llvmlite import ir
@@ -18,9 +19,11 @@ from numba.extending import intrinsic
 from numpy import uint64
 
 from colkern.kernels.intrinsics import add as add
+from colkern.kernels.intrinsics import floor_quotient as floor_quotient
 from colkern.kernels.intrinsics import fold as fold
 from colkern.kernels.intrinsics import high_product as high_product
 from colkern.kernels.intrinsics import multiply as multiply
+from colkern.kernels.intrinsics import quotient_and_rest as quotient_and_rest
 
 # What primitives here name is looked up as in kernels: this target's way of it.
 from colkern.kernels.primitives import copy_bytes as this_copy_bytes
@@ -56,6 +59,45 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
         return builder.cttz(args[0], cgutils.false_bit)
 
     return types.uint64(types.uint64), generate
+
+
+def _multiplied(builder: Any, left: Any, right: Any) -> Any:
+    """`mul.rn` of two LLVM floats of one type, which no compiler fuses with an addition."""
+    name = "llvm.nvvm.mul.rn.d" if left.type == ir.DoubleType() else "llvm.nvvm.mul.rn.f"
+    called = ir.FunctionType(left.type, [left.type] * 2)
+    return builder.call(cgutils.get_or_insert_function(builder.module, called, name), [left, right])
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def product(typingctx: Any, left: Any, right: Any) -> Any:
+    """`left * right`, of floats as a number by itself: not fused with what it is added to.
+
+    A fused operation rounds once, where Python and the CPU round twice.
+    """
+    plain = typingctx.resolve_function_type(operator.mul, (left, right), {})
+    if plain is None:
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pairs = zip(args, signature.args, plain.args, strict=True)
+        sides = [context.cast(builder, arg, given, wanted) for arg, given, wanted in pairs]
+        if isinstance(plain.return_type, types.Float):
+            return _multiplied(builder, *sides)
+        return context.get_function(operator.mul, plain)(builder, sides)
+
+    return plain.return_type(left, right), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def rounded(typingctx: Any, value: Any) -> Any:
+    """A number as it is: a power that is made of products is not fused with what it is added to."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if not isinstance(value, types.Float):
+            return args[0]
+        return _multiplied(builder, args[0], ir.Constant(args[0].type, 1.0))
+
+    return value(value), generate
 
 
 def extract_bits(word: Any, mask: Any) -> Any:

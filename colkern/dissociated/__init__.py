@@ -33,3 +33,8 @@ __all__ = [
     "serve",
     "serve_async",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__

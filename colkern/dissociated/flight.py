@@ -22,9 +22,6 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
-import pyarrow as pa
-from pyarrow import flight
-
 from colkern.arrays import RecordBatchStream
 from colkern.cuda.moving import to_host
 from colkern.dissociated.connecting import ServiceReader, connect
@@ -34,6 +31,14 @@ from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.transports import TRANSPORTS
 from colkern.errors import StreamError, UnsupportedError
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.names import why_missing
+
+try:
+    import pyarrow as pa
+    from pyarrow import flight
+except ImportError as error:
+    said = f"colkern.dissociated.flight: {why_missing(error, 'pyarrow')}"
+    raise ImportError(said, name=error.name) from None
 
 # Flight's own way to say: ask the one who told you.
 _HERE = "arrow-flight-reuse-connection://?"

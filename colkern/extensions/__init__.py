@@ -60,3 +60,8 @@ __all__ = [
     "variable_shape_tensor",
     "variant",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__

@@ -5,7 +5,6 @@ Format: "Canonical Extension Types".
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
@@ -14,6 +13,7 @@ from colkern import schema as s
 from colkern.errors import InvalidArrowError
 from colkern.extensions.canonical import parameters_of
 from colkern.extensions.metadata import serialized
+from colkern.integers import integer
 
 
 def fixed_shape_tensor(
@@ -69,10 +69,7 @@ def variable_shape_tensor(
         ValueError: If names, permutation or uniform shape do not fit `ndim`, or it is negative.
         UnsupportedError: If there are more than 64 dimensions.
     """
-    try:
-        dimensions = operator.index(ndim)
-    except TypeError:
-        raise TypeError(f"ndim: expected an integer, got {ndim!r:.60}") from None
+    dimensions = integer(ndim, "ndim")
     if dimensions < 0:
         raise ValueError(f"ndim: must not be negative, got {dimensions}")
     # The format allows no metadata at all where nothing is said; Arrow C++ reads an object only.
@@ -163,7 +160,7 @@ def _made(name: str, storage: s.DataType, metadata: bytes = b"") -> s.Extension:
 
 def _integers(values: Any, name: str) -> list[int]:
     try:
-        return [operator.index(value) for value in values]
+        return [integer(value, name) for value in values]
     except TypeError:
         raise TypeError(f"{name}: expected a sequence of integers, got {values!r:.60}") from None
 
@@ -176,7 +173,7 @@ def _uniform(shape: Any) -> list[int | None] | None:
     if shape is None:
         return None
     try:
-        return [None if size is None else operator.index(size) for size in shape]
+        return [None if size is None else integer(size, "uniform_shape") for size in shape]
     except TypeError:
         raise TypeError(
             f"uniform_shape: expected a sequence of integers and None, got {shape!r:.60}"

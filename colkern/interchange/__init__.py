@@ -36,3 +36,8 @@ __all__ = [
     "import_stream",
     "import_type",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__

@@ -8,7 +8,7 @@ PyCapsule interface: "Export Protocol", "Device Support".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
@@ -121,7 +121,25 @@ def _structures(obj: Any) -> tuple[Field, Iterator[HostStructure]]:
         raise TypeError(
             f"obj: {type(obj).__qualname__} has no method of the Arrow PyCapsule interface"
         )
-    stream = Imported.from_capsule(StreamStruct, method())
+    stream = Imported.from_capsule(StreamStruct, _stream_capsule(obj, method))
     consumer = Consumer(stream, StreamStruct, ArrayStruct)
     field = consumer.field()
     return field, (HostStructure(field, owner) for owner in consumer.structures())
+
+
+def _stream_capsule(obj: Any, method: Callable[[], Any]) -> Any:
+    """What `__arrow_c_stream__` gives.
+
+    pandas converts its columns there, and a column of Python objects of several classes has no type.
+    """
+    try:
+        return method()
+    except (TypeError, ValueError) as error:
+        if type(error).__module__.partition(".")[0] != "pyarrow":
+            raise
+        reason = "; ".join(map(str, reversed(error.args)))
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(
+            f"obj: {type(obj).__qualname__} cannot be had as Arrow: {reason}. Values of a column must be "
+            "of one type: convert them first, or give them as a list with the type that you want"
+        ) from None

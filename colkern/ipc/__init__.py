@@ -61,3 +61,8 @@ __all__ = [
     "write_stream",
     "write_tensor",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__

@@ -6,8 +6,9 @@ Importing this package does not import Numba, nor what is not named.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from colkern.names import late_names
 
 if TYPE_CHECKING:
     from colkern.jit.building.builder import Builder
@@ -34,31 +35,20 @@ __all__ = [
     "udf",
 ]
 
-_LATE = {
-    "Builder": "building.builder",
-    "ByteString": "values.bytestring",
-    "CudaKernel": "device.kernels",
-    "Generator": "generators",
-    "Reducer": "reducers",
-    "Udf": "scalar",
-    "build_rows": "building.rows",
-    "cuda_jit": "device.kernels",
-    "generator": "generators",
-    "njit": "decorator",
-    "reducer": "reducers",
-    "udf": "scalar",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import what is first named: nobody pays for the parts they do not use."""
-    if name not in _LATE:
-        raise AttributeError(f"module 'colkern.jit' has no attribute {name!r}")
-    found = getattr(importlib.import_module(f"colkern.jit.{_LATE[name]}"), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    """All names, imported yet or not."""
-    return sorted({*globals(), *_LATE})
+__getattr__, __dir__ = late_names(
+    __name__,
+    {
+        "Builder": "colkern.jit.building.builder",
+        "ByteString": "colkern.jit.values.bytestring",
+        "CudaKernel": "colkern.jit.device.kernels",
+        "Generator": "colkern.jit.generators",
+        "Reducer": "colkern.jit.reducers",
+        "Udf": "colkern.jit.scalar",
+        "build_rows": "colkern.jit.building.rows",
+        "cuda_jit": "colkern.jit.device.kernels",
+        "generator": "colkern.jit.generators",
+        "njit": "colkern.jit.decorator",
+        "reducer": "colkern.jit.reducers",
+        "udf": "colkern.jit.scalar",
+    },
+)

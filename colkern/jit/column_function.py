@@ -5,13 +5,13 @@ Nothing here imports Numba.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
-from colkern.jit.compiling.names import has_all_names, is_found_by_name
+from colkern.jit.compiling.names import has_all_names, is_found_by_name, named_object
 from colkern.jit.rows.arguments import (
     Reader,
     Value,
@@ -57,6 +57,7 @@ class ColumnFunction:
         self._inferred: dict[tuple[Value, ...], Any] = {}
         self._plans: dict[tuple[s.DataType, ...], Any] = {}
         self._made: dict[tuple[Callable[..., Any], str], RowFunction] = {}
+        self._anchor: Callable[[], ColumnFunction] | None = None
 
     @property
     def name(self) -> str:
@@ -75,12 +76,28 @@ class ColumnFunction:
 
     # Columns
 
-    def _arrays(self, columns: Sequence[Any]) -> list[Array]:
+    def _arrays(self, columns: Sequence[Any], named: Mapping[str, Any]) -> list[Array]:
+        if named:
+            columns = self._in_order(columns, named)
         self._check_count(len(columns))
         return [
             column if isinstance(column, Array) else imported(name, column)
             for name, column in zip(self._names, columns, strict=True)
         ]
+
+    def _in_order(self, columns: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        """Columns by position and by the names of their parameters, as any call in Python."""
+        for name in named:
+            if name not in self._names:
+                raise TypeError(
+                    f"{self.name} has no parameter {name!r}: it takes {', '.join(self._names)}"
+                )
+            if name in self._names[: len(columns)]:
+                raise TypeError(f"{self.name}: {name} is given by position and by name")
+        missing = [name for name in self._names[len(columns) :] if name not in named]
+        if missing:
+            raise TypeError(f"{self.name}: no column for {', '.join(missing)}")
+        return [*columns, *(named[name] for name in self._names[len(columns) :])]
 
     def _planned(self, arrays: Sequence[Array]) -> tuple[Any, list[Array], int]:
         """The plan for columns in host memory, the columns as it reads them, and their length."""
@@ -237,12 +254,38 @@ class ColumnFunction:
         """What was found out, for a pickle: it need not be found again."""
         return self._inferred
 
+    @property
+    def anchor(self) -> Callable[[], ColumnFunction]:
+        """A function that makes this one anew, for a pickle.
+
+        Its name leads here. Plain pickle writes that name, as for any function; cloudpickle writes
+        functions of scripts and notebooks by value, and with this one all that it is made of.
+        """
+        if self._anchor is None:
+            kind, parts, types = type(self), self._parts(), self._pickled_types()
+
+            def anchor() -> ColumnFunction:
+                return _rebuilt(kind, parts, types)
+
+            anchor.__module__ = self.__module__
+            anchor.__qualname__ = f"{self.__qualname__}.anchor"
+            self._anchor = anchor
+        return self._anchor
+
     def __reduce__(self) -> Any:
-        # By name where the name leads back here, as for any function; else by its parts, for
-        # cloudpickle, which takes functions of scripts and notebooks by value.
-        if self.__module__ != "__main__" and is_found_by_name(self):
+        if not is_found_by_name(self):
+            return _rebuilt, (type(self), self._parts(), self._pickled_types())
+        if self.__module__ != "__main__":
             return self.__qualname__
-        return _rebuilt, (type(self), self._parts(), self._pickled_types())
+        return _anchored, (self.anchor,)
+
+
+def _anchored(anchor: Callable[[], ColumnFunction]) -> ColumnFunction:
+    """What an anchor out of a pickle leads to: the function of that name, or one made anew."""
+    owner = named_object(anchor.__module__, anchor.__qualname__.removesuffix(".anchor"))
+    if isinstance(owner, ColumnFunction) and owner.anchor is anchor:
+        return owner
+    return anchor()
 
 
 def _rebuilt(

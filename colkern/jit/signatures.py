@@ -135,6 +135,11 @@ def _parameter_names(function: Callable[..., Any]) -> Iterator[str]:
                 f"{function.__name__}: {parameter} is no positional parameter; "
                 f"each one stands for a column"
             )
+        if parameter.default is not parameter.empty:
+            raise TypeError(
+                f"{function.__name__}: {parameter.name} has a default, and each parameter stands for a "
+                f"column; for a constant, use a global or a variable of an outer function"
+            )
         yield parameter.name
 
 

@@ -66,3 +66,8 @@ __all__ = [
     "unions",
     "views",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__

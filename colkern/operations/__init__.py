@@ -151,3 +151,8 @@ __all__ = [
     "views_to_offsets",
     "xor",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__

@@ -13,20 +13,33 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
+from colkern.integers import integer
 from colkern.memory import Buffer, Device
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def operation(function: _Function) -> _Function:
-    """A function that callers use: where it fails, arguments of a wrong class are named.
+    """A function that callers use. Where it fails, arguments of a wrong class are named.
 
-    They are looked at only then, by the parameters' annotations: right calls do not pay for it.
+    They are looked at only then, by the parameters' annotations: right calls do not pay for it. What is
+    annotated as `int` is made one before the call, as a function may give a wrong result for 1.5.
     """
+    parameters = inspect.signature(function).parameters.values()
+    integers = [
+        (place, parameter.name)
+        for place, parameter in enumerate(parameters)
+        if parameter.annotation == "int"
+    ]
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         try:
+            for place, name in integers:
+                if place < len(args):
+                    args = (*args[:place], integer(args[place], name), *args[place + 1 :])
+                elif name in kwargs:
+                    kwargs[name] = integer(kwargs[name], name)
             return function(*args, **kwargs)
         except Exception:
             wrong = _wrong_argument(function, args, kwargs)
@@ -90,7 +103,10 @@ _EXPECTED: dict[Any, _Expected] = {
     Array: _ARRAY,
     Sequence[Array]: _ARRAYS,
     Array | int | float: _Expected(
-        (Array, Number, np.generic), "an Array or a number", _MAKE_ARRAY
+        # Beside text, the operation names the array's type as well.
+        (Array, Number, np.generic, str, bytes, bytearray, memoryview),
+        "an Array or a number",
+        _MAKE_ARRAY,
     ),
     Array | Buffer: _Expected((Array, Buffer), "an Array or a Buffer", _MAKE_ARRAY),
     Array | RecordBatch: _Expected(
@@ -104,7 +120,6 @@ _EXPECTED: dict[Any, _Expected] = {
     Buffer: _Expected((Buffer,), "a Buffer", "colkern.Buffer(...) is one of any bytes"),
     Device: _Expected((Device,), "a Device", "colkern.Device('cuda') is the first GPU"),
     s.DataType: _Expected((s.DataType,), "a data type", "colkern.int64() makes one"),
-    int: _Expected((SupportsIndex,), "an integer", ""),
     int | str: _Expected((SupportsIndex, str), "a position or a name", ""),
     int | str | Sequence[int | str]: _Expected(
         (SupportsIndex, str, Sequence), "a position, a name or a path of them", ""

@@ -127,7 +127,7 @@ def _one(array: Array, value: Any) -> Array:
     try:
         return build(array.type.storage, [value])
     except BadValue as error:
-        raise error.kind(f"right: {error.message}") from None
+        raise error.kind(f"right: {error.message}; the array is of {array.type}") from None
 
 
 def item_of(array: Array, value: Any) -> Any:

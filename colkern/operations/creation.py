@@ -17,7 +17,7 @@ from colkern.operations.targets import target_of
 
 
 @operation
-def nulls(length: int, type: s.DataType, device: Device = HOST) -> Array:
+def nulls(length: int, type: s.TypeLike, device: Device = HOST) -> Array:
     """An array of `length` nulls; a union's first child has them, a run-end encoded array's value.
 
     Raises:
@@ -26,6 +26,7 @@ def nulls(length: int, type: s.DataType, device: Device = HOST) -> Array:
     """
     if length < 0:
         raise ValueError(f"length: must not be negative, got {length}")
+    type = s.as_type(type)
     target = target_of(device)
     rule = layout(type)
     buffers = [

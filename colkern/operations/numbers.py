@@ -16,6 +16,9 @@ from colkern.layouts import Role, layout
 
 _FLOATS = (float, np.floating)
 
+_TEXT = (str, bytes, bytearray, memoryview, np.flexible)
+"""What Python's `float` reads, which is no number."""
+
 _MOST = float(np.finfo(np.float32).max)
 
 
@@ -33,7 +36,7 @@ def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> Any:
     """
     dtype = layout(type_).spec(Role.DATA).dtype
     if isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name}: expected a number for {type_}, got {value!r}")
+        raise _no_number(value, "a number", type_, name)
     try:
         if isinstance(type_, s.Int):
             whole = operator.index(value)
@@ -41,13 +44,24 @@ def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> Any:
             if bits > type_.bit_width - type_.signed or (whole < 0 and not type_.signed):
                 raise ValueError(f"{name}: {whole} does not fit {type_}")
             return dtype.type(whole)
+        if isinstance(value, _TEXT) or (
+            isinstance(value, np.ndarray) and value.dtype.kind not in "iuf"
+        ):
+            raise _no_number(value, "a number", type_, name)
         number = float(value)
     except OverflowError:
         raise ValueError(f"{name}: {value} does not fit {type_}") from None
     except TypeError:
         kind = "an integer" if isinstance(type_, s.Int) else "a number"
-        cast = "; cast the array to double first" if isinstance(value, _FLOATS) else ""
-        raise TypeError(f"{name}: expected {kind} for {type_}, got {value!r}{cast}") from None
+        raise _no_number(value, kind, type_, name) from None
     if dtype.itemsize == 4 and math.isfinite(number) and not -_MOST <= number <= _MOST:
         raise ValueError(f"{name}: {value} does not fit {type_}")
     return dtype.type(number)
+
+
+def _no_number(value: Any, expected: str, type_: s.Int | s.FloatingPoint, name: str) -> TypeError:
+    """The error for a value that is no number of a type's kind."""
+    from colkern.builders.parts import wrong
+
+    cast = "; cast the array to double first" if isinstance(value, _FLOATS) else ""
+    return TypeError(f"{name}: {wrong(f'{expected} for {type_}', value)}{cast}")

@@ -6,6 +6,7 @@ Columnar format 1.5: "Struct Layout".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, SupportsIndex
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -48,7 +49,8 @@ def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
         IndexError: If there is no such position.
         InvalidArrowError: If a child is too short, or points outside its own memory.
     """
-    for step in [key] if isinstance(key, int | str) else key:
+    path: Sequence[Any] = [key] if isinstance(key, str | bytes | SupportsIndex) else key
+    for step in path:
         _check_struct(array)
         position = s.Schema(array.type.fields).index(step)
         (array,) = _shown(array, [array.children[position]])

@@ -8,7 +8,7 @@ Columnar format 1.5: the rules under each layout, and under each type in Schema.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -168,33 +168,38 @@ def _decimal(words: Any, slot: int, bits: int, target: Any) -> int:
     return value - (value >> bits - 1 << bits)
 
 
-def _check_dates(array: Array, place: str) -> None:
+class WrongNumber(NamedTuple):
+    """A number that its type does not have: its slot, itself with its unit, and the rule."""
+
+    slot: int
+    value: str
+    why: str
+
+
+def number_against_type(array: Array) -> WrongNumber | None:
+    """The first number of a date64, time32 or time64 array that its type does not have."""
     storage = array.type.storage
-    assert isinstance(storage, s.Date)
-    if storage.unit == "ms":
-        slot, value = _first_number(array, numbers.first_partial_day)
-        if slot != NOWHERE:
-            raise InvalidArrowError(f"slot {slot}: {value} ms are no whole days", place=place)
-
-
-def _check_times(array: Array, place: str) -> None:
-    storage = array.type.storage
-    assert isinstance(storage, s.Time)
-    limit = s.SECONDS_A_DAY * s.PER_SECOND[storage.unit]
-    slot, value = _first_number(array, numbers.first_number_out_of_range, limit)
-    if slot != NOWHERE:
-        raise InvalidArrowError(
-            f"slot {slot}: {value} {storage.unit} are no time of day", place=place
-        )
-
-
-def _first_number(array: Array, kernel: Any, *limits: int) -> tuple[int, int]:
-    """The first slot that a kernel objects to, with its number; or `NOWHERE`."""
+    limits: tuple[int, ...] = ()
+    if isinstance(storage, s.Time):
+        limit = s.SECONDS_A_DAY * s.PER_SECOND[storage.unit]
+        kernel, limits, why = numbers.first_number_out_of_range, (limit,), "no time of day"
+    elif storage == s.date64():
+        kernel, why = numbers.first_partial_day, "no whole days"
+    else:
+        return None
     target = target_of(array.device)
     values = array.items(Role.DATA)
     validity = validity_of(array, target)
     slot = first_slot(array, kernel, array.length, values, *validity, *limits)
-    return slot, 0 if slot == NOWHERE else target.item(values, slot)
+    if slot == NOWHERE:
+        return None
+    return WrongNumber(slot, f"{target.item(values, slot)} {storage.unit}", why)
+
+
+def _check_number(array: Array, place: str) -> None:
+    wrong = number_against_type(array)
+    if wrong is not None:
+        raise InvalidArrowError(f"slot {wrong.slot}: {wrong.value} are {wrong.why}", place=place)
 
 
 _OF_TYPES: dict[type[s.DataType], tuple[str, Check]] = {
@@ -203,6 +208,6 @@ _OF_TYPES: dict[type[s.DataType], tuple[str, Check]] = {
     s.LargeUtf8: ("utf8", _check_text),
     s.Utf8View: ("utf8", _check_text),
     s.Decimal: ("decimals", _check_decimals),
-    s.Date: ("dates", _check_dates),
-    s.Time: ("times", _check_times),
+    s.Date: ("dates", _check_number),
+    s.Time: ("times", _check_number),
 }

@@ -9,15 +9,17 @@
 
 The only package of colkern that imports pyspark; needs the extra `colkern[spark]`, and
 PySpark 4.1 or later, the first release with `arrow_udf`. What is not named is not imported: a worker
-that runs a function does not wait for the data source.
+that runs a function does not wait for the data source, and without PySpark the package itself can be
+imported, its functions cannot.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+import sys
+import warnings
+from typing import TYPE_CHECKING
 
-from colkern.spark.worker import set_up_worker
+from colkern.names import late_names
 
 if TYPE_CHECKING:
     from colkern.java import Java, JavaNotFoundError, find_java
@@ -55,38 +57,34 @@ __all__ = [
     "udtf",
 ]
 
-_LATE = {
-    "Java": "colkern.java",
-    "JavaNotFoundError": "colkern.java",
-    "accelerate": "colkern.spark.acceleration",
-    "apply_in_groups": "colkern.spark.functions",
-    "cogroup_apply": "colkern.spark.functions",
-    "find_java": "colkern.java",
-    "install": "colkern.spark.deployment.installing",
-    "iterator_udf": "colkern.spark.functions",
-    "map_batches": "colkern.spark.functions",
-    "map_groups": "colkern.spark.functions",
-    "read": "colkern.spark.source",
-    "register_source": "colkern.spark.source",
-    "start_session": "colkern.spark.session",
-    "task_device": "colkern.spark.devices",
-    "udf": "colkern.spark.functions",
-    "udtf": "colkern.spark.functions",
-}
+__getattr__, __dir__ = late_names(
+    __name__,
+    {
+        "Java": "colkern.java",
+        "JavaNotFoundError": "colkern.java",
+        "accelerate": "colkern.spark.acceleration",
+        "apply_in_groups": "colkern.spark.functions",
+        "cogroup_apply": "colkern.spark.functions",
+        "find_java": "colkern.java",
+        "install": "colkern.spark.deployment.installing",
+        "iterator_udf": "colkern.spark.functions",
+        "map_batches": "colkern.spark.functions",
+        "map_groups": "colkern.spark.functions",
+        "read": "colkern.spark.source",
+        "register_source": "colkern.spark.source",
+        "start_session": "colkern.spark.session",
+        "task_device": "colkern.spark.devices",
+        "udf": "colkern.spark.functions",
+        "udtf": "colkern.spark.functions",
+    },
+)
 
+# In a worker, Spark was there first.
+if sys.modules.get("pyspark") is not None:
+    from colkern.spark.worker import set_up_worker
 
-def __getattr__(name: str) -> Any:
-    """Import what is first named."""
-    if name not in _LATE:
-        raise AttributeError(f"module 'colkern.spark' has no attribute {name!r}")
-    found = getattr(importlib.import_module(_LATE[name]), name)
-    globals()[name] = found
-    return found
+    set_up_worker()
 
-
-def __dir__() -> list[str]:
-    """All names, imported yet or not."""
-    return sorted({*globals(), *_LATE})
-
-
-set_up_worker()
+# PySpark 4.3 says so at most of its calls, in each process, and "once" does not hold where others change
+# filters. What colkern and `accelerate` use of pandas is tested with pandas 3.
+warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)

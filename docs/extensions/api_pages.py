@@ -6,13 +6,18 @@ with an underscore; generated code is left out.
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import inspect
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.ext.autodoc.mock import mock
+from sphinx.transforms.post_transforms import ReferencesResolver, SphinxPostTransform
 
 PACKAGE = "colkern"
 GENERATED = ("colkern.ipc.flatbuf",)
@@ -31,9 +36,16 @@ def public_modules(package: Path) -> list[str]:
 
 
 def summary(thing: Any) -> str:
-    """The first sentence of a docstring, fit for a table's cell."""
-    lines = (inspect.getdoc(thing) or "").split("\n\n")[0].split()
-    return " ".join(lines).replace("|", "\\|")
+    """The first paragraph of a docstring in one line, without what ends it where an example follows."""
+    return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split()).removesuffix("::")
+
+
+def table(rows: list[tuple[str, str]]) -> list[str]:
+    """Two columns: a reference, and what it is about."""
+    lines = ["", ".. list-table::", ""]
+    for reference, about in rows:
+        lines += [f"   * - {reference}", f"     - {about}".rstrip()]
+    return [*lines, ""] if rows else []
 
 
 def overview(module: Any) -> list[str]:
@@ -43,13 +55,15 @@ def overview(module: Any) -> list[str]:
         thing = getattr(module, name)
         home = getattr(thing, "__module__", None)
         if inspect.ismodule(thing):
-            target = f"{{py:mod}}`{name} <{thing.__name__}>`"
+            target = f":py:mod:`{name} <{thing.__name__}>`"
         elif home and home != module.__name__ and inspect.isroutine(thing) | inspect.isclass(thing):
-            target = f"{{py:obj}}`{name} <{home}.{thing.__qualname__}>`"
+            target = f":py:obj:`{name} <{home}.{thing.__qualname__}>`"
         else:
-            target = f"`{name}`"
-        rows.append(f"| {target} | {summary(thing)} |")
-    return ["| Name | |", "| --- | --- |", *rows, ""] if rows else []
+            # What a constant has is the docstring of its class.
+            rows.append((f"``{name}``", ""))
+            continue
+        rows.append((target, summary(thing)))
+    return table(rows)
 
 
 def kernels(module: Any) -> list[str]:
@@ -64,30 +78,46 @@ def kernels(module: Any) -> list[str]:
     return lines
 
 
-def page(name: str) -> str:
+def page(name: str, names: list[str]) -> str:
     """The page of one module."""
     module = importlib.import_module(name)
+    # Not in the sidebar, of which every page has a copy.
+    lines = [":orphan:", "", name, "=" * len(name), "", f".. automodule:: {name}"]
+    if not hasattr(module, "__path__"):
+        return "\n".join([*lines, *kernels(module), ""])
     # What a package offers from its modules stands on their pages.
-    imported = [":ignore-module-all:"] if hasattr(module, "__path__") else []
-    lines = [f"# {name}", "", "```{eval-rst}", f".. automodule:: {name}"]
-    lines += [f"   {option}" for option in imported]
-    lines += [*kernels(module), "```", ""]
-    return "\n".join(lines + (overview(module) if imported else []))
+    lines += ["   :ignore-module-all:", *kernels(module), *overview(module)]
+    below = modules_below(name, names)
+    return "\n".join([*lines, "", *(["Modules", "-------", *below] if below else [])])
+
+
+def modules_below(package: str, names: list[str]) -> list[str]:
+    """The table of the modules and packages within a package."""
+    return table(
+        [
+            (f":doc:`{name}`", summary(importlib.import_module(name)))
+            for name in names
+            if name.rpartition(".")[0] == package
+        ]
+    )
 
 
 def write(app: Sphinx) -> None:
-    """Writes all pages; unchanged ones are left alone, so that Sphinx need not read them again."""
+    """Writes all pages; unchanged ones are left alone, so that Sphinx need not read them again.
+
+    They are reStructuredText: the directive `eval-rst` of Markdown keeps all that Sphinx knows in
+    each page that has it.
+    """
     folder = Path(app.srcdir) / "api"
     folder.mkdir(exist_ok=True)
     names = public_modules(Path(app.srcdir).parent / PACKAGE)
+    title = "API reference"
     with mock(app.config.autodoc_mock_imports):
-        contents = {f"{name}.md": page(name) for name in names}
-    toctree = "\n".join(names)
-    contents["index.md"] = (
-        "# API reference\n\nFrom the docstrings, module by module.\n\n"
-        f"```{{toctree}}\n:maxdepth: 1\n\n{toctree}\n```\n"
-    )
-    for path in folder.glob("*.md"):
+        contents = {f"{name}.rst": page(name, names) for name in names}
+        index = [title, "=" * len(title), "", "From the docstrings, module by module.", ""]
+        index += [f"What `import {PACKAGE}` has is listed in :doc:`{PACKAGE}`. Its parts:", ""]
+        contents["index.rst"] = "\n".join([*index, *modules_below(PACKAGE, names)])
+    for path in folder.iterdir():
         if path.name not in contents:
             path.unlink()
     for name, text in contents.items():
@@ -96,7 +126,34 @@ def write(app: Sphinx) -> None:
             path.write_text(text)
 
 
+class ForeignReferences(SphinxPostTransform):
+    """Leaves references to names that the site does not have, as `int` in a signature, as their text.
+
+    Sphinx would look at every object of the site for one whose name ends so, and take a method `str`
+    for the class.
+    """
+
+    default_priority = ReferencesResolver.default_priority - 1
+
+    def run(self, **kwargs: Any) -> None:
+        """Replace them within one page."""
+        known = last_names(self.env)
+        for node in list(self.document.findall(addnodes.pending_xref)):
+            target = node.get("reftarget", "")
+            foreign = target.rpartition(".")[2] not in known or hasattr(builtins, target)
+            if node.get("refdomain") == "py" and foreign:
+                node.replace_self(node.children)
+
+
+@cache
+def last_names(env: BuildEnvironment) -> frozenset[str]:
+    """The objects and modules of the site, once all is read, without what stands before the last dot."""
+    domain = env.domains.python_domain
+    return frozenset(name.rpartition(".")[2] for name in [*domain.objects, *domain.modules])
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx calls this."""
     app.connect("builder-inited", write)
-    return {"parallel_read_safe": True}
+    app.add_post_transform(ForeignReferences)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

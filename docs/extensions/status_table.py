@@ -47,4 +47,4 @@ def _row(cells: list[str]) -> nodes.row:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx calls this."""
     app.add_directive("status-table", StatusTable)
-    return {"parallel_read_safe": True}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

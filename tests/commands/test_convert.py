@@ -289,7 +289,7 @@ def test_parquet_without_pyarrow(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     status, out, err = run("convert", path, tmp_path / "to.parquet")
     assert (status, out) == (2, "")
-    assert err.startswith("colkern: Parquet needs pyarrow")
+    assert err.startswith("colkern: Parquet: pyarrow is not installed: pip install")
     assert err.endswith("pip install pyarrow\n")
     assert run("convert", path, tmp_path / "to.arrows")[0] == 0
 

@@ -32,7 +32,9 @@ def test_without_the_package_it_is_said_what_to_install(monkeypatch: pytest.Monk
     # The one of other tests, which they go on using.
     monkeypatch.setattr(ucx, "_context", ucx._context.__wrapped__)
     ucx._library.cache_clear()
-    with pytest.raises(UnsupportedError, match=r"ucxx cannot be imported.*colkern\[ucx12\]"):
+    with pytest.raises(
+        UnsupportedError, match=r"ucxx is not installed: pip install .*colkern\[ucx12\]"
+    ):
         connect("ucx://127.0.0.1:1?want_data=1")
     ucx._library.cache_clear()
 

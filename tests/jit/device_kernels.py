@@ -402,6 +402,26 @@ def unions_have_children() -> None:
     assert run(members, 3, to_device(ck.interchange.import_array(dense))) == [1305, 1407, 1015]
 
 
+@ck.cuda_jit
+def validity(out, col, runs):
+    if cuda.grid(1) == 0:
+        for i in range(len(col)):
+            out[0] += col.is_valid(i) + 10 * (col[i] is not None)
+        for slot in runs:
+            out[1] += slot.type_id if slot.child(0) is None and slot.child(1) is None else 0
+        for i in range(len(runs)):
+            out[2] += runs.is_valid(i) + 10 * (runs[i] is not None)
+
+
+def unions_have_no_validity_of_their_own() -> None:
+    ids, offsets = pa.array([5, 7, 5], pa.int8()), pa.array([0, 0, 1], pa.int32())
+    children = [pa.array([3, None]), pa.array(["word"])]
+    dense = pa.UnionArray.from_dense(ids, offsets, children, ["a", "b"], [5, 7])
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 2, 4], pa.int32()), dense)
+    columns = [to_device(ck.interchange.import_array(column)) for column in (dense, runs)]
+    assert run(validity, 3, *columns) == [33, 10, 44]
+
+
 # Functions
 
 
@@ -645,6 +665,7 @@ CASES: list[Callable[[], None]] = [
     dictionaries_and_runs_are_seen_and_seen_through,
     runs_are_carried_from_slot_to_slot,
     unions_have_children,
+    unions_have_no_validity_of_their_own,
     functions_take_and_return_what_is_read_from_columns,
     all_else_is_left_to_the_compiler,
     the_spelling_is_that_of_the_cpu,

@@ -245,8 +245,7 @@ def test_unions_tell_their_type_and_give_their_children() -> None:
                 row = column[i]
                 text = row.child(1)
                 found += 0 if text is None else len(text) / 4
-        valid = [column.is_valid(i) for i in range(len(column))]
-        return found, valid
+        return found
 
     for array in _unions():
         values = array.to_pylist()
@@ -254,7 +253,54 @@ def test_unions_tell_their_type_and_give_their_children() -> None:
             (100 if v is None else v) if code == 5 else (len(v) / 4 if v else 0)
             for v, code in zip(values, array.type_codes.to_pylist(), strict=True)
         )
-        assert read(from_pyarrow(array)) == (expected, [v is not None for v in values])
+        assert read(from_pyarrow(array)) == expected
+
+
+def _encodings(union: pa.Array) -> dict[str, tuple[pa.Array, list[int | None]]]:
+    """A union plain and encoded, with the slot of the union that each slot leads to."""
+    slots = [0, 1, 2, 2, 3, 4]
+    indices = pa.array([0, 1, None, 2, 3, 4], pa.int8())
+    run_ends = pa.array([1, 2, 4, 5, 6], pa.int32())
+    return {
+        "plain": (union, [0, 1, 2, 3, 4]),
+        "dictionary": (pa.DictionaryArray.from_arrays(indices, union), [0, 1, None, 2, 3, 4]),
+        "runs": (pa.RunEndEncodedArray.from_arrays(run_ends, union), slots),
+    }
+
+
+@pytest.mark.parametrize("encoding", ["plain", "dictionary", "runs"])
+@pytest.mark.parametrize("mode", [0, 1], ids=["sparse", "dense"])
+def test_a_union_has_no_validity_of_its_own(encoding: str, mode: int) -> None:
+    """Columnar format: "Union Layout". What is null is what a child holds; the type id is there."""
+
+    def by_position(column):  # type: ignore[no-untyped-def]
+        valid = [column.is_valid(i) for i in range(len(column))]
+        missing = [column[i] is None for i in range(len(column))]
+        return valid, missing, column.null_count
+
+    def in_a_loop(column):  # type: ignore[no-untyped-def]
+        ids, of_children = [], []
+        for slot in column:
+            if slot is None:
+                ids.append(-1)
+                of_children.append(True)
+            else:
+                ids.append(int(slot.type_id))
+                of_children.append(slot.child(0) is None and slot.child(1) is None)
+        return ids, of_children
+
+    union = _unions()[mode]
+    array, slots = _encodings(union)[encoding]
+    column, codes, values = from_pyarrow(array), union.type_codes.to_pylist(), union.to_pylist()
+    valid, missing, nulls = njit(by_position)(column)
+    assert valid == [slot is not None for slot in slots]
+    assert missing == [slot is None for slot in slots]
+    assert nulls == column.null_count == slots.count(None)
+    ids, of_children = njit(in_a_loop)(column)
+    assert ids == [-1 if slot is None else codes[slot] for slot in slots]
+    if mode == 1:  # Of a sparse union, any child may hold something beside the slot.
+        expected = [slot is None or values[slot] is None for slot in slots]
+        assert of_children == expected == [value is None for value in column.to_pylist()]
 
 
 def _first_child(column: Any, i: int) -> Any:

@@ -15,6 +15,7 @@ from jit.device_kernels import CASES, decimal_totals, kernel_of, searched
 from jit.ptx_kernels import run_ptx
 from jit.simulated_kernels import report_of
 from nestings import LENGTH, WRAPPERS, leaf
+from numba import cuda, njit
 
 import colkern as ck
 from colkern.kernels import slot_values
@@ -73,6 +74,54 @@ def test_compiled_kernels_call_functions_with_columns() -> None:
     lists = ck.array([["l", "long"], None, [None, "x"]])
     out = np.zeros(3, np.int64)
     assert run_ptx(searched, (8, 0), out, lists, ck.array(["n", "oh"])) == [204, 0, 199, 0]
+
+
+def products(x):  # type: ignore[no-untyped-def]
+    y = x
+    y *= x
+    return x * 10 - 1, x**2 - 0.010000000000000002, y - 0.010000000000000002
+
+
+def test_products_are_rounded_before_they_are_added_to_as_in_python() -> None:
+    """A fused multiply-add rounds once: 0.1 * 10 - 1 would be 5.55e-17."""
+
+    def kernel(out, column):  # type: ignore[no-untyped-def]
+        if cuda.grid(1) == 0:
+            out[0], out[1], out[2] = products(column.value(0))
+            out[3] = column.value(0)
+            out[3] *= 10
+            out[3] -= 1
+
+    made, column, out = ck.cuda_jit(kernel), ck.array([0.1]), np.ones(4)
+    assert "fma." not in made.ptx([out, column], (9, 0))
+    assert products(0.1) == njit(products)(0.1) == (0.0, 0.0, 0.0)
+    assert run_ptx(made, (9, 0), out, column)[:4] == [0.0] * 4
+
+
+def test_compiled_quotients_wrap_around_as_all_integers() -> None:
+    def quotients(out, column):  # type: ignore[no-untyped-def]
+        if cuda.grid(1) == 0:
+            a, b = column.value(0), column.value(1)
+            out[0] = a // b
+            out[1], out[2] = divmod(a, b)
+            a //= -1
+            out[3] = a
+
+    least, column = -(2**63), ck.array([-(2**63), -1])
+    found = run_ptx(ck.cuda_jit(quotients), (9, 0), np.ones(4, np.int64), column)
+    assert found[:4] == [least, least, 0, least]
+
+
+def test_compiled_byte_strings_are_stripped_and_searched_for_bytes() -> None:
+    def searched_for(out, column):  # type: ignore[no-untyped-def]
+        i = cuda.grid(1)
+        text = column.value(i)
+        found = len(text.strip("ab")) + 10 * text.find(98) + 100 * text.count(text[0])
+        out[i] = found + 1000 * (300 in text)
+
+    column = ck.array(["axb", "bab", "xxxx"])
+    found = run_ptx(ck.cuda_jit(searched_for), (9, 0), np.ones(3, np.int64), column)
+    assert found[:3] == [1 + 20 + 100, 0 + 0 + 200, 4 - 10 + 400]
 
 
 def test_compiled_checks_note_what_is_wrong_and_touch_nothing() -> None:

@@ -69,6 +69,19 @@ def test_a_slot_of_a_union_is_a_union() -> None:
     assert (found.type, found.to_pylist()) == (column.type, ["a", None, "b", 7])
 
 
+def test_a_null_of_a_union_keeps_its_type_behind_runs() -> None:
+    union = pa.UnionArray.from_dense(
+        pa.array([1, 0, 1], pa.int8()),
+        pa.array([0, 0, 1], pa.int32()),
+        [pa.array([None], pa.int64()), pa.array([None, "b"])],
+    )
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 3, 4], pa.int32()), union)
+    batch = from_pyarrow(pa.StructArray.from_arrays([runs], ["u"]))
+    field = ck.udf(lambda row: row.u)
+    found = pa.array(field(batch))
+    assert (found.type_codes.to_pylist(), found.to_pylist()) == ([1, 0, 0, 1], [None] * 3 + ["b"])
+
+
 # What a function makes
 
 

@@ -412,6 +412,68 @@ def module_level(x):
     return x
 
 
+POOLS = """
+import copy, multiprocessing, pickle
+import colkern as ck
+
+@ck.udf
+def up(x: int) -> int:
+    return x + 1
+
+@ck.reducer
+class total:
+    def init():
+        return 0
+
+    def update(state, x: int):
+        return state + x
+
+@ck.generator
+def twice(x: int) -> int:
+    yield x
+    yield x
+
+@ck.njit
+def size(column):
+    return len(column)
+
+def plain(x: int) -> int:
+    return x * 2
+
+doubled = ck.udf(plain)
+
+class Functions:
+    @ck.udf
+    def down(x: int) -> int:
+        return x - 1
+
+def call(function):
+    found = function(ck.array([1, 2]))
+    return found if isinstance(found, int) else found.to_pylist()
+
+def returned(function):
+    return function
+
+if __name__ == "__main__":
+    named = [up, total, twice, Functions.down]
+    for function in named:
+        assert pickle.loads(pickle.dumps(function)) is function
+        assert copy.deepcopy(function) is function
+    for method in multiprocessing.get_all_start_methods():
+        with multiprocessing.get_context(method).Pool(1) as pool:
+            assert pool.map(call, [*named, size, doubled]) == [
+                [2, 3], 3, [[1, 1], [2, 2]], [0, 1], 2, [2, 4]
+            ]
+            assert pool.map(returned, [up])[0] is up
+            assert [array.to_pylist() for array in pool.map(up, [ck.array([3])])] == [[4]]
+"""
+
+
+def test_functions_of_a_script_are_sent_to_pools_by_their_names(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(POOLS)
+    run(tmp_path, "script.py")
+
+
 def test_a_function_of_a_module_is_pickled_by_its_name() -> None:
     sys.modules.setdefault(module_level.__module__, sys.modules[__name__])
     again = pickle.loads(pickle.dumps(module_level))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 import math
 import random
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from operations.samples import ints, sample, samples
 import colkern.schema as s
 from colkern import operations as ops
 from colkern.arrays import Array
+from colkern.cuda import stand_in
+from colkern.cuda.moving import to_device
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.memory import Buffer
 from colkern.operations import cast, nulls, take
@@ -190,7 +193,36 @@ def test_small_decimals(type_: pa.DataType) -> None:
 def test_decimal_sums_have_more_digits_than_the_type() -> None:
     largest = Decimal(10**18 - 1)
     assert ops.sum(from_pyarrow(pa.array([largest] * 100, pa.decimal64(18, 0)))) == largest * 100
-    agree(pa.array([Decimal(10**38 - 1)] * 9, pa.decimal128(38, 0)), "sum")
+
+
+@pytest.mark.parametrize("type_", [pa.decimal128(38, 2), pa.decimal256(76, 2)], ids=str)
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("encode", [lambda a: a, ops.run_end_encode, ops.dictionary_encode])
+def test_a_sum_of_decimals_past_the_bits_of_its_type_is_an_error(
+    type_: pa.DataType, sign: int, encode: Any
+) -> None:
+    most = 10**type_.precision - 1
+    within = (2 ** (type_.bit_width - 1) - 1) // most
+    for count in (within, within + 1, 9, 2000):
+        value = Context(prec=90).scaleb(Decimal(sign * most), -2)
+        array = encode(from_pyarrow(pa.array([value, None] * count, type_)))
+        # A mean has no more digits than the largest value.
+        assert ops.mean(array) == value
+        if count <= within:
+            assert ops.sum(array) == Context(prec=90).multiply(value, Decimal(count))
+            continue
+        words = f"does not fit the {type_.bit_width} bits of decimal"
+        with pytest.raises(OverflowError, match=f"^sum: -?[0-9.]+ {words}"):
+            ops.sum(array)
+
+
+def test_a_sum_of_decimals_past_its_bits_is_an_error_on_a_device_too() -> None:
+    array = from_pyarrow(pa.array([Decimal(10**38 - 1), None, Decimal(1)], pa.decimal128(38, 0)))
+    with stand_in.installed():
+        assert ops.sum(to_device(array)) == 10**38
+        twice = to_device(ops.concat([array, array]))
+        with pytest.raises(OverflowError, match=f"sum: {2 * 10**38} does not fit the 128 bits"):
+            ops.sum(twice)
 
 
 @pytest.mark.parametrize(
@@ -299,6 +331,72 @@ def dictionary_of(values: Array, indices: list[int]) -> Array:
     type_ = s.dictionary(s.int8(), values.type)
     stored = Buffer(np.array(indices, np.int8).view(np.uint8))
     return Array(type_, len(indices), [None, stored], dictionary=values)
+
+
+def in_dictionary(
+    values: Array, plain: list[Any], nulls: tuple[None, ...] = (None,)
+) -> tuple[Array, list[Any]]:
+    """All values but the last, twice the first, then null indices; and what that stands for."""
+    places = [*range(len(plain) - 1), 0, *nulls]
+    indices = from_pyarrow(pa.array(places, pa.int16()))
+    type_ = s.dictionary(s.int16(), values.type)
+    array = Array(type_, len(places), indices.buffers, dictionary=values)
+    return array, [None if place is None else plain[place] for place in places]
+
+
+def in_full_dictionary(values: Array, plain: list[Any]) -> tuple[Array, list[Any]]:
+    """As `in_dictionary`, without a null index: what is null is so by the values alone."""
+    return in_dictionary(values, plain, ())
+
+
+def in_runs(values: Array, plain: list[Any]) -> tuple[Array, list[Any]]:
+    """Each value as a run of two, without the first slot."""
+    ends = from_pyarrow(pa.array(range(2, 2 * len(plain) + 1, 2), pa.int32()))
+    type_ = s.run_end_encoded(s.int32(), values.type)
+    array = Array(type_, 2 * len(plain), [], [ends, values])
+    return array.slice(1), [value for value in plain for _ in range(2)][1:]
+
+
+def unchanged(values: Array, plain: list[Any]) -> tuple[Array, list[Any]]:
+    return values, plain
+
+
+@pytest.mark.parametrize("outer", [in_dictionary, in_full_dictionary, in_runs])
+@pytest.mark.parametrize("middle", [in_dictionary, in_full_dictionary, in_runs])
+@pytest.mark.parametrize("inner", [unchanged, in_full_dictionary, in_runs])
+@pytest.mark.parametrize(
+    "plain",
+    [
+        pa.array([3, None, None, 8, 5, -2, 7], pa.int64()),
+        pa.array([3.5, 1.0, None, None, 2.5], pa.float64()),
+        pa.array([True, None, None, False, True]),
+        pa.array([Decimal("0.03"), None, None, Decimal("7.25"), Decimal("0.05")]),
+        pa.array([1, 2, 3, 4], pa.int64()),
+        pa.nulls(4),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_a_slot_is_null_at_whatever_level_of_its_encodings(
+    plain: pa.Array, inner: Any, middle: Any, outer: Any
+) -> None:
+    values = from_pyarrow(plain), plain.to_pylist()
+    array, slots = outer(*middle(*inner(*values)))
+    expected = pa.array(slots, plain.type)
+    assert array.to_pylist() == slots
+    for mode in ("only_valid", "only_null", "all"):
+        assert ops.count(array, mode) == pc.count(expected, mode=mode).as_py(), mode
+    names: tuple[str, ...] = NAMES
+    if plain.type == pa.bool_():
+        names = ("sum", "mean", "min", "max", "any", "all")
+    elif pa.types.is_decimal(plain.type):
+        # The mean of pyarrow is cut off, not rounded.
+        names = ("sum", "min", "max")
+    elif plain.type == pa.null():
+        # Of no value there is no mean: NaN if none is asked for, as for other types.
+        names = ("sum", "min", "max")
+    for name, options in itertools.product(names, OPTIONS):
+        found = getattr(ops, name)(array, **options)
+        assert same(found, getattr(pc, name)(expected, **options).as_py()), (name, options)
 
 
 def test_a_dictionary_whose_values_are_encoded_and_not_all_used() -> None:

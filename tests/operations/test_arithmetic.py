@@ -238,8 +238,8 @@ def test_floats_divide_by_zero_without_a_word() -> None:
         (300, pa.uint8(), ValueError, "right: 300 does not fit uint8"),
         (-1, pa.uint64(), ValueError, "right: -1 does not fit uint64"),
         (2**63, pa.int64(), ValueError, "does not fit int64"),
-        (1.5, pa.int64(), TypeError, "expected an integer for int64, got 1.5"),
-        (True, pa.int64(), TypeError, "expected a number for int64, got True"),
+        (1.5, pa.int64(), TypeError, "expected an integer for int64, got float 1.5"),
+        (True, pa.int64(), TypeError, "expected a number for int64, got bool True"),
         (None, pa.float64(), TypeError, "right: expected an Array or a number, got None"),
         (1e39, pa.float32(), ValueError, "1e[+]39 does not fit float"),
         (10**400, pa.float64(), ValueError, "does not fit double"),
@@ -251,6 +251,26 @@ def test_numbers_that_are_not_of_the_type(
     array = from_pyarrow(pa.array([1, 2], type_))
     with pytest.raises(error, match=message):
         ops.add(array, number)
+
+
+# `float` reads all of these; pyarrow refuses text beside numbers, too.
+TEXTS = ["10", "1e1", b"10", bytearray(b"10"), np.str_("10"), np.bytes_(b"10")]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=repr)
+@pytest.mark.parametrize("name", ["int64", "float64", "float32"])
+def test_text_beside_numbers_is_refused_and_both_types_are_named(name: str, text: Any) -> None:
+    array = from_pyarrow(pa.array([10], name))
+    words = f"expected an? (integer|number) for {array.type}, got {type(text).__name__} "
+    for encoded in (array, ops.dictionary_encode(array), ops.run_end_encode(array)):
+        for operation in (ops.add, ops.subtract, ops.multiply, ops.divide):
+            with pytest.raises(TypeError, match=f"right: {words}"):
+                operation(encoded, text)
+            with pytest.raises(TypeError, match=f"left: {words}"):
+                operation(text, encoded)
+        for operation in (ops.equal, ops.not_equal, ops.less, ops.greater_equal):
+            with pytest.raises(TypeError, match=f"right: {words}"):
+                operation(encoded, text)
 
 
 def test_numbers_of_numpy() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from decimal import Decimal
+import math
+import re
+from decimal import Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,9 @@ from operations.samples import sample, samples
 
 import colkern.schema as s
 from colkern.arrays import Array
-from colkern.errors import LimitExceededError, UnsupportedError
-from colkern.layouts import Role
+from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.extensions import timestamp_with_offset
+from colkern.layouts import Role, layout
 from colkern.memory import Buffer
 from colkern.operations import cast, nulls, take, validate
 
@@ -33,6 +36,15 @@ INTS = [
     pa.uint64(),
 ]
 FLOATS = [pa.float32(), pa.float64()]
+BINARY = [
+    pa.utf8(),
+    pa.large_utf8(),
+    pa.binary(),
+    pa.large_binary(),
+    pa.string_view(),
+    pa.binary_view(),
+]
+
 TEXTS = [b"ab", None, b"cd", b"", "ü€".encode(), b"a longer one than twelve bytes"]
 
 
@@ -368,7 +380,6 @@ def test_timezones_are_another_name_for_the_same_instants() -> None:
     "type_",
     [
         s.date32(),
-        s.date64(),
         s.time32("s"),
         s.time64("ns"),
         s.timestamp("us", "UTC"),
@@ -386,14 +397,169 @@ def test_integers_of_times(type_: s.DataType) -> None:
     assert cast(cast(array, s.int8()), type_).equals(made)
 
 
-BINARY = [
-    pa.utf8(),
-    pa.large_utf8(),
-    pa.binary(),
-    pa.large_binary(),
-    pa.string_view(),
-    pa.binary_view(),
+DAY = 86_400
+
+
+@pytest.mark.parametrize(
+    ("type_", "good", "bad"),
+    [
+        (s.date64(), [0, -1000 * DAY, 5000 * DAY], [1, -1, 1000 * DAY - 1]),
+        (s.time32("s"), [0, DAY - 1], [-1, DAY]),
+        (s.time32("ms"), [0, DAY * 1000 - 1], [-1, DAY * 1000]),
+        (s.time64("us"), [0, DAY * 10**6 - 1], [-1, DAY * 10**6]),
+        (s.time64("ns"), [0, DAY * 10**9 - 1], [-1, DAY * 10**9]),
+    ],
+    ids=str,
+)
+def test_integers_that_are_no_time_of_day_or_no_whole_days_are_refused(
+    type_: s.DataType, good: list[int], bad: list[int]
+) -> None:
+    made = cast(from_pyarrow(pa.array([None, *good])), type_)
+    validate(made, full=True)
+    assert cast(made, s.int64()).to_pylist() == [None, *good]
+    for value in bad:
+        array = from_pyarrow(pa.array([None, 0, value]))
+        with pytest.raises(ValueError, match=f"slot 2: {value} .* is no {re.escape(str(type_))}"):
+            cast(array, type_)
+        assert cast(cast(array, type_, safe=False), s.int64()).to_pylist() == [None, 0, value]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_dates_of_timestamps_that_date32_has_not(unit: Any) -> None:
+    per_day = DAY * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    # Days that 64 bits have in both units, further out than 32 bits of days.
+    most = min(2**63 // per_day, 2**63 // (DAY * 1000)) - 1
+    days = [0, -1, most, -most]
+    stamps = [day * per_day + rest for day in days for rest in (0, per_day - 1)]
+    array = cast(from_pyarrow(pa.array(stamps)), s.timestamp(unit))
+    made = cast(array, s.date64())
+    validate(made, full=True)
+    assert cast(made, s.int64()).to_pylist() == [day * DAY * 1000 for day in days for _ in "ab"]
+
+
+def test_a_timestamp_further_out_than_date64_is_refused() -> None:
+    array = cast(from_pyarrow(pa.array([None, 0, 2**62])), s.timestamp("s"))
+    with pytest.raises(ValueError, match=f"slot 2: {2**62} of timestamp.s. is no date64"):
+        cast(array, s.date64())
+
+
+def plain(type_: s.DataType, value: int) -> Array:
+    """One number as a type stores it."""
+    items = np.array([value], layout(type_).spec(Role.DATA).dtype)
+    return Array(type_, 1, [None, Buffer(items.view("u1"))])
+
+
+def numbers_of(type_: s.DataType) -> list[Array]:
+    """The numbers at which something begins or ends, of those that the type has."""
+    powers = [2**bits for bits in (8, 11, 15, 24, 31, 53, 63, 64)]
+    days = [DAY * 10**k for k in (0, 3, 6, 9)]
+    near = [n + k for n in (0, *powers, *days, 65_520, 2**31 * DAY) for k in (-1, 0)]
+    dtype = layout(type_).spec(Role.DATA).dtype
+    info = np.iinfo(dtype)
+    signed = sorted({k * n for n in near for k in (1, -1)})
+    arrays = [plain(type_, n) for n in signed if info.min <= n <= info.max]
+    return [array for array in arrays if is_valid(array)]
+
+
+def is_valid(array: Array) -> bool:
+    try:
+        validate(array, full=True)
+    except InvalidArrowError:
+        return False
+    return True
+
+
+def floats_of(bits: int) -> list[Array]:
+    values = [0.0, -0.0, 0.5, 1.0, math.inf, math.nan, 2049.0, 65504.0, 2.0**-24]
+    values += [2.0**k for k in (7, 8, 15, 16, 24, 31, 53, 63, 64)]
+    with np.errstate(over="ignore"):
+        items = np.array([*values, *[-v for v in values]], f"f{bits // 8}")
+    return [from_pyarrow(pa.array(items[k : k + 1])) for k in range(len(items))]
+
+
+def decimals_of(type_: pa.DataType) -> list[Array]:
+    most = 10**type_.precision - 1
+    numbers = [n for n in (0, 1, -1, 10, 100, most, -most) if abs(n) <= most]
+    values = [Context(prec=90).scaleb(Decimal(n), -type_.scale) for n in numbers]
+    return [from_pyarrow(pa.array([value], type_)) for value in values]
+
+
+def texts_of(type_: pa.DataType) -> list[Array]:
+    values = ["", "abc", "a\0\0", "ü€", "x" * 40]
+    made = [pa.array([v if "string" in str(type_) else v.encode()]) for v in values]
+    made += [] if "string" in str(type_) else [pa.array([b"\xff\xfe\xfd"])]
+    return [from_pyarrow(array.cast(type_)) for array in made]
+
+
+EXTREMES: dict[s.DataType, list[Array]] = {
+    **{type_of(type_): numbers_of(type_of(type_)) for type_ in INTS},
+    **{s.FloatingPoint(bits): floats_of(bits) for bits in (16, 32, 64)},
+    **{
+        type_: numbers_of(type_)
+        for type_ in (
+            s.date32(),
+            s.date64(),
+            *(s.time32(unit) for unit in ("s", "ms")),
+            *(s.time64(unit) for unit in ("us", "ns")),
+            *(kind(unit) for kind in (s.timestamp, s.duration) for unit in ("s", "ms", "us", "ns")),
+            s.timestamp("us", "UTC"),
+        )
+    },
+    **{
+        type_of(type_): decimals_of(type_)
+        for type_ in (
+            pa.decimal32(7, 2),
+            pa.decimal64(18, 0),
+            pa.decimal128(38, 5),
+            pa.decimal128(3, 3),
+            pa.decimal128(5, -2),
+            pa.decimal256(76, 10),
+        )
+    },
+    **{type_of(type_): texts_of(type_) for type_ in BINARY},
+    s.fixed_size_binary(3): [from_pyarrow(pa.array([b"abc"], pa.binary(3)))],
+    s.bool_(): [from_pyarrow(pa.array([value])) for value in (True, False)],
+}
+
+ENCODED = [
+    s.dictionary(s.int8(), s.float16()),
+    s.dictionary(s.int8(), s.dictionary(s.uint8(), s.int8())),
+    s.run_end_encoded(s.int16(), s.time32("s")),
+    s.run_end_encoded(s.int32(), s.utf8_view()),
 ]
+
+
+def tells_a_part(source: s.DataType, result: s.DataType) -> bool:
+    """Whether a safe cast asks for less than the whole value: the date of a timestamp, or its time of
+    day; whether a number is zero; the nearest float.
+    """
+    if isinstance(source, s.Timestamp):
+        return isinstance(result, s.Date | s.Time)
+    if isinstance(result, s.FloatingPoint) and isinstance(source, s.FloatingPoint | s.Decimal):
+        return isinstance(source, s.Decimal) or result.bit_width < source.bit_width
+    return result == s.bool_() and source != result
+
+
+@pytest.mark.parametrize("source", EXTREMES, ids=str)
+def test_a_safe_cast_that_succeeds_is_valid_and_goes_back_exactly(source: s.DataType) -> None:
+    for result in (*EXTREMES, *ENCODED):
+        values = result
+        while isinstance(values, s.Dictionary | s.RunEndEncoded):
+            values = values.value_type
+        for array in EXTREMES[source]:
+            try:
+                made = cast(array, result)
+            except UnsupportedError:
+                break
+            except ValueError:
+                continue
+            validate(made, full=True)
+            if not tells_a_part(source, values):
+                # No number near 2**63 is safe as a float; this one is, as it came from there.
+                back = cast(made, source, safe=False)
+                # -0.0 comes back as 0.0, which is the same number; NaN as NaN.
+                (found,), (value,) = back.to_pylist(), array.to_pylist()
+                assert found == value or (found != found and value != value), result
 
 
 def binary_of(type_: pa.DataType) -> pa.Array:
@@ -599,3 +765,12 @@ def test_a_cast_of_what_was_cast() -> None:
     array = cast(from_pyarrow(pa.array([1, None, 3])), s.decimal128(20, 2))
     indices = from_pyarrow(pa.array([2, 0]))
     assert take(cast(array, s.float64()), indices).to_pylist() == [3.0, 1.0]
+
+
+def test_what_a_canonical_extension_type_does_not_have_is_refused() -> None:
+    rows = [{"timestamp": 0, "offset_minutes": 5000}]
+    array = from_pyarrow(pa.array(rows, pa.struct({"timestamp": "i8", "offset_minutes": "i2"})))
+    type_ = timestamp_with_offset("us")
+    with pytest.raises(ValueError, match="slot 0: 5000 minutes from UTC"):
+        cast(array, type_)
+    assert cast(array, type_, safe=False).type == type_

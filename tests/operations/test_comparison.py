@@ -177,3 +177,34 @@ def test_any_numbers(values: list[int | None], value: int, type_: pa.DataType, o
     turned = values[::-1]
     other = take(array, ints(list(range(len(values)))[::-1]))
     assert not_equal(array, other).to_pylist() == expected(values, turned, same=False)
+
+
+@pytest.mark.parametrize(
+    ("array", "value", "text"),
+    [
+        (pa.array([1.5], pa.float16()), "1.5", "got str '1.5'; the array is of halffloat"),
+        (pa.array([Decimal("1.5")]), "1.5", r"got str '1.5'; the array is of decimal128\(2, 1\)"),
+        (
+            pa.array([dt.date(2024, 2, 29)]),
+            "2024-02-29",
+            "got str '2024-02-29'; the array is of date32",
+        ),
+        (
+            pa.array([dt.datetime(2024, 2, 29)]),
+            "2024-02-29",
+            "got str .*; the array is of timestamp",
+        ),
+        (pa.array([dt.timedelta(1)]), "1", "got str '1'; the array is of duration"),
+        (pa.array([b"ab"], pa.binary(2)), "ab", "got str 'ab'; the array is of fixed_size_binary"),
+        (pa.array([True]), "True", "expected bool, got str"),
+        (pa.array([True]), 1, "expected bool, got int"),
+        (pa.array(["1"]), 1, "expected str, got int"),
+    ],
+    ids=lambda part: str(part.type) if isinstance(part, pa.Array) else repr(part),
+)
+def test_a_value_of_another_kind_is_refused_and_both_types_are_named(
+    array: pa.Array, value: Any, text: str
+) -> None:
+    for operation in (equal, not_equal):
+        with pytest.raises(TypeError, match=f"right: .*{text}"):
+            operation(from_pyarrow(array), value)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from colkern.cuda.adapter import HINTS, NUMBA_CUDA
+from colkern.cuda.adapter import MODULES, NUMBA_CUDA
+from colkern.names import install_command
 
 MAJORS = (13, 12)
 """The CUDA releases that packages are made for."""
@@ -16,7 +17,7 @@ def to_install(major: int | None) -> str:
     chosen = os.environ.get("COLKERN_CUDA_COMPILER") or NUMBA_CUDA
     if major in MAJORS and chosen == NUMBA_CUDA:
         return f'pip install "colkern[cuda{major}]"'
-    return HINTS.get(chosen, HINTS[NUMBA_CUDA])
+    return install_command(MODULES.get(chosen, MODULES[NUMBA_CUDA]))
 
 
 def dotted(version: Sequence[int]) -> str:

@@ -44,6 +44,7 @@ from colkern.dissociated.transports.tcp import connected_to, listen_at_port
 from colkern.dissociated.uri import ServiceUri
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.memory import allocate_for_overwrite
+from colkern.names import why_missing
 
 _OWN = ((1 << 24) - 1) << 32
 _END = 0xFF
@@ -327,9 +328,7 @@ def _library() -> Any:
         # Not `ucxx`: its own API is asyncio's, which comes with a thread and an event loop.
         from ucxx._lib import libucxx
     except ImportError as error:
-        raise UnsupportedError(
-            f"ucx: the package ucxx cannot be imported ({error}); install colkern[ucx12] or [ucx13]"
-        ) from None
+        raise UnsupportedError(f"ucx: {why_missing(error, 'ucxx')}") from None
     return libucxx
 
 

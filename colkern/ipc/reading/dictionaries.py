@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
+from colkern.forks import Lock
 from colkern.ipc.compression import Budget
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.assembly import empty_array
@@ -113,11 +114,11 @@ class Dictionaries:
     __slots__ = ("_states", "resolving")
 
     def __init__(
-        self, states: Mapping[int, _State] | None = None, resolving: threading.RLock | None = None
+        self, states: Mapping[int, _State] | None = None, resolving: Lock | None = None
     ) -> None:
         self._states: Mapping[int, _State] = states or {}
         # Columns may be loaded from several threads; what they share are the values of dictionaries.
-        self.resolving = resolving or threading.RLock()
+        self.resolving = resolving or Lock(threading.RLock)
 
     def known(self, id_: int) -> Array | None:
         """The values of a dictionary, or None if no batch of it has come."""

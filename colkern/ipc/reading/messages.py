@@ -17,6 +17,7 @@ from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import Record, decode
 from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.limits import Limits
+from colkern.ipc.reading.formats import foreign_format, not_a_stream
 from colkern.ipc.reading.repeated import RepeatedBatch
 from colkern.ipc.reading.sources import (
     Body,
@@ -242,10 +243,12 @@ class MessageStream:
         if len(prefix) < 4:
             raise InvalidArrowError("the source ends within a message's length")
         size: int = _int32(prefix)[0]
-        if self._number == 0 and not marked and not 0 <= size <= self._limits.metadata_bytes:
-            raise InvalidArrowError(
-                f"neither an Arrow file nor a stream: it starts with {prefix!r}"
-            )
+        if self._number == 0 and not marked:
+            foreign = foreign_format(prefix)
+            if foreign is None and not 0 <= size <= self._limits.metadata_bytes:
+                foreign = not_a_stream(prefix)
+            if foreign is not None:
+                raise foreign
         check_metadata_size(size, self._limits)
         return size
 

@@ -24,8 +24,9 @@ class BatchSummary:
 
     Args:
         length: The number of rows, or of values of the dictionary.
-        null_counts: int64[columns] of the reader's schema, as the batch states them; -1 for columns
-            whose nulls only their values tell (unions, runs). Of a dictionary batch, that of the values.
+        null_counts: int64[columns] of the reader's schema, as the batch states them; -1 where it
+            does not, and for columns whose nulls only their values tell (unions, runs). Of a
+            dictionary batch, that of the values.
         body_bytes: The size of the body, padding included.
         uncompressed_bytes: The size of all buffers together without compression and padding.
         compression: "lz4", "zstd", or None where buffers are plain.

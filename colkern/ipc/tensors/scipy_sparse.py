@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from colkern.names import why_missing
+
 
 def scipy_sparse() -> Any:
     """The module `scipy.sparse`.
@@ -14,7 +16,7 @@ def scipy_sparse() -> Any:
     try:
         import scipy.sparse
     except ImportError as error:
-        raise ImportError(f"SciPy is not installed: pip install scipy ({error})") from None
+        raise ImportError(why_missing(error, "scipy"), name=error.name) from None
     return scipy.sparse
 
 

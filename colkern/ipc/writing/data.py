@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from colkern.arrays import RecordBatch, RecordBatchStream
@@ -31,6 +31,8 @@ def _gives(data: Any, what: str) -> bool:
 def batches_of(data: Any) -> Iterator[RecordBatch]:
     """The batches of a batch, an iterable of batches, or an object with Arrow's PyCapsule interface.
 
+    A mapping of names to columns is one batch, as `colkern.record_batch` makes it.
+
     Raises:
         TypeError: If it is none of these.
     """
@@ -40,6 +42,10 @@ def batches_of(data: Any) -> Iterator[RecordBatch]:
     elif isinstance(data, RecordBatchStream | Sequence) and not isinstance(data, str | bytes):
         for item in data:
             yield from batches_of(item)
+    elif isinstance(data, Mapping):
+        from colkern.builders import record_batch
+
+        yield record_batch(data)
     # One batch first: as a stream a batch without rows may be none.
     elif _gives(data, "array"):
         from colkern.interchange import import_batch
@@ -54,8 +60,8 @@ def batches_of(data: Any) -> Iterator[RecordBatch]:
             yield from batches_of(item)
     else:
         raise TypeError(
-            f"data: expected record batches or an object with Arrow's PyCapsule interface, "
-            f"got {type(data).__name__}"
+            f"data: expected record batches, a dict of columns or an object with Arrow's PyCapsule "
+            f"interface, got {type(data).__name__}"
         )
 
 

@@ -74,8 +74,9 @@ class _Writer:
         abandoned: see `abandon`.
 
         Args:
-            data: A `RecordBatch`, an iterable of them (a reader is one), or any object with Arrow's
-                PyCapsule interface: a batch or table of pyarrow, polars, DuckDB …
+            data: A `RecordBatch`, an iterable of them (a reader is one), a dict of columns as
+                `colkern.record_batch` takes it, or any object with Arrow's PyCapsule interface: a batch
+                or table of pyarrow, polars, DuckDB …
 
         Raises:
             OSError: If the sink fails.
@@ -239,8 +240,8 @@ def write_stream(sink: Any, data: Any, **options: Any) -> None:
 
     Args:
         sink: A path, a binary file object, or a socket.
-        data: A batch, an iterable of batches (at least one), a reader, or an object with Arrow's
-            PyCapsule interface.
+        data: A batch, an iterable of batches (at least one), a reader, a dict of columns as
+            `colkern.record_batch` takes it, or an object with Arrow's PyCapsule interface.
         options: See `WriteOptions`.
     """
     schema, batches = with_schema(data)

@@ -108,9 +108,8 @@ class Builder:
         "type",
     )
 
-    def __init__(self, type: s.DataType) -> None:
-        if not isinstance(type, s.DataType):
-            raise TypeError(f"type: expected a colkern data type, got {type!r}")
+    def __init__(self, type: s.TypeLike) -> None:
+        type = s.as_type(type)
         rows = sum(1 for _ in subtree(type))
         self._join(s.Field("", type), allocate(rows * ROW, np.int64), 0)
         self._is_root = True

@@ -6,6 +6,7 @@ writes, and then rows do so independently of each other: the pattern *two-pass* 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -76,6 +77,9 @@ def rows_and_offsets(
     Raises:
         As `build_rows`.
     """
+    count = operator.index(count)
+    if count < 0:
+        raise ValueError(f"count: must not be negative, got {count}")
     device = _device_of(arguments)
     if device is not None:
         from colkern.jit.device.rows import rows_on_device
@@ -101,7 +105,12 @@ def _rows_on_host(
         tree.require_complete(starts[:, 1:])
         np.cumsum(starts, axis=1, out=starts)
         tree.allocate(starts[:, -1], null_counts, padded)
-        written = _run(write, tree.name, count, (_pointers(tree), places, starts, arguments))
+        try:
+            written = _run(write, tree.name, count, (_pointers(tree), places, starts, arguments))
+        except ValueError as error:
+            if error.args == (CHANGED,):
+                error.args = (f"{tree.name}: {CHANGED}",)
+            raise
         changed, states = zip(*written, strict=True)
         if any(changed) or (_null_counts(states) != null_counts).any():
             raise ValueError(f"{tree.name}: {CHANGED}")

@@ -64,7 +64,12 @@ def is_empty(cell: types.CellType) -> bool:
 
 def is_found_by_name(value: Any) -> bool:
     """Whether its module and qualified name lead back to a function, so that these pickle it."""
-    found: Any = sys.modules.get(value.__module__)
-    for part in value.__qualname__.split("."):
+    return named_object(value.__module__, value.__qualname__) is value
+
+
+def named_object(module: str, qualname: str) -> Any:
+    """What the name of a module and a qualified name lead to; None if nothing is there."""
+    found: Any = sys.modules.get(module)
+    for part in qualname.split("."):
         found = getattr(found, part, None)
-    return found is value
+    return found

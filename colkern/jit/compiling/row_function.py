@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 from colkern.cpu.content import content_hash
@@ -29,17 +28,21 @@ class RowFunction:
         self._kind = kind
         self.name = plain.__name__
         self.content = self._hash()
+        self._dispatcher: Any = None
 
     def is_as_before(self) -> bool:
         """Whether all that it reads is still what it was when this was made."""
         return self._hash() == self.content
 
-    @cached_property
+    @property
     def dispatcher(self) -> Any:
         """A Numba dispatcher of it."""
-        from colkern.jit.compiling import functions
+        # No `cached_property`: before Python 3.12 it has a lock, which a fork may leave held.
+        if self._dispatcher is None:
+            from colkern.jit.compiling import functions
 
-        return getattr(functions, self._kind)(self._plain)
+            self._dispatcher = getattr(functions, self._kind)(self._plain)
+        return self._dispatcher
 
     def _hash(self) -> str:
         return content_hash(self._plain, self._kind, library_key())

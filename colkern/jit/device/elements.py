@@ -80,7 +80,8 @@ def validity(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable:
         place = value_slot(e, path, kind, slot, readable)
         return validity(e, path.part(1), kind.fields[1].type, place, readable)
     if isinstance(kind, s.Union):
-        return _validity_in_union(e, path, kind, slot, readable)
+        # A union has no validity of its own: what may be null is what a child holds.
+        return ALWAYS
     return own_validity(e, path, slot, readable)
 
 
@@ -93,17 +94,6 @@ def own_validity(e: Emitter, path: Path, slot: str, readable: str) -> str:
     """Whether an array's own bitmap says that a slot is not null."""
     bitmap = e.member(path, Role.VALIDITY.value)
     return e.bind(e.call(slots.valid_at, e.like("u1"), bitmap, slot, readable))
-
-
-def _validity_in_union(e: Emitter, path: Path, kind: s.Union, slot: str, readable: str) -> str:
-    result = e.bind("False")
-    chosen = type_id(e, path, slot, readable)
-    for k, code in enumerate(kind.type_codes):
-        this = e.bind(f"{readable} and {chosen} == {code}")
-        place = union_slot(e, path, kind, k, slot, this)
-        found = validity(e, path.part(k), kind.fields[k].type, place, this)
-        result = e.bind(f"{result} or {found}")
-    return result
 
 
 # Where values stand

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from colkern.cuda.compiler import device_function
+from colkern.cuda.compiler import device_function, primitive
 from colkern.errors import CompileError
 from colkern.jit.device.kinds import Integer, Kind, Literal, Nullable, Path, Record, is_plain
 from colkern.kernels import slot_values
@@ -235,6 +235,11 @@ class Emitter:
         if name not in self.namespace:
             self.namespace[name] = device_function(function)
         return f"{name}({', '.join(arguments)})"
+
+    def primitive(self, name: str, *arguments: str) -> str:
+        """A call of a primitive of `colkern.cuda.primitives`."""
+        self.namespace.setdefault(f"_ck_{name}", primitive(name))
+        return f"_ck_{name}({', '.join(arguments)})"
 
     # Needs
 

@@ -226,7 +226,10 @@ def explained(name: str) -> Iterator[None]:
     try:
         yield
     except adapter.compile_errors() as error:
-        raise CompileError(f"{name} does not compile: {error}") from error
+        from colkern.jit.compiling.explanations import without_addresses
+
+        words = without_addresses(str(error))
+        raise CompileError(f"{name} does not compile: {words}") from error
 
 
 def _are_same(some: Types, others: Types) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 
 from colkern.jit.device import decimals, strings
 from colkern.jit.device.conversions import converted, truth
-from colkern.jit.device.emitter import Value, items
+from colkern.jit.device.emitter import Value, integer, items
 from colkern.jit.device.expressions import Expressions
 from colkern.jit.device.kinds import (
     NOTHING,
@@ -19,6 +19,7 @@ from colkern.jit.device.kinds import (
     Integer,
     Nothing,
     Nullable,
+    Number,
     Record,
     Unknown,
     is_plain,
@@ -244,7 +245,26 @@ class Operators(Expressions):
             operands = [_unsigned(left), _unsigned(right)]
             if all(operand.kind == UNSIGNED for operand in operands):
                 return Value(UNSIGNED, self._rebuilt(node, operands).parts)
+        if isinstance(node.op, ast.Mult | ast.Pow) and not (is_whole(left) and is_whole(right)):
+            return self._product(node, left, right)
+        if isinstance(node.op, ast.FloorDiv) and integer(right) in (None, -1):
+            text = self.primitive("floor_quotient", self.plain(left), self.plain(right))
+            return Value(PLAIN, (text,))
         return self._rebuilt(node, [left, right])
+
+    def _product(self, node: ast.BinOp, left: Value, right: Value) -> Value:
+        """A product or a power, perhaps of floats: the compiler must not fuse it with a sum."""
+        if isinstance(node.op, ast.Mult):
+            text = self.primitive("product", self.plain(left), self.plain(right))
+        else:
+            text = self.primitive("rounded", self._rebuilt(node, [left, right]).parts[0])
+        return Value(PLAIN, (text,))
+
+
+def is_whole(value: Value) -> bool:
+    """Whether a value is known to be an integer."""
+    kind = value.kind
+    return isinstance(kind, Integer) or (isinstance(kind, Number) and kind.code[0] in "iu?")
 
 
 def _unsigned(value: Value) -> Value:

@@ -6,20 +6,20 @@ one), and `table`: where the addresses of any number of data buffers stand.
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 
 from colkern.arrays import Array, RecordBatch
 from colkern.cuda import memory
+from colkern.forks import Lock
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.targets import buffer_addresses, target_of
 
 _WORD = 8
 
-_MAKING = threading.Lock()
+_MAKING = Lock()
 """A launch of one thread must not lose its numbers to that of another."""
 
 

@@ -36,6 +36,7 @@ from colkern.jit.device.kinds import (
     zeros,
 )
 from colkern.jit.device.sources import definition_of, globals_of, local_names
+from colkern.jit.device.syntax import calls_something
 
 _MOST_PASSES = 20
 
@@ -297,6 +298,9 @@ class Statements(Calls):
             return
         self._refuse_views(node.target)
         target, value = self._target(node.target), self.text(node.value)
+        if isinstance(node.op, ast.Mult) and not calls_something(target):
+            self.emit(f"{target} = {self.primitive('product', target, value)}")
+            return
         (made,) = self.located(f"{target} += 0")
         assert isinstance(made, ast.AugAssign)
         made.op, made.value = node.op, self.expression(value)

@@ -29,7 +29,6 @@ from colkern.jit.views.columns import (
     ColumnType,
     RowType,
     address_in,
-    child_of,
     cut,
     item_at,
     part_of,
@@ -68,7 +67,13 @@ def element_type(column: ColumnType) -> types.Type:
 
 
 def may_be_null(column: ColumnType) -> bool:
-    """Whether slots of a column can be null: a batch's rows and a union's slots as such cannot."""
+    """Whether slots of a column can be null: a batch's rows and slots of unions cannot.
+
+    A union has no validity of its own: what may be null is what `slot.child(k)` gives. Runs have none
+    either, so a run of a union's slots is not null.
+    """
+    if isinstance(column.data_type, s.RunEndEncoded):
+        return may_be_null(column.part(1))
     return not isinstance(column, BatchType) and not isinstance(column.data_type, s.Union)
 
 
@@ -114,7 +119,7 @@ def _ol_valid_at(column, slot):
     if isinstance(column.data_type, s.RunEndEncoded):
         return lambda column, slot: valid_at(part_of(column, 1), run_of(column, slot))
     if isinstance(column.data_type, s.Union):
-        return _valid_in_union(column)
+        return lambda column, slot: True
     return lambda column, slot: valid_by_bitmap(column, slot)
 
 
@@ -122,19 +127,6 @@ def _valid_in_dictionary(column, slot):
     if valid_by_bitmap(column, slot):
         return valid_at(part_of(column, 0), index_at(column, slot))
     return False
-
-
-def _valid_in_union(column: ColumnType) -> Callable[[Any, Any], Any]:
-    source = ["def valid_in_union(column, slot):"]
-    source.append("    type_id = column._ck_type_ids[column._ck_offset + slot]")
-    for k, type_id in enumerate(column.data_type.type_codes):
-        source.append(f"    if type_id == {type_id}:")
-        source.append(f"        return valid_at(child_of(column, {k}), child_slot(column, slot))")
-    source.append("    return False")
-    namespace = {"valid_at": valid_at, "child_of": child_of, "child_slot": child_slot}
-    exec("\n".join(source), namespace)
-    made: Callable[[Any, Any], Any] = namespace["valid_in_union"]
-    return made
 
 
 # Children

@@ -10,7 +10,6 @@ Nothing here imports a compiler.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
 from colkern.errors import UnsupportedError
+from colkern.forks import Lock
 from colkern.layouts import BufferSpec, Role, layout
 from colkern.memory import HOST, Buffer
 from colkern.operations import require_valid
@@ -33,7 +33,7 @@ TABLE = "table"
 
 _WORD = 8
 
-_KEEPING = threading.Lock()
+_KEEPING = Lock()
 """Compiled code of one thread must not lose its record to that of another.
 
 A record is made before this is taken: positions are checked and nulls counted by threads of the pool,

@@ -104,7 +104,8 @@ def count_valid(array: Array) -> int:
         assert dictionary is not None
         if array.length == array.null_count:
             return 0
-        if dictionary.layout.has_validity and dictionary.null_count == 0:
+        # The dictionary's own bitmap is not all: its values may be encoded in turn.
+        if count_valid(dictionary) == dictionary.length:
             return array.length - array.null_count
         return count_valid(dictionary_decode(array))
     if isinstance(type_, s.Union):

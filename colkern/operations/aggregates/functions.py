@@ -54,6 +54,7 @@ def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
         min_count: With fewer values, the sum is None.
 
     Raises:
+        OverflowError: If a sum of decimals has more bits than that.
         UnsupportedError: If the type has no sum.
         InvalidArrowError: If `array` points outside its own memory.
     """
@@ -67,7 +68,7 @@ def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The mean of the values, a float: of none NaN. Of decimals a `Decimal` of their scale, or None.
 
     That of decimals is rounded half away from zero. The rest is as in `sum`, but integers do not wrap
-    around.
+    around, and no sum is too large.
 
     Raises:
         UnsupportedError: If the type has no mean.

@@ -92,8 +92,12 @@ def _sum_decimals(array: Array) -> Any:
     if type_.bit_width == 32:
         return _decimal(_sum_integers(retyped(array, s.int32())), type_.scale)
     bits = 256 if type_.bit_width == 256 else 128
-    total = _whole_sum(array) % (1 << bits)
-    return _decimal(total - (total >> bits - 1 << bits), type_.scale)
+    total = _whole_sum(array)
+    if not -1 << bits - 1 <= total < 1 << bits - 1:
+        wider = "; cast to decimal256 first" if bits == 128 else ""
+        found = _decimal(total, type_.scale)
+        raise OverflowError(f"sum: {found} does not fit the {bits} bits of {type_}{wider}")
+    return _decimal(total, type_.scale)
 
 
 def _whole_sum(array: Array) -> int:

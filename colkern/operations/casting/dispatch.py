@@ -12,6 +12,7 @@ from colkern.operations.casting import binary, decimals, encoded, lists, nested,
 from colkern.operations.casting.results import retyped
 from colkern.operations.creation import nulls
 from colkern.operations.dictionaries import dictionary_decode
+from colkern.operations.extension_checks import check_extension
 from colkern.operations.runs import run_end_decode
 from colkern.operations.validation import require_valid
 
@@ -19,7 +20,7 @@ Conversion = Callable[[Array, s.DataType, bool], Array]
 
 
 @operation
-def cast(array: Array, type: s.DataType, *, safe: bool = True) -> Array:
+def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
     """The values of an array as those of another type, nulls as nulls.
 
     What is the same in both types is shared, not copied: an array of that type already, bytes of
@@ -30,9 +31,13 @@ def cast(array: Array, type: s.DataType, *, safe: bool = True) -> Array:
     Args:
         array: Any array.
         type: The type of the result.
-        safe: Refuse what would lose something: integers and decimals that do not fit, fractions,
-            integers that are not exactly floats, part of a unit of time, bytes that are not UTF-8. If
-            False, numbers wrap around or lose what is too small, and bytes are not looked at.
+        safe: Refuse what would lose something, and what the type does not have: integers and decimals
+            that do not fit, fractions, integers where not each has its float, part of a unit of time,
+            times outside of a day, dates that are no whole days, bytes that are not UTF-8, values
+            against the rules of a canonical extension type. Three casts keep a part only and are safe
+            all the same: floats and decimals become the nearest float, timestamps their date or time of
+            day, numbers whether they are not zero. If False, numbers wrap around or lose what is too
+            small, and neither bytes nor rules are looked at.
 
     Raises:
         TypeError: If `type` is not a data type.
@@ -41,8 +46,7 @@ def cast(array: Array, type: s.DataType, *, safe: bool = True) -> Array:
         LimitExceededError: If values or elements do not fit 32-bit offsets.
         InvalidArrowError: If `array` points outside its own memory.
     """
-    if not isinstance(type, s.DataType):
-        raise TypeError(f"type: expected a colkern data type, got {type!r}")
+    type = s.as_type(type)
     if array.type == type:
         return array
     require_valid(array)
@@ -57,7 +61,10 @@ def convert(array: Array, type: s.DataType, safe: bool) -> Array:
     if isinstance(source, s.Extension):
         return convert(retyped(array, source.storage_type), type, safe)
     if isinstance(type, s.Extension):
-        return retyped(convert(array, type.storage_type, safe), type)
+        made = retyped(convert(array, type.storage_type, safe), type)
+        if safe:
+            check_extension(made, True, "")
+        return made
     if isinstance(source, s.Null):
         return nulls(array.length, type, array.device)
     conversion = CONVERSIONS.get((source.__class__, type.__class__))

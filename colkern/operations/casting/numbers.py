@@ -74,20 +74,25 @@ def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     source, result = array.type, type
     assert isinstance(source, s.Int)
     assert isinstance(result, s.FloatingPoint)
-    if result.bit_width == 16:
-        return _to_half(integers_to_floats(array, s.float64(), safe), type)
     exact = _EXACT[result.bit_width]
     low, high = limits(source)
-    items, dtype = array.items(Role.DATA), _dtype(type)
-    if not safe or high <= exact:
-        return mapped(array, type, dtype, casts.round_to_floats, items)
+    safe = safe and high > exact
+    half = result.bit_width == 16
+    if half and safe and source.bit_width == 16:
+        array = integers_to_integers(array, s.int32(), True)
+    # A half is written as a float first, which has each integer that fits.
+    written = s.float32() if half else type
+    items, dtype = array.items(Role.DATA), _dtype(written)
+    if not safe:
+        made = mapped(array, written, dtype, casts.round_to_floats, items)
+        return _to_half(made, type) if half else made
     bias = exact if low < 0 else 0
-    kernel = casts.integers_to_floats if result.bit_width == 32 else casts.integers_to_doubles
-    made, slot = checked(array, type, dtype, kernel, items, bias, bias + exact)
+    kernel = casts.integers_to_doubles if result.bit_width == 64 else casts.integers_to_floats
+    made, slot = checked(array, written, dtype, kernel, items, bias, bias + exact)
     if slot is not None:
         why = f"not from {-exact} to {exact}, where each integer has its float"
         raise no_value(array, type, slot, item(array, slot), why)
-    return made
+    return _to_half(made, type) if half else made
 
 
 def floats_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:

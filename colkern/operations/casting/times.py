@@ -12,8 +12,12 @@ from colkern.layouts import Role, layout
 from colkern.operations.casting.decimals import division
 from colkern.operations.casting.numbers import integers_to_integers, item
 from colkern.operations.casting.results import checked, mapped, no_value, retyped
+from colkern.operations.value_checks import number_against_type
 
 _ALL = np.uint64((1 << 64) - 1)
+
+_ANY = (-(1 << 63), (1 << 63) - 1)
+"""The ends of what lets each number pass."""
 
 _UTC = ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "+00:00", "-00:00")
 
@@ -49,8 +53,11 @@ def timestamps_to_dates(array: Array, type: s.DataType, safe: bool) -> Array:
         UnsupportedError: If they are in a timezone other than UTC.
     """
     _require_utc(array, type)
-    days = _scaled(array, s.date32(), safe, lossy=True, down=True)
-    return days if type == s.date32() else to_unit(days, type, safe)
+    if type == s.date32():
+        return _scaled(array, type, safe, lossy=True, down=True)
+    # Days in 64 bits: those of date64 are not all in date32.
+    days, _ = _divided(array, s.int64(), per_day(array.type), _ANY, lossy=True, down=True)
+    return _in_range(array, type, safe, days, per_day(type))
 
 
 def timestamps_to_times(array: Array, type: s.DataType, safe: bool) -> Array:
@@ -77,11 +84,17 @@ def as_integers(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 def from_integers(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Dates, times, timestamps and durations of so many of their unit."""
+    """Dates, times, timestamps and durations of so many of their unit.
+
+    If `safe`, only times of day that are less than a day, and only date64 of whole days.
+    """
     plain = s.Int(8 * layout(type).spec(Role.DATA).dtype.itemsize, True)
-    if array.type != plain:
-        array = integers_to_integers(array, plain, safe)
-    return retyped(array, type)
+    made = array if array.type == plain else integers_to_integers(array, plain, safe)
+    made = retyped(made, type)
+    wrong = number_against_type(made) if safe else None
+    if wrong is not None:
+        raise no_value(array, type, wrong.slot, wrong.value, wrong.why)
+    return made
 
 
 def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bool) -> Array:
@@ -95,33 +108,50 @@ def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bo
         down: Whether it rounds down, else towards 0.
     """
     source, result = per_day(array.type), per_day(type)
-    items = array.items(Role.DATA)
-    dtype = layout(type).spec(Role.DATA).dtype
-    high = (1 << 8 * dtype.itemsize - 1) - 1
-    low = -high - 1
+    if source == result and layout(array.type) == layout(type):
+        return retyped(array, type)
     if source <= result:
-        factor = result // source
-        ends = (-(-low // factor), high // factor)
-        if not safe:
-            ends = (-(1 << 63), (1 << 63) - 1)
-        if source == result and layout(array.type) == layout(type):
-            return retyped(array, type)
-        made, slot = checked(array, type, dtype, casts.multiply_numbers, items, factor, *ends)
-    else:
-        factor = source // result
-        divisor, magic, shift = division(factor)
-        ends = (max(low * factor, -(1 << 63)), min((high + 1) * factor - 1, (1 << 63) - 1))
-        if not safe:
-            ends = (-(1 << 63), (1 << 63) - 1)
-        whole = np.uint64(0) if lossy else _ALL
-        args = (divisor, np.uint64(magic), shift, int(not down), whole, *ends)
-        made, slot = checked(array, type, dtype, casts.divide_numbers, items, *args)
+        return _in_range(array, type, safe, array, result // source)
+    factor = source // result
+    low, high = _ends(type)
+    ends = (max(low * factor, _ANY[0]), min((high + 1) * factor - 1, _ANY[1])) if safe else _ANY
+    made, slot = _divided(array, type, factor, ends, lossy=lossy, down=down)
     if slot is not None:
         value = item(array, slot)
         lost = ends[0] <= value <= ends[1]
         why = "part of it would be lost" if lost else "out of range"
         raise no_value(array, type, slot, f"{value} of {array.type}", why)
     return made
+
+
+def _in_range(array: Array, type: s.DataType, safe: bool, numbers: Array, factor: int) -> Array:
+    """Numbers times a factor, which must fit the type if `safe`; they stand for those of `array`."""
+    low, high = _ends(type)
+    ends = (-(-low // factor), high // factor) if safe else _ANY
+    dtype = layout(type).spec(Role.DATA).dtype
+    kernel, items = casts.multiply_numbers, numbers.items(Role.DATA)
+    made, slot = checked(numbers, type, dtype, kernel, items, factor, *ends)
+    if slot is not None:
+        value = f"{item(array, slot)} of {array.type}"
+        raise no_value(array, type, slot, value, "out of range")
+    return made
+
+
+def _divided(
+    array: Array, type: s.DataType, divisor: int, ends: tuple[int, int], *, lossy: bool, down: bool
+) -> tuple[Array, int | None]:
+    """Numbers divided, and the first valid slot beyond `ends` or, unless `lossy`, with a remainder."""
+    divisor, magic, shift = division(divisor)
+    whole = np.uint64(0) if lossy else _ALL
+    args = (divisor, np.uint64(magic), shift, int(not down), whole, *ends)
+    dtype = layout(type).spec(Role.DATA).dtype
+    return checked(array, type, dtype, casts.divide_numbers, array.items(Role.DATA), *args)
+
+
+def _ends(type: s.DataType) -> tuple[int, int]:
+    """The least and the greatest number of a type's width."""
+    high = (1 << 8 * layout(type).spec(Role.DATA).dtype.itemsize - 1) - 1
+    return -high - 1, high
 
 
 def _require_utc(array: Array, type: s.DataType) -> None:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import colkern.ipc
 from colkern.cache import cache_dir
 from colkern.errors import ColkernError, InvalidArrowError
+from colkern.names import install_command
 
 COLUMNS: dict[str, pa.DataType] = {
     "l_orderkey": pa.int64(),
@@ -102,7 +103,7 @@ def _run_generator(scale: float, parts: int, part: int, folder: Path) -> None:
     program = Path(sys.executable).with_name("tpchgen-cli")
     found = str(program) if program.exists() else shutil.which("tpchgen-cli")
     if found is None:
-        raise RuntimeError("TPC-H data needs tpchgen-cli: pip install 'colkern[demo]'")
+        raise RuntimeError(f"TPC-H data needs tpchgen-cli: {install_command('tpchgen_cli')}")
     command = [found, "parquet", "--scale-factor", str(scale), "--tables=lineitem", "--quiet"]
     command += [f"--parts={parts}", f"--part={part}", "--output-dir", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

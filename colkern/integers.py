@@ -1,0 +1,29 @@
+"""Positions, lengths and sizes that callers give, of whatever class: Python's integers and NumPy's."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from colkern.errors import shown
+
+
+def integer(value: Any, name: str) -> int:
+    """A caller's integer as Python's own `int`, which no sum makes wrap around.
+
+    Args:
+        value: Anything with `__index__`, but no boolean: that is a truth value, or a mask of one slot.
+        name: What the caller knows it by, for the error.
+
+    Raises:
+        TypeError: If it is no integer.
+    """
+    if type(value) is int:
+        return value
+    if not isinstance(value, bool):
+        try:
+            return operator.index(value)
+        except TypeError:
+            pass
+    got = "None" if value is None else f"{type(value).__name__} {shown(value)}"
+    raise TypeError(f"{name}: expected an integer, got {got}")

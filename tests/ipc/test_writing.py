@@ -342,10 +342,15 @@ def test_one_batch_without_rows_is_one_batch() -> None:
     assert [found.num_rows for found in by_pyarrow("stream", sink.getvalue())] == [0]
 
 
-@pytest.mark.parametrize("data", ["abc", b"abc", ["abc"], {"x": 1}])
+@pytest.mark.parametrize("data", ["abc", b"abc", ["abc"]])
 def test_text_is_no_batches(data: Any) -> None:
-    with pytest.raises(TypeError, match=r"data: expected record batches .* got (str|bytes)"):
+    with pytest.raises(TypeError, match=r"data: expected record batches.* got (str|bytes)"):
         written("stream", data)
+
+
+def test_a_dict_of_other_things_than_columns_is_no_batch() -> None:
+    with pytest.raises(TypeError, match="x: expected a sequence of values, got 1"):
+        written("stream", {"x": 1})
 
 
 def test_an_extension_type_of_an_extension_type_has_no_form() -> None:

@@ -56,6 +56,8 @@ def target_of(name: str) -> Any:
 
 
 def _local(name: str) -> Path:
+    from colkern.ipc.paths import is_url
+
     if not name:
         raise UsageError("the name of a file is empty")
     from colkern.ipc.paths import is_url

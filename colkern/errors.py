@@ -6,6 +6,8 @@ here are for what the data, the limits or the machine do.
 
 from __future__ import annotations
 
+import re
+
 
 class ColkernError(Exception):
     """The root of colkern's own exceptions."""
@@ -52,3 +54,10 @@ class CompileError(ColkernError, TypeError):
 
 class DifferenceError(ColkernError, AssertionError):
     """Two sets of data that should be equal are not; the message says where, and what both hold."""
+
+
+def without_addresses(text: str) -> str:
+    """A text without the addresses of objects, which say nothing to who reads it."""
+    text = re.sub(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-fA-F]+>", r"\1", text)
+    text = re.sub(r"<function (?:[\w.<>]+\.)?([\w<>]+) at 0x[0-9a-fA-F]+>", r"\1", text)
+    return re.sub(r" at 0x[0-9a-fA-F]+|\b0x[0-9a-fA-F]{6,}", "", text)

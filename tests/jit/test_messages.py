@@ -267,6 +267,8 @@ class Opaque:
         lambda: ck.njit(Opaque()),
         lambda: ck.Builder(Opaque()),  # type: ignore[arg-type]
         lambda: ck.cuda_jit(Opaque()),
+        lambda: udf(lambda x: x, signature="(int64) -> int64", nulls=Opaque()),
+        lambda: udf(lambda x: x, returns=Opaque()),
         lambda: udf(lambda x: OPAQUE.value + x, signature="(int64) -> int64"),
         lambda: udf(lambda x: OPAQUE(x), signature="(int64) -> int64"),
         lambda: udf(lambda x: x in WORDS, signature="(utf8) -> bool"),
@@ -275,7 +277,7 @@ class Opaque:
     ],
 )
 def test_no_message_shows_an_address(make: Callable[[], Any]) -> None:
-    with pytest.raises((TypeError, CompileError, numba.NumbaError)) as caught:
+    with pytest.raises((TypeError, ValueError, CompileError, numba.NumbaError)) as caught:
         make()
     text = str(caught.value)
     assert text

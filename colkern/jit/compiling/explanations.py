@@ -13,7 +13,7 @@ from typing import Any
 
 import numba
 
-from colkern.errors import CompileError
+from colkern.errors import CompileError, without_addresses
 from colkern.jit.compiling.names import global_names, is_empty, row_function
 
 _LIBRARIES = (str(Path(numba.__file__).parent), str(Path(__file__).parents[1]))
@@ -111,13 +111,6 @@ def explained(dispatcher: Any, error: Exception, verb: str) -> CompileError:
         if source := linecache.getline(path, line).strip():
             lines.append(f"    {source}")
     return CompileError("\n".join(lines))
-
-
-def without_addresses(text: str) -> str:
-    """A text without the addresses of objects, which say nothing to who reads it."""
-    text = re.sub(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-fA-F]+>", r"\1", text)
-    text = re.sub(r"<function (?:[\w.<>]+\.)?([\w<>]+) at 0x[0-9a-fA-F]+>", r"\1", text)
-    return re.sub(r" at 0x[0-9a-fA-F]+|\b0x[0-9a-fA-F]{6,}", "", text)
 
 
 def _reason(error: Exception) -> str:

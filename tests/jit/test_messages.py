@@ -194,6 +194,11 @@ def test_values_from_outside_that_compiled_code_cannot_use_are_named() -> None:
     assert "variable 'codes' of type set of an outer function; a tuple" in message(of_a_set)
     assert "variable 'rates' of type dict of an outer function" in message(of_a_dict)
 
+    def of_a_builtin(x: str) -> bool:
+        return callable(x)
+
+    assert "compiled code has no 'callable'" in message(of_a_builtin)
+
     @udf
     def of_a_tuple(x: str) -> bool:
         return x in PAIR

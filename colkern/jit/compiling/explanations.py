@@ -134,7 +134,7 @@ def _value_from_outside(function: types.FunctionType, text: str) -> str | None:
             instead = _IN_ITS_PLACE.get(type(value), "")
             word = "global" if is_global else "variable"
             return f"compiled code cannot use the {word} {name!r} of type {kind}{where}{instead}"
-    return None
+    return f"compiled code has no {wanted!r}" if wanted else None
 
 
 def _values_from_outside(
@@ -209,10 +209,8 @@ def _place(dispatcher: Any, error: Exception, text: str) -> tuple[str, int] | No
     # The only places that Numba gives relative to the working directory.
     returns = [(os.path.abspath(path), int(line)) for path, line in _RETURN_PLACE.findall(text)]
     places += sorted(returns, reverse=True)
-    for location in (getattr(error, "loc", None), *_locations(error)):
-        if location is None:
-            continue
-        places.append((location.filename, location.line))
+    locations = [getattr(error, "loc", None), *_locations(error)]
+    places += [(loc.filename, loc.line) for loc in locations if loc is not None]
     for path, line in places:
         if not path.startswith(_LIBRARIES) and not path.startswith("<colkern"):
             return path, line

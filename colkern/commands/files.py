@@ -60,7 +60,6 @@ def _local(name: str) -> Path:
 
     if not name:
         raise UsageError("the name of a file is empty")
-    from colkern.ipc.paths import is_url
 
     if is_url(name):
         raise UsageError(

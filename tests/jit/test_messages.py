@@ -194,6 +194,11 @@ def test_values_from_outside_that_compiled_code_cannot_use_are_named() -> None:
     assert "variable 'codes' of type set of an outer function; a tuple" in message(of_a_set)
     assert "variable 'rates' of type dict of an outer function" in message(of_a_dict)
 
+    def of_a_builtin(x: str) -> bool:
+        return callable(x)
+
+    assert "compiled code has no 'callable'" in message(of_a_builtin)
+
     @udf
     def of_a_tuple(x: str) -> bool:
         return x in PAIR
@@ -267,6 +272,8 @@ class Opaque:
         lambda: ck.njit(Opaque()),
         lambda: ck.Builder(Opaque()),  # type: ignore[arg-type]
         lambda: ck.cuda_jit(Opaque()),
+        lambda: udf(lambda x: x, signature="(int64) -> int64", nulls=Opaque()),
+        lambda: udf(lambda x: x, returns=Opaque()),
         lambda: udf(lambda x: OPAQUE.value + x, signature="(int64) -> int64"),
         lambda: udf(lambda x: OPAQUE(x), signature="(int64) -> int64"),
         lambda: udf(lambda x: x in WORDS, signature="(utf8) -> bool"),
@@ -275,7 +282,7 @@ class Opaque:
     ],
 )
 def test_no_message_shows_an_address(make: Callable[[], Any]) -> None:
-    with pytest.raises((TypeError, CompileError, numba.NumbaError)) as caught:
+    with pytest.raises((TypeError, ValueError, CompileError, numba.NumbaError)) as caught:
         make()
     text = str(caught.value)
     assert text

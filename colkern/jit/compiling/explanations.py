@@ -13,7 +13,7 @@ from typing import Any
 
 import numba
 
-from colkern.errors import CompileError
+from colkern.errors import CompileError, without_addresses
 from colkern.jit.compiling.names import global_names, is_empty, row_function
 
 _LIBRARIES = (str(Path(numba.__file__).parent), str(Path(__file__).parents[1]))
@@ -113,13 +113,6 @@ def explained(dispatcher: Any, error: Exception, verb: str) -> CompileError:
     return CompileError("\n".join(lines))
 
 
-def without_addresses(text: str) -> str:
-    """A text without the addresses of objects, which say nothing to who reads it."""
-    text = re.sub(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-fA-F]+>", r"\1", text)
-    text = re.sub(r"<function (?:[\w.<>]+\.)?([\w<>]+) at 0x[0-9a-fA-F]+>", r"\1", text)
-    return re.sub(r" at 0x[0-9a-fA-F]+|\b0x[0-9a-fA-F]{6,}", "", text)
-
-
 def _reason(error: Exception) -> str:
     """What is known of an error that says nothing itself: that of a set's items."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
@@ -141,7 +134,7 @@ def _value_from_outside(function: types.FunctionType, text: str) -> str | None:
             instead = _IN_ITS_PLACE.get(type(value), "")
             word = "global" if is_global else "variable"
             return f"compiled code cannot use the {word} {name!r} of type {kind}{where}{instead}"
-    return None
+    return f"compiled code has no {wanted!r}" if wanted else None
 
 
 def _values_from_outside(
@@ -216,10 +209,8 @@ def _place(dispatcher: Any, error: Exception, text: str) -> tuple[str, int] | No
     # The only places that Numba gives relative to the working directory.
     returns = [(os.path.abspath(path), int(line)) for path, line in _RETURN_PLACE.findall(text)]
     places += sorted(returns, reverse=True)
-    for location in (getattr(error, "loc", None), *_locations(error)):
-        if location is None:
-            continue
-        places.append((location.filename, location.line))
+    locations = [getattr(error, "loc", None), *_locations(error)]
+    places += [(loc.filename, loc.line) for loc in locations if loc is not None]
     for path, line in places:
         if not path.startswith(_LIBRARIES) and not path.startswith("<colkern"):
             return path, line

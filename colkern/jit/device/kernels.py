@@ -22,7 +22,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
-from colkern.errors import CompileError, UnsupportedError
+from colkern.errors import CompileError, UnsupportedError, without_addresses
 from colkern.jit.device.kinds import PLAIN, Column, Kind, Path
 from colkern.jit.environment import is_checked
 from colkern.memory import Device
@@ -226,8 +226,6 @@ def explained(name: str) -> Iterator[None]:
     try:
         yield
     except adapter.compile_errors() as error:
-        from colkern.jit.compiling.explanations import without_addresses
-
         words = without_addresses(str(error))
         raise CompileError(f"{name} does not compile: {words}") from error
 

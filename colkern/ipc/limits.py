@@ -135,7 +135,8 @@ def refused_by_readers() -> Iterator[None]:
         yield
     except LimitExceededError as error:
         raise LimitExceededError(
-            f"not written, as readers would refuse it: {error}, and hand these limits to the writer"
+            f"not written, as readers would refuse it: {error}; Limits that allow it are given to the "
+            "writer as reader_limits"
         ) from None
 
 

@@ -86,8 +86,9 @@ def holds_together(data: bytes) -> None:
 
 
 def test_an_empty_source_has_no_schema() -> None:
-    with pytest.raises(InvalidArrowError, match="source is empty"):
-        colkern.ipc.open(b"")
+    for opened in (colkern.ipc.open, colkern.ipc.open_file, colkern.ipc.open_stream):
+        with pytest.raises(InvalidArrowError, match="source is empty"):
+            opened(b"")
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,8 @@ def not_a_stream(start: bytes) -> ColkernError:
 
 def not_a_file(start: bytes) -> ColkernError:
     """The error for a source that does not begin as a file does."""
+    if not start:
+        return InvalidArrowError("not an Arrow file: the source is empty")
     if start.startswith(CONTINUATION):
         return InvalidArrowError(
             "an Arrow stream, not an Arrow file: open it with colkern.ipc.open_stream, or open, "

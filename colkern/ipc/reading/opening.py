@@ -188,7 +188,7 @@ class _Opened:
         return self._start.startswith(MAGIC)
 
     def file_reader(self) -> FileReader:
-        if self._start and not self.is_file:
+        if not self.is_file:
             raise not_a_file(self._start)
         return FileReader(self._random or self._any_order(), *self._how())
 

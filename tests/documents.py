@@ -44,16 +44,14 @@ PAGES = [
 ]
 """Those that need no Spark."""
 
-SPARK_PAGES = ["README.md"]
-"""Those that start a Spark."""
-
-NOT_YET = [
+SPARK_PAGES = [
+    "README.md",
     "docs/from_pandas_udf.md",
     "docs/spark.md",
     "docs/spark_deployment.md",
     "docs/spark_source.md",
 ]
-"""Those of which not all blocks run; to be moved to one of the lists above."""
+"""Those that start a Spark."""
 
 SHOWN_BELOW = (ast.Expr, ast.With, ast.For, ast.While, ast.If, ast.Try)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from documents import NOT_YET, PAGES, ROOT, SPARK_PAGES, run_page
+from documents import PAGES, ROOT, SPARK_PAGES, run_page
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -20,7 +20,7 @@ def test_every_page_with_code_is_run() -> None:
         for page in pages
         if "```python" in page.read_text() or "```shell" in page.read_text()
     }
-    assert with_code == {*PAGES, *SPARK_PAGES, *NOT_YET}
+    assert with_code == {*PAGES, *SPARK_PAGES}
 
 
 PAGE = """

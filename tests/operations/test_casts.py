@@ -750,11 +750,6 @@ def test_what_there_is_no_cast_for(name: str, type_: s.DataType) -> None:
     assert str(type_) in str(caught.value)
 
 
-def test_a_type_is_needed() -> None:
-    with pytest.raises(TypeError, match="type: expected a data type, got str"):
-        cast(sample("int8"), "int8")  # type: ignore[arg-type]
-
-
 def test_the_error_names_slot_and_value() -> None:
     array = from_pyarrow(pa.array([1] * 300_000 + [300]))
     with pytest.raises(ValueError, match="slot 300000: 300 is no int8: not from -128 to 127"):

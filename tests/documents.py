@@ -55,6 +55,9 @@ NOT_YET = [
 ]
 """Those of which not all blocks run; to be moved to one of the lists above."""
 
+TIMEOUT = 580
+"""Seconds for a page: Spark takes minutes to start on a machine that does much else."""
+
 SHOWN_BELOW = (ast.Expr, ast.With, ast.For, ast.While, ast.If, ast.Try)
 
 
@@ -74,7 +77,7 @@ def run_page(
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=TIMEOUT,
         check=False,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"

@@ -41,6 +41,7 @@ from colkern.extensions import (
     variable_shape_tensor,
     variant,
 )
+from colkern.key_values import KeyValueMetadata
 from colkern.memory import Buffer, Device
 from colkern.names import late_names
 from colkern.schema import (
@@ -205,6 +206,7 @@ __all__ = [
     "Field",
     "Generator",
     "InvalidArrowError",
+    "KeyValueMetadata",
     "LimitExceededError",
     "RecordBatch",
     "RecordBatchStream",

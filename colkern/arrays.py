@@ -10,7 +10,7 @@ Columnar format 1.5: "Physical Memory Layout"; "Encapsulated message format" for
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -60,6 +60,7 @@ class Array(PublicNames):
         "_null_count",
         "_place",
         "_record",
+        "_stated_null_count",
         "buffers",
         "children",
         "dictionary",
@@ -72,6 +73,7 @@ class Array(PublicNames):
     _device_record: Any
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
     _place: int
+    _stated_null_count: int
     # What compiled code is handed (colkern.jit.views.records), once it has been.
     _record: Any
 
@@ -168,8 +170,12 @@ class Array(PublicNames):
         return self.buffers
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self.buffers, self.children, self.dictionary, self.offset, self._null_count)
-        return Array, (self.type, self.length, *parts)
+        # A slice shares the whole buffers; another process is sent no more than its values.
+        from colkern.operations.trimming.surplus import without_surplus
+
+        own = without_surplus(self)
+        parts = (own.buffers, own.children, own.dictionary, own.offset, own._null_count)
+        return Array, (own.type, own.length, *parts)
 
     def _check_shape(self) -> None:
         # On the way of every array: no call where there is nothing to look at.
@@ -278,6 +284,15 @@ class Array(PublicNames):
         return self._null_count
 
     @property
+    def stated_null_count(self) -> int:
+        """What whoever made the array says of its null count, or `UNKNOWN`; `validate` compares."""
+        return getattr(self, "_stated_null_count", self._null_count)
+
+    def note_null_count(self, stated: int) -> None:
+        """Keep what a producer states of an array without a bitmap, where the count is not its to say."""
+        self._stated_null_count = stated
+
+    @property
     def null_count(self) -> int:
         """How many slots are null by this array's own validity bitmap (all, for type null)."""
         if self._null_count == UNKNOWN:
@@ -328,7 +343,7 @@ class Array(PublicNames):
             if step != 1:
                 raise ValueError("key: arrays are sliced with a step of 1; use take for others")
             return self.slice(start, max(stop - start, 0))
-        position = integer(key, "key")
+        position = _position(key, "a position or a slice", "array")
         if not -self.length <= position < self.length:
             raise IndexError(f"index {position} of {self.length} values")
         return self.slice(position % self.length, 1).to_pylist()[0]
@@ -471,7 +486,7 @@ class RecordBatch(PublicNames):
         schema: Schema,
         columns: Sequence[Array],
         length: int | None = None,
-        metadata: dict[bytes, bytes] | None = None,
+        metadata: Mapping[bytes, bytes] | None = None,
     ) -> None:
         if len(columns) != len(schema):
             raise ValueError(f"columns: {len(columns)} arrays for {len(schema)} fields")
@@ -496,7 +511,7 @@ class RecordBatch(PublicNames):
         schema: Schema,
         length: int,
         load: Callable[[int], Array],
-        metadata: dict[bytes, bytes] | None = None,
+        metadata: Mapping[bytes, bytes] | None = None,
         load_many: Callable[[list[int]], list[Array]] | None = None,
     ) -> RecordBatch:
         """A batch whose column `i` is made by `load(i)` when it is first asked for, by any thread.
@@ -546,6 +561,8 @@ class RecordBatch(PublicNames):
     def __getitem__(self, key: int | str | builtins.slice) -> Array | RecordBatch:
         """A column by position or name, or rows by a slice with step 1; nothing is copied."""
         if not isinstance(key, slice):
+            if not isinstance(key, str):
+                key = _position(key, "a position, a name or a slice of rows", "batch")
             return self.column(key)
         start, stop, step = key.indices(self.length)
         if step != 1:
@@ -583,6 +600,14 @@ class RecordBatch(PublicNames):
 
     def __len__(self) -> int:
         return self.length
+
+    def __iter__(self) -> Iterator[Array]:
+        """The columns."""
+        return iter(self.columns)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Refused, in words for NumPy and pandas: columns have types of their own."""
+        raise no_numpy_array(self)
 
     def slice(self, offset: int, length: int | None = None) -> RecordBatch:
         """`length` rows from `offset` on; as lazy as this batch, and nothing is copied.
@@ -666,6 +691,10 @@ class RecordBatch(PublicNames):
 
         return export_batch(self, requested_schema)
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The batch as the one of an `arrow_array_stream` capsule; nothing is copied."""
+        return RecordBatchStream(self.schema, (self,)).__arrow_c_stream__(requested_schema)
+
     def __arrow_c_device_array__(
         self, requested_schema: Any = None, **kwargs: Any
     ) -> tuple[Any, Any]:
@@ -673,6 +702,33 @@ class RecordBatch(PublicNames):
         from colkern.interchange import export_device_batch
 
         return export_device_batch(self, requested_schema, **kwargs)
+
+
+def _position(key: Any, expected: str, what: str) -> int:
+    """A key that is an integer; the `TypeError` for others names what masks and positions are for."""
+    try:
+        return integer(key, "key")
+    except TypeError:
+        raise TypeError(
+            f"key: expected {expected}, got {type(key).__name__}; colkern.filter({what}, mask) keeps what "
+            f"a mask has True for, colkern.take({what}, positions) what stands at positions"
+        ) from None
+
+
+def no_numpy_array(obj: Any) -> TypeError:
+    """The error of whoever asks for a table as one array."""
+    return TypeError(
+        f"a {type(obj).__name__} is a table, not one array: take a column of a batch, or make a data "
+        "frame with pandas.DataFrame.from_arrow, polars.DataFrame or pyarrow.table"
+    )
+
+
+def cannot_be_pickled(obj: Any) -> TypeError:
+    """The error of whoever pickles or copies what reads an open source."""
+    return TypeError(
+        f"a {type(obj).__name__} cannot be pickled or copied, since it reads an open source: pickle its "
+        "batches, or open the source where they are needed"
+    )
 
 
 def _check_column(field: Field, column: Array, length: int) -> None:
@@ -709,6 +765,13 @@ class RecordBatchStream(PublicNames):
     def read_all(self) -> list[RecordBatch]:
         """All batches that are left."""
         return list(self._batches)
+
+    def __reduce__(self) -> Any:
+        raise cannot_be_pickled(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Refused, in words for NumPy and pandas, which would make an array of batches."""
+        raise no_numpy_array(self)
 
     @property
     def _numba_type_(self) -> Any:

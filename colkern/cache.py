@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 
@@ -25,17 +26,38 @@ def cache_dir(name: str = "") -> Path:
 
     Raises:
         PermissionError: If none can be written to by this user alone.
+
+    A directory that is passed over is said in a `RuntimeWarning`, once a process.
     """
-    tried = []
+    refusals: dict[Path, str] = {}
     for candidate in _candidates():
         directory = candidate / name
         refusal = _refusal(candidate, directory)
         if refusal is None:
+            _say_once(refusals, f"files are kept in {candidate} instead")
             return directory
-        tried.append(refusal)
+        refusals[candidate] = refusal
+    _say_once(refusals, "nothing is kept between runs")
     raise PermissionError(
-        "no private directory for cached files; set COLKERN_CACHE_DIR. Tried " + "; ".join(tried)
+        "no private directory for cached files; set COLKERN_CACHE_DIR. Tried "
+        + "; ".join(refusals.values())
     )
+
+
+_SAID: set[Path] = set()
+
+
+def _say_once(refusals: Mapping[Path, str], instead: str) -> None:
+    """Warn of directories that are not used, once in a process: kernels ask for theirs all the time."""
+    new = [refusal for candidate, refusal in refusals.items() if candidate not in _SAID]
+    _SAID.update(refusals)
+    if new:
+        warnings.warn(
+            f"a cache directory is not used: {'; '.join(new)}; {instead}. Set COLKERN_CACHE_DIR to a "
+            f"directory that this user alone can write to",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def passed_over() -> list[str]:

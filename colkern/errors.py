@@ -56,7 +56,16 @@ class DifferenceError(ColkernError, AssertionError):
     """Two sets of data that should be equal are not; the message says where, and what both hold."""
 
 
+def without_addresses(text: str) -> str:
+    """A text without the addresses of objects, which say nothing to who reads it."""
+    text = re.sub(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-fA-F]+>", r"\1", text)
+    text = re.sub(r"<function (?:[\w.<>]+\.)?([\w<>]+) at 0x[0-9a-fA-F]+>", r"\1", text)
+    return re.sub(r" at 0x[0-9a-fA-F]+|\b0x[0-9a-fA-F]{6,}", "", text)
+
+
 def shown(value: object) -> str:
     """A value within a message: its `repr` on one line, without addresses, at most 60 characters."""
-    text = " ".join(re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)).split())
+    text = repr(value)
+    if not isinstance(value, str | bytes):
+        text = " ".join(without_addresses(text).split())
     return text if len(text) <= 60 else f"{text[:59]}…"

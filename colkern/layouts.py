@@ -116,10 +116,14 @@ class Layout:
     has_dictionary: bool = False
     has_validity: bool = field(init=False, repr=False, compare=False)
     """Whether slots may be null by a validity bitmap of this array's own."""
+    is_backed: bool = field(init=False, repr=False, compare=False)
+    """Whether the buffers grow with the number of slots, without nulls too."""
 
     def __post_init__(self) -> None:
         first = self.buffers[0].role if self.buffers else None
         object.__setattr__(self, "has_validity", first is Role.VALIDITY)
+        grows = any(spec.min_bytes(8) for spec in self.buffers[self.has_validity :])
+        object.__setattr__(self, "is_backed", grows)
 
     def position(self, role: Role) -> int:
         """Where the buffer of that role stands; raises `KeyError` if the layout has none."""

@@ -9,7 +9,7 @@ Columnar format 1.5: "Buffer Alignment and Padding".
 from __future__ import annotations
 
 from ctypes import addressof, c_char
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsInt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ def device_named(device: str | Device) -> Device:
     if isinstance(device, Device):
         return device
     if not isinstance(device, str):
-        raise TypeError(f"device: expected a name or a Device, got {device!r}")
+        raise TypeError(f"device: expected a name or a Device, got {type(device).__name__}")
     kind, separator, ordinal = device.partition(":")
     if device == "cpu":
         return HOST
@@ -179,7 +179,7 @@ class Buffer:
     def _realigned(self, items: Any, dtype: np.dtype[Any]) -> Any:
         """A copy of the bytes of items, on the same device, where the first one is aligned."""
         if isinstance(items, np.ndarray):
-            aligned = np.empty(len(items) // dtype.itemsize, dtype)
+            aligned = allocate_for_overwrite(len(items) // dtype.itemsize, dtype)
             aligned.view(np.uint8)[:] = items
             aligned.flags.writeable = self.device.kind != "cpu"
             return aligned
@@ -280,7 +280,10 @@ def dlpack_capsule(
 
     Raises:
         BufferError: If the consumer's wishes cannot be met.
+        TypeError: If a version or a device is no pair of numbers.
     """
+    _require_pair("max_version", max_version)
+    _require_pair("dl_device", dl_device)
     old = max_version is None or max_version < _READ_ONLY_SINCE
     if old and isinstance(items, np.ndarray):
         writable = array_at(items.ctypes.data, items.nbytes, items, read_only=False)
@@ -290,30 +293,49 @@ def dlpack_capsule(
     return items.__dlpack__(**{name: wish for name, wish in wishes.items() if wish is not None})
 
 
+def _require_pair(name: str, pair: Any) -> None:
+    if pair is None:
+        return
+    if isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, SupportsInt) for n in pair):
+        return
+    raise TypeError(f"{name}: expected two numbers, such as (1, 0), got {pair!r}")
+
+
 EMPTY = Buffer(np.zeros(0, np.uint8))
 
 
 def allocate(count: int, dtype: Any) -> NDArray[Any]:
-    """`count` zeroed items of `dtype` in host memory, aligned to 64 bytes."""
-    return _aligned(np.zeros, count, np.dtype(dtype))
+    """`count` zeroed items of `dtype` in host memory, aligned and padded to 64 bytes.
+
+    The padding is zeros behind the items, up to the next multiple of 64 bytes.
+    """
+    dtype = np.dtype(dtype)
+    return _aligned(np.zeros, count * dtype.itemsize).view(dtype)
 
 
 def allocate_for_overwrite(count: int, dtype: Any) -> NDArray[Any]:
     """As `allocate`, but not zeroed: for an output of which every byte will be written.
 
-    Large blocks are reused, see `colkern.pool`.
+    Its padding is zeros all the same. Large blocks are reused, see `colkern.pool`.
     """
     dtype = np.dtype(dtype)
     size = count * dtype.itemsize
-    if size >= LEAST:
-        return POOL.lease(size)[:size].view(dtype)
-    return _aligned(np.empty, count, dtype)
+    if size < _ZEROED:
+        return _aligned(np.zeros, size).view(dtype)
+    room = POOL.lease(size) if size >= LEAST else _aligned(np.empty, size + -size % ALIGNMENT)
+    if size % ALIGNMENT:
+        room[size : size + -size % ALIGNMENT] = 0
+    return room[:size].view(dtype)
 
 
-def _aligned(make: Any, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    size = count * dtype.itemsize
-    whole: Any = make(size + ALIGNMENT, np.uint8)
+_ZEROED = 1 << 12
+"""Fewer bytes are zeroed sooner than their padding alone."""
+
+
+def _aligned(make: Any, size: int) -> NDArray[np.uint8]:
+    """Bytes in memory that has room up to the end of the last 64 of them."""
+    whole = make(size + -size % ALIGNMENT + ALIGNMENT, np.uint8)
     # A third of the time of `whole.ctypes.data`.
     start = -addressof(c_char.from_buffer(whole)) % ALIGNMENT
-    aligned: NDArray[Any] = whole[start : start + size].view(dtype)
+    aligned: NDArray[np.uint8] = whole[start : start + size]
     return aligned

@@ -19,11 +19,16 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
+import colkern.type_trees as trees
 from colkern.errors import InvalidArrowError, shown
 from colkern.integers import integer
+from colkern.key_values import metadata_of, pairs_of
 from colkern.names import PublicNames
+from colkern.type_trees import DataType as DataType
+from colkern.type_trees import Field as Field
+from colkern.type_trees import Spell, alike
 
 TimeUnit = Literal["s", "ms", "us", "ns"]
 IntervalUnit = Literal["year_month", "day_time", "month_day_nano"]
@@ -40,67 +45,6 @@ INT32_MAX = 2**31 - 1
 """What the format's metadata counts up to: byte widths, list sizes and scales have 32 bits there."""
 
 MAX_DECIMAL_PRECISION = {32: 9, 64: 18, 128: 38, 256: 76}
-
-
-@dataclass(frozen=True, slots=True)
-class DataType:
-    """The root of the data types."""
-
-    def __repr__(self) -> str:
-        return f"<colkern.DataType {self}>"
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The fields of the child arrays, in order; empty for a type without children."""
-        return ()
-
-    @property
-    def storage(self) -> DataType:
-        """The type that the values are stored as: itself, but for extension types."""
-        return self
-
-    def __arrow_c_schema__(self) -> Any:
-        """The type as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
-        from colkern.interchange import export_schema
-
-        return export_schema(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A named, possibly nullable, column or child of a nested type.
-
-    Args:
-        name: Any text; names need not be unique within a schema.
-        type: The data type.
-        nullable: Whether slots may be null. A declaration, not a promise about the data.
-        metadata: Key-value pairs of bytes that travel with the field; not compared by `==`.
-    """
-
-    name: str
-    type: DataType
-    nullable: bool = True
-    metadata: Mapping[bytes, bytes] | None = dataclasses.field(default=None, compare=False)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.type, DataType):
-            object.__setattr__(self, "type", as_type(self.type, f"type of field {self.name!r}"))
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.type}{'' if self.nullable else ' not null'}"
-
-    def __repr__(self) -> str:
-        return f"<colkern.Field {self}>"
-
-    def with_metadata(self, metadata: Mapping[bytes, bytes] | None) -> Field:
-        """The same field with other metadata."""
-        return Field(self.name, self.type, self.nullable, metadata)
-
-    def __arrow_c_schema__(self) -> Any:
-        """The field as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
-        from colkern.interchange import export_schema
-
-        return export_schema(self)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -271,9 +215,11 @@ class Utf8View(DataType):
         return "string_view"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class _ListLike(DataType):
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class _ListLike(trees.NestedType):
     """What the five list types share: one child field."""
+
+    UNNAMED_LEVELS: ClassVar[int] = 1
 
     value_field: Field
 
@@ -288,50 +234,50 @@ class _ListLike(DataType):
         return (self.value_field,)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class List(_ListLike):
     """Lists addressed by 32-bit offsets."""
 
-    def __str__(self) -> str:
-        return f"list<{self.value_field}>"
+    def _spelled(self, of: Spell) -> str:
+        return f"list<{of(self.value_field)}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class LargeList(_ListLike):
     """Lists addressed by 64-bit offsets."""
 
-    def __str__(self) -> str:
-        return f"large_list<{self.value_field}>"
+    def _spelled(self, of: Spell) -> str:
+        return f"large_list<{of(self.value_field)}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class ListView(_ListLike):
     """Lists addressed by 32-bit offsets and sizes, in any order, possibly overlapping."""
 
-    def __str__(self) -> str:
-        return f"list_view<{self.value_field}>"
+    def _spelled(self, of: Spell) -> str:
+        return f"list_view<{of(self.value_field)}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class LargeListView(_ListLike):
     """Lists addressed by 64-bit offsets and sizes, in any order, possibly overlapping."""
 
-    def __str__(self) -> str:
-        return f"large_list_view<{self.value_field}>"
+    def _spelled(self, of: Spell) -> str:
+        return f"large_list_view<{of(self.value_field)}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class FixedSizeList(_ListLike):
     """Lists that all have `list_size` elements."""
 
     list_size: int
 
-    def __str__(self) -> str:
-        return f"fixed_size_list<{self.value_field}>[{self.list_size}]"
+    def _spelled(self, of: Spell) -> str:
+        return f"fixed_size_list<{of(self.value_field)}>[{self.list_size}]"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Struct(DataType):
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Struct(trees.NestedType):
     """A fixed set of named children, one value of each a slot."""
 
     struct_fields: tuple[Field, ...]
@@ -341,13 +287,15 @@ class Struct(DataType):
         """The fields of the struct."""
         return self.struct_fields
 
-    def __str__(self) -> str:
-        return f"struct<{', '.join(map(str, self.struct_fields))}>"
+    def _spelled(self, of: Spell) -> str:
+        return f"struct<{', '.join(map(of, self.struct_fields))}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Map(DataType):
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Map(trees.NestedType):
     """Lists of key-value entries; the entries are a struct of two fields."""
+
+    UNNAMED_LEVELS: ClassVar[int] = 2
 
     entries_field: Field
     keys_sorted: bool = False
@@ -367,20 +315,20 @@ class Map(DataType):
         """The entries field alone."""
         return (self.entries_field,)
 
-    def __str__(self) -> str:
+    def _spelled(self, of: Spell) -> str:
         def named(field: Field, usual: str) -> str:
             return "" if field.name == usual else f" ({field.name!r})"
 
         key, item = self.key_field, self.item_field
         ordered = ", keys_sorted" if self.keys_sorted else ""
         return (
-            f"map<{key.type}{named(key, 'key')}, {item.type}{named(item, 'value')}{ordered}"
+            f"map<{of(key.type)}{named(key, 'key')}, {of(item.type)}{named(item, 'value')}{ordered}"
             f"{named(self.entries_field, 'entries')}>"
         )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Union(DataType):
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Union(trees.NestedType):
     """A value of one of several types a slot; `type_codes[k]` marks the slots of child `k`."""
 
     mode: UnionMode
@@ -392,31 +340,31 @@ class Union(DataType):
         """The fields of the children."""
         return self.union_fields
 
-    def __str__(self) -> str:
+    def _spelled(self, of: Spell) -> str:
         members = ", ".join(
-            f"{field}={code}"
+            f"{of(field)}={code}"
             for field, code in zip(self.union_fields, self.type_codes, strict=True)
         )
         return f"{self.mode}_union<{members}>"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Dictionary(DataType):
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Dictionary(trees.NestedType):
     """Integers that point into a dictionary of values."""
 
     index_type: Int
     value_type: DataType
     ordered: bool = False
 
-    def __str__(self) -> str:
+    def _spelled(self, of: Spell) -> str:
         return (
-            f"dictionary<values={self.value_type}, indices={self.index_type}, "
+            f"dictionary<values={of(self.value_type)}, indices={self.index_type}, "
             f"ordered={int(self.ordered)}>"
         )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class RunEndEncoded(DataType):
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class RunEndEncoded(trees.NestedType):
     """Runs of equal values: the child `run_ends` says where each run of `values` ends."""
 
     run_ends_field: Field
@@ -432,17 +380,28 @@ class RunEndEncoded(DataType):
         """Run ends, then values."""
         return (self.run_ends_field, self.values_field)
 
-    def __str__(self) -> str:
-        return f"run_end_encoded<run_ends: {self.run_ends_field.type}, values: {self.value_type}>"
+    def _spelled(self, of: Spell) -> str:
+        return (
+            f"run_end_encoded<run_ends: {self.run_ends_field.type}, values: {of(self.value_type)}>"
+        )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Extension(DataType):
-    """A name and a serialized parameter on top of a storage type. No code runs because of it."""
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Extension(trees.NestedType):
+    """A name and a serialized parameter on top of a storage type. No code runs because of it.
+
+    Args:
+        storage_type: The type of what is stored.
+        extension_name: The name.
+        extension_metadata: The parameter.
+        has_metadata: Whether a field of the type states the parameter; some writers leave an empty one
+            out. Not compared by `==`.
+    """
 
     storage_type: DataType
     extension_name: str
     extension_metadata: bytes = b""
+    has_metadata: bool = dataclasses.field(default=True, compare=False)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -454,10 +413,10 @@ class Extension(DataType):
         """The storage type, which is not an extension itself."""
         return self.storage_type.storage
 
-    def __str__(self) -> str:
+    def _spelled(self, of: Spell) -> str:
         from colkern.extensions import text_of
 
-        return text_of(self)
+        return text_of(self, of)
 
 
 def same_type(a: DataType, b: DataType) -> bool:
@@ -465,37 +424,14 @@ def same_type(a: DataType, b: DataType) -> bool:
 
     Those names carry no meaning, and writers choose different ones (`item`, `element`, `array` …).
     """
-    return a is b or a == b or _nameless(a) == _nameless(b)
-
-
-_UNNAMED = (List, LargeList, ListView, LargeListView, FixedSizeList, Map)
-
-
-def _nameless(type_: DataType) -> DataType:
-    """The type with all meaningless names left out, at every depth."""
-
-    def part(value: Any, unnamed: bool) -> Any:
-        if isinstance(value, DataType):
-            return _nameless(value)
-        if isinstance(value, Field):
-            name = "" if unnamed else value.name
-            return Field(name, _nameless(value.type), value.nullable)
-        if isinstance(value, tuple):
-            return tuple(part(member, unnamed) for member in value)
-        return value
-
-    if isinstance(type_, Map):
-        entries = Struct(tuple(part(member, True) for member in type_.entries_field.type.fields))
-        return Map(Field("", entries, type_.entries_field.nullable), type_.keys_sorted)
-    parts = {
-        parameter.name: part(getattr(type_, parameter.name), isinstance(type_, _UNNAMED))
-        for parameter in dataclasses.fields(type_)
-    }
-    return type(type_)(**parts)
+    if a is b:
+        return True
+    return alike(a, b, by_name=False) if isinstance(a, trees.NestedType) else a == b
 
 
 EXTENSION_NAME_KEY = b"ARROW:extension:name"
 EXTENSION_METADATA_KEY = b"ARROW:extension:metadata"
+_EXTENSION_KEYS = (EXTENSION_NAME_KEY, EXTENSION_METADATA_KEY)
 
 
 def field_from_wire(
@@ -508,23 +444,25 @@ def field_from_wire(
     """
     if not metadata or EXTENSION_NAME_KEY not in metadata:
         return Field(name, type, nullable, metadata or None)
-    rest = dict(metadata)
     try:
-        extension_name = rest.pop(EXTENSION_NAME_KEY).decode()
+        extension_name = metadata[EXTENSION_NAME_KEY].decode()
     except UnicodeDecodeError as error:
         raise InvalidArrowError(f"extension name is not UTF-8: {error}", place=name) from None
-    parameters = rest.pop(EXTENSION_METADATA_KEY, b"")
-    return Field(name, Extension(type, extension_name, parameters), nullable, rest or None)
+    parameters = metadata.get(EXTENSION_METADATA_KEY)
+    extension_type = Extension(type, extension_name, parameters or b"", parameters is not None)
+    rest = [pair for pair in pairs_of(metadata) if pair[0] not in _EXTENSION_KEYS]
+    return Field(name, extension_type, nullable, metadata_of(rest))
 
 
 def field_to_wire(field: Field) -> Field:
     """The opposite of `field_from_wire`: an extension type becomes its storage type and two keys."""
     if not isinstance(field.type, Extension):
         return field
-    metadata = dict(field.metadata or {})
-    metadata[EXTENSION_NAME_KEY] = field.type.extension_name.encode()
-    metadata[EXTENSION_METADATA_KEY] = field.type.extension_metadata
-    return Field(field.name, field.type.storage_type, field.nullable, metadata)
+    pairs = [pair for pair in pairs_of(field.metadata) if pair[0] not in _EXTENSION_KEYS]
+    pairs.append((EXTENSION_NAME_KEY, field.type.extension_name.encode()))
+    if field.type.has_metadata:
+        pairs.append((EXTENSION_METADATA_KEY, field.type.extension_metadata))
+    return Field(field.name, field.type.storage_type, field.nullable, metadata_of(pairs))
 
 
 class Schema(PublicNames):
@@ -601,7 +539,7 @@ class Schema(PublicNames):
         try:
             position = integer(key, "key")
         except TypeError:
-            raise TypeError(f"key: expected a position or a name, got {key!r:.60}") from None
+            raise TypeError(f"key: expected a position or a name, got {shown(key)}") from None
         count = len(self._fields)
         if not -count <= position < count:
             raise IndexError(f"field {position} of a schema with {count} fields")
@@ -1034,9 +972,9 @@ def run_end_encoded(run_end_type: Int | str, value_type: TypeLike | Field) -> Ru
     return RunEndEncoded(field("run_ends", run_ends, nullable=False), values)
 
 
-def extension(name: str, storage: TypeLike, metadata: bytes = b"") -> Extension:
-    """An extension type: a name and a serialized parameter over a storage type."""
-    return Extension(as_type(storage, "storage"), name, metadata)
+def extension(name: str, storage: TypeLike, metadata: bytes | None = b"") -> Extension:
+    """An extension type: a name and a serialized parameter over a storage type; None: not stated."""
+    return Extension(as_type(storage, "storage"), name, metadata or b"", metadata is not None)
 
 
 class _CallableModule(ModuleType):

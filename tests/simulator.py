@@ -50,12 +50,15 @@ def main(output: str) -> None:
     target = target_of(Device("cuda"))
     report = {name: outcome(run) for name, run in kernel_runs(target).items()}
     from cuda import device_operations as device
+    from cuda.placed_arithmetic import noted_arithmetic
 
-    for what in device.OPERATIONS:
-        report[f"operation {what}"] = outcome(partial(device.failures, what))
-    report["gather_union"] = outcome(device.union_failures)
-    report["validation"] = outcome(device.validation_failures)
-    report["writing"] = outcome(device.writing_failures)
+    with noted_arithmetic() as off_the_device:
+        for what in device.OPERATIONS:
+            report[f"operation {what}"] = outcome(partial(device.failures, what))
+        report["gather_union"] = outcome(device.union_failures)
+        report["validation"] = outcome(device.validation_failures)
+        report["writing"] = outcome(device.writing_failures)
+    report["arithmetic off the device"] = sorted(off_the_device)
     Path(output).write_text(json.dumps(report))
 
 

@@ -371,5 +371,26 @@ def test_positions_of_a_narrow_class_do_not_wrap_around() -> None:
 
 def test_keys_that_are_no_slice_of_integers_are_refused() -> None:
     for key in (slice(1.5), slice(0, "2"), None, [0], (0, 1)):
-        with pytest.raises(TypeError, match="integer"):
+        with pytest.raises(TypeError, match=r"integer|a position"):
             NUMBERS[key]
+
+
+@pytest.mark.parametrize("mask", [[True, False, True], np.array([True, False, True]), 1.5, None])
+def test_a_mask_is_no_key(mask: Any) -> None:
+    array = int8s([1, 2, 3])
+    batch = RecordBatch.from_arrays([array], ["a"])
+    kinds = f"got {type(mask).__name__}"
+    with pytest.raises(
+        TypeError, match=f"^key: .*a position or a slice, {kinds}; .*filter.array, mask"
+    ):
+        array[mask]
+    with pytest.raises(TypeError, match=f"^key: .*a slice of rows, {kinds}; .*filter.batch, mask"):
+        batch[mask]
+    with pytest.raises(TypeError, match=r"got Array; colkern.filter.array, mask"):
+        array[array]
+    assert batch[np.int8(0)] is array
+
+
+def test_the_columns_of_a_batch_in_turn() -> None:
+    columns = [int8s([1, 2]), int8s([3, 4])]
+    assert list(RecordBatch.from_arrays(columns, ["a", "b"])) == columns

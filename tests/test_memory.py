@@ -29,6 +29,22 @@ def test_allocations_are_aligned_and_as_large_as_asked(count: int, dtype: str) -
     assert allocate(count, dtype).tobytes() == bytes(count * np.dtype(dtype).itemsize)
 
 
+@pytest.mark.parametrize(
+    "size", [0, 1, 63, 64, 65, 1000, 4095, 4097, 5000, (1 << 17) - 1, (1 << 17) + 1]
+)
+@pytest.mark.parametrize("make", [allocate, allocate_for_overwrite])
+def test_allocations_are_padded_to_64_bytes_with_zeros(make: Any, size: int) -> None:
+    # Columnar format 1.5, "Buffer Alignment and Padding": the padding may be read.
+    padding = -size % ALIGNMENT
+    for _ in range(3):
+        room = make(size, np.uint8)
+        behind = ctypes.string_at(room.ctypes.data + size, padding)
+        assert behind == bytes(padding)
+        # Whatever is there when the block is used again.
+        room[:] = 0xFF
+        ctypes.memset(room.ctypes.data + size, 0xFF, padding)
+
+
 def test_any_bytes_like_object_becomes_a_buffer_without_a_copy(tmp_path: Path) -> None:
     array = np.arange(4, dtype="<i4")
     buffer = Buffer.from_object(array)

@@ -27,7 +27,8 @@ PACKAGE = ROOT / "colkern"
 
 # Each may import what stands in the rows above it; parts of one row as long as there is no cycle.
 LAYERS = [
-    {"errors", "closing", "forks", "integers", "names"},
+    {"errors", "closing", "forks", "integers", "key_values", "names"},
+    {"type_trees"},
     {"schema"},
     {"layouts", "extensions", "pool", "cache"},
     {"memory"},
@@ -44,7 +45,7 @@ LAYERS = [
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 
 # Methods of these open doors to the layers above, imported when they are called, never before.
-DOORS = {"schema", "arrays", "operations", "__init__"}
+DOORS = {"type_trees", "schema", "arrays", "operations", "__init__"}
 
 HEAVY = ("numba", "pyarrow", "pandas", "pyspark", "cupy", "matplotlib", "rich")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import pickle
 from collections.abc import Callable
@@ -266,3 +267,64 @@ def test_a_schema_takes_fields_pairs_or_a_mapping() -> None:
     assert by_mapping == s.Schema([("a", s.int8()), s.field("b", s.utf8())])
     theirs = pa.schema({"a": pa.int8(), "b": pa.utf8()})
     assert str(by_mapping) == str(theirs)
+
+
+def nested(depth: int, wrap: Callable[[s.DataType], s.DataType]) -> s.DataType:
+    found: s.DataType = s.int8()
+    for _ in range(depth):
+        found = wrap(found)
+    return found
+
+
+WRAPS: dict[str, Callable[[s.DataType], s.DataType]] = {
+    "list": s.list_,
+    "large list": s.large_list,
+    "list view": s.list_view,
+    "fixed list": lambda inner: s.fixed_size_list(inner, 2),
+    "struct": lambda inner: s.struct([("a", inner), ("b", s.utf8())]),
+    "map": lambda inner: s.map_(s.utf8(), inner),
+    "union": lambda inner: s.dense_union([("a", inner)], [5]),
+    "dictionary": lambda inner: s.dictionary(s.int8(), inner),
+    "runs": lambda inner: s.run_end_encoded(s.int32(), inner),
+    "extension": lambda inner: s.list_(s.extension("x", inner, b"y")),
+}
+
+
+@pytest.mark.parametrize("kind", WRAPS)
+def test_types_may_nest_deeper_than_python_calls(kind: str) -> None:
+    """Compared, hashed, printed, pickled, copied: at a depth that recursion would not reach."""
+    a, b, other = (nested(depth, WRAPS[kind]) for depth in (2_000, 2_000, 1_999))
+    assert a == b
+    assert hash(a) == hash(b)
+    assert a != other
+    assert s.same_type(a, b)
+    assert not s.same_type(a, other)
+    assert repr(a) == repr(b)
+    assert "int8" in str(a)
+    for field in (s.field("f", a), s.Schema([("f", a)])):
+        assert pickle.loads(pickle.dumps(field)) == field
+    assert copy.deepcopy(a) is copy.copy(a) is a
+
+
+@pytest.mark.parametrize("kind", WRAPS)
+def test_the_text_of_nested_types_is_that_of_pyarrow(kind: str) -> None:
+    ours = nested(3, WRAPS[kind])
+    if kind in ("map", "runs", "extension"):
+        # pyarrow has other words for these: each level's text is within that of the next one.
+        assert str(nested(2, WRAPS[kind])) in str(ours)
+        return
+    assert str(ours) == str(pa.field(pa.schema(s.Schema([("f", ours)])).field("f")).type)
+
+
+def test_names_that_carry_no_meaning() -> None:
+    """Those of list elements, of map entries, and of their keys and items; not of a struct's fields."""
+    numbers, texts = s.int8(), s.utf8()
+    entries = s.Struct((s.field("K", texts, False), s.field("V", numbers)))
+    odd = s.Map(s.field("E", entries, False))
+    assert s.same_type(odd, s.map_(texts, numbers))
+    assert odd != s.map_(texts, numbers)
+    assert s.same_type(s.list_(s.field("x", odd)), s.list_(s.map_(texts, numbers)))
+    for wrap in (s.list_, s.large_list_view, lambda inner: s.map_(texts, inner)):
+        left, right = (wrap(s.struct([(name, numbers)])) for name in "ab")
+        assert not s.same_type(left, right)
+    assert not s.same_type(s.list_(numbers), s.list_(s.field("item", numbers, False)))

@@ -13,6 +13,7 @@ from colkern.commands.failures import CommandError
 from colkern.commands.files import opened, source_of
 from colkern.commands.parquet import is_parquet, opened_parquet, write_parquet
 from colkern.errors import ColkernError
+from colkern.ipc.writing.data import carried_options
 from colkern.operations import concat
 from colkern.schema import Schema
 
@@ -25,13 +26,14 @@ class Table:
         schema: The schema.
         batches: The batches.
         footer_metadata: Custom metadata of an Arrow file.
-        dictionary_ids: As `WriteOptions` has it: fields that share a dictionary go on doing so.
+        options: What the writer is to keep of the source: fields that share a dictionary go on doing
+            so, and messages keep their metadata.
     """
 
     schema: Schema
     batches: Iterator[RecordBatch]
     footer_metadata: Mapping[bytes, bytes] | None = None
-    dictionary_ids: dict[str, int] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 @contextlib.contextmanager
@@ -54,7 +56,7 @@ def opened_table(name: str, *, unify_dictionaries: bool) -> Iterator[Table]:
     else:
         with opened(name) as reader:
             metadata = reader.metadata if isinstance(reader, ipc.FileReader) else None
-            yield Table(reader.schema, iter(reader), metadata, reader.dictionary_ids)
+            yield Table(reader.schema, iter(reader), metadata, carried_options(reader))
 
 
 class Counts(Iterator[RecordBatch]):
@@ -138,7 +140,7 @@ def _write_options(table: Table, codec: str | None, level: int | None) -> dict[s
     return {
         "compression": None if codec == "none" else codec,
         "compression_level": level,
-        "dictionary_ids": table.dictionary_ids,
+        **table.options,
     }
 
 

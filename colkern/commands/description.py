@@ -152,4 +152,5 @@ class _Batches:
 
 
 def _added(sums: Any, counts: Any) -> Any:
-    return np.where(counts == UNKNOWN, UNKNOWN, sums + counts)
+    unknown = (sums == UNKNOWN) | (counts == UNKNOWN)
+    return np.where(unknown, UNKNOWN, sums + counts)

@@ -87,12 +87,13 @@ def _count(reader: ServiceReader, batches: Iterator[RecordBatch], service: str) 
 def _writer(options: argparse.Namespace) -> Write:
     """What writes to the target; raises `UsageError` if it cannot be written to."""
     from colkern.commands.conversion import WRITERS, Counts, Table
+    from colkern.ipc.writing.data import carried_options
 
     target, format_ = target_of(options.out), options.to or format_of(options.out)
 
     def write(reader: ServiceReader, batches: Iterator[RecordBatch], service: str) -> Counts:
         counts = Counts(batches, service)
-        table = Table(reader.schema, counts, dictionary_ids=reader.dictionary_ids)
+        table = Table(reader.schema, counts, options=carried_options(reader))
         try:
             with writing(options.out, service):
                 WRITERS[format_](target, table, None, None)

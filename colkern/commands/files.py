@@ -37,7 +37,7 @@ ARROW_SUFFIXES = tuple(suffix for suffix, format_ in FORMATS.items() if format_ 
 def source_of(name: str) -> Any:
     """What `colkern.ipc.open` takes for a name."""
     if name != STANDARD:
-        return Path(name)
+        return _local(name)
     # None where the process was started without one.
     if sys.stdin is None:
         raise UsageError("standard input is closed")
@@ -47,12 +47,25 @@ def source_of(name: str) -> Any:
 def target_of(name: str) -> Any:
     """What the writers of `colkern.ipc` take for a name."""
     if name != STANDARD:
-        return Path(name)
+        return _local(name)
     if sys.stdout is None:
         raise UsageError("standard output is closed")
     if sys.stdout.isatty():
         raise UsageError("standard output is a terminal, which bytes would garble")
     return sys.stdout.buffer
+
+
+def _local(name: str) -> Path:
+    from colkern.ipc.paths import is_url
+
+    if not name:
+        raise UsageError("the name of a file is empty")
+
+    if is_url(name):
+        raise UsageError(
+            f"{name}: a URL, where a local file is expected; - is standard input or output"
+        )
+    return Path(name)
 
 
 def format_of(target: str) -> str:
@@ -103,7 +116,7 @@ def size_of(name: str) -> int | None:
     """The bytes of a regular file; None for pipes, devices and standard input."""
     if name == STANDARD:
         return None
-    status = os.stat(name)
+    status = os.stat(_local(name))
     return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _NARROWEST = 16
 """A column that is wider may be squeezed to this many characters before the next has to go."""
 
+_MOST_ROWS = 1_000
+"""How many rows are made into text at once; those of a table know their width."""
+
 _FRAME = 3
 """What the frame adds to each column's width."""
 
@@ -52,7 +55,7 @@ def _run(options: argparse.Namespace) -> None:
         if options.json:
             _print_objects(rows, reader.schema, positions)
         else:
-            _print_tables(list(rows), reader.schema, positions, options)
+            _print_tables(rows, reader.schema, positions, options)
 
 
 def _positions(schema: Schema, columns: str | None) -> list[int]:
@@ -67,11 +70,12 @@ def _positions(schema: Schema, columns: str | None) -> list[int]:
 
 
 def _first_rows(reader: StreamReader | FileReader, rows: int) -> Iterator[RecordBatch]:
+    """The first rows, in parts that are printed before the next one is read."""
     for batch in reader:
-        first = batch.slice(0, min(rows, batch.num_rows))
-        if first.num_rows:
-            yield first
-        rows -= first.num_rows
+        count = min(rows, batch.num_rows)
+        for start in range(0, count, _MOST_ROWS):
+            yield batch.slice(start, min(count - start, _MOST_ROWS))
+        rows -= count
         if rows == 0:
             return
 
@@ -94,28 +98,66 @@ def _print_objects(rows: Iterator[RecordBatch], schema: Schema, positions: list[
         for i in range(batch.num_rows):
             values = (json_value(column[i]) for column in columns)
             print_json(dict(zip(names, values, strict=True)))
+        print(end="", flush=True)
+
+
+def _together(rows: Iterator[RecordBatch]) -> Iterator[list[RecordBatch]]:
+    """Small batches that are shown in one table: of more rows there are several tables."""
+    parts: list[RecordBatch] = []
+    held = 0
+    for batch in rows:
+        if parts and held + batch.num_rows > _MOST_ROWS:
+            yield parts
+            parts, held = [], 0
+        parts.append(batch)
+        held += batch.num_rows
+        if held >= _MOST_ROWS:
+            yield parts
+            parts, held = [], 0
+    if parts:
+        yield parts
 
 
 def _print_tables(
-    batches: list[RecordBatch], schema: Schema, positions: list[int], options: argparse.Namespace
+    rows: Iterator[RecordBatch], schema: Schema, positions: list[int], options: argparse.Namespace
 ) -> None:
-    if not batches:
+    groups: list[list[int]] = []
+    left: list[int] = []
+    any_rows = False
+    for batches in _together(rows):
+        if not any_rows:
+            # Which columns stand side by side: the first rows say it for all.
+            groups, left = _grouped(batches, schema, positions, options.all)
+        for group in groups:
+            _print_table(_columns(batches, schema, group))
+        print(end="", flush=True)
+        any_rows = True
+    if not any_rows:
         print("no rows")
-        return
-    if not positions:
+    elif not positions:
         print("no columns")
+    elif left:
+        print(f"… {counted(len(left), 'more column')}: --all shows them, --columns chooses")
+
+
+def _columns(batches: list[RecordBatch], schema: Schema, positions: list[int]) -> list[list[Text]]:
+    return [[_head(schema.fields[p]), *_cells(batches, p)] for p in positions]
+
+
+def _grouped(
+    batches: list[RecordBatch], schema: Schema, positions: list[int], show_all: bool
+) -> tuple[list[list[int]], list[int]]:
+    """The columns that stand side by side, of all of them or of the first ones; and what is left."""
     room = terminal_width()
-    while positions:
+    groups: list[list[int]] = []
+    left = positions
+    while left and (show_all or not groups):
         # No more columns can stand side by side, however narrow they are.
-        candidates = positions[: max(room // (_FRAME + 1), 1)]
-        columns = [[_head(schema.fields[p]), *_cells(batches, p)] for p in candidates]
-        shown = _fitting(columns, room)
-        _print_table(columns[:shown])
-        positions = positions[shown:]
-        if positions and not options.all:
-            left = counted(len(positions), "more column")
-            print(f"… {left}: --all shows them, --columns chooses")
-            return
+        candidates = left[: max(room // (_FRAME + 1), 1)]
+        shown = _fitting(_columns(batches, schema, candidates), room)
+        groups.append(left[:shown])
+        left = left[shown:]
+    return groups, left
 
 
 def _cells(batches: list[RecordBatch], position: int) -> list[Text]:

@@ -194,12 +194,35 @@ def stream(ordinal: int, pointer: int) -> Any:
     return None if is_simulated() else compiler().external_stream(pointer)
 
 
-def launch(kernel: Any, blocks: int, threads: int, stream: Any, args: tuple[Any, ...]) -> None:
-    """Run a kernel on a stream; returns before it has ended."""
-    if is_simulated():
-        kernel[blocks, threads](*args)
+def launch(
+    kernel: Any, blocks: Any, threads: Any, stream: Any, args: tuple[Any, ...], shared: int = 0
+) -> None:
+    """Run a kernel on a stream, with so many bytes of shared memory; returns before it has ended."""
+    if is_simulated() or is_mlir():
+        kernel[blocks, threads, stream or 0, shared](*args)
     else:
-        kernel[blocks, threads, stream](*args)
+        _configured(kernel, blocks, threads, stream or 0, shared)(*args)
+
+
+_configuring = threading.Lock()
+
+
+@lru_cache(maxsize=1024)
+def _configured(kernel: Any, blocks: Any, threads: Any, stream: Any, shared: int) -> Any:
+    """A kernel with its grid, kept; numba-cuda does not warn of a small one.
+
+    It warns, by default, of each grid of fewer than 128 blocks. A column of few items has such a grid, and
+    no other grid would be faster; a user who sees the warning can do nothing about it. The option is
+    of the whole process, so it is put back at once, for kernels that are not colkern's.
+    """
+    from numba import config
+
+    with _configuring:
+        before, config.CUDA_LOW_OCCUPANCY_WARNINGS = config.CUDA_LOW_OCCUPANCY_WARNINGS, 0
+        try:
+            return kernel[blocks, threads, stream, shared]
+        finally:
+            config.CUDA_LOW_OCCUPANCY_WARNINGS = before
 
 
 def capabilities() -> list[tuple[int, int]]:

@@ -23,6 +23,7 @@ from colkern.cuda.device_library import (
     Event,
     SharedEvent,
 )
+from colkern.cuda.failures import Explaining, explaining
 from colkern.errors import DeviceUnavailableError
 from colkern.names import why_missing
 
@@ -32,6 +33,7 @@ def cupy_library() -> DeviceLibrary:
     return _CupyLibrary()
 
 
+@explaining
 class _CupyLibrary:
     # A copy takes longer than Python needs to ask for it.
     slot_bytes = 8 << 20
@@ -67,8 +69,7 @@ class _CupyLibrary:
         adapter.require_device()
 
     def current(self, ordinal: int) -> AbstractContextManager[Any]:
-        chosen: AbstractContextManager[Any] = self.arrays.cuda.Device(ordinal)
-        return chosen
+        return Explaining(self.arrays.cuda.Device(ordinal))
 
     def current_ordinal(self) -> int:
         return int(self.arrays.cuda.runtime.getDevice())
@@ -81,12 +82,14 @@ class _CupyLibrary:
 
     def on_stream(self, stream: Any) -> AbstractContextManager[Any]:
         cuda = self.arrays.cuda
-        is_cupys = isinstance(stream, (cuda.Stream, cuda.ExternalStream))
-        # Those of the compiler are integers, too.
-        chosen: AbstractContextManager[Any] = (
-            stream if is_cupys else cuda.ExternalStream(int(stream))
-        )
-        return chosen
+        if isinstance(stream, cuda.Stream):
+            found: AbstractContextManager[Any] = stream
+        elif hasattr(cuda.Stream, "from_external"):
+            found = cuda.Stream.from_external(_ForeignStream(stream))
+        else:
+            # CuPy 13: 14 calls it deprecated.
+            found = cuda.ExternalStream(handle_of_stream(stream))
+        return found
 
     def current_state(self) -> Any:
         cuda = self.arrays.cuda
@@ -147,10 +150,41 @@ class _CupyLibrary:
         self.arrays.cuda.runtime.streamSynchronize(pointer)
 
 
+def handle_of_stream(stream: Any) -> int:
+    """The `cudaStream_t` of a stream: of CuPy, PyTorch, cuda.core or the compiler, or an integer.
+
+    Raises:
+        TypeError: If it is none of these.
+    """
+    if hasattr(stream, "__cuda_stream__"):
+        _, handle = stream.__cuda_stream__()
+        return int(handle)
+    # PyTorch's streams, before they had the protocol.
+    handle = getattr(stream, "cuda_stream", stream)
+    if hasattr(handle, "__int__") and not isinstance(handle, float):
+        return int(handle)
+    raise TypeError(
+        "stream: expected one of CuPy, PyTorch, cuda.core or Numba, or a cudaStream_t as an integer, "
+        f"got {type(stream).__name__}"
+    )
+
+
+class _ForeignStream:
+    """A stream of any library, by the protocol of streams; CuPy keeps this, and this keeps the stream."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._handle = handle_of_stream(stream)
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self._handle
+
+
 _DEVICE_MEMORY = (2, 3)
 """`cudaMemoryTypeDevice`, `cudaMemoryTypeManaged`."""
 
 
+@explaining
 class _Event:
     def __init__(self, cuda: Any, ordinal: int, stream: Any) -> None:
         self._cuda = cuda
@@ -179,6 +213,7 @@ class _Event:
         stream.wait_event(self._event)
 
 
+@explaining
 class _ForeignEvent:
     def __init__(self, cuda: Any, ordinal: int, handle: int) -> None:
         self._cuda = cuda
@@ -194,6 +229,7 @@ class _ForeignEvent:
             self._cuda.runtime.streamWaitEvent(stream.ptr, self._handle)
 
 
+@explaining
 class _Stream:
     """A CUDA stream that does not wait for the default one by itself."""
 

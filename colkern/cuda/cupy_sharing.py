@@ -11,6 +11,7 @@ import numpy as np
 
 from colkern.cuda.device_library import Allocation
 from colkern.cuda.driver import DriverCalls, DriverError, loaded_driver
+from colkern.cuda.failures import explaining
 
 _UUID_BYTES = 16
 _BUFFER_ID = 7
@@ -18,6 +19,7 @@ _IS_LEGACY_CUDA_IPC_CAPABLE = 10
 """The attributes of an address: its allocation's number, and whether there is a handle of it."""
 
 
+@explaining
 class CupySharing:
     """The memory that CuPy, or whoever allocates for it, has on devices.
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from colkern.cuda import adapter, stand_in
-from colkern.cuda.counting import count_to_host
+from colkern.cuda.counting import count_to_device, count_to_host
 from colkern.cuda.cupy_library import cupy_library
 from colkern.cuda.device_library import DeviceLibrary
 from colkern.errors import DeviceUnavailableError, LimitExceededError
@@ -93,7 +93,11 @@ def on_stream(stream: Any) -> AbstractContextManager[Any]:
     """Within it, a stream of the current device is CuPy's current one.
 
     Args:
-        stream: CuPy's, the compiler's, or a `cudaStream_t` as an integer; None for the one that is.
+        stream: That of CuPy, PyTorch, cuda.core or the compiler, or a `cudaStream_t` as an integer; None
+            for the one that is.
+
+    Raises:
+        TypeError: If it is none of these.
     """
     if stream is None:
         return nullcontext()
@@ -125,6 +129,12 @@ def on_host(array: Any) -> Any:
     """An array of the current device as a NumPy array; waits for what has been started there."""
     count_to_host(array.nbytes)
     return library().on_host(array)
+
+
+def on_device(array: Any) -> Any:
+    """A NumPy array as one of the current device."""
+    count_to_device(array.nbytes)
+    return array_library().asarray(array)
 
 
 def allocate(count: int, dtype: Any) -> Any:

@@ -14,6 +14,12 @@ from numba_cuda_mlir._mlir.extras import types as mlir_types
 from numba_cuda_mlir.extending import intrinsic, lowering_registry, refresh_registries
 from numba_cuda_mlir.lowering_utilities import convert, get_type_size_bytes, memref_data_pointer
 
+# A product may be fused with what it is added to, and the least integer divided by -1 is what it is there.
+from colkern.cuda.simulated_primitives import floor_quotient as floor_quotient
+from colkern.cuda.simulated_primitives import product as product
+from colkern.cuda.simulated_primitives import quotient_and_rest as quotient_and_rest
+from colkern.cuda.simulated_primitives import rounded as rounded
+
 Values = list[Any]
 
 
@@ -25,16 +31,6 @@ def least(left: Any, right: Any) -> Any:
 def greatest(left: Any, right: Any) -> Any:
     """Built-in `max`; see `least`."""
     return left if left > right else right
-
-
-def product(left: Any, right: Any) -> Any:
-    """`left * right`; numba-cuda-mlir may fuse it with what it is added to."""
-    return left * right
-
-
-def rounded(value: Any) -> Any:
-    """A number as it is."""
-    return value
 
 
 def _of_words(compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -92,8 +88,8 @@ def _high_product(left: Any, right: Any) -> Any:
     least = arith.muli(low(left), low(right))
     crossed = arith.muli(high(left), low(right)), arith.muli(low(left), high(right))
     made = high(arith.addi(high(least), arith.addi(*map(low, crossed))))
-    for product in crossed:
-        made = arith.addi(made, high(product))
+    for partial in crossed:
+        made = arith.addi(made, high(partial))
     return arith.addi(made, arith.muli(high(left), high(right)))
 
 

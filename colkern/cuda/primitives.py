@@ -19,9 +19,11 @@ from numba.extending import intrinsic
 from numpy import uint64
 
 from colkern.kernels.intrinsics import add as add
+from colkern.kernels.intrinsics import floor_quotient as floor_quotient
 from colkern.kernels.intrinsics import fold as fold
 from colkern.kernels.intrinsics import high_product as high_product
 from colkern.kernels.intrinsics import multiply as multiply
+from colkern.kernels.intrinsics import quotient_and_rest as quotient_and_rest
 
 # What primitives here name is looked up as in kernels: this target's way of it.
 from colkern.kernels.primitives import copy_bytes as this_copy_bytes

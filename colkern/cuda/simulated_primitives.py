@@ -60,6 +60,16 @@ def rounded(value: Any) -> Any:
     return value
 
 
+def floor_quotient(left: Any, right: Any) -> Any:
+    """`left // right`."""
+    return left // right
+
+
+def quotient_and_rest(left: Any, right: Any) -> Any:
+    """`divmod(left, right)`."""
+    return left // right, left % right
+
+
 def address_of(array: Any, position: Any) -> Any:
     """The address of item `position` of an array."""
     return uint64(int(array.ctypes.data) + int(position) * array.itemsize)

@@ -175,9 +175,9 @@ class CudaTarget:
     def total(self, lengths: Any) -> int:
         """The sum of an int64 array, none of them negative; exact, also past 64 bits; waits."""
         with memory.current(self.device):
-            if len(lengths) and int(lengths.max()) > _MOST // len(lengths):
-                return sum(lengths.tolist())
-            return int(lengths.sum())
+            if len(lengths) and int(memory.on_host(lengths.max())) > _MOST // len(lengths):
+                return sum(memory.on_host(lengths).tolist())
+            return int(memory.on_host(lengths.sum()))
 
     def allocate(self, count: int, dtype: Any) -> Any:
         """A zeroed array."""
@@ -192,7 +192,7 @@ class CudaTarget:
     def table(self, values: Sequence[int], dtype: Any) -> Any:
         """A small array of host values, copied to the device."""
         with memory.current(self.device):
-            return memory.array_library().asarray(np.array(values, dtype))
+            return memory.on_device(np.array(values, dtype))
 
     def positions(self, count: int) -> Any:
         """The numbers from 0 on (int64[count])."""
@@ -210,7 +210,7 @@ class CudaTarget:
     def item(self, array: Any, position: int) -> int:
         """One number of an array; waits."""
         with memory.current(self.device):
-            return int(array[position])
+            return int(memory.on_host(array[position]))
 
     def address(self, array: Any) -> int:
         """The address of an array's first item."""

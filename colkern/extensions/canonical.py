@@ -33,6 +33,7 @@ from colkern.extensions.text import (
     tensor_text,
     variant_text,
 )
+from colkern.type_trees import Spell
 
 MAX_METADATA_BYTES = 1 << 16
 """How long serialized parameters may be; those of a type are some hundred bytes."""
@@ -52,7 +53,7 @@ class Canonical:
     storage: str
     stores: Callable[[s.DataType], bool]
     parameters: Callable[[s.Extension], Parameters]
-    text: Callable[[s.Extension, Any], str]
+    text: Callable[[s.Extension, Any, Spell], str]
 
 
 CANONICAL: dict[str, Canonical] = {
@@ -137,9 +138,14 @@ def known_parameters(type_: s.Extension) -> Parameters | None:
         return None
 
 
-def text_of(type_: s.Extension) -> str:
-    """The type as text: its name, and what its parameters say, or its storage if it is not known."""
+def text_of(type_: s.Extension, of: Spell = str) -> str:
+    """The type as text: its name, and what its parameters say, or its storage if it is not known.
+
+    Args:
+        type_: The type.
+        of: Gives the text of a type inside.
+    """
     parameters = known_parameters(type_)
     if parameters is None:
-        return f"extension<{type_.extension_name}[{type_.storage_type}]>"
-    return f"extension<{CANONICAL[type_.extension_name].text(type_, parameters)}>"
+        return f"extension<{type_.extension_name}[{of(type_.storage_type)}]>"
+    return f"extension<{CANONICAL[type_.extension_name].text(type_, parameters, of)}>"

@@ -1,4 +1,7 @@
-"""Canonical extension types as text: what stands in `extension<…>`."""
+"""Canonical extension types as text: what stands in `extension<…>`.
+
+`of` gives the text of a type inside.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 
 from colkern import schema as s
 from colkern.extensions.metadata import OpaqueParameters, TensorParameters
+from colkern.type_trees import Spell
 
 
 def _array_text(values: Sequence[Any]) -> str:
@@ -22,12 +26,12 @@ def _bracketed(type_: s.Extension, **parts: Any) -> str:
     return f"{type_.extension_name}[{', '.join(named)}]"
 
 
-def name_alone(type_: s.Extension, parameters: Any) -> str:
+def name_alone(type_: s.Extension, parameters: Any, of: Spell) -> str:
     """The name of a type without parameters."""
     return type_.extension_name
 
 
-def tensor_text(type_: s.Extension, parameters: TensorParameters) -> str:
+def tensor_text(type_: s.Extension, parameters: TensorParameters, of: Spell) -> str:
     """The name of a tensor type with its parameters."""
     return _bracketed(
         type_,
@@ -40,24 +44,24 @@ def tensor_text(type_: s.Extension, parameters: TensorParameters) -> str:
     )
 
 
-def opaque_text(type_: s.Extension, parameters: OpaqueParameters) -> str:
+def opaque_text(type_: s.Extension, parameters: OpaqueParameters, of: Spell) -> str:
     """The name of `arrow.opaque` with storage and parameters."""
     return _bracketed(
         type_,
-        storage_type=type_.storage_type,
+        storage_type=of(type_.storage_type),
         type_name=parameters.type_name,
         vendor_name=parameters.vendor_name,
     )
 
 
-def offset_text(type_: s.Extension, parameters: Any) -> str:
+def offset_text(type_: s.Extension, parameters: Any, of: Spell) -> str:
     """The name of `arrow.timestamp_with_offset` with the unit."""
     stamp = type_.fields[0].type
     assert isinstance(stamp, s.Timestamp)
     return _bracketed(type_, time_unit=stamp.unit)
 
 
-def variant_text(type_: s.Extension, parameters: Any) -> str:
+def variant_text(type_: s.Extension, parameters: Any, of: Spell) -> str:
     """The name; how a variant is shredded shows in its storage."""
     shredded = any(field.name == "typed_value" for field in type_.fields)
-    return f"{type_.extension_name}[{type_.storage_type}]" if shredded else type_.extension_name
+    return f"{type_.extension_name}[{of(type_.storage_type)}]" if shredded else type_.extension_name

@@ -15,6 +15,7 @@ from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedErr
 from colkern.integration.entries import Entry, shown
 from colkern.integration.json_types import index_type_from_json, type_from_json, type_to_json
 from colkern.ipc.fields import WireField, WireSchema
+from colkern.key_values import metadata_of, pairs_of
 from colkern.schema import DataType, Dictionary, Schema, field_from_wire, field_to_wire
 
 MAX_NESTING = 64
@@ -67,9 +68,9 @@ def _field(entry: Entry, position: int, depth_left: int) -> WireField:
     return WireField(field, children, dictionary, values)
 
 
-def _metadata_from_json(entry: Entry) -> dict[bytes, bytes] | None:
+def _metadata_from_json(entry: Entry) -> Mapping[bytes, bytes] | None:
     pairs = entry.entries("metadata", [])
-    return {p.text("key").encode(): p.text("value").encode() for p in pairs} or None
+    return metadata_of([(p.text("key").encode(), p.text("value").encode()) for p in pairs])
 
 
 # Writing
@@ -107,7 +108,7 @@ def _metadata_to_json(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
     if not metadata:
         return {}
     try:
-        pairs = [{"key": k.decode(), "value": v.decode()} for k, v in metadata.items()]
+        pairs = [{"key": k.decode(), "value": v.decode()} for k, v in pairs_of(metadata)]
     except UnicodeDecodeError as error:
         raise UnsupportedError(f"metadata {shown(error.object)} is not UTF-8, as JSON is") from None
     return {"metadata": pairs}

@@ -216,10 +216,11 @@ def read_batch(source: HostStructure) -> RecordBatch:
     schema = schema_of(source.field)
     struct = struct_at(ArrayStruct, source.owner.address)
     rule = checked_shape(source.field.type, struct).rule
-    if struct.null_count and _read_buffers(rule, struct, source)[0] is not None:
-        nulls = read_array(source).null_count
-        if nulls:
-            raise InvalidArrowError(f"{nulls} rows of a record batch are null")
+    bitmap = _read_buffers(rule, struct, source)[0]
+    if bitmap is not None:
+        rows = Array(Struct(()), struct.length, (bitmap,), offset=struct.offset)
+        if rows.null_count:
+            raise InvalidArrowError(f"{rows.null_count} rows of a record batch are null")
     children = children_at(struct)
 
     def load(position: int) -> Array:
@@ -279,7 +280,12 @@ def _checked(data_type: DataType, struct: ArrayStruct, source: HostStructure) ->
         dictionary = _read(dictionary_field(storage), struct.dictionary, source)
     buffers = _read_buffers(shape.rule, struct, source)
     null_count = _imported_null_count(shape.rule, struct, buffers)
-    return Array(data_type, struct.length, buffers, children, dictionary, struct.offset, null_count)
+    array = Array(
+        data_type, struct.length, buffers, children, dictionary, struct.offset, null_count
+    )
+    if not shape.rule.has_validity:
+        array.note_null_count(struct.null_count)
+    return array
 
 
 def dictionary_field(storage: Dictionary) -> Field:

@@ -12,6 +12,7 @@ import numpy as np
 
 from colkern.arrays import Array
 from colkern.cuda import memory
+from colkern.cuda.foreign import held
 from colkern.errors import UnsupportedError
 from colkern.interchange.tensors import array_over, numbers_of, require_row, type_of_numbers
 from colkern.layouts import Role
@@ -86,7 +87,7 @@ def _array_of(interface: dict[str, Any], owner: Any) -> Array:
     with memory.current(device):
         if size == 0:
             return array_over(memory.allocate(0, dtype), device)
-        bytes_ = memory.library().array_at(address, size, device.ordinal, owner)
+        bytes_ = memory.library().array_at(address, size, device.ordinal, held(owner, device))
         return array_over(bytes_.view(dtype), device)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from colkern.arrays import Array, RecordBatch
 from colkern.cuda import memory
 from colkern.cuda.device_library import Event
+from colkern.cuda.foreign import held
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.interchange.abi import (
     WORD,
@@ -227,13 +228,14 @@ def _event_at(pointer: int, device: Device) -> Event:
 class _DeviceStructure(HostStructure):
     """As `HostStructure`, with the buffers on a CUDA device."""
 
-    __slots__ = ("_device", "_event", "_lengths")
+    __slots__ = ("_device", "_event", "_in_use", "_lengths")
 
     def __init__(self, field: Field, owner: Imported, device: Device, event: Event | None) -> None:
         super().__init__(field, owner)
         self._device = device
         self._event = event
         self._lengths: dict[tuple[int, int], bytes] | None = None
+        self._in_use = held(owner, device)
         self._hold_current()
 
     def _hold_current(self) -> None:
@@ -247,7 +249,7 @@ class _DeviceStructure(HostStructure):
             return Buffer(self._array_at(address, size), self._device)
 
     def _array_at(self, address: int, size: int) -> Any:
-        return memory.library().array_at(address, size, self._device.ordinal, self.owner)
+        return memory.library().array_at(address, size, self._device.ordinal, self._in_use)
 
     def bytes_at(self, address: int, size: int) -> bytes:
         if self._lengths is None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from colkern.arrays import Array
 from colkern.cuda import memory
+from colkern.cuda.foreign import held
 from colkern.errors import UnsupportedError
 from colkern.interchange.device_types import device_of_type
 from colkern.interchange.tensors import array_over, numbers_of
@@ -57,4 +58,13 @@ def from_dlpack(tensor: Any) -> Array:
         return array_over(np.from_dlpack(tensor), HOST)
     memory.require_device(device)
     with memory.current(device):
-        return array_over(memory.array_library().from_dlpack(tensor), device)
+        found = memory.array_library().from_dlpack(tensor)
+        array = array_over(found, device)
+        if not len(array) or memory.device_of(tensor) is not None:
+            return array
+        buffer = array.buffers[1]
+        assert buffer is not None
+        bytes_ = memory.library().array_at(
+            buffer.address, buffer.size, device.ordinal, held(found, device)
+        )
+        return array_over(bytes_.view(found.dtype), device)

@@ -10,14 +10,16 @@ import struct
 from collections.abc import Mapping
 
 from colkern.errors import InvalidArrowError
+from colkern.key_values import metadata_of, pairs_of
 
 _INT = struct.Struct("=i")
 
 
 def encode_key_values(metadata: Mapping[bytes, bytes]) -> bytes:
     """The pairs as one run of bytes."""
-    parts = [_INT.pack(len(metadata))]
-    for pair in metadata.items():
+    pairs = pairs_of(metadata)
+    parts = [_INT.pack(len(pairs))]
+    for pair in pairs:
         for text in pair:
             parts += (_INT.pack(len(text)), text)
     return b"".join(parts)
@@ -39,11 +41,13 @@ class _Cursor:
         return int(value)
 
 
-def decode_key_values(address: int) -> dict[bytes, bytes]:
-    """The pairs at `address`; of equal keys, the last one counts.
+def decode_key_values(address: int) -> Mapping[bytes, bytes] | None:
+    """The pairs at `address`; None if there are none.
 
     Raises:
         InvalidArrowError: If a count or a length is negative.
     """
     cursor = _Cursor(address)
-    return {cursor.take(cursor.count()): cursor.take(cursor.count()) for _ in range(cursor.count())}
+    return metadata_of(
+        [(cursor.take(cursor.count()), cursor.take(cursor.count())) for _ in range(cursor.count())]
+    )

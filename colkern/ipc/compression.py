@@ -22,6 +22,7 @@ from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedErr
 from colkern.ipc.flatbuf.BodyCompressionMethod import BodyCompressionMethod
 from colkern.ipc.flatbuf.CompressionType import CompressionType
 from colkern.ipc.flatbuffer import Record
+from colkern.ipc.limits import decompression_error
 from colkern.memory import EMPTY, Buffer, allocate_for_overwrite
 
 _NOT_COMPRESSED = -1
@@ -89,10 +90,7 @@ class Budget:
         """Take `count` bytes off; raises `LimitExceededError` when there are not so many left."""
         with self._lock:
             if count > self._left:
-                raise LimitExceededError(
-                    f"buffers decompress to more than the limit of {self._limit} bytes; "
-                    "raise Limits.decompressed_bytes and Limits.decompression_ratio to read them"
-                )
+                raise decompression_error(self._limit)
             self._left -= count
 
     def give_back(self, count: int) -> None:
@@ -285,6 +283,11 @@ class _Lz4Decoder:
         while not self._ended:
             if self._next(1):
                 return True
+        # As in Arrow C++: one frame is all there is.
+        if self._taken < len(self._frame):
+            raise InvalidArrowError(
+                f"{len(self._frame) - self._taken} bytes behind the end of the LZ4 frame"
+            )
         return False
 
     def _next(self, most: int) -> bytes:
@@ -304,17 +307,12 @@ class _ZstdDecoder:
     def __init__(self, frame: Any, size: int) -> None:
         zstandard = codec_library(_ZSTD)
         self._damage = zstandard.ZstdError
-        try:
-            stated = zstandard.get_frame_parameters(frame).content_size
-        except self._damage as error:
-            raise InvalidArrowError(f"damaged Zstandard frame: {error}") from None
-        if stated not in (size, zstandard.CONTENTSIZE_UNKNOWN):
-            raise InvalidArrowError(f"Zstandard frame of {stated} bytes where {size} are stated")
         decompressor = getattr(_local, "zstd", None)
         if decompressor is None:
             # A decompressor serves one thread at a time.
             decompressor = _local.zstd = zstandard.ZstdDecompressor()
-        self._reader = decompressor.stream_reader(frame)
+        # As in Arrow C++: several frames, one behind the other, are one buffer.
+        self._reader = decompressor.stream_reader(frame, read_across_frames=True)
 
     def fill(self, out: NDArray[np.uint8]) -> int:
         """Straight into given memory."""

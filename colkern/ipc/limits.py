@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from colkern.errors import LimitExceededError
+
 _MAX_NESTING = 128
-# What any batch may grow to, however few bytes it is made of.
-_SMALL = 1 << 27
+# What the copies of any batch may come to, however few bytes it is made of.
+_SMALL_COPIES = 1 << 27
+# What any batch may be decompressed to, however few bytes it is made of.
+_SMALL_DECOMPRESSED = 1 << 32
 # A slot of any layout with buffers takes at least one bit.
 _SLOTS_PER_BYTE = 8
 
@@ -17,7 +23,8 @@ class Limits:
     """Bounds on what one source may make a reader do; going over one is a `LimitExceededError`.
 
     Whatever a length field claims is also checked against the bytes that are there before anything
-    is allocated for it; these limits are for what the bytes alone do not bound.
+    is allocated for it; these limits are for what the bytes alone do not bound. A writer refuses what
+    readers with its limits would refuse, see `WriteOptions.limits`.
 
     Args:
         metadata_bytes: Size of the metadata of one message, and of a file's footer.
@@ -25,21 +32,23 @@ class Limits:
         fields: How many fields a schema may have, those of nested types counted too.
         variadic_buffers: How many data buffers the view arrays of one batch may have together.
         decompressed_bytes: What all buffers of one batch may grow to when they are decompressed.
-        decompression_ratio: How many times the size of its body a batch may grow to, if that is more
-            than 128 MiB, by decompression or by copies of buffers that overlap. LZ4 cannot reach 256,
-            Zstandard makes 128 KiB of four bytes.
+        decompression_ratio: How many times the size of its body a batch may grow to: by decompression,
+            if that is more than 4 GiB, and by copies of buffers that overlap, if that is more than
+            128 MiB.
         unbacked_length: Length of an array (or a batch without columns) that no buffer stands
-            behind, such as null or run-end encoded: a few bytes may claim any number of slots. As
-            many slots as the batch's body has bits are never refused.
+            behind, such as null or run-end encoded: a few bytes may claim any number of slots.
+            Reading and validating them costs no memory, so that the default only keeps sums of
+            lengths within 64 bits; a Python object for each of them does. As many slots as the
+            batch's body has bits are never refused.
     """
 
     metadata_bytes: int = 1 << 28
     nesting_depth: int = 64
     fields: int = 1 << 18
     variadic_buffers: int = 1 << 18
-    decompressed_bytes: int = 1 << 32
+    decompressed_bytes: int = 1 << 40
     decompression_ratio: int = 256
-    unbacked_length: int = 1 << 24
+    unbacked_length: int = 1 << 56
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -54,15 +63,80 @@ class Limits:
 
     def decompressed(self, body_bytes: int) -> int:
         """How many bytes a batch with a body of so many bytes may be decompressed to."""
-        return min(self.decompressed_bytes, self.copied(body_bytes))
+        grown = max(_SMALL_DECOMPRESSED, self.decompression_ratio * body_bytes)
+        return min(self.decompressed_bytes, grown)
 
     def copied(self, body_bytes: int) -> int:
         """How many bytes the buffers of a body of so many bytes may be copied to."""
-        return max(_SMALL, self.decompression_ratio * body_bytes)
+        return max(_SMALL_COPIES, self.decompression_ratio * body_bytes)
 
     def unbacked(self, body_bytes: int) -> int:
         """How many slots without a buffer a batch with a body of so many bytes may have."""
         return max(self.unbacked_length, _SLOTS_PER_BYTE * body_bytes)
+
+    def require_fields(self, count: int) -> None:
+        """Raise `LimitExceededError` unless a schema may have so many fields."""
+        if count > self.fields:
+            raise LimitExceededError(
+                f"{count} fields are over the limit of {self.fields}; "
+                "raise Limits.fields to read them"
+            )
+
+    def require_depth(self, depth: int) -> None:
+        """Raise `LimitExceededError` unless types may nest so deep; 1 is a field of a schema."""
+        if depth > self.nesting_depth:
+            raise LimitExceededError(
+                f"types nest deeper than the limit of {self.nesting_depth}; "
+                "raise Limits.nesting_depth to read them"
+            )
+
+    def require_metadata(self, size: int, what: str = "metadata") -> None:
+        """Raise `LimitExceededError` unless a message, or a footer, may have so many bytes of it."""
+        if size > self.metadata_bytes:
+            raise LimitExceededError(
+                f"{what} of {size} bytes is over the limit of {self.metadata_bytes}; "
+                "raise Limits.metadata_bytes to read it"
+            )
+
+    def require_variadic_buffers(self, count: int) -> None:
+        """Raise `LimitExceededError` unless a batch may have so many variadic buffers."""
+        if count > self.variadic_buffers:
+            raise LimitExceededError(
+                f"{count} variadic buffers are over the limit of {self.variadic_buffers}; "
+                "raise Limits.variadic_buffers to read them"
+            )
+
+    def require_decompressed(self, size: int, body_bytes: int) -> None:
+        """Raise `LimitExceededError` unless a body of so many bytes may grow to so many."""
+        if size > self.decompressed(body_bytes):
+            raise decompression_error(self.decompressed(body_bytes))
+
+    def require_unbacked(self, length: int, body_bytes: int) -> None:
+        """Raise `LimitExceededError` unless an array may have so many slots without a buffer."""
+        if length > self.unbacked(body_bytes):
+            raise LimitExceededError(
+                f"{length} slots without a buffer behind them are over the limit of "
+                f"{self.unbacked(body_bytes)}; raise Limits.unbacked_length to read them"
+            )
+
+
+def decompression_error(limit: int) -> LimitExceededError:
+    """The error for buffers that decompress to more than so many bytes."""
+    return LimitExceededError(
+        f"buffers decompress to more than the limit of {limit} bytes; "
+        "raise Limits.decompressed_bytes and Limits.decompression_ratio to read them"
+    )
+
+
+@contextmanager
+def refused_by_readers() -> Iterator[None]:
+    """Within it, an error about a limit is one of what is about to be written."""
+    try:
+        yield
+    except LimitExceededError as error:
+        raise LimitExceededError(
+            f"not written, as readers would refuse it: {error}, and hand these limits to the writer"
+        ) from None
 
 
 DEFAULT_LIMITS = Limits()

@@ -5,7 +5,7 @@ Nothing here imports Numba.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from colkern import schema as s
@@ -76,12 +76,28 @@ class ColumnFunction:
 
     # Columns
 
-    def _arrays(self, columns: Sequence[Any]) -> list[Array]:
+    def _arrays(self, columns: Sequence[Any], named: Mapping[str, Any]) -> list[Array]:
+        if named:
+            columns = self._in_order(columns, named)
         self._check_count(len(columns))
         return [
             column if isinstance(column, Array) else imported(name, column)
             for name, column in zip(self._names, columns, strict=True)
         ]
+
+    def _in_order(self, columns: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        """Columns by position and by the names of their parameters, as any call in Python."""
+        for name in named:
+            if name not in self._names:
+                raise TypeError(
+                    f"{self.name} has no parameter {name!r}: it takes {', '.join(self._names)}"
+                )
+            if name in self._names[: len(columns)]:
+                raise TypeError(f"{self.name}: {name} is given by position and by name")
+        missing = [name for name in self._names[len(columns) :] if name not in named]
+        if missing:
+            raise TypeError(f"{self.name}: no column for {', '.join(missing)}")
+        return [*columns, *(named[name] for name in self._names[len(columns) :])]
 
     def _planned(self, arrays: Sequence[Array]) -> tuple[Any, list[Array], int]:
         """The plan for columns in host memory, the columns as it reads them, and their length."""

@@ -75,7 +75,9 @@ def _decorator(signatures: list[Any], options: dict[str, Any]) -> Callable[[Any]
     def decorate(function: Any) -> Any:
         if not inspect.isfunction(function):
             hint = "; give it its py_func" if hasattr(function, "py_func") else ""
-            raise TypeError(f"function: expected a plain Python function, got {function!r}{hint}")
+            raise TypeError(
+                f"function: expected a plain Python function, got {type(function).__name__}{hint}"
+            )
         if config.DISABLE_JIT:
             return function
         made = FunctionDispatcher(function, targetoptions=target, **arguments)

@@ -47,11 +47,12 @@ class Generator(ColumnFunction):
         self.function = function
         self._large = large
 
-    def __call__(self, *columns: Any) -> Array:
+    def __call__(self, *columns: Any, **named: Any) -> Array:
         """What the function yields for each row of the columns: a list a row.
 
         Args:
             columns: One array a parameter, as for `udf`.
+            named: Columns by the names of their parameters.
 
         Raises:
             TypeError: If a column is no array, or not of the parameter's type; names it.
@@ -64,11 +65,11 @@ class Generator(ColumnFunction):
 
         What the function raises itself comes through, with a note that says in which row.
         """
-        plan, arrays, length = self._planned(self._arrays(columns))
+        plan, arrays, length = self._planned(self._arrays(columns, named))
         lists: Array = plan.run(arrays, length)
         return lists
 
-    def explode(self, *columns: Any) -> tuple[Array, Array]:
+    def explode(self, *columns: Any, **named: Any) -> tuple[Array, Array]:
         """The row (int64) that each item comes from, and the items, as two columns of one length.
 
         `take` of another column by those rows puts its values beside the items.
@@ -78,7 +79,7 @@ class Generator(ColumnFunction):
         """
         from colkern.operations import list_flatten, list_parent_indices
 
-        lists = self(*columns)
+        lists = self(*columns, **named)
         return list_parent_indices(lists), list_flatten(lists)
 
     def result_type(self, *columns: s.DataType) -> s.DataType:
@@ -200,7 +201,8 @@ def _make(
     if inspect.isasyncgenfunction(plain):
         raise CompileError(f"{plain.__name__}: an asynchronous generator is no function of a row")
     if not inspect.isgeneratorfunction(plain):
-        raise TypeError(f"function: expected a generator function, got {function!r}; see ck.udf")
+        name = getattr(function, "__name__", type(function).__name__)
+        raise TypeError(f"function: {name} is no generator function; see ck.udf")
     declared = signature_of(plain, signature, returns)
     lists = declared.returns
     if isinstance(lists, s.List | s.LargeList):

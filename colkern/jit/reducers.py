@@ -61,7 +61,7 @@ class Reducer(ColumnFunction):
         self.__name__, self.__qualname__, self.__module__, self.__doc__ = astuple(source)
         self.functions = functions
 
-    def __call__(self, *columns: Any, by: Any = None) -> Any:
+    def __call__(self, *columns: Any, by: Any = None, **named: Any) -> Any:
         """One value for all rows of the columns; with `by`, a batch with one row a group.
 
         A column of `by` is of any type but unions; null is a value like any other, and groups come in
@@ -75,6 +75,7 @@ class Reducer(ColumnFunction):
             columns: One array for each parameter of `update` after the state, as for `udf`.
             by: The keys of the groups: a column (named "key" in the result), a sequence of columns
                 ("key_0", "key_1" …), or a mapping or record batch of named columns.
+            named: Columns by the names of their parameters.
 
         Returns:
             A Python value, None for null; with `by`, a `RecordBatch` of the keys and of the results,
@@ -82,7 +83,7 @@ class Reducer(ColumnFunction):
 
         Raises:
             TypeError: If a column is no array, or not of the parameter's type; names it.
-            ValueError: If the lengths differ.
+            ValueError: If the lengths differ, or a column of `by` has the reducer's name.
             UnsupportedError: If a column of `by` has unions.
             OverflowError: If a result does not fit its type.
             InvalidArrowError: If a column's offsets or views point outside its memory.
@@ -91,22 +92,26 @@ class Reducer(ColumnFunction):
         What the functions raise themselves comes through, with a note that says in which row.
         """
         if by is None:
-            return self.reduce(*columns).to_pylist()[0]
-        plan, arrays, length = self._planned(self._arrays(columns))
+            return self.reduce(*columns, **named).to_pylist()[0]
+        plan, arrays, length = self._planned(self._arrays(columns, named))
         from colkern.operations.grouping import group_rows
 
         keys = dict(_named_keys(by))
         if not keys:
             raise ValueError("by: expected one column at least")
+        if self.name in keys:
+            raise ValueError(
+                f"by: a column is called {self.name!r}, as the reducer's results are: name it otherwise"
+            )
         common_length([self._names[0], *keys], [arrays[0], *keys.values()], self.KIND)
         groups = group_rows(list(keys.values()))
         results = plan.run_groups(arrays, length, groups)
         parts = [groups.keys(key) for key in keys.values()]
         return RecordBatch.from_arrays([*parts, results], [*keys, self.name])
 
-    def reduce(self, *columns: Any) -> Array:
+    def reduce(self, *columns: Any, **named: Any) -> Array:
         """As a call without `by`, but the value is an array of one slot, of the type of the results."""
-        plan, arrays, length = self._planned(self._arrays(columns))
+        plan, arrays, length = self._planned(self._arrays(columns, named))
         result: Array = plan.run(arrays, length)
         return result
 
@@ -331,7 +336,9 @@ def _function(names: _Names, source: Any, part: str, count: int) -> Callable[...
         raise TypeError(f"{names.name}: a reducer has a function {part}")
     plain = getattr(found, "py_func", found)
     if not inspect.isfunction(plain):
-        raise TypeError(f"{names.name}.{part}: expected a plain function, got {found!r}")
+        raise TypeError(
+            f"{names.name}.{part}: expected a plain function, got {type(found).__name__}"
+        )
     if inspect.isgeneratorfunction(plain) or inspect.iscoroutinefunction(plain):
         raise CompileError(
             f"{names.name}.{part}: generators and coroutines have no state to return"

@@ -53,7 +53,7 @@ class Udf(ColumnFunction):
         self.pure = pure
         self._device_plans: dict[tuple[s.DataType, ...], DevicePlan] = {}
 
-    def __call__(self, *columns: Any) -> Array:
+    def __call__(self, *columns: Any, **named: Any) -> Array:
         """The function of each row of the columns, as an array.
 
         Args:
@@ -61,9 +61,10 @@ class Udf(ColumnFunction):
                 the results are there, too. Objects with `__arrow_c_array__` or `__arrow_c_stream__`
                 (of pyarrow, polars, nanoarrow, arro3 …) are taken without a copy; a stream must hold
                 one array at most.
+            named: Columns by the names of their parameters.
 
         Raises:
-            TypeError: If a column is no array, or not of the parameter's type; names it.
+            TypeError: If a column is missing, no array, or not of the parameter's type; names it.
             ValueError: If the lengths differ, or a result is no UTF-8, a null or a list of another length
                 where the type has none, or no slot of its union.
             OverflowError: If a result does not fit its type, or a decimal what was declared for it.
@@ -76,7 +77,7 @@ class Udf(ColumnFunction):
 
         What the function raises itself comes through, with a note that says in which row.
         """
-        arrays = self._arrays(columns)
+        arrays = self._arrays(columns, named)
         require_one_length(self._names, arrays)
         device = common_device(self._names, arrays)
         results = self._over_values(arrays)
@@ -222,11 +223,13 @@ def udf(
                     n += 1
             return n
 
-    Types come from hints (Python's types, also as `list[str]`, `dict[str, int]` or `tuple[int, str]`, data
-    types, or `Annotated[int, ck.date32()]`) or from a signature, whose types are named as colkern's
+    Types come from hints (Python's types, also as `list[str]`, `dict[str, int]` or `tuple[int, str]`,
+    data types, or `Annotated[int, ck.date32()]`) or from a signature, whose types are named as colkern's
     functions for them, with parts in angle brackets: `list<utf8>`, `struct<key: utf8, size: int64>`,
-    `fixed_size_list<float32, 3>`; a parameter without any takes what it is called with. With them, the
-    function is compiled when it is defined, else when it is first called with columns of new types.
+    `fixed_size_list<float32, 3>`. Names of pyarrow's and Spark's types are read too: `double`, `string`,
+    `timestamp[us]`, `bigint`; `float` and `int` have 32 bits, as there. A parameter without any takes
+    what it is called with. With them, the function is compiled when it is defined, else when it is first
+    called with columns of new types.
 
     ==========================================  ===================================================
     columns                                     the function gets
@@ -288,13 +291,15 @@ def udf(
     constructs that knows. Exceptions are those of the first row that raises one.
 
     Arithmetic is that of 64-bit machine numbers: integers wrap around, and division by zero gives an
-    infinity or NaN for floats and 0 for integers. A literal beside a uint64 is one, too; any other signed
-    integer beside one does not compile, until `np.int64(x)` or `np.uint64(i)` says what is meant. Globals
-    and variables of outer functions are taken as they are when it is compiled.
+    infinity or NaN for floats and 0 for integers. On a device it is the same, also for `a * b + c`, which
+    is rounded twice. `str(x)` is there for integers, booleans and text, not for floats. A literal beside
+    a uint64 is one, too; any other signed integer beside one does not compile, until `np.int64(x)` or
+    `np.uint64(i)` says what is meant. Globals and variables of outer functions are taken as they are when
+    it is compiled.
 
     Args:
-        function: A Python function with positional parameters; the plain functions that it calls are
-            compiled too. Or a signature, as text.
+        function: A Python function with positional parameters, without defaults; the plain functions
+            that it calls are compiled too. Or a signature, as text.
         returns: The data type of the results (or a hint for it), over what the hints say; inferred
             if neither says anything.
         nulls: What a null does in a parameter that is not declared to take None, as `float | None` or a
@@ -333,8 +338,13 @@ def _make(
     signature: str | None,
 ) -> Udf:
     plain = getattr(function, "py_func", function)
+    if hasattr(plain, "evalType"):
+        raise TypeError(
+            f"function: {plain.__name__} is a function of Spark's columns; give udf the plain function "
+            f"that it was made of, or give a pandas_udf to colkern.spark.accelerate"
+        )
     if not inspect.isfunction(plain):
-        raise TypeError(f"function: expected a Python function, got {function!r}")
+        raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
     if inspect.isgeneratorfunction(plain):
         raise CompileError(
             f"{plain.__name__}: generators are no functions of a row with one result; "

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from colkern import schema as s
+from colkern.errors import without_addresses
 from colkern.jit.type_texts import parsed_type, parsed_types
 
 
@@ -135,6 +136,11 @@ def _parameter_names(function: Callable[..., Any]) -> Iterator[str]:
                 f"{function.__name__}: {parameter} is no positional parameter; "
                 f"each one stands for a column"
             )
+        if parameter.default is not parameter.empty:
+            raise TypeError(
+                f"{function.__name__}: {parameter.name} has a default, and each parameter stands for a "
+                f"column; for a constant, use a global or a variable of an outer function"
+            )
         yield parameter.name
 
 
@@ -191,7 +197,9 @@ def _declared(hints: dict[str, Any], name: str) -> tuple[Any, bool | None]:
         parts = [_part(f"{name}: a part of {hint}", part) for part in typing.get_args(hint)]
         hint = _COLLECTIONS[typing.get_origin(hint)](*parts)
     if not isinstance(hint, s.DataType) and hint not in RESULTS_OF_HINTS:
-        raise TypeError(f"{name}: no Arrow type is known for the hint {hint!r}")
+        raise TypeError(
+            f"{name}: no Arrow type is known for the hint {without_addresses(repr(hint))}"
+        )
     return hint, nullable
 
 

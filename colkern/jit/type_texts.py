@@ -1,17 +1,32 @@
 """Data types as text: `"decimal128(12, 2)"`, `"list<utf8>"`, `"struct<key: utf8, size: int64>"`.
 
-A type is a name of `colkern.schema`, with its parameters in brackets, and with the types of its parts in
-angle brackets. Parts of structs and unions have names.
+A type is a name of `colkern.schema`, of pyarrow's (`double`, `string`) or of Spark's (`bigint`,
+`array<string>`), with its parameters in brackets, and with the types of its parts in angle brackets.
+Parts of structs and unions have names. What types print is read, too: `timestamp[us, tz=UTC]`,
+`list<item: int8 not null>`.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from colkern import schema as s
+
+
+def _of_unit(make: Callable[[], s.DataType], unit: str) -> Callable[..., s.DataType]:
+    """A type that has one unit, which may be named."""
+
+    def made(named: str = unit) -> s.DataType:
+        if named != unit:
+            raise ValueError(f"expected {unit}, got {named}")
+        return make()
+
+    return made
+
 
 _INTS = [s.Int(bits, signed) for signed in (True, False) for bits in (8, 16, 32, 64)]
 
@@ -25,8 +40,8 @@ _PLAIN: dict[str, Callable[..., s.DataType]] = {
     "decimal64": s.decimal64,
     "decimal128": s.decimal128,
     "decimal256": s.decimal256,
-    "date32": s.date32,
-    "date64": s.date64,
+    "date32": _of_unit(s.date32, "day"),
+    "date64": _of_unit(s.date64, "ms"),
     "time32": s.time32,
     "time64": s.time64,
     "timestamp": s.timestamp,
@@ -40,6 +55,43 @@ _PLAIN: dict[str, Callable[..., s.DataType]] = {
     "fixed_size_binary": s.fixed_size_binary,
 }
 """Types by the parameters in brackets."""
+
+_NAMES_ELSEWHERE: dict[str, str] = {
+    # pyarrow's, which types print.
+    "bool_": "bool",
+    "halffloat": "float16",
+    "float": "float32",
+    "double": "float64",
+    "string": "utf8",
+    "large_string": "large_utf8",
+    "string_view": "utf8_view",
+    "list_": "list",
+    # Spark's
+    "boolean": "bool",
+    "tinyint": "int8",
+    "byte": "int8",
+    "smallint": "int16",
+    "short": "int16",
+    "int": "int32",
+    "integer": "int32",
+    "bigint": "int64",
+    "long": "int64",
+    "real": "float32",
+    "decimal": "decimal128",
+    "date": "date32",
+    "array": "list",
+}
+"""Other names of types."""
+
+_EXAMPLES = {
+    "timestamp": "timestamp(us) or timestamp(us, UTC)",
+    "duration": "duration(us)",
+    "time32": "time32(s)",
+    "time64": "time64(us)",
+    "decimal128": "decimal128(12, 2)",
+    "fixed_size_binary": "fixed_size_binary(16)",
+}
+"""How types are written that are nothing without parameters."""
 
 _OF_TYPES: dict[str, Callable[..., s.DataType]] = {
     "list": s.list_,
@@ -60,7 +112,9 @@ _OF_FIELDS: dict[str, Callable[..., s.DataType]] = {
 }
 """Types by the named parts in angle brackets."""
 
-_TOKEN = r"\s*(?:(?P<word>\w+)|\((?P<brackets>[^()]*)\)|(?P<sign>[<>,:?]))\s*"
+_TOKEN = (
+    r"\s*(?:(?P<word>\w+)|\((?P<brackets>[^()]*)\)|\[(?P<square>[^][]*)\]|(?P<sign>[<>,:?]))\s*"
+)
 
 
 def parsed_type(text: str) -> s.DataType:
@@ -111,11 +165,20 @@ class _Reader:
     def type(self) -> s.DataType:
         """The type that comes next."""
         start = self.at
-        name = self._word()
+        written = self._word()
+        name = _NAMES_ELSEWHERE.get(written, written)
         known = _PLAIN | _OF_TYPES | _OF_FIELDS
         if name not in known:
-            raise TypeError(f"signature: unknown type {name!r}; known are {', '.join(known)}")
-        parameters = self._parameters() if name in _PLAIN else self._parts(name)
+            close = difflib.get_close_matches(written, [*known, *_NAMES_ELSEWHERE], 1)
+            meant = f"did you mean {close[0]!r}? Known" if close else "known"
+            raise TypeError(f"signature: unknown type {written!r}; {meant} are {', '.join(known)}")
+        if name in _PLAIN:
+            parameters = self._parameters()
+            if not parameters and name in _EXAMPLES:
+                raise TypeError(f"signature: {written} has parameters, as in {_EXAMPLES[name]}")
+        else:
+            # The size of a list may stand behind, as types print it.
+            parameters = [*self._parts(name), *self._parameters()]
         try:
             return known[name](*parameters)
         except (TypeError, ValueError) as error:
@@ -152,10 +215,13 @@ class _Reader:
     def _parameters(self) -> list[Any]:
         """Numbers and words in brackets, if there are any."""
         match = self._next()
-        if match is None or match["brackets"] is None:
+        inner = None if match is None else match["brackets"] or match["square"]
+        if match is None or inner is None:
             return []
         self.at = match.end()
-        words = [word.strip(" '\"") for word in match["brackets"].split(",") if word.strip()]
+        words = [
+            word.strip(" '\"").removeprefix("tz=") for word in inner.split(",") if word.strip()
+        ]
         return [int(word) if word.lstrip("-").isdigit() else word for word in words]
 
     def _parts(self, name: str) -> list[Any]:
@@ -171,10 +237,20 @@ class _Reader:
     def _field(self) -> s.Field:
         name = self._word()
         self.require(":")
-        return s.field(name, self.type())
+        found = self.type()
+        return s.field(name, found, nullable=not self._is_required())
+
+    def _is_required(self) -> bool:
+        """Whether `not null` comes next, which is passed then."""
+        match = re.compile(r"\s*not null\b\s*", re.IGNORECASE).match(self.text, self.at)
+        if match is None:
+            return False
+        self.at = match.end()
+        return True
 
     def _part(self) -> Any:
         match = self._next()
         if match is not None and (match["word"] or "").isdigit():
             return int(self._word())
-        return self.type()
+        following = re.compile(r"\s*(\w+)\s*:").match(self.text, self.at)
+        return self.type() if following is None else self._field()

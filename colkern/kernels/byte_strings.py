@@ -190,8 +190,28 @@ def space_after(like: Any, address: Any, length: Any) -> Any:
 
 
 @helper
+def bytes_before(like: Any, address: Any, length: Any, part: Any, part_length: Any) -> Any:
+    """How many bytes at the start of a byte string are among those of another."""
+    k = uint64(0)
+    end = uint64(length)
+    while k < end and has_byte(like, part, part_length, load_item(like, address + k)):
+        k += uint64(1)
+    return int64(k)
+
+
+@helper
+def bytes_after(like: Any, address: Any, length: Any, part: Any, part_length: Any) -> Any:
+    """How many bytes at the end of a byte string are among those of another."""
+    k = uint64(length)
+    while k > 0 and has_byte(like, part, part_length, load_item(like, address + k - uint64(1))):
+        k -= uint64(1)
+    return int64(uint64(length) - k)
+
+
+@helper
 def integer_of(like: Any, address: Any, length: Any) -> Any:
-    """`(number, spelled)`: the int64 that the bytes spell, and whether they spell one that fits."""
+    """`(number, spelled, fits)`: the int64 that the bytes spell, whether they spell an integer, and
+    whether it is one of 64 bits."""
     k = uint64(space_before(like, address, length))
     end = uint64(length) - uint64(space_after(like, address, length)) if k < length else k
     negative = False
@@ -201,17 +221,19 @@ def integer_of(like: Any, address: Any, length: Any) -> Any:
         if sign == 45 or sign == 43:
             k += uint64(1)
     spelled = k < end
+    fits: Any = True
     limit = uint64(0x7FFFFFFFFFFFFFFF) + uint64(negative)
     value = uint64(0)
     while k < end:
         byte = uint64(load_item(like, address + k))
         digit = byte - uint64(48) if is_digit(byte) else uint64(0)
-        fits = value <= uint64(922337203685477580)
+        fits = fits and value <= uint64(922337203685477580)
         value = multiply(value, uint64(10)) + digit if fits else uint64(0)
-        spelled = spelled and is_digit(byte) and fits and value <= limit
+        fits = fits and value <= limit
+        spelled = spelled and is_digit(byte)
         k += uint64(1)
     number = int64(0)
-    if spelled:
+    if spelled and fits:
         # The least number has no positive counterpart.
         number = -int64(value - uint64(1)) - int64(1) if negative and value > 0 else int64(value)
-    return number, spelled
+    return number, spelled, fits

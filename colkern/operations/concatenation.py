@@ -19,7 +19,7 @@ from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.patterns import bit_words, bitmap_of
 from colkern.operations.run_search import own_runs
-from colkern.operations.targets import target_of
+from colkern.operations.targets import on_its_device, target_of
 from colkern.operations.union_slots import child_numbers
 from colkern.operations.validation import require_valid
 
@@ -227,6 +227,7 @@ def _join_views(arrays: Sequence[Array]) -> Parts:
     return [target.buffer(joined), *data], [], None
 
 
+@on_its_device
 def _join_list_view(arrays: Sequence[Array]) -> Parts:
     target = target_of(arrays[0].device)
     begins = _join_items(arrays, Role.OFFSETS)

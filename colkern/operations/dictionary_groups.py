@@ -17,9 +17,10 @@ from colkern.kernels import hashing, sorting
 from colkern.operations.hashing import byte_values, hashes_of, run_masks
 from colkern.operations.number_words import number_words
 from colkern.operations.sorting import split_nulls
-from colkern.operations.targets import target_of
+from colkern.operations.targets import on_its_device, target_of
 
 
+@on_its_device
 def numbers_by_sorting(array: Array, counted: bool, dtype: Any) -> tuple[Any, Any]:
     """As `colkern.operations.dictionary_tables.numbers_by_table`, on any device."""
     target = target_of(array.device)

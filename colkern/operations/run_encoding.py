@@ -18,7 +18,7 @@ from colkern.layouts import Extent, Role, layout
 from colkern.memory import ALIGNMENT
 from colkern.operations.arguments import operation
 from colkern.operations.selection import Picks, take_picks, words_of
-from colkern.operations.targets import buffer_addresses, target_of, validity_of
+from colkern.operations.targets import buffer_addresses, on_its_device, target_of, validity_of
 from colkern.operations.validation import require_valid
 
 _INT32 = s.int32()
@@ -159,6 +159,7 @@ def _mark_views(array: Array, target: Any, out: Any) -> None:
     target.map(kernel, len(out), views, addresses, *validity, array.length, out)
 
 
+@on_its_device
 def _mark_struct(array: Array, target: Any, out: Any) -> None:
     _mark_null(array, target, out)
     for child in array.children:

@@ -20,7 +20,7 @@ from colkern.operations.patterns import bit_words, bitmap_of, measure
 from colkern.operations.run_encoding import require_room
 from colkern.operations.run_search import own_runs, runs_at
 from colkern.operations.selection import take_positions
-from colkern.operations.targets import NOWHERE, target_of, validity_of
+from colkern.operations.targets import NOWHERE, on_its_device, target_of, validity_of
 from colkern.operations.validation import require_valid
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -74,6 +74,7 @@ def run_end_decode(array: Array) -> Array:
     return take_positions(values, _run_of_each_slot(array))
 
 
+@on_its_device
 def run_of_each(array: Array, positions: Any) -> Array:
     """The values at positions (int32/int64[n], read-only, in bounds), with a run of its own for each.
 

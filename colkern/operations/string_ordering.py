@@ -13,7 +13,7 @@ from colkern.kernels import ordering
 from colkern.operations.comparing import output_for
 from colkern.operations.order import Order
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
-from colkern.operations.targets import target_of
+from colkern.operations.targets import on_its_device, target_of
 
 
 def ordered_strings(left: Array, right: Array, order: Order) -> Any:
@@ -52,6 +52,7 @@ def ordered_string(array: Array, value: bytes, order: Order) -> Any:
     return out
 
 
+@on_its_device
 def as_strings(array: Array) -> Array:
     """An array of binary values of one size as one with offsets; the values are not copied."""
     type_ = array.type.storage

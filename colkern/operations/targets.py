@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
+from typing import Any, TypeVar, cast
 
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.layouts import Role
-from colkern.memory import Device
+from colkern.memory import HOST, Device
 
 NOWHERE = (1 << 64) - 1
 """What a kernel that looks for the first slot of a kind returns if there is none."""
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def on_its_device(function: Function) -> Function:
+    """A function that leaves arithmetic to the array library, which then works where the bytes are.
+
+    Targets choose the device for what they do themselves. Within the function, its device is
+    current, and errors of the library are raised in colkern's words.
+
+    Args:
+        function: Its first argument says which device: an array, several, or a target.
+    """
+
+    @wraps(function)
+    def called(first: Any, *args: Any, **options: Any) -> Any:
+        device = (first[0] if isinstance(first, Sequence) else first).device
+        if device == HOST:
+            return function(first, *args, **options)
+        from colkern.cuda import memory
+
+        with memory.current(device):
+            return function(first, *args, **options)
+
+    return cast("Function", called)
 
 
 def target_of(device: Device) -> Any:

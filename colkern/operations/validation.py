@@ -124,6 +124,10 @@ def _least_child_length(array: Array) -> int | None:
 
 
 def _check_null_count(array: Array, place: str) -> None:
-    known = array.known_null_count
-    if known >= 0 and known != (found := null_count(array)):
-        raise InvalidArrowError(f"null count {known}, the bitmap has {found}", place=place)
+    stated = array.stated_null_count
+    if stated < 0 or stated == (found := null_count(array)):
+        return
+    by = f"the bitmap has {found}"
+    if not array.layout.has_validity:
+        by = f"the {array.layout.name} layout has no bitmap, and counts {found} of {array.length}"
+    raise InvalidArrowError(f"null count {stated}, {by}", place=place)

@@ -16,6 +16,7 @@ imported, its functions cannot.
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import TYPE_CHECKING
 
 from colkern.names import late_names
@@ -83,3 +84,7 @@ if sys.modules.get("pyspark") is not None:
     from colkern.spark.worker import set_up_worker
 
     set_up_worker()
+
+# PySpark 4.3 says so at most of its calls, in each process, and "once" does not hold where others change
+# filters. What colkern and `accelerate` use of pandas is tested with pandas 3.
+warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)

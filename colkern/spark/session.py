@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,9 @@ _QUIET = {
     "spark.log.level": "ERROR",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
+_LOCAL_MASTER = re.compile(r"local(\[.*\])?")
+"""Masters whose workers run beside the driver."""
+
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -70,6 +74,34 @@ def start_session(
         except PySparkException as error:
             tail = "" if log is None else "\n" + "\n".join(log.read_text().splitlines()[-15:])
             raise RuntimeError(f"Spark does not start: {error}{tail}") from error
+
+
+def require_session(spark: object) -> None:
+    """Check that something is a session, of Spark Connect too.
+
+    Raises:
+        TypeError: If it is not.
+    """
+    # Columns and data frames have attributes of any name.
+    if not hasattr(type(spark), "addArtifacts"):
+        raise TypeError(f"spark: expected a SparkSession, got {type(spark).__name__}")
+
+
+def runs_here(spark: SparkSession) -> bool:
+    """Whether workers run beside this process. The server of Spark Connect may be anywhere."""
+    classic = isinstance(spark, SparkSession)
+    return classic and _LOCAL_MASTER.fullmatch(str(spark.conf.get("spark.master", ""))) is not None
+
+
+def use_this_python() -> None:
+    """Have the workers of a local session run this Python, unless `PYSPARK_PYTHON` names another.
+
+    Spark takes the first `python3` of the path, which is another one where the environment of this
+    process is not activated. Called on the driver whenever Spark takes a function of colkern.
+    """
+    session = SparkSession.getActiveSession()
+    if session is not None and "PYSPARK_PYTHON" not in os.environ and runs_here(session):
+        session.sparkContext.pythonExec = sys.executable
 
 
 @contextlib.contextmanager

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -330,3 +333,34 @@ def test_far_years_and_not_a_time(write: Write, documents: Documents) -> None:
             "soon": "1970-01-01T00:00:00+00:00",
         }
     ]
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_rows_are_shown_before_the_last_ones_have_come(options: list[str]) -> None:
+    """Of a pipe that stays open, so that `-n` may be any number."""
+    batches = [pa.record_batch({"id": range(k, k + 2_500)}) for k in (0, 2_500)]
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, batches[0].schema) as writer:
+        writer.write_batch(batches[0])
+        first = sink.getvalue()
+        writer.write_batch(batches[1])
+    command = [sys.executable, "-m", "colkern", "head", "-n", "5000", *options, "-"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as head:
+        assert head.stdin is not None
+        assert head.stdout is not None
+        head.stdin.write(first)
+        head.stdin.flush()
+        shown = b""
+        while b"1999" not in shown:
+            line = head.stdout.readline()
+            assert line
+            shown += line
+        head.stdin.write(sink.getvalue()[len(first) :])
+        head.stdin.close()
+        shown += head.stdout.read()
+    assert [int(n) for n in re.findall(rb"\d+", shown.replace(b"int64", b""))] == list(range(5_000))
+
+
+def test_small_batches_stand_in_one_table(write: Write, run: Run) -> None:
+    path = write("t.arrow", pa.table({"id": range(50)}), rows=3)
+    assert run("head", "-n", 40, path)[1].count("int64") == 1

@@ -119,7 +119,7 @@ def test_a_bad_file_does_not_hide_the_others(
     status, out, err = run("info", good, bad)
     assert status == 1
     assert str(good) in out
-    assert err.startswith(f"colkern: {bad}, message 0 at byte 0")
+    assert err.startswith(f"colkern: {bad}: neither an Arrow file nor a stream")
     assert err.count("\n") == 1
 
 
@@ -129,7 +129,8 @@ def test_parquet_is_named_as_such_with_the_file(run: Run, tmp_path: Path) -> Non
     assert run("info", path) == (
         1,
         "",
-        f"colkern: {path}: Parquet data, not an Arrow IPC file or stream\n",
+        f"colkern: {path}: Parquet data, not an Arrow IPC file or stream: "
+        "`colkern convert` makes an Arrow file of it\n",
     )
 
 
@@ -195,3 +196,30 @@ def test_without_a_file_the_machine(documents: Documents) -> None:
     keys = {"versions", "processor", "cores", "memory_bytes", "system", "cuda", "cache"}
     assert machine.keys() == keys
     assert "numba" in machine["versions"]
+
+
+@pytest.mark.parametrize("command", ["info", "head", "schema", "validate", "serve"])
+def test_names_that_are_no_files(command: str, run: Run) -> None:
+    assert run(command, "")[::2] == (2, "colkern: the name of a file is empty\n")
+    status, _, error = run(command, "s3://bucket/orders.arrow")
+    assert status == 2
+    assert error.startswith(
+        "colkern: s3://bucket/orders.arrow: a URL, where a local file is expected"
+    )
+
+
+def test_targets_that_are_no_files(write: Write, run: Run) -> None:
+    path = write("t.arrow", pa.table({"id": [1]}))
+    assert run("convert", path, "s3://bucket/orders.arrow")[0] == 2
+    assert run("convert", "", path)[::2] == (2, "colkern: the name of a file is empty\n")
+
+
+@pytest.mark.parametrize(
+    ("device", "message"),
+    [
+        ("/dev/null", "the source is empty: there is no schema"),
+        ("/dev/zero", "the source starts with the mark of a stream's end: there is no schema"),
+    ],
+)
+def test_character_devices(device: str, message: str, run: Run) -> None:
+    assert run("info", device) == (1, "", f"colkern: {device}: {message}\n")

@@ -184,7 +184,7 @@ def test_bad_data_names_the_file(arrow_path: Path, json_path: Path, capsys: Outp
     assert integration("--mode", "json-to-arrow", "--json", arrow_path) == BAD_DATA
     assert capsys.readouterr().err.startswith(f"colkern: {arrow_path}: not a JSON file")
     assert integration("--mode", "file-to-stream", "--arrow", json_path) == BAD_DATA
-    assert capsys.readouterr().err.startswith(f"colkern: {json_path}: not an Arrow file")
+    assert capsys.readouterr().err.startswith(f"colkern: {json_path}: neither an Arrow file")
     assert integration("--mode", "validate", "--json", "no", "--arrow", arrow_path) == BAD_DATA
     assert capsys.readouterr().err == "colkern: no: No such file or directory\n"
 

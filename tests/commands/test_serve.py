@@ -111,7 +111,7 @@ def test_a_line_on_a_terminal_says_what_is_under_way(write: Write) -> None:
     [
         (["-"], 2, "standard input can be read once only, so it is not served"),
         (["{t}", "{below}"], 2, "{below} and {t} have the same name; serve them apart"),
-        (["{bad}"], 1, "{bad}, message 0 at byte 0: neither an Arrow file nor a stream"),
+        (["{bad}"], 1, "{bad}: neither an Arrow file nor a stream"),
         (["{missing}"], 1, "{missing}: No such file or directory"),
         (["{t}", "--uri", "tcp://0.0.0.0:0"], 2, "uri: other machines reach '0.0.0.0'"),
         (["{t}", "--remote"], 2, "token: a service for other machines needs one"),

@@ -297,6 +297,20 @@ def test_no_directory_says_which_were_tried(places: Path, monkeypatch: pytest.Mo
     assert str(places / "tmp") in str(caught.value)
 
 
+def test_a_directory_that_is_not_used_is_said_once_and_why(
+    places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("colkern.cache._SAID", set())
+    chosen = places / "chosen"
+    chosen.mkdir()
+    chosen.chmod(0o777)
+    monkeypatch.setenv("COLKERN_CACHE_DIR", str(chosen))
+    expected = r"chosen: writable by others.*; files are kept in"
+    with pytest.warns(RuntimeWarning, match=expected) as said:
+        assert [cache_dir(name).name for name in ("kernels", "java", "kernels")]
+    assert len(said) == 1
+
+
 def test_arrays_are_written_by_what_was_loaded(here: Path) -> None:
     def fill(out: Any) -> None:
         for i in range(len(out)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -34,9 +36,21 @@ class Stream:
     def __exit__(self, *_: object) -> None:
         CURRENT.pop()
 
+    @classmethod
+    def from_external(cls, foreign: Any) -> Stream:
+        version, handle = foreign.__cuda_stream__()
+        assert (version, type(handle)) == (0, int)
+        made = cls(handle)
+        # As CuPy 14 does, which does not destroy such a stream.
+        made.foreign = foreign  # type: ignore[attr-defined]
+        return made
 
-class ExternalStream(Stream):
-    pass
+
+class ExternalStream:
+    """As CuPy 13's: its only way to other streams, and no `Stream`."""
+
+    def __init__(self, ptr: int) -> None:
+        self.ptr = ptr
 
 
 class CUDARuntimeError(RuntimeError):
@@ -106,11 +120,61 @@ def test_the_default_stream_of_a_thread_is_no_other_threads(
     assert library.current_state() is None
 
 
+class CudaCore:
+    """A stream of cuda.core, and of whoever has the protocol of streams."""
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, 72
+
+
+class Torch:
+    """A stream of PyTorch before it had the protocol."""
+
+    cuda_stream = 72
+
+
+class Numba:
+    """A stream of the compiler before it had the protocol."""
+
+    def __int__(self) -> int:
+        return 72
+
+
+STREAMS = [CudaCore(), Torch(), Numba(), 72, np.uint64(72)]
+
+
 def test_streams_of_cupy_are_taken_as_they_are(library: Any) -> None:
-    # ExternalStream is deprecated in CuPy 14.
     stream = Stream(71)
     assert library.on_stream(stream) is stream
-    assert isinstance(library.on_stream(np.uint64(72)), ExternalStream)
+
+
+@pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: type(stream).__name__)
+def test_streams_of_other_libraries(stream: Any, library: Any, cuda: SimpleNamespace) -> None:
+    """ExternalStream is deprecated in CuPy 14, and the only way in CuPy 13."""
+    with library.on_stream(stream) as made:
+        assert CURRENT == [72]
+    assert type(made) is Stream
+    cuda.Stream = type("Stream", (), {})
+    older = library.on_stream(stream)
+    assert (type(older), older.ptr) == (ExternalStream, 72)
+
+
+def test_a_stream_lives_as_long_as_its_stand_in(library: Any) -> None:
+    stream = CudaCore()
+    kept = weakref.ref(stream)
+    made = library.on_stream(stream)
+    del stream
+    gc.collect()
+    assert kept() is not None
+    del made
+    gc.collect()
+    assert kept() is None
+
+
+@pytest.mark.parametrize("stream", ["72", object(), 7.5j])
+def test_what_is_no_stream_is_refused(stream: Any, library: Any) -> None:
+    with pytest.raises(TypeError, match="stream: expected one of CuPy, PyTorch"):
+        library.on_stream(stream)
 
 
 @pytest.mark.parametrize(("status", "expected"), [(2, MemoryError), (700, CUDARuntimeError)])

@@ -23,6 +23,12 @@ def test_simulated_writing(simulated: dict[str, list[str]]) -> None:
     assert simulated["writing"] == []
 
 
+def test_arithmetic_of_the_array_library_is_on_the_device_of_its_arrays(
+    simulated: dict[str, list[str]],
+) -> None:
+    assert simulated["arithmetic off the device"] == []
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("what", device.OPERATIONS)
 def test_operation_on_a_gpu(what: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from colkern.arrays import Array
-from colkern.cuda import adapter, memory, stand_in, target
+from colkern.cuda import adapter, count_transfers, memory, stand_in, target
 from colkern.cuda.target import CudaTarget, Schedule
 from colkern.kernels import KERNELS, bitmaps, lz4, runs, selection
 from colkern.layouts import Role
@@ -191,3 +192,39 @@ def test_misaligned_items_are_copied_on_their_device() -> None:
     buffer = on_device(DeviceArray(whole[first : first + 16], log))
     assert buffer.view(np.dtype("<i8")).tobytes() == whole[first : first + 16].tobytes()
     assert log == ["its device", "copied"]
+
+
+# Launches
+
+
+def test_a_small_grid_is_no_reason_to_warn() -> None:
+    """numba-cuda warns of fewer than 128 blocks; of a user's own kernels it still does."""
+    module = adapter.compiler()
+    launched = []
+
+    def body(count: Any) -> None:
+        pass
+
+    kernel = module.jit(body)
+    kernel.call = lambda args, configuration: launched.append((configuration.griddim, args))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            adapter.launch(kernel, 3, 32, None, (1,))
+    assert launched == [((3, 1, 1), (1,))] * 2
+    with pytest.warns(Warning, match="low occupancy"):
+        kernel[4, 32]
+
+
+# What crosses the bus
+
+
+def test_the_few_numbers_that_operations_fetch_or_send_are_counted() -> None:
+    with stand_in.installed(), count_transfers() as counted:
+        made = CudaTarget(Device("cuda"))
+        array = made.table([1, 2, 3], np.int64)
+        assert (counted.copies_to_device, counted.bytes_to_device) == (1, 24)
+        assert made.item(array, 1) == 2
+        assert (counted.copies_to_host, counted.bytes_to_host) == (1, 8)
+        assert made.total(array) == 6
+        assert (counted.copies_to_host, counted.bytes_to_host) == (3, 24)

@@ -120,13 +120,15 @@ def test_asynchronous_iterable_is_a_source() -> None:
     run(work())
 
 
-def test_reader_that_is_closed_has_no_more_batches() -> None:
+def test_reader_that_is_closed_says_so() -> None:
     async def work() -> None:
         async with await serve_async([batch(0)], "unix:") as server:
             async with await connect_async(server.uri) as reader:
                 pass
-            assert [each async for each in reader] == []
-            assert await reader.read_all() == []
+            with pytest.raises(ValueError, match="the reader is closed"):
+                await anext(reader)
+            with pytest.raises(ValueError, match="the reader is closed"):
+                await reader.read_all()
             await reader.close()
 
     run(work())

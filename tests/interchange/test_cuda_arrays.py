@@ -133,3 +133,22 @@ def test_no_cuda_device() -> None:
         pytest.skip("there is one")
     with pytest.raises(DeviceUnavailableError, match="CUDA"):
         ck.array(Foreign(StandIn(), [1]))
+
+
+def test_the_device_has_done_its_work_when_the_owner_is_let_go_of(
+    device: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel that reads the memory may still run when the last array over it is dropped."""
+    used: list[int] = []
+    monkeypatch.setattr(
+        device.sharing, "finish_device", lambda ordinal: used.append(device.used_bytes)
+    )
+    array = ck.array(Foreign(device, [1, 2]))
+    part = array.slice(1)
+    del array
+    gc.collect()
+    assert used == []
+    del part
+    gc.collect()
+    assert used == [16]
+    assert device.used_bytes == 0

@@ -480,3 +480,25 @@ def test_capsules_of_the_wrong_kind(producer: Any, c: Any) -> None:
     ours = ck.array([1]).__arrow_c_device_array__()
     with pytest.raises(TypeError, match="capsule named 'arrow_array'"):
         import_array(c.Exporter(*ours))
+
+
+def test_the_device_has_done_its_work_when_a_structure_is_released(
+    device: StandIn, producer: Any, place: Place, c: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel that reads the memory may still run when the last array over it is dropped."""
+    released: list[int] = []
+    monkeypatch.setattr(
+        device.sharing,
+        "finish_device",
+        lambda ordinal: released.append(producer.released[c.Array]),
+    )
+    struct = producer.device_array(producer.array(3, [None, place(THREE)]), CUDA)
+    array = import_array(producer.device_exporter(producer.schema(), struct))
+    part = array.slice(1)
+    del array
+    gc.collect()
+    assert released == []
+    del part
+    gc.collect()
+    assert released == [0]
+    assert producer.released[c.Array] == 1

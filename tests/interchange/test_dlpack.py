@@ -246,3 +246,29 @@ def test_the_structure_of_a_versioned_tensor() -> None:
     assert (code, bits) == (0, 16)
     shape = ctypes.c_uint64.from_address(at + 56).value
     assert ctypes.c_int64.from_address(shape).value == 2
+
+
+@pytest.mark.parametrize("given", ["1", 1, (1,), (1, "0"), [1, 0]])
+@pytest.mark.parametrize("name", ["max_version", "dl_device"])
+def test_versions_and_devices_are_pairs_of_numbers(name: str, given: Any) -> None:
+    for source in (ck.array([1, 2]), ck.array([1, 2]).buffers[1]):
+        with pytest.raises(TypeError, match=f"^{name}: expected two numbers, such as .1, 0., got"):
+            source.__dlpack__(**{name: given})
+
+
+def test_the_device_has_done_its_work_when_a_tensor_is_let_go_of(
+    device: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = np.arange(3)
+    owner = weakref.ref(numbers)
+    alive: list[bool] = []
+    monkeypatch.setattr(
+        device.sharing, "finish_device", lambda ordinal: alive.append(owner() is not None)
+    )
+    array = ck.from_dlpack(OnDevice(numbers, 2))
+    del numbers
+    gc.collect()
+    assert (owner() is not None, alive) == (True, [])
+    del array
+    gc.collect()
+    assert (owner() is None, alive) == (True, [True])

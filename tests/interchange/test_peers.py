@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import io
+from collections.abc import Callable
 from typing import Any
 
 import arro3.core
 import duckdb
 import nanoarrow as na
+import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
+import colkern as ck
 from colkern import RecordBatch, RecordBatchStream
 from colkern.interchange import import_array, import_batch, import_schema, import_stream
 
@@ -135,3 +140,92 @@ def test_arro3_goes_both_ways() -> None:
     assert rows_of(import_stream(there)) == ROWS + ROWS[1:]
     array = arro3.core.Array.from_arrow(ours()["structs"].slice(1))
     assert pa.array(import_array(array)).to_pylist() == COLUMNS["structs"].to_pylist()[1:]
+
+
+# What a new user writes with a batch or a reader: the right table, or an error that says what to write.
+
+TABLE = ck.record_batch({"a": [1, None, 3], "b": ["x", "y", None]})
+TABLE_ROWS = TABLE.to_pylist()
+
+
+def written(write: Callable[..., None]) -> bytes:
+    sink = io.BytesIO()
+    write(sink, [TABLE, TABLE.slice(1)])
+    return sink.getvalue()
+
+
+TABLES: dict[str, tuple[Callable[[], Any], list[dict[str, Any]]]] = {
+    "batch": (lambda: TABLE, TABLE_ROWS),
+    "slice": (lambda: TABLE.slice(1), TABLE_ROWS[1:]),
+    "file": (lambda: ck.ipc.open(written(ck.ipc.write_file)), TABLE_ROWS + TABLE_ROWS[1:]),
+    "stream": (lambda: ck.ipc.open(written(ck.ipc.write_stream)), TABLE_ROWS + TABLE_ROWS[1:]),
+    "batches": (
+        lambda: RecordBatchStream(TABLE.schema, [TABLE, TABLE.slice(1)]),
+        TABLE_ROWS + TABLE_ROWS[1:],
+    ),
+    "structs": (lambda: ck.array(TABLE_ROWS), TABLE_ROWS),
+}
+
+
+def by_duckdb(data: Any) -> list[dict[str, Any]]:
+    return duckdb.sql("select * from data").to_arrow_table().to_pylist()
+
+
+CALLS: dict[str, Callable[[Any], list[dict[str, Any]]]] = {
+    "polars.DataFrame": lambda table: pl.DataFrame(table).to_dicts(),
+    # polars makes a column of structs of what is not pyarrow's.
+    "polars.from_arrow": lambda table: pl.from_arrow(table).to_list(),
+    "pyarrow.table": lambda table: pa.table(table).to_pylist(),
+    "pyarrow.chunked_array": lambda table: pa.chunked_array(table).to_pylist(),
+    "pandas.DataFrame.from_arrow": lambda table: (
+        pd.DataFrame.from_arrow(table)
+        .astype(object)
+        .replace({float("nan"): None})
+        .to_dict("records")
+    ),
+    "duckdb.sql": by_duckdb,
+    "nanoarrow.Array": lambda table: na.Array(table).to_pylist(),
+    "nanoarrow.ArrayStream": lambda table: na.ArrayStream(table).read_all().to_pylist(),
+    "arro3.core.Table": lambda table: pa.table(arro3.core.Table(table)).to_pylist(),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("call", CALLS)
+def test_the_obvious_call_gives_the_table(call: str, kind: str) -> None:
+    make, rows = TABLES[kind]
+    assert CALLS[call](make()) == rows
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TABLES if kind != "structs"])
+def test_a_table_is_a_stream_of_its_batches(kind: str) -> None:
+    make, rows = TABLES[kind]
+    assert pa.RecordBatchReader.from_stream(make()).read_all().to_pylist() == rows
+    assert [row for batch in import_stream(make()) for row in batch.to_pylist()] == rows
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TABLES if kind != "structs"])
+@pytest.mark.parametrize("call", [pd.DataFrame, np.asarray])
+def test_what_knows_no_arrow_is_told_what_does(call: Callable[[Any], Any], kind: str) -> None:
+    make, _ = TABLES[kind]
+    with pytest.raises(
+        TypeError, match=r"is a table, not one array.*pandas\.DataFrame\.from_arrow"
+    ):
+        call(make())
+
+
+@pytest.mark.parametrize(
+    "call", [pl.DataFrame, pa.table, pd.DataFrame.from_arrow, pa.RecordBatchReader.from_stream]
+)
+def test_an_array_of_numbers_is_no_table(call: Callable[[Any], Any]) -> None:
+    with pytest.raises((TypeError, ValueError, pl.exceptions.SchemaError), match=r"truct|stream"):
+        call(ck.array([1, 2]))
+
+
+def test_a_reader_of_a_file_has_positions_and_slices() -> None:
+    reader = ck.ipc.open(written(ck.ipc.write_file))
+    assert len(reader) == 2
+    assert reader[0] == reader[-2] == TABLE
+    assert reader[1:] == [TABLE.slice(1)]
+    assert TABLE in reader
+    assert list(reversed(reader)) == [TABLE.slice(1), TABLE]

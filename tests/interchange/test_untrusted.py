@@ -204,3 +204,58 @@ def test_capsules_of_the_wrong_kind(producer: Any, c: Any, swapped: bool) -> Non
     pair = (array, schema) if swapped else (schema, schema)
     with pytest.raises(TypeError, match="capsule named"):
         import_array(c.Exporter(*pair))
+
+
+def imported(producer: Any, schema: Any, array: Any, stated: int) -> Any:
+    array.null_count = stated
+    return import_array(producer.exporter(schema, array))
+
+
+@pytest.mark.parametrize(("stated", "bits", "nulls"), [(0, 5, 1), (1, 7, 0), (3, 5, 1)])
+def test_full_validation_counts_the_bits(producer: Any, stated: int, bits: int, nulls: int) -> None:
+    made = producer.array(3, [bytes([bits]), bytes(24)])
+    array = imported(producer, producer.schema(), made, stated)
+    with pytest.raises(InvalidArrowError, match=f"null count {stated}, the bitmap has {nulls}"):
+        array.validate(full=True)
+
+
+def of_type_null(producer: Any) -> tuple[Any, Any]:
+    return producer.schema(b"n"), producer.array(3, [])
+
+
+def of_a_union(producer: Any) -> tuple[Any, Any]:
+    child = numbers(producer)
+    schema = producer.schema(b"+us:0", children=[producer.schema(name=b"n")])
+    return schema, producer.array(3, [bytes(3)], children=[child])
+
+
+def of_runs(producer: Any) -> tuple[Any, Any]:
+    fields = [producer.schema(b"i", b"run_ends", 0), producer.schema(b"l", b"values")]
+    children = [producer.array(1, [None, b"\x03\0\0\0"]), producer.array(1, [None, bytes(8)])]
+    return producer.schema(b"+r", children=fields), producer.array(3, [], children=children)
+
+
+@pytest.mark.parametrize(
+    ("make", "layout", "right"),
+    [(of_type_null, "null", 3), (of_a_union, "sparse union", 0), (of_runs, "run-end encoded", 0)],
+)
+@pytest.mark.parametrize("stated", [-1, 0, 1, 3])
+def test_full_validation_finds_a_null_count_where_there_is_no_bitmap(
+    producer: Any, make: Any, layout: str, right: int, stated: int
+) -> None:
+    """Arrays of type null have no other slots; unions and runs no nulls of their own."""
+    array = imported(producer, *make(producer), stated)
+    assert array.null_count == right
+    if stated in (-1, right):
+        array.validate(full=True)
+        return
+    with pytest.raises(InvalidArrowError, match=f"null count {stated}, the {layout} layout"):
+        array.validate(full=True)
+
+
+@pytest.mark.parametrize("stated", [-1, 0, 1])
+def test_rows_of_a_batch_are_not_null_whatever_is_stated(producer: Any, stated: int) -> None:
+    array = producer.array(3, [b"\x05"], stated, children=[numbers(producer)])
+    schema = producer.schema(b"+s", children=[producer.schema(name=b"n")])
+    with pytest.raises(InvalidArrowError, match="1 rows of a record batch are null"):
+        import_batch(producer.exporter(schema, array))

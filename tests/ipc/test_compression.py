@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 
+import pyarrow as pa
 import pytest
 from ipc.handmade import Batch, WireField, int_type, schema_message
 
@@ -108,3 +109,31 @@ def test_the_limit_is_for_all_buffers_of_a_batch() -> None:
 def test_unknown_codecs_are_unsupported() -> None:
     with pytest.raises(UnsupportedError, match="codec number 2"):
         read(DATA, 2)
+
+
+HALF = len(DATA) // 2
+SKIPPABLE = struct.pack("<II", 0x184D2A50, 4) + b"skip"
+COMPRESS = {"lz4": (LZ4, lz4_frame), "zstd": (ZSTD, zstd_frame)}
+
+
+@pytest.mark.parametrize("behind", [b"", bytes(8), b"garbage!", SKIPPABLE, "empty", "half"])
+@pytest.mark.parametrize("before", [b"", SKIPPABLE])
+@pytest.mark.parametrize("codec", COMPRESS)
+def test_what_is_one_buffer_is_what_arrow_says(
+    codec: str, before: bytes, behind: bytes | str
+) -> None:
+    # The format does not say whether several frames may stand behind one size; Arrow C++ lets Zstandard
+    # have several, LZ4 one, and nothing else behind them.
+    number, compress = COMPRESS[codec]
+    first, last = (DATA[:HALF], DATA[HALF:]) if behind == "half" else (DATA, b"")
+    tail = behind if isinstance(behind, bytes) else compress(last)
+    buffer = stated(len(DATA), before + compress(first) + tail)
+    batch = Batch(len(DATA), [(len(DATA), 0)], [b"", buffer], codec=number)
+    data = schema_message([INT8]) + batch.message()
+    try:
+        (theirs,) = pa.ipc.open_stream(data)
+    except OSError:
+        with pytest.raises(InvalidArrowError, match="frame"):
+            read(buffer, number)
+    else:
+        assert read(buffer, number) == theirs.column(0).buffers()[1].to_pybytes() == DATA

@@ -126,12 +126,13 @@ def test_dictionaries_of_unwanted_columns_stay_away(device: stand_in.StandIn) ->
         assert counted.bytes_to_device == 3 * 64
 
 
-def test_a_validity_bitmap_of_no_nulls_is_not_copied(device: stand_in.StandIn) -> None:
+def test_a_validity_bitmap_of_no_nulls_is_copied_for_validation(device: stand_in.StandIn) -> None:
     batch = Batch(8, [(8, 0)], [b"\xff", bytes(range(8))])
     with count_transfers() as counted:
         (found,) = ck.ipc.open(schema_message([INT8]) + batch.message(), device="cuda")
-    assert counted.bytes_to_device == 64
+    assert counted.bytes_to_device == 2 * 64
     assert ck.to_host(found.column(0)).to_pylist() == list(range(8))
+    found.validate(full=True)
 
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import socket
+import subprocess
+import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -232,3 +236,143 @@ def test_columns_are_loaded_from_many_threads() -> None:
             columns = [pool.submit(b.column, c) for b in batches for c in range(20)]
         expected = words.to_pylist()
         assert all(column.result().to_pylist() == expected for column in columns)
+
+
+@pytest.mark.parametrize("fmt", ["stream", "file"])
+def test_a_reader_that_is_closed_says_so(fmt: str) -> None:
+    data = data_of(fmt, DICTIONARY_BATCHES)
+    with colkern.ipc.open(data) as reader:
+        kept = next(iter(reader))
+    with pytest.raises(ValueError, match="the reader is closed"):
+        list(reader)
+    with pytest.raises(ValueError, match="the reader is closed"):
+        list(reader.summaries())
+    with pytest.raises(ValueError, match="the reader is closed"):
+        pa.table(reader)
+    if isinstance(reader, colkern.ipc.FileReader):
+        for ask in (lambda: reader.get_batch(0), lambda: reader[0], lambda: reader[:1]):
+            with pytest.raises(ValueError, match="the reader is closed"):
+                ask()
+        assert len(reader) == 2
+    # What was read stays good, columns and dictionaries that nobody has asked for yet too.
+    assert kept.to_pydict() == DICTIONARY_BATCHES[0].to_pydict()
+    assert reader.schema.names == ["w"]
+    reader.close()
+
+
+def test_a_stream_that_was_read_to_its_end_has_ended() -> None:
+    with colkern.ipc.open(data_of("stream")) as reader:
+        assert len(list(reader)) == 3
+    assert list(reader) == []
+
+
+DICTIONARY_BATCHES = [
+    pa.record_batch({"w": pa.array(["u", "v", "u"]).dictionary_encode()}),
+    pa.record_batch({"w": pa.array(["u", "v", "v"]).dictionary_encode()}),
+]
+
+TRUNCATED = """
+import sys
+import colkern.ipc
+
+path, fmt, taken = sys.argv[1:]
+reader = colkern.ipc.open(path, memory_map=False)
+batches = iter(reader)
+kept = [next(batches).columns[0].to_pylist() for _ in range(int(taken))]
+with open(path, "r+b") as file:
+    file.truncate(1_000)
+try:
+    kept += [batch.columns[0].to_pylist() for batch in batches]
+except colkern.InvalidArrowError as error:
+    print(error)
+assert all(values == list(range(100_000)) for values in kept), kept
+print(len(kept))
+"""
+
+
+@pytest.mark.parametrize("taken", [0, 1])
+@pytest.mark.parametrize("fmt", ["stream", "file"])
+def test_a_file_that_is_cut_short_while_it_is_read(fmt: str, taken: int, tmp_path: Path) -> None:
+    """Without a mapping: what was read is good, what is missing an error; a mapping ends the process."""
+    path = tmp_path / "data"
+    path.write_bytes(data_of(fmt, [pa.record_batch({"n": pa.array(range(100_000))})] * 3))
+    done = subprocess.run(
+        [sys.executable, "-c", TRUNCATED, str(path), fmt, str(taken)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    message, count = done.stdout.splitlines()
+    assert "it shrank while it was read" in message
+    assert int(count) == taken
+
+
+@pytest.mark.parametrize(
+    "opened", [colkern.ipc.open, colkern.ipc.open_file, colkern.ipc.open_stream]
+)
+def test_without_a_mapping_the_same_is_read(opened: Any, tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(data_of("stream" if opened is colkern.ipc.open_stream else "file"))
+    mappings = Path("/proc/self/maps")
+    for memory_map in (True, False):
+        with opened(path, memory_map=memory_map) as reader:
+            assert [batch.to_pydict() for batch in reader] == VALUES
+            assert (str(path) in mappings.read_text()) == memory_map
+
+
+def test_tensors_without_a_mapping(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    numbers = np.arange(6.0).reshape(2, 3)
+    colkern.ipc.write_tensor(numbers, path)
+    for memory_map in (True, False):
+        tensor = colkern.ipc.read_tensor(path, memory_map=memory_map)
+        (again,) = colkern.ipc.read_tensors(path, memory_map=memory_map)
+        assert np.array_equal(tensor, numbers)
+        assert np.array_equal(again, numbers)
+        assert (str(path) in Path("/proc/self/maps").read_text()) == memory_map
+        del tensor, again
+
+
+def test_a_file_object_is_read_where_it_stood_though_it_is_moved_or_closed(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(b"header" + data_of("file"))
+    with path.open("rb") as file:
+        file.seek(6)
+        reader = colkern.ipc.open(file)
+        file.seek(3)
+        assert reader.get_batch(2).to_pydict() == VALUES[2]
+    assert [batch.to_pydict() for batch in reader] == VALUES
+
+
+def test_a_file_object_that_reads_something_else_is_asked(tmp_path: Path) -> None:
+    """The descriptor of a file object may be that of other bytes: those of a compressed file."""
+    path = tmp_path / "data.gz"
+    path.write_bytes(gzip.compress(data_of("file")))
+    with gzip.open(path) as file:
+        assert [batch.to_pydict() for batch in colkern.ipc.open(file)] == VALUES
+    with tempfile.TemporaryFile() as file:
+        file.write(data_of("file"))
+        file.seek(0)
+        assert [batch.to_pydict() for batch in colkern.ipc.open(file)] == VALUES
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "message"),
+    [
+        ("readinto", "text", "returned str, not how many bytes"),
+        ("readinto", -1, "asked for 8 bytes, it gave -1"),
+        ("readinto", 9, "asked for 8 bytes, it gave 9"),
+        ("recv_into", b"", "returned bytes, not how many bytes"),
+        ("read", "text", "text mode"),
+        ("read", 3, "returned int, not bytes"),
+        ("read", [1], "returned list, not bytes"),
+        ("recv", bytes(9), "asked for 8 bytes, it gave 9"),
+    ],
+)
+def test_a_source_that_gives_something_else_than_bytes(
+    method: str, given: Any, message: str
+) -> None:
+    source = type("Source", (), {method: lambda self, wanted: given})()
+    with pytest.raises((TypeError, ValueError), match=f"^source: .*({message})"):
+        colkern.ipc.open(source)

@@ -359,3 +359,32 @@ def test_chunks_stay_as_they_are_only_until_the_next_one_is_asked_for() -> None:
     assert b"".join(taken) == b"".join(expected)
     # Small ones are handed on together.
     assert [len(data) for data in taken] == [3, 100_000, 65_003, 4_000]
+
+
+def test_a_sink_that_returns_text() -> None:
+    class Answers:
+        def write(self, chunk: Any) -> str:
+            return "written"
+
+    with pytest.raises(
+        TypeError, match=r"^sink: its write returned str, not how many bytes it took"
+    ):
+        colkern.ipc.write_stream(Answers(), BATCH)
+
+
+def test_a_sink_in_text_mode(tmp_path: Path) -> None:
+    with (tmp_path / "a.arrow").open("w") as sink:
+        for text in (sink, io.StringIO()):
+            with pytest.raises(TypeError, match=r"^sink: a file object in text mode"):
+                colkern.ipc.write_file(text, BATCH)
+
+
+def test_a_dict_of_columns_is_a_batch() -> None:
+    data = {"a": [1, None], "b": colkern.array(["x", "y"])}
+    for write in (colkern.ipc.write_file, colkern.ipc.write_stream):
+        sink = io.BytesIO()
+        write(sink, data)
+        (batch,) = colkern.ipc.open(sink.getvalue())
+        assert batch.to_pydict() == {"a": [1, None], "b": ["x", "y"]}
+    with pytest.raises(TypeError, match="data: expected record batches, a dict of columns"):
+        colkern.ipc.write_file(io.BytesIO(), "text")

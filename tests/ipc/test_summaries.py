@@ -159,7 +159,7 @@ LZ4 = 0
     ("batch", "message"),
     [
         (Batch(1, [(1, 2)], [b"", bytes(4)]), "column 'n': node with 2 nulls in 1 slots"),
-        (Batch(1, [(1, -1)], [b"", bytes(4)]), "column 'n': node with -1 nulls in 1 slots"),
+        (Batch(1, [(1, -2)], [b"", bytes(4)]), "column 'n': node with -2 nulls in 1 slots"),
         (Batch(2, [(1, 0)], [b"", bytes(4)]), "column 'n': 1 values in 2 rows"),
         (Batch(1, [(1, 0)], [b"", bytes(4)], places=[(0, 0), (0, 99)]), "buffer of 99 bytes at 0"),
         (Batch(1, [(1, 0)], [b"", bytes(4)], places=[(0, 0), (-8, 4)]), "buffer of 4 bytes at -8"),

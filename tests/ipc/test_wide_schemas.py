@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 from typing import Any
 
@@ -11,6 +12,7 @@ from arrow_oracle import field_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+import colkern
 import colkern.ipc
 from colkern import ColkernError, Field
 from colkern.ipc.reading import flat_fields, schemas
@@ -116,3 +118,28 @@ def test_wide_batches_are_read_as_pyarrow_does() -> None:
     assert ours.to_pydict() == batch.to_pydict()
     for column in ours.columns:
         column._check_shape()
+
+
+@given(st.lists(FIELDS, max_size=12), st.sampled_from(["stream", "file"]))
+def test_pyarrow_reads_the_fields_that_are_written(fields: list[pa.Field], fmt: str) -> None:
+    # Tables that are equal, such as types, stand in the metadata once.
+    sink = io.BytesIO()
+    schema = colkern.Schema([field_of(field) for field in fields], {b"of": b"schema"})
+    write = {"stream": colkern.ipc.new_stream, "file": colkern.ipc.new_file}[fmt]
+    with write(sink, schema):
+        pass
+    read = {"stream": pa.ipc.open_stream, "file": pa.ipc.open_file}[fmt]
+    expected = pa.schema(fields, {"of": "schema"})
+    assert read(sink.getvalue()).schema.equals(expected, check_metadata=True)
+    assert colkern.ipc.open(sink.getvalue()).schema == schema
+
+
+def test_the_fields_of_a_wide_schema_take_little_metadata() -> None:
+    fields = [pa.field(f"f{i}", KINDS[i % 10]) for i in range(1000)]
+    sink = io.BytesIO()
+    colkern.ipc.new_stream(sink, colkern.Schema([field_of(field) for field in fields])).close()
+    assert len(sink.getvalue()) < len(stream(fields))
+    nanoarrow, polars = map(pytest.importorskip, ("nanoarrow", "polars"))
+    theirs = nanoarrow.ArrayStream.from_readable(io.BytesIO(sink.getvalue())).schema
+    assert theirs.n_fields == 1000
+    assert polars.read_ipc_stream(sink.getvalue()).columns == [field.name for field in fields]

@@ -568,6 +568,58 @@ def what_cannot_be_done_on_a_device_is_said() -> None:
     raised(ValueError, "y: 1 values, but x has 2", "", lambda: summed(numbers, column([1])))
 
 
+BYTES = [b"", b"abcab", b"  12 ", b"aXa", b"\xffa\x00", b"bbb"]
+
+
+@ck.udf
+def by_a_byte(s, n):
+    return s.find(97), s.rfind(n), s.count(n), s.find(n, 1), n in s
+
+
+@ck.udf
+def stripped_of(s, t):
+    return s.strip(t), s.lstrip(t), s.rstrip(t), s.strip(None), s.strip(b"ab "), s.strip(b"")
+
+
+def bytes_are_searched_and_stripped_as_those_of_python() -> None:
+    strings, numbers = ck.array(BYTES), [97, 98, 32, 88, 255, 0]
+    rows = [tuple(row.values()) for row in on_device(by_a_byte, strings, ck.array(numbers))]
+    assert rows == by_rows(by_a_byte, BYTES, numbers)
+    others = [b"a", b"ba", b" ", b"", b"\xff\x00", b"b"]
+    rows = [tuple(row.values()) for row in on_device(stripped_of, strings, ck.array(others))]
+    assert rows == by_rows(stripped_of, BYTES, others)
+
+
+@ck.udf
+def contained(s, n):
+    return n in s
+
+
+@ck.udf
+def found_at(s, n):
+    return s.find(n)
+
+
+@ck.udf
+def read_number(s, n):
+    return int(s) + n
+
+
+def bytes_that_are_none_and_numbers_that_are_too_large_raise_as_on_the_host() -> None:
+    refused = [
+        (contained, ("a", 300), ValueError, "byte must be in range(0, 256)"),
+        (contained, ("a", -1), ValueError, "byte must be in range(0, 256)"),
+        (found_at, ("a", 256), ValueError, "byte must be in range(0, 256)"),
+        (read_number, ("9" * 30, 0), OverflowError, "the integer does not fit 64 bits"),
+        (read_number, ("-9223372036854775809", 0), OverflowError, "the integer does not fit 64"),
+        (read_number, ("9" * 30 + "x", 0), ValueError, "the byte string is no integer"),
+    ]
+    for function, row, error, words in refused:
+        host = [ck.array([value]) for value in row]
+        raised(error, words, "row 0", lambda f=function, c=host: f(*c))
+        raised(error, words, "row 0", lambda f=function, c=host: f(*map(to_device, c)))
+
+
 SIMULATED: list[Callable[[], None]] = [positions_are_checked_in_the_simulator]
 """Cases that are not for a device, where positions are not checked."""
 
@@ -598,6 +650,8 @@ ON_A_DEVICE: list[Callable[[], None]] = [
     results_that_do_not_fit_their_type_are_named_with_their_row,
     other_errors_are_those_of_the_host,
     what_cannot_be_done_on_a_device_is_said,
+    bytes_are_searched_and_stripped_as_those_of_python,
+    bytes_that_are_none_and_numbers_that_are_too_large_raise_as_on_the_host,
 ]
 
 CASES = SIMULATED + ON_A_DEVICE

@@ -369,11 +369,6 @@ def test_types_without_a_builder_are_named(type_: ck.DataType) -> None:
         ck.Builder(type_)
 
 
-def test_a_type_is_asked_for() -> None:
-    with pytest.raises(TypeError, match="type: expected a colkern data type, got 'int8'"):
-        ck.Builder("int8")  # type: ignore[arg-type]
-
-
 # Many at once
 
 

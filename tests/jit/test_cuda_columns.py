@@ -98,6 +98,32 @@ def test_products_are_rounded_before_they_are_added_to_as_in_python() -> None:
     assert run_ptx(made, (9, 0), out, column)[:4] == [0.0] * 4
 
 
+def test_compiled_quotients_wrap_around_as_all_integers() -> None:
+    def quotients(out, column):  # type: ignore[no-untyped-def]
+        if cuda.grid(1) == 0:
+            a, b = column.value(0), column.value(1)
+            out[0] = a // b
+            out[1], out[2] = divmod(a, b)
+            a //= -1
+            out[3] = a
+
+    least, column = -(2**63), ck.array([-(2**63), -1])
+    found = run_ptx(ck.cuda_jit(quotients), (9, 0), np.ones(4, np.int64), column)
+    assert found[:4] == [least, least, 0, least]
+
+
+def test_compiled_byte_strings_are_stripped_and_searched_for_bytes() -> None:
+    def searched_for(out, column):  # type: ignore[no-untyped-def]
+        i = cuda.grid(1)
+        text = column.value(i)
+        found = len(text.strip("ab")) + 10 * text.find(98) + 100 * text.count(text[0])
+        out[i] = found + 1000 * (300 in text)
+
+    column = ck.array(["axb", "bab", "xxxx"])
+    found = run_ptx(ck.cuda_jit(searched_for), (9, 0), np.ones(3, np.int64), column)
+    assert found[:3] == [1 + 20 + 100, 0 + 0 + 200, 4 - 10 + 400]
+
+
 def test_compiled_checks_note_what_is_wrong_and_touch_nothing() -> None:
     def beyond(out, col):  # type: ignore[no-untyped-def]
         for k in range(len(out)):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numba
 import pyarrow as pa
 import pytest
 
@@ -158,6 +160,144 @@ def test_the_place_is_the_innermost_one_that_is_the_users() -> None:
     text = message(calls_helper)
     assert "calls_helper does not compile: byte string has no 'splitlines'" in text
     assert f"line {line_of(helper)}" in text
+
+
+@pytest.mark.parametrize("text", ["str(x)", "repr(x)", "f'{x}'", "str((x, 1))", "str(None)"])
+def test_text_of_what_has_none_is_refused(text: str) -> None:
+    """Numba's text of a float would be `<object type:float64>`."""
+    namespace: dict[str, Any] = {}
+    exec(f"def labelled(x: float):\n    return {text}\n", namespace)
+    assert "no text is made of" in message(namespace["labelled"])
+
+
+WORDS = ["a", "b"]
+PAIR = ("a", "b")
+
+
+def test_values_from_outside_that_compiled_code_cannot_use_are_named() -> None:
+    words, codes, rates = ["a"], {1, 2}, {"a": 1.5}
+
+    def of_a_global(x: str) -> bool:
+        return x in WORDS
+
+    def of_a_list(x: str) -> bool:
+        return x in words
+
+    def of_a_set(x: int) -> bool:
+        return x in codes
+
+    def of_a_dict(x: float) -> float:
+        return x * rates["a"]
+
+    assert "global 'WORDS' of type list; a tuple of its items can be used" in message(of_a_global)
+    assert "variable 'words' of type list of an outer function; a tuple" in message(of_a_list)
+    assert "variable 'codes' of type set of an outer function; a tuple" in message(of_a_set)
+    assert "variable 'rates' of type dict of an outer function" in message(of_a_dict)
+
+    def of_a_builtin(x: str) -> bool:
+        return callable(x)
+
+    assert "compiled code has no 'callable'" in message(of_a_builtin)
+
+    @udf
+    def of_a_tuple(x: str) -> bool:
+        return x in PAIR
+
+    assert of_a_tuple(ck.array(["b", "c"])).to_pylist() == [True, False]
+
+
+def test_keys_that_may_be_none_are_explained() -> None:
+    def counted(items: list[int]) -> int:
+        found = {}
+        for item in items:
+            if item is not None:
+                found[item] = 1
+        return len(found)
+
+    def collected(items: list[str]) -> int:
+        found = set()
+        for item in items:
+            if item is not None:
+                found.add(item)
+        return len(found)
+
+    assert "the key of a dict may be None" in message(counted)
+    assert "what is added to a set may be None" in message(collected)
+    with pytest.raises(numba.TypingError) as caught:
+        ck.njit(counted)(ck.array([1, None]))
+    assert str(caught.value).startswith("counted does not compile: the key of a dict may be None")
+    assert "int(x)" in str(caught.value)
+
+    @udf
+    def as_it_says(numbers: list[int], texts: list[str]) -> int:
+        found, words = {}, set()
+        for number in numbers:
+            if number is not None:
+                found[int(number)] = 1
+        for text in texts:
+            if text is not None:
+                words.add(text[:])
+        return len(found) * 10 + len(words) + 100 * ("b" in words)
+
+    rows = as_it_says(ck.array([[1, None, 1, 2]]), ck.array([["a", None, "b", "a", "ab"]]))
+    assert rows.to_pylist() == [123]
+
+
+def test_comparisons_with_none_are_booleans() -> None:
+    def beyond(x: int | None) -> bool:
+        return x is not None and x > 5
+
+    def missing_or_beyond(x: int | None) -> bool:
+        return x is None or x > 5
+
+    def begins(x: str | None) -> bool:
+        return x is not None and x.startswith("a")
+
+    numbers, texts = [1, 7, None], ["a", "b", None]
+    for function, values in [(beyond, numbers), (missing_or_beyond, numbers), (begins, texts)]:
+        expected = [function(value) for value in values]  # type: ignore[operator]
+        assert udf(function)(ck.array(values)).to_pylist() == expected
+
+
+class Opaque:
+    def __call__(self, x: int) -> int:
+        return x
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: udf(Opaque()),
+        lambda: ck.generator(Opaque()),
+        lambda: ck.njit(Opaque()),
+        lambda: ck.Builder(Opaque()),  # type: ignore[arg-type]
+        lambda: ck.cuda_jit(Opaque()),
+        lambda: udf(lambda x: x, signature="(int64) -> int64", nulls=Opaque()),
+        lambda: udf(lambda x: x, returns=Opaque()),
+        lambda: udf(lambda x: OPAQUE.value + x, signature="(int64) -> int64"),
+        lambda: udf(lambda x: OPAQUE(x), signature="(int64) -> int64"),
+        lambda: udf(lambda x: x in WORDS, signature="(utf8) -> bool"),
+        lambda: udf(lambda x: [OPAQUE, x], signature="(int64) -> int64"),
+        lambda: ck.njit(lambda x: OPAQUE)(1),
+    ],
+)
+def test_no_message_shows_an_address(make: Callable[[], Any]) -> None:
+    with pytest.raises((TypeError, ValueError, CompileError, numba.NumbaError)) as caught:
+        make()
+    text = str(caught.value)
+    assert text
+    assert not re.search("0x[0-9a-f]{6,}", text)
+    assert not re.search(r"_ol_\w+|OverloadSelector", text)
+
+
+OPAQUE = Opaque()
+
+
+def test_a_function_of_sparks_is_told_apart() -> None:
+    functions = pytest.importorskip("pyspark.sql.functions")
+    types = pytest.importorskip("pyspark.sql.types")
+    with pytest.raises(TypeError, match="is a function of Spark's columns"):
+        udf(functions.udf(lambda x: x, types.IntegerType()))
 
 
 def test_returning_values_of_two_types() -> None:

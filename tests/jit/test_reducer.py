@@ -463,5 +463,12 @@ def test_it_looks_like_its_class() -> None:
     assert repr(last) == "<colkern reducer last(value: int) -> int64>"
 
 
+def test_a_key_is_not_called_as_the_reducer_is() -> None:
+    values, keys = column([1.0, 2.0]), column([1, 2])
+    for by in ({"weighted_mean": keys}, RecordBatch.from_arrays([keys], ["weighted_mean"])):
+        with pytest.raises(ValueError, match="by: a column is called 'weighted_mean'"):
+            weighted_mean(values, keys, by=by)
+
+
 def test_it_is_pickled_by_its_name() -> None:
     assert pickle.loads(pickle.dumps(weighted_mean)) is weighted_mean

@@ -143,7 +143,8 @@ def forget_calls(i, calls, out):
 
 @pytest.mark.parametrize("function", [count_calls, forget_calls])
 def test_both_runs_must_append_the_same(function: Any) -> None:
-    with pytest.raises(ValueError, match="called twice for one row"):
+    name = getattr(function, "__name__", "")
+    with pytest.raises(ValueError, match=f"^{name}: called twice for one row"):
         build_rows(function, 3, np.zeros(3, np.int64), returns=ck.list_(ck.int64()))
 
 
@@ -158,8 +159,15 @@ def null_unless_called(i, null_calls, calls, out):
 
 @pytest.mark.parametrize("null_calls", [1, 2])
 def test_both_runs_must_append_the_same_nulls(null_calls: int) -> None:
-    with pytest.raises(ValueError, match="called twice for one row"):
+    with pytest.raises(ValueError, match=r"^null_unless_called: called twice for one row"):
         build_rows(null_unless_called, 2, null_calls, np.zeros(2, np.int64), returns=ck.int64())
+
+
+def test_a_count_is_a_number_of_rows() -> None:
+    with pytest.raises(ValueError, match="count: must not be negative, got -1"):
+        build_rows(leave_open, -1, returns=ck.list_(ck.int8()))
+    with pytest.raises(TypeError, match="float"):
+        build_rows(leave_open, 1.5, returns=ck.list_(ck.int8()))  # type: ignore[arg-type]
 
 
 def test_what_the_function_raises_comes_through_with_its_row() -> None:

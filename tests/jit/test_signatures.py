@@ -7,8 +7,10 @@ import decimal
 from typing import Annotated, Any, Optional
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import colkern as ck
 from colkern import schema as s
 from colkern.errors import UnsupportedError
 from colkern.jit import udf
@@ -107,6 +109,14 @@ def test_text_signatures() -> None:
             s.dense_union([("a", s.int8()), ("b", s.list_(s.bool_()))]),
         ),
         ("sparse_union<a: int8>", s.sparse_union([("a", s.int8())])),
+        ("list<item: int8 not null>", s.list_(s.field("item", s.int8(), nullable=False))),
+        ("fixed_size_list<item: float>[3]", s.fixed_size_list(s.float32(), 3)),
+        ("array<bigint>", s.list_(s.int64())),
+        ("map<string,int>", s.map_(s.utf8(), s.int32())),
+        (
+            "struct<a:double,b:array<date>>",
+            s.struct([("a", s.float64()), ("b", s.list_(s.date32()))]),
+        ),
         ("dictionary<int8, utf8>", s.dictionary(s.int8(), s.utf8())),
         ("run_end_encoded<int16, date32>", s.run_end_encoded(s.int16(), s.date32())),
     ],
@@ -118,8 +128,42 @@ def test_texts_of_types_with_parts(text: str, type_: s.DataType) -> None:
 
 
 @pytest.mark.parametrize(
+    "type_",
+    [
+        *(pa.bool_(), pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.float64()),
+        *(pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.binary(3)),
+        *(pa.date32(), pa.date64(), pa.time32("s"), pa.time64("ns"), pa.duration("ms")),
+        *(pa.timestamp("us"), pa.timestamp("ns", "Europe/Berlin"), pa.decimal128(12, 2)),
+        *(pa.list_(pa.int8()), pa.large_list(pa.string()), pa.list_(pa.float32(), 3)),
+        *(pa.struct([("a", pa.int8()), ("b", pa.list_(pa.string()))]),),
+    ],
+    ids=str,
+)
+def test_types_are_named_as_pyarrow_prints_them(type_: pa.DataType) -> None:
+    found = of(lambda a: a, f"({type_})").parameters[0].type
+    assert pa.array(ck.nulls(1, found)).type == type_
+
+
+@pytest.mark.parametrize(
+    ("name", "type_"),
+    [
+        *[("boolean", s.bool_()), ("tinyint", s.int8()), ("smallint", s.int16())],
+        *[("int", s.int32()), ("bigint", s.int64()), ("float", s.float32())],
+        *[("double", s.float64()), ("string", s.utf8()), ("binary", s.binary())],
+        *[("date", s.date32()), ("decimal(10,2)", s.decimal128(10, 2))],
+    ],
+)
+def test_types_are_named_as_in_spark(name: str, type_: s.DataType) -> None:
+    assert of(lambda a: a, f"({name}) -> {name}").returns == type_
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("(timestamp)", r"timestamp has parameters, as in timestamp\(us\)"),
+        ("(decimal)", r"decimal has parameters, as in decimal128\(12, 2\)"),
+        ("(floaf64)", "did you mean 'float64'"),
+        ("(date32[ms])", "expected day, got ms"),
         ("float64 -> float64", r"expected '\(types\) -> type'"),
         ("(floot64)", "unknown type 'floot64'"),
         ("(float64, float64)", "2 types for 1 parameters"),
@@ -168,6 +212,38 @@ def test_only_positional_parameters_stand_for_columns() -> None:
         of(lambda *rows: 1)
     with pytest.raises(TypeError, match="one parameter at least"):
         udf(lambda: 1)
+
+
+def test_a_parameter_with_a_default_is_refused() -> None:
+    for function in (lambda x, k=3: x * k, lambda x, *, k=3: x * k):
+        with pytest.raises(TypeError, match=r"k has a default|k=3 is no positional parameter"):
+            udf(function)
+
+
+def test_columns_go_by_position_and_by_the_names_of_parameters() -> None:
+    @udf
+    def difference(a: int, b: int) -> int:
+        return a - b
+
+    seven, two = ck.array([7]), ck.array([2])
+    for found in (difference(seven, b=two), difference(b=two, a=seven)):
+        assert found.to_pylist() == [5]
+    for columns, named, message in [
+        ((seven,), {"c": two}, "difference has no parameter 'c': it takes a, b"),
+        ((seven,), {"a": two}, "a is given by position and by name"),
+        ((), {"b": two}, "no column for a"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            difference(*columns, **named)
+
+    @ck.generator
+    def between(a: int, b: int) -> int:
+        while b < a:
+            yield b
+            b += 1
+
+    assert between(b=two, a=ck.array([4])).to_pylist() == [[2, 3]]
+    assert between.explode(b=two, a=ck.array([4]))[1].to_pylist() == [2, 3]
 
 
 def test_what_udf_takes() -> None:

@@ -36,6 +36,55 @@ def rowwise(function: Any, *columns: list[Any]) -> list[Any]:
     return [None if None in row else function(*row) for row in zip(*columns, strict=True)]
 
 
+LEAST = -(2**63)
+
+
+def test_integers_wrap_around_in_quotients_too() -> None:
+    """As NumPy's: the least integer divided by -1 is itself; Numba has 0."""
+
+    @udf
+    def divided(a: int, b: int):
+        c = a
+        c //= b
+        return a // b, a % b, divmod(a, b), c, abs(a), -a, a // -1
+
+    left, right = [LEAST, LEAST, 7, -7, 7], [-1, 1, -2, 2, -1]
+    found = [
+        (*list(row.values())[:2], tuple(row["f2"].values()), *list(row.values())[3:])
+        for row in divided(column(left), column(right)).to_pylist()
+    ]
+
+    def wrapped(number: int) -> int:
+        return (number + 2**63) % 2**64 - 2**63
+
+    assert found == [
+        (
+            wrapped(a // b),
+            a % b,
+            (wrapped(a // b), a % b),
+            wrapped(a // b),
+            wrapped(abs(a)),
+            wrapped(-a),
+            wrapped(-a),
+        )
+        for a, b in zip(left, right, strict=True)
+    ]
+
+
+def test_text_of_integers_of_every_width_is_that_of_python() -> None:
+    @udf
+    def texts(numbers: list[int]) -> list[str]:
+        return [str(number) for number in numbers if number is not None]
+
+    for dtype in (pa.int8(), pa.int16(), pa.int32(), pa.int64()):
+        least = -(2 ** (dtype.bit_width - 1))
+        values = [least, least + 1, -1, 0, -(least + 1)]
+        found = udf(texts.function, signature=f"(list<{dtype}>) -> list<utf8>")(
+            column([values], pa.list_(dtype))
+        )
+        assert found.to_pylist() == [[str(value) for value in values]]
+
+
 def nullable(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
     """Up to 200 values, so that whole words of 64 slots without nulls are among them."""
     return st.one_of(

@@ -116,7 +116,7 @@ STRUCTS = ck.array([{"x": 1}])
         (lambda: ck.list_element(LISTS, "a"), "index: expected an integer, got str"),
         (lambda: ck.list_to_fixed_size_list(LISTS, "a"), "list_size: expected an integer, got str"),
         (lambda: ck.struct_field(STRUCTS, 1.5), "key: expected a position, a name or a path of th"),
-        (lambda: ck.struct_field(STRUCTS, [1.5]), "key: expected a position or a name, got 1.5"),
+        (lambda: ck.struct_field(STRUCTS, [1.5]), "key: expected a position or a name, got float"),
         (lambda: ck.make_struct([NUMBERS], 3), "names: expected a list of str, got int"),
         (lambda: ck.make_struct([NUMBERS], [3]), "names: expected str, got 3"),
         (lambda: ck.explode(BATCH, 1.5), "column: expected a position or a name, got float"),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.functions import pandas_udf
@@ -100,3 +101,57 @@ def test_what_only_workers_can_tell_is_in_the_executors_log_once(
     assert log.count(b"is not accelerated") == log.count(reason)
     # Each of the two queries has a task, in one of two workers.
     assert 1 <= log.count(reason) <= 2
+
+
+SAFELY = "spark.sql.execution.pandas.convertToArrowArraySafely"
+
+
+def halved(n: pd.Series) -> pd.Series:
+    return n / 2
+
+
+def raised(n: pd.Series) -> pd.Series:
+    return n + 100
+
+
+def halved_on_some_days(n: pd.Series, day: pd.Series) -> pd.Series:
+    # Of dates nothing is compiled, which workers alone can tell.
+    return n / 2 + day.isna()
+
+
+def outcome(frame: DataFrame, function: Any, columns: tuple[str, ...]) -> Any:
+    """The values; or the kind of exception in the worker."""
+    try:
+        return [row.x for row in frame.select(function(*columns).alias("x")).collect()]
+    except PythonException as error:
+        return next(line for line in str(error).splitlines() if "Failed to convert" in line)
+
+
+@pytest.mark.parametrize("safely", [None, "true", "false"])
+@pytest.mark.filterwarnings("ignore:.*is not accelerated:RuntimeWarning")
+def test_results_that_do_not_fit_are_treated_as_the_session_says(
+    spark: SparkSession, safely: str | None
+) -> None:
+    rows = spark.range(100, 103).select(
+        "id", f.make_date(f.lit(2020), f.lit(1), f.lit(1)).alias("day")
+    )
+    # Used before the setting changes: that of each query counts.
+    cases = [
+        (pandas_udf(function, returns), accelerate(pandas_udf(function, returns)), columns)
+        for function, returns, columns in (
+            (halved, "int", ("id",)),
+            (raised, "byte", ("id",)),
+            (halved_on_some_days, "int", ("id", "day")),
+        )
+    ]
+    rows.limit(0).select(cases[0][1]("id")).collect()
+    try:
+        if safely is not None:
+            spark.conf.set(SAFELY, safely)
+        # What fails costs a worker process: what is said to be as it is by default, is tried once.
+        for original, made, columns in cases[:1] if safely == "true" else cases:
+            expected = outcome(rows, original, columns)
+            assert outcome(rows, made, columns) == expected
+            assert isinstance(expected, list) == (safely == "false")
+    finally:
+        spark.conf.unset(SAFELY)

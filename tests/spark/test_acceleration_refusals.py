@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime
+import functools
 import itertools
+import os
+import random
+import re
+import time
+import uuid
 import warnings
 from collections.abc import Callable, Iterator
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -88,6 +97,105 @@ def test_what_cannot_be_compiled_is_refused_on_the_driver(case: str) -> None:
     with pytest.warns(RuntimeWarning, match=reason) as caught_warnings:
         assert accelerate(original) is original
     assert len([w for w in caught_warnings if w.category is RuntimeWarning]) == 1
+
+
+TEXT = spark.StringType()
+
+BLAMED: dict[str, tuple[Callable[..., Any], Any, str]] = {
+    # With a column of floats the first step fails already, for another reason.
+    "what texts alone have": (lambda s: s.str.replace("a", "b"), TEXT, r"Series\.str\.replace"),
+    "among two columns": (lambda s, t: s + t.str.extract("(a)")[0], TEXT, r"Series\.str\.extract"),
+    "pandas' own functions": (lambda s: pd.to_numeric(s), "double", r"pandas\.to_numeric is no"),
+    "tables": (lambda s: pd.DataFrame({"a": s})["a"], "double", r"pandas\.DataFrame is no"),
+    "joined columns": (lambda s: pd.concat([s, s]), "double", r"pandas\.concat is no"),
+    "NumPy's classes": (lambda s: np.vectorize(abs)(s), "double", r"numpy\.vectorize is no"),
+    "methods of arrays": (lambda s: s.to_numpy().cumsum(), "double", r"numpy\.ndarray\.cumsum is"),
+    "a product of matrices": (lambda s: s @ s, "double", "`@` is no element-wise operation"),
+    "a shift": (lambda s: s.astype("int64") << 1, "double", "<<: 'Series' and 'int'"),
+    "a column as text": (lambda s: f"{s}", TEXT, "a column is made into text"),
+    "a column that is there, first": (lambda s: pd.Series([1.0]) + s, "double", "type Series"),
+}
+
+
+@pytest.mark.parametrize("case", BLAMED)
+def test_a_reason_names_the_operation_that_was_the_cause(case: str) -> None:
+    function, returns, reason = BLAMED[case]
+    original = scalar(function, returns)
+    with pytest.warns(RuntimeWarning, match=reason) as found:
+        assert accelerate(original) is original
+    said = [str(w.message) for w in found if w.category is RuntimeWarning]
+    assert len(said) == 1
+    # No name that the user has not written or cannot look up.
+    assert not re.search(r"[\s.]_\w|Traced|0x[0-9a-f]", said[0])
+
+
+GENERATOR = np.random.default_rng(0)
+
+
+def year() -> int:
+    return time.localtime().tm_year
+
+
+def with_imports(s: pd.Series) -> pd.Series:
+    import random as chance
+    from datetime import datetime as moment
+
+    return s + moment.now().year * chance.random()
+
+
+@dataclasses.dataclass
+class Scaling:
+    rate: float
+
+    def __call__(self, s: pd.Series) -> pd.Series:
+        return s * self.rate + datetime.date.today().year
+
+
+IMPURE: dict[str, tuple[Callable[..., Any], str]] = {
+    # None of them differs between two calls that follow each other.
+    "the day": (lambda s: s + datetime.date.today().year, r"datetime\.date\.today"),
+    "the hour": (lambda s: s + time.time() // 3600, r"time\.time"),
+    "a function imported by name": (lambda s: s + monotonic() // 1e9, "monotonic"),
+    "a helper": (lambda s: s + year(), r"time\.localtime"),
+    "a function within": (lambda s: (lambda: s + time.time_ns() // 10**18)(), r"time\.time_ns"),
+    "a default": (lambda s, clock=time.time: s + clock() // 1e9, "clock"),
+    "imports within": (with_imports, r"moment\.now"),
+    "an object": (Scaling(2.0), r"datetime\.date\.today"),
+    "a part of a function": (functools.partial(with_imports), r"moment\.now"),
+    "pandas' clock": (lambda s: s + pd.Timestamp.now().year, r"pd\.Timestamp\.now"),
+    "a text for now": (lambda s: s + pd.Timestamp("now").year, r"pd\.Timestamp"),
+    "NumPy's clock": (lambda s: s + np.datetime64("today", "Y").astype(int), "datetime64"),
+    "random numbers": (lambda s: s * np.random.default_rng(0).random(), r"np\.random"),
+    "a generator of them": (lambda s: s * GENERATOR.integers(1, 2), r"GENERATOR\.integers"),
+    "chance": (lambda s: s * random.randint(1, 1), r"random\.randint"),
+    "identifiers": (lambda s: s + (uuid.uuid4().version or 0), r"uuid\.uuid4"),
+    "the system's chance": (lambda s: s + len(os.urandom(3)), r"os\.urandom"),
+}
+
+
+@pytest.mark.parametrize("case", IMPURE)
+def test_what_reads_the_clock_or_is_random_is_left_to_pandas(case: str) -> None:
+    function, named = IMPURE[case]
+    # Spark asks only functions for their hints.
+    original = pandas_udf(function, spark.DoubleType(), PandasUDFType.SCALAR)
+    with pytest.warns(RuntimeWarning, match=rf"it uses \S*{named}\S*, and .*\(line \d+ of"):
+        assert accelerate(original) is original
+
+
+PURE: list[Callable[..., Any]] = [
+    # Parameters and attributes that are called like modules and clocks.
+    lambda time, random: time * random,
+    lambda s: s + datetime.datetime(2020, 1, 1).year,
+    lambda s: s * pd.Timestamp("2020-01-01").month,
+    lambda s: pd.Series(np.where(s > 0, s, 0.0)),
+]
+
+
+@pytest.mark.filterwarnings("error:.*not accelerated:RuntimeWarning")
+@pytest.mark.parametrize("function", PURE)
+def test_a_name_alone_does_not_make_a_function_random(function: Any) -> None:
+    original = scalar(function)
+    assert accelerate(original) is not original
 
 
 def test_a_reason_says_where() -> None:
@@ -181,6 +289,36 @@ def test_signs_of_zeros_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(said) == 1
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda s: np.copysign(np.floor(abs(s) + 0.5), s),  # for halves
+        lambda s: np.where(s == 0, 0.0, np.rint(s)),  # for a negative zero
+        lambda s: np.rint(np.nan_to_num(s)),  # for NaN and infinities
+        lambda s: np.rint(s.astype(np.float32)),  # for large numbers
+    ],
+)
+def test_extreme_values_are_compared_too(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = in_worker(lambda s: s.round())
+    monkeypatch.setattr(
+        compiling,
+        "Program",
+        lambda *_: lambda c: pa.array(wrong(c[0].to_numpy()), from_pandas=True),
+    )
+    made, said = reasons(lambda: compiled((pa.array([1.0, 2.0]),)))
+    assert made.to_pylist() == [1.0, 2.0]
+    assert len(said) == 1
+    assert "its results were not verified: for (" in said[0]
+
+
+def test_extreme_values_that_the_original_refuses_do_not_stop_it() -> None:
+    # NaN is no integer for pandas; nor are fractions for Spark.
+    compiled = in_worker(lambda s: s.astype("int64") * 2, spark.LongType())
+    assert compiled.attempt((pa.array([1.5, 2.0]),)).to_pylist() == [2, 4]
+    halved = in_worker(lambda s: s / 2, spark.IntegerType())
+    assert halved.attempt((pa.array([4.0, 2.0]),)).to_pylist() == [2, 1]
+
+
 def test_each_shape_of_columns_is_compiled_and_verified() -> None:
     # To pandas, integers with nulls are floats: 2**53 + 1 is not among them.
     compiled = in_worker(lambda s: s + 1, spark.LongType())
@@ -232,8 +370,8 @@ def test_batches_that_are_left_go_to_the_original_together() -> None:
     made, said = reasons(lambda: [r.to_pylist() for r in compiled.of_batches(iter(batches))])
     assert made == [[False, True]] * 3
     assert len(said) == 1
-    # Two traces, and once each for the sample and for the batches that are left.
-    assert len(started) - before == 4
+    # Two traces, and once each for the sample, for extreme values, and for the batches that are left.
+    assert len(started) - before == 5
 
 
 def test_a_process_has_a_pickled_function_once() -> None:

@@ -26,10 +26,11 @@ from colkern.spark.acceleration.verification import difference
 INF, NAN = float("inf"), float("nan")
 FLOATS = pa.array([1.0, None, -2.5, 5e300, 0.0, -0.0, INF, 1e-320, 3.5, -INF])
 OTHERS = pa.array([2.5, -1.0, NAN, None, 0.0, 7.0, -INF, 2.0, 0.1, -0.0])
-SINGLES = pa.array([1.5, None, 3.0, -4.0, 0.1, 1e38, 7, -8, NAN, -0.0], pa.float32())
+SINGLES = pa.array([1.5, None, 3.0, -4.0, 0.1, 1e38, 2.675, -8.005, NAN, -0.0], pa.float32())
 LONGS = pa.array([1, -5, 7, 2**62, 0, -(2**63), 3, 2, 9, 2**63 - 1])
 INTS = pa.array([1, 2, 3, -4, 5, -(2**31), 2**31 - 1, -8, 9, 7], pa.int32())
 BYTES = pa.array([1, 2, 127, -128, 5, -1, 7, -8, 9, 100], pa.int8())
+SHORTS = pa.array([1, 3, -7, 2**15 - 1, -(2**15), 5, 9, 10, 11, 13], pa.int16())
 NULLABLE = pa.array([1, None, 3, -4, 5, 2**53 + 1, 7, -8, 0, -9])
 BOOLS = pa.array([True, False] * 5)
 TEXTS = pa.array(["a", "ß", None, "", "PROMO x", "  y ", "é", "日本", "zPROMO", "A"])
@@ -38,6 +39,7 @@ WORDS = pa.array(["a", "b", "", "", "PROMO", "y", "é", "日", "zPROMO", "a"])
 TYPES = {
     "boolean": spark.BooleanType(),
     "tinyint": spark.ByteType(),
+    "smallint": spark.ShortType(),
     "int": spark.IntegerType(),
     "bigint": spark.LongType(),
     "float": spark.FloatType(),
@@ -66,9 +68,11 @@ def plain_python(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def both(function: Any, returns: str, *columns: pa.Array) -> tuple[pa.Array | None, pa.Array]:
+def both(
+    function: Any, returns: str, *columns: pa.Array, safely: bool = False
+) -> tuple[pa.Array | None, pa.Array]:
     """The results of compiled code, None if there are none, and those of the original."""
-    original = Original(function, TYPES[returns], Settings())
+    original = Original(function, TYPES[returns], Settings(safely=safely))
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "(invalid|divide|overflow)", RuntimeWarning)
         warnings.filterwarnings("ignore", "PySpark does not", FutureWarning)
@@ -183,6 +187,77 @@ def test_an_operation_gives_what_pandas_gives(case: str) -> None:
 def test_compiled_it_gives_the_same(case: str) -> None:
     function, returns, columns = SAME[case]
     require_same(function, returns, *columns)
+
+
+# What would be computed in a wider type by Numba than by NumPy
+
+WIDTHS: dict[str, tuple[Any, str, tuple[pa.Array, ...]]] = {
+    "round of nullable float32": (lambda s: s.round(2), "float", (SINGLES,)),
+    "arithmetic of nullable float32": (lambda s: (s * 0.1 + 0.3) / 3 - s, "float", (SINGLES,)),
+    "a choice of nullable float32": (lambda s: s.where(s > 1, 0.5) * 1.1, "float", (SINGLES,)),
+    "functions of nullable float32": (
+        lambda s: np.sqrt(abs(s)) * s.clip(-2, 2),
+        "float",
+        (SINGLES,),
+    ),
+    "float32 and a nullable integer": (lambda s, t: s * t + 0.1, "double", (SINGLES, NULLABLE)),
+    "sums of int8": (lambda s: (s + s) * 3 - s, "tinyint", (BYTES,)),
+    "int16 through int16": (lambda s, t: s / t + 0.1, "float", (SHORTS, SHORTS[::-1])),
+    "int8 and int32": (lambda s, t: s * t - abs(t), "int", (BYTES, INTS)),
+    "comparison of int32 and float32": (lambda s, t: s == t, "boolean", (INTS, SINGLES)),
+}
+
+
+@pytest.mark.parametrize("case", WIDTHS)
+def test_each_operation_is_computed_in_the_type_that_numpy_has(case: str) -> None:
+    function, returns, columns = WIDTHS[case]
+    require_same(function, returns, *columns)
+
+
+# Results of another type than declared are converted as PySpark converts them
+
+EDGES = [0, 1, -1, 100, 127, 128, -129, 2**15, 2**24 + 1, 2**31 - 1, 2**31, 2**53 + 1, 2**63 - 1]
+FRACTIONS = [0.5, -0.0, 1.0, -1.5, 3e9, 1e30, 1e300, INF, 1e-320]
+NUMBERS = {
+    "integers": pa.array(EDGES),
+    "floats": pa.array(FRACTIONS),
+    "floats with nulls": pa.array([1.0, 2.5, 300.0, None]),
+    "single floats": pa.array([0.5, 1.0, 3e9, -INF], pa.float32()),
+}
+NUMERIC = ["tinyint", "smallint", "int", "bigint", "float", "double"]
+
+
+@pytest.mark.usefixtures("plain_python")
+@pytest.mark.parametrize("safely", [True, False])
+@pytest.mark.parametrize("returns", NUMERIC)
+@pytest.mark.parametrize("column", NUMBERS)
+def test_a_result_is_converted_or_refused_as_pyspark_does(
+    column: str, returns: str, safely: bool
+) -> None:
+    def identity(s: pd.Series) -> pd.Series:
+        return s
+
+    original = Original(identity, TYPES[returns], Settings(safely=safely))
+    fits, refused = [], []
+    for row in range(len(NUMBERS[column])):
+        try:
+            original([NUMBERS[column][row : row + 1]])
+        except ValueError as error:
+            refused.append((row, type(error)))
+        else:
+            fits.append(row)
+    whole = NUMBERS[column].take(pa.array(fits, pa.int64()))
+    made, expected = both(identity, returns, whole, safely=safely)
+    assert made is not None
+    assert difference([whole], made, expected) is None
+    assert not refused or safely
+    for row, kind in refused[:1]:
+        compiled = Compiled("function", original, TYPES[returns])
+        with (
+            pytest.raises(kind, match="convertToArrowArraySafely"),
+            pytest.warns(RuntimeWarning, match="not accelerated"),
+        ):
+            compiled([NUMBERS[column][row : row + 1]])
 
 
 # Expressions of many operations

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql.datasource import CaseInsensitiveDict
@@ -53,6 +55,24 @@ def test_columns_have_commas_between_them_or_stand_in_json() -> None:
 def test_a_wrong_option_is_named(option: str, value: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ReadOptions.of({"path": "p", option: value})
+
+
+@pytest.mark.parametrize("of", [ReadOptions.of, WriteOptions.of])
+@pytest.mark.parametrize(
+    ("option", "meant"),
+    [
+        ("colums", "did you mean columns?"),
+        ("merge_schema", "did you mean mergeSchema?"),
+        ("compresion", "did you mean compression?"),
+        ("batchrow", "did you mean batchRows?"),
+        ("header", "there are columns, partitionBytes, "),
+    ],
+)
+def test_a_misspelt_option_is_refused_with_what_was_meant(of: Any, option: str, meant: str) -> None:
+    with pytest.raises(
+        ValueError, match=rf"option {option}: there is no such option; {re.escape(meant)}"
+    ):
+        of({"path": "p", option: "x"})
 
 
 def test_options_of_a_write() -> None:
@@ -119,6 +139,26 @@ def test_a_path_without_a_file_is_an_error(folder: Path) -> None:
     for path in ("none.arrow", "none*"):
         with pytest.raises(FileNotFoundError, match=r"none.*: no such file or directory"):
             names(folder, path)
+
+
+def test_a_link_back_to_a_directory_around_it_is_refused_in_words(folder: Path) -> None:
+    (folder / "below" / "again").symlink_to(folder)
+    assert names(folder, "below") == ["below/d.arrow"]
+    with pytest.raises(ValueError, match=r"below/again: a symbolic link back to .*read again"):
+        names(folder, "", recursiveFileLookup="true")
+
+
+def test_a_link_to_itself_is_refused_in_words(folder: Path) -> None:
+    (folder / "loop").symlink_to(folder / "loop")
+    for options in ({}, {"recursiveFileLookup": "true"}):
+        with pytest.raises(ValueError, match=r"loop: a symbolic link that leads to itself"):
+            names(folder, "", **options)
+
+
+def test_a_link_to_another_directory_is_followed(folder: Path) -> None:
+    (folder / "below" / "other").symlink_to(folder / "_staging")
+    found = names(folder, "below", recursiveFileLookup="true")
+    assert found == ["below/d.arrow", "below/other/e.arrow"]
 
 
 @pytest.mark.parametrize(

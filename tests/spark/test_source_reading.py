@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,24 @@ def test_partitions_have_about_as_many_bytes_as_asked_for(three: Path) -> None:
     assert pieces(halves) == [[("a.arrow", (0, 1)), ("b.arrow", (0, 1))]]
     each = [[("a.arrow", (0,))], [("a.arrow", (1,))], [("b.arrow", (0,))], [("b.arrow", (1,))]]
     assert pieces(reader(source(*files, partitionBytes="1"))) == each
+
+
+def test_many_small_files_are_read_side_by_side(tmp_path: Path) -> None:
+    content = Path(write(tmp_path / "0000.arrow", numbers(0))).read_bytes()
+    for n in range(1, 300):
+        (tmp_path / f"{n:04d}.arrow").write_bytes(content)
+    found = [len(partition) for partition in pieces(reader(source(tmp_path)))]
+    assert len(found) == 3
+    assert sum(found) == 300
+    assert max(found) <= 128
+
+
+def test_files_are_listed_once(three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: listed.append(path) or scandir(path))
+    assert len(rows(reader(source(three)))) == 5 * N
+    assert listed == [str(three)]
 
 
 def test_without_anything_to_read_there_is_a_partition_with_nothing(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructType, YearMonthIntervalType
 
 from colkern.spark.source import ColkernDataSource
 from colkern.spark.source import stream_writer as stream_writer_module
@@ -173,6 +173,14 @@ def test_a_frame_without_columns_is_refused(tmp_path: Path) -> None:
     for make in (source.writer, source.streamWriter):
         with pytest.raises(ValueError, match="without columns"):
             make(StructType([]), False)
+
+
+def test_a_column_that_spark_does_not_pass_is_refused_with_its_name(tmp_path: Path) -> None:
+    source = ColkernDataSource({"path": str(tmp_path)})
+    schema = StructType().add("n", "long").add("span", YearMonthIntervalType())
+    for make in (source.writer, source.streamWriter):
+        with pytest.raises(TypeError, match=r"span: Spark passes no columns of interval year"):
+            make(schema, False)
 
 
 def test_a_file_in_the_place_of_the_directory_is_an_error(tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 
 from colkern.commands.checks.finding import Finding, checked, missing, ok, problem
@@ -56,22 +58,50 @@ def _java() -> Iterator[Finding]:
         yield ok("Java", f"{found}; JAVA_HOME is {'set' if home else 'not set'}", enables)
 
 
+def _first_python(variable: str, enables: str) -> Finding:
+    """What Spark takes without a variable: the first `python3` of the path, for its workers."""
+    first = shutil.which("python3")
+    here = os.path.realpath(sys.prefix)
+    code = "import os, sys; print(os.path.realpath(sys.prefix))"
+    try:
+        is_this = first is not None and _printed(first, code) == here
+    except (OSError, subprocess.SubprocessError):
+        is_this = False
+    if variable == "PYSPARK_PYTHON" and not is_this:
+        return missing(
+            variable,
+            f"not set, and python3 of the path is {first or 'not there'}, not this environment's",
+            enables,
+            f"activate the environment, or set {variable}={sys.executable}; functions of colkern in "
+            f"a local session run this Python all the same",
+        )
+    return ok(variable, "not set", enables)
+
+
+def _printed(python: str, code: str) -> str:
+    """What a Python prints for some code.
+
+    Raises:
+        OSError, subprocess.SubprocessError: If it does not run.
+    """
+    command = [python, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.strip()
+
+
 def _python(variable: str) -> Iterator[Finding]:
     """The interpreter that a variable names, which must be of this Python's feature release."""
     enables = "the Python of Spark's workers, unless `start_session` sets it"
     python = os.environ.get(variable)
     if not python:
-        yield ok(variable, "not set", enables)
+        yield _first_python(variable, enables)
         return
     code = "import platform; print(platform.python_version())"
     try:
-        done = subprocess.run(
-            [python, "-c", code], capture_output=True, text=True, timeout=60, check=True
-        )
+        version = _printed(python, code)
     except (OSError, subprocess.SubprocessError) as error:
         yield problem(variable, f"{python} does not run: {error}", enables, f"unset {variable}")
         return
-    version = done.stdout.strip()
     if version.split(".")[:2] == platform.python_version().split(".")[:2]:
         yield ok(variable, f"{python}, {version}", enables)
     else:

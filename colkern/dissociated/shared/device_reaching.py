@@ -7,12 +7,12 @@ its server is told that the last buffer in it is free.
 from __future__ import annotations
 
 import os
-import sys
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from colkern.cuda import memory
 from colkern.cuda.device_library import DeviceSharing
+from colkern.cuda.foreign import InUse, is_told_of
 from colkern.dissociated.body_locations import BodyLocations
 from colkern.dissociated.leases import Frees, Lease
 from colkern.dissociated.shared.allocation_frames import AllocationPlace, parse_allocation_place
@@ -20,14 +20,6 @@ from colkern.dissociated.shared.spaces import Space
 from colkern.dissociated.transports.connection import Frame
 from colkern.errors import DeviceUnavailableError, InvalidArrowError
 from colkern.memory import Buffer, Device
-
-
-def _may_be_told(process: int) -> bool:
-    """Whether CUDA can be told that memory is not used any more.
-
-    A forked child has no CUDA, and its parent goes on; at the end of a process all is unmapped.
-    """
-    return os.getpid() == process and not sys.is_finalizing()
 
 
 class _Opened:
@@ -58,22 +50,8 @@ class _Opened:
             raise InvalidArrowError(f"an allocation of {size} bytes is announced with {place.size}")
 
     def __del__(self) -> None:
-        if hasattr(self, "ordinal") and _may_be_told(self._process):
+        if hasattr(self, "ordinal") and is_told_of(self._process):
             self._sharing.close(self.address, self.ordinal)
-
-
-class _Use:
-    """What keeps the allocations of one body mapped, until the device has done what reads them."""
-
-    def __init__(self, sharing: DeviceSharing, opened: list[_Opened]) -> None:
-        self._process = os.getpid()
-        self._sharing = sharing
-        self._opened = opened
-
-    def __del__(self) -> None:
-        if _may_be_told(self._process):
-            for ordinal in {each.ordinal for each in self._opened}:
-                self._sharing.finish_device(ordinal)
 
 
 class _Known(NamedTuple):
@@ -113,7 +91,7 @@ class ReachedAllocations:
         with_bytes = [location for location in body.buffers if location.length]
         places = list(map(self._space.find, with_bytes))
         opened = [self._open(known) for known, _ in places]
-        lease = Lease(body.addresses(), frees, _Use(self._sharing, opened))
+        lease = Lease(body.addresses(), frees, InUse(opened, (each.ordinal for each in opened)))
         made = []
         for each, (_, start), location in zip(opened, places, with_bytes, strict=True):
             array = self._library.array_at(

@@ -1,7 +1,7 @@
 """FlatBuffers by description: tables are described once, and read and written by that."""
 
 from colkern.ipc.flatbuffer.decoding import decode, slot_position
-from colkern.ipc.flatbuffer.encoding import encode
+from colkern.ipc.flatbuffer.encoding import Columns, Encoded, encode, encode_table
 from colkern.ipc.flatbuffer.tables import (
     Bytes,
     Choice,
@@ -20,6 +20,8 @@ from colkern.ipc.flatbuffer.tables import (
 __all__ = [
     "Bytes",
     "Choice",
+    "Columns",
+    "Encoded",
     "Inline",
     "LateRefs",
     "Record",
@@ -32,5 +34,6 @@ __all__ = [
     "Vector",
     "decode",
     "encode",
+    "encode_table",
     "slot_position",
 ]

@@ -8,7 +8,8 @@ of tables lists of them, vectors of numbers and structs NumPy arrays; None stand
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -29,30 +30,40 @@ class Kind:
     """The kind of a table's slot: how many bytes stand in the table, and how to read them."""
 
     size: int
+    code: str
+    """What `struct` calls what stands in the table."""
+    alignment: int
     default: Any = None
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
         """The value whose slot is at `position`; `record` has the slots before this one."""
         raise NotImplementedError
 
-    def write(self, writer: Writer, value: Any, record: Record) -> Any:
-        """Write what the slot refers to; what `put` takes. For values in the table, the value."""
-        return value
-
-    def put(self, builder: Any, slot: int, written: Any) -> None:
-        """Put into the table under construction what `write` gave."""
-        builder.PrependUOffsetTRelativeSlot(slot, written, 0)
+    def numbers(self, value: Any) -> tuple[Any, ...]:
+        """The value as `struct` packs it, where it stands in the table itself."""
+        return (value,)
 
 
-# What the builder calls the numbers of `struct`'s codes.
-_BUILDER_NAMES = {
-    "?": "Bool",
-    "b": "Int8",
-    "B": "Uint8",
-    "h": "Int16",
-    "i": "Int32",
-    "q": "Int64",
-}
+class Reference(Kind):
+    """A slot with an offset, which leads to the value."""
+
+    size = alignment = 4
+    code = "I"
+
+    def write(self, writer: Writer, value: Any, record: Record) -> int:
+        """Write the value; returns where it stands. `record` has all slots of the table."""
+        raise NotImplementedError
+
+    def write_all(
+        self, writer: Writer, values: Sequence[Any], columns: Mapping[str, Sequence[Any]]
+    ) -> Any:
+        """Write the values of many tables, whose slots are `columns`; returns where each stands."""
+        identities = list(map(id, values))
+        places = {
+            identity: self.write(writer, values[k], {name: of[k] for name, of in columns.items()})
+            for identity, k in dict(zip(identities, range(len(values)), strict=True)).items()
+        }
+        return np.array([places[identity] for identity in identities], np.int64)
 
 
 class Scalar(Kind):
@@ -60,17 +71,13 @@ class Scalar(Kind):
 
     def __init__(self, code: str, default: Any = 0) -> None:
         self._unpack = struct.Struct("<" + code).unpack_from
-        self._prepend = f"Prepend{_BUILDER_NAMES[code]}Slot"
-        self.size = struct.calcsize("<" + code)
+        self.code = code
+        self.size = self.alignment = struct.calcsize("<" + code)
         self.default = default
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
         """The number."""
         return self._unpack(reader.data, position)[0]
-
-    def put(self, builder: Any, slot: int, written: Any) -> None:
-        """The number itself, unless it is the default."""
-        getattr(builder, self._prepend)(slot, written, self.default)
 
 
 class Inline(Kind):
@@ -78,41 +85,33 @@ class Inline(Kind):
 
     def __init__(self, codes: str) -> None:
         self._unpack = struct.Struct("<" + codes).unpack_from
-        self._members = [
-            (f"Prepend{_BUILDER_NAMES[code]}", struct.calcsize(code)) for code in codes
-        ]
+        self.code = codes
+        self.alignment = max(struct.calcsize("<" + code) for code in codes)
         self.size = struct.calcsize("<" + codes)
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
         """The members, as a tuple."""
         return self._unpack(reader.data, position)
 
-    def put(self, builder: Any, slot: int, written: Any) -> None:
-        """The members, back to front, in the table itself."""
-        builder.Prep(max(size for _, size in self._members), self.size)
-        for (prepend, _), member in zip(reversed(self._members), reversed(written), strict=True):
-            getattr(builder, prepend)(member)
-        builder.PrependStructSlot(slot, builder.Offset(), 0)
+    def numbers(self, value: Any) -> tuple[Any, ...]:
+        """The members."""
+        return tuple(value)
 
 
-class Bytes(Kind):
+class Bytes(Reference):
     """A string, taken as bytes."""
-
-    size = 4
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
         """The bytes."""
         return reader.string(reader.follow(position))
 
-    def write(self, writer: Writer, value: Any, record: Record) -> Any:
+    def write(self, writer: Writer, value: Any, record: Record) -> int:
         """The string."""
-        return writer.builder.CreateString(value)
+        return writer.string(value)
 
 
-class Text(Kind):
+class Text(Reference):
     """A string that has to be UTF-8."""
-
-    size = 4
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
         """The text."""
@@ -123,15 +122,19 @@ class Text(Kind):
                 f"string is not UTF-8: {error.reason}", place=f"metadata byte {position}"
             ) from None
 
-    def write(self, writer: Writer, value: Any, record: Record) -> Any:
+    def write(self, writer: Writer, value: Any, record: Record) -> int:
         """The string."""
-        return writer.builder.CreateString(value)
+        return writer.string(value.encode())
+
+    def write_all(
+        self, writer: Writer, values: Sequence[Any], columns: Mapping[str, Sequence[Any]]
+    ) -> Any:
+        """The strings."""
+        return writer.strings(list(map(str.encode, values)))
 
 
-class Vector(Kind):
+class Vector(Reference):
     """A vector of numbers or structs, as one read-only NumPy array."""
-
-    size = 4
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = np.dtype(dtype)
@@ -141,15 +144,13 @@ class Vector(Kind):
         start, count = reader.vector(reader.follow(position), self.dtype.itemsize)
         return np.frombuffer(reader.data, self.dtype, count, start)
 
-    def write(self, writer: Writer, value: Any, record: Record) -> Any:
+    def write(self, writer: Writer, value: Any, record: Record) -> int:
         """The items."""
         return writer.vector(np.asarray(value, self.dtype))
 
 
-class Ref(Kind):
+class Ref(Reference):
     """Another table."""
-
-    size = 4
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -158,15 +159,13 @@ class Ref(Kind):
         """The table's record."""
         return reader.table(self.table, reader.follow(position), depth + 1)
 
-    def write(self, writer: Writer, value: Any, record: Record) -> Any:
+    def write(self, writer: Writer, value: Any, record: Record) -> int:
         """The table."""
-        return writer.table(self.table, value)
+        return writer.shared_table(self.table, value)
 
 
-class Refs(Kind):
+class Refs(Reference):
     """A vector of tables."""
-
-    size = 4
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -179,7 +178,7 @@ class Refs(Kind):
             for slot in range(start, start + 4 * count, 4)
         ]
 
-    def write(self, writer: Writer, value: Any, record: Record) -> Any:
+    def write(self, writer: Writer, value: Any, record: Record) -> int:
         """The tables, and the vector of where they stand."""
         return writer.tables(self.table, value)
 
@@ -224,10 +223,8 @@ class LateRefs(Refs):
         return Tables(reader, self.table, start, count, depth + 1)
 
 
-class Choice(Kind):
+class Choice(Reference):
     """A union: the table that the slot `tag` says. None for members this description lacks."""
-
-    size = 4
 
     def __init__(self, tag: str, members: Mapping[int, Table]) -> None:
         self.tag = tag
@@ -240,9 +237,28 @@ class Choice(Kind):
             return None
         return reader.table(member, reader.follow(position), depth + 1)
 
-    def write(self, writer: Writer, value: Any, record: Record) -> Any:
+    def write(self, writer: Writer, value: Any, record: Record) -> int:
         """The member that the tag says."""
-        return writer.table(self.members[record[self.tag]], value)
+        return writer.shared_table(self.members[record[self.tag]], value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Form:
+    """How tables with the same slots present are written: references first, then numbers.
+
+    Args:
+        pack: Packs the offset to the vtable, those of the references, and the numbers.
+        size: How many bytes that makes.
+        alignment: What the table's start is a multiple of.
+        vtable: The vtable.
+        members: Slot → where it stands, and what `struct` calls it.
+    """
+
+    pack: Callable[..., bytes]
+    size: int
+    alignment: int
+    vtable: bytes
+    members: Mapping[str, tuple[int, str]]
 
 
 class Table:
@@ -266,8 +282,10 @@ class Table:
         self.slots = dict(slots)
         self.defaults: Record = {name: kind.default for name, kind in slots.items()}
         self.vtable_bytes = 4 + 2 * len(slots)
+        self.members = tuple((name, kind, 1 << k) for k, (name, kind) in enumerate(slots.items()))
         # The messages of a writer share their vtables.
         self.present = lru_cache(maxsize=64)(self._present)
+        self.form = lru_cache(maxsize=64)(self._form)
 
     def _present(self, vtable: bytes) -> tuple[Present, ...]:
         """The slots that are there, by a vtable without its own size: name, offset, reader."""
@@ -287,3 +305,20 @@ class Table:
             if name not in found:
                 raise InvalidArrowError(f"{self.name} lacks the required {name}")
         return tuple(present)
+
+    def _form(self, present: int) -> Form:
+        """The form of a table, by the bits of the slots that are present."""
+        chosen = [(k, kind) for k, (_, kind, bit) in enumerate(self.members) if present & bit]
+        codes, size, alignment = ["<i"], 4, 4
+        places = [0] * present.bit_length()
+        # Sorting keeps the order of the slots among references, and among numbers.
+        for k, kind in sorted(chosen, key=lambda member: not isinstance(member[1], Reference)):
+            padding = -size % kind.alignment
+            codes.append(f"{padding}x{kind.code}")
+            places[k] = size + padding
+            size += padding + kind.size
+            alignment = max(alignment, kind.alignment)
+        entries = 2 + len(places)
+        vtable = struct.pack(f"<{entries}H", 2 * entries, size, *places)
+        members = {self.members[k][0]: (places[k], f"<{kind.code}") for k, kind in chosen}
+        return Form(struct.Struct("".join(codes)).pack, size, alignment, vtable, members)

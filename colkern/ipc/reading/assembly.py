@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from colkern.arrays import UNKNOWN, Array
-from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.reading.plans import ArrayPlan, DictionaryPlan
 from colkern.layouts import BufferSpec, ChildLength, Extent, Role
 from colkern.memory import EMPTY, Buffer
@@ -53,7 +53,7 @@ class Assembly:
         counts: How many variadic buffers each view array has.
         load: Reads a buffer.
         resolve: Gives the values of dictionaries.
-        unbacked: How many slots an array may have without a buffer behind them.
+        require_unbacked: Raises unless an array may have so many slots without a buffer behind them.
     """
 
     nodes: Iterator[tuple[int, int]]
@@ -61,37 +61,44 @@ class Assembly:
     counts: Iterator[int]
     load: Callable[[Place, BufferSpec], Buffer]
     resolve: ResolveDictionary
-    unbacked: int
+    require_unbacked: Callable[[int], None]
 
     def array(self, plan: ArrayPlan) -> Array:
         """The array of a plan; raises `InvalidArrowError` if a part does not fit, with the child."""
         length, null_count = next(self.nodes)
-        if not 0 <= null_count <= length:
+        if not UNKNOWN <= null_count <= length or length < 0:
             raise InvalidArrowError(f"node with {null_count} nulls in {length} slots")
         if plan.legacy_validity:
             self._skip_legacy_validity(null_count)
         buffers = self._own_buffers(plan, null_count)
-        if length > self.unbacked and not (plan.backed or (plan.validity and null_count)):
-            raise unbacked_error(length, self.unbacked)
+        has_bitmap = plan.validity is not None and buffers[0] is not None
+        if not (plan.layout.is_backed or has_bitmap):
+            self.require_unbacked(length)
         dictionary = None
         if plan.dictionary is not None:
             dictionary = self.resolve(plan.dictionary, null_count == length)
-        return Array(
+        counted = 0 if plan.validity is not None else UNKNOWN
+        array = Array(
             plan.type,
             length,
             buffers,
             self._children(plan, length) if plan.children else (),
             dictionary,
-            # The other layouts have nulls that no bitmap of theirs tells; those are counted.
-            null_count=UNKNOWN if plan.validity is None else null_count,
+            null_count=null_count if has_bitmap else counted,
         )
+        if plan.validity is None:
+            array.note_null_count(null_count)
+        return array
 
     def _own_buffers(self, plan: ArrayPlan, null_count: int) -> list[Buffer | None]:
         load, where = self.load, self.buffers
         buffers: list[Buffer | None] = []
         if plan.validity is not None:
             place = next(where)
-            buffers.append(load(place, plan.validity) if null_count else None)
+            bitmap = load(place, plan.validity) if _has_bitmap(place, null_count) else None
+            # A compressed buffer of no bytes has a length in front.
+            is_absent = bitmap is not None and bitmap.size == 0 and null_count <= 0
+            buffers.append(None if is_absent else bitmap)
         for spec in plan.others:
             buffers.append(load(next(where), spec))
         if plan.layout.variadic:
@@ -113,21 +120,18 @@ class Assembly:
 
     def _skip_legacy_validity(self, null_count: int) -> None:
         _, size = next(self.buffers)
-        if null_count and not size:
+        if null_count > 0 and not size:
             raise InvalidArrowError(f"union node with {null_count} nulls and no validity bitmap")
-        if null_count:
+        if null_count and size:
             raise UnsupportedError(
                 "a union with a validity bitmap of its own and nulls in it, as written before "
                 "format 1.0"
             )
 
 
-def unbacked_error(length: int, limit: int) -> LimitExceededError:
-    """The error for more slots without a buffer than the limit allows."""
-    return LimitExceededError(
-        f"{length} slots without a buffer behind them are over the limit of "
-        f"{limit}; raise Limits.unbacked_length to read them"
-    )
+def _has_bitmap(place: Place, null_count: int) -> bool:
+    """Whether a validity buffer is read: all that are there are, so that counts can be checked."""
+    return place[1] != 0 or null_count > 0
 
 
 def _same_length(type_: DataType, length: int, children: list[Array]) -> None:
@@ -187,7 +191,7 @@ def wanted_places(
         next(buffers)
     if plan.validity is not None:
         place = next(buffers)
-        if null_count:
+        if _has_bitmap(place, null_count):
             yield place, plan.validity
     for spec in plan.others:
         yield next(buffers), spec

@@ -25,7 +25,6 @@ from colkern.ipc.reading.assembly import (
     Place,
     ResolveDictionary,
     Wanted,
-    unbacked_error,
     wanted_places,
 )
 from colkern.ipc.reading.byteorder import little_endian
@@ -90,7 +89,6 @@ class BatchColumns:
         self._counts: list[int] = [] if counts is None else counts.tolist()
         self._codec = codec_of(record["compression"])
         self._budget = Budget(limits.decompressed(message.body.size))
-        self._unbacked = limits.unbacked(message.body.size)
         try:
             self._check_counts()
         except InvalidArrowError as error:
@@ -100,8 +98,8 @@ class BatchColumns:
         plan, counts = self._plan, self._counts
         if self.length < 0:
             raise InvalidArrowError(f"batch of {self.length} rows")
-        if not plan.columns and self.length > self._unbacked:
-            raise unbacked_error(self.length, self._unbacked)
+        if not plan.columns:
+            self._require_unbacked(self.length)
         if self._nodes.size != plan.nodes[-1]:
             raise InvalidArrowError(
                 f"{self._nodes.size} field nodes where the schema has {plan.nodes[-1]}"
@@ -116,13 +114,12 @@ class BatchColumns:
                 f"{found} buffers where the schema has {fixed} "
                 f"and the variadic counts add {sum(counts)}"
             )
-        if sum(counts) > self._limits.variadic_buffers:
-            raise LimitExceededError(
-                f"{sum(counts)} variadic buffers are over the limit of "
-                f"{self._limits.variadic_buffers}; raise Limits.variadic_buffers to read them"
-            )
+        self._limits.require_variadic_buffers(sum(counts))
         if self._destination or self._big_endian or not self._body.is_in_memory:
             self._check_copies()
+
+    def _require_unbacked(self, length: int) -> None:
+        self._limits.require_unbacked(length, self._body.size)
 
     def _check_copies(self) -> None:
         """Buffers that are one place in the body become as many places in memory."""
@@ -173,7 +170,7 @@ class BatchColumns:
         if self._destination is not None:
             load_buffer = self._brought(position)
         parts = self._parts(position, position + 1)
-        assembly = Assembly(*parts, load_buffer, resolve, self._unbacked)
+        assembly = Assembly(*parts, load_buffer, resolve, self._require_unbacked)
         try:
             return assembly.array(self._plan.columns[position])
         except InvalidArrowError as error:
@@ -260,15 +257,16 @@ class BatchColumns:
     def null_counts(self) -> NDArray[np.int64]:
         """The null count of each column by its node, int64[columns]; no buffer is read.
 
-        `UNKNOWN` for unions and run-end encoded columns, whose nulls no bitmap of theirs tells. Of a
-        dictionary column, nulls among the dictionary's values are not counted.
+        `UNKNOWN` for unions and run-end encoded columns, whose nulls no bitmap of theirs tells, and
+        where the node says that they were not counted (-1). Of a dictionary column, nulls among the
+        dictionary's values are not counted.
 
         Raises:
             InvalidArrowError: If a node counts more nulls than slots, or a column has not as many
                 slots as the batch has rows; the place names message and column.
         """
         plan, lengths, counts = self._plan, self._nodes["length"], self._nodes["null_count"]
-        bad = np.flatnonzero((counts < 0) | (counts > lengths))
+        bad = np.flatnonzero((counts < UNKNOWN) | (counts > lengths))
         if bad.size:
             length, count = self._nodes[bad[0]].item()
             raise self._bad_node(bad[0], f"node with {count} nulls in {length} slots")
@@ -381,8 +379,7 @@ class BatchColumns:
             end = k + 2 * plan.columns[position].buffers
             places = zip(numbers[k:end:2], numbers[k + 1 : end : 2], strict=True)
             validity, *others = (body[at : at + size] for at, size in places)
-            nulls = nodes[2 * plan.nodes[position] + 1]
-            first = Buffer.of_read_only(validity) if nulls else None
+            first = Buffer.of_read_only(validity) if validity.size else None
             return first, *map(Buffer.of_read_only, others)
 
         needed: dict[ArrayPlan, tuple[int, ...]] = {}
@@ -398,7 +395,7 @@ class BatchColumns:
                 node = 2 * plan.nodes[position]
                 nulls = nodes[node + 1]
                 k = 2 * self._first_buffer(position)
-                right = nodes[node] == length and 0 <= nulls <= length
+                right = nodes[node] == length and UNKNOWN <= nulls <= length
                 if right and _fit(least, nulls, numbers, k, total):
                     column = Array.late(
                         array_plan.type, array_plan.layout, length, nulls, make_buffers, position
@@ -412,12 +409,12 @@ def _fit(least: tuple[int, ...], nulls: int, numbers: list[int], k: int, total: 
 
     Args:
         least: The least size of each.
-        nulls: How many slots are null; without nulls the validity buffer is not looked at.
+        nulls: How many slots are null; without nulls the validity buffer may be absent.
         numbers: Offset and length of each buffer, one after the other.
         k: Where those of the first, the validity buffer, are.
         total: The size of the body.
     """
-    looked_at = nulls > 0
+    looked_at = nulls > 0 or numbers[k + 1] != 0
     for needed in least:
         if looked_at:
             at, size = numbers[k], numbers[k + 1]

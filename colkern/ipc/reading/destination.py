@@ -162,7 +162,8 @@ class Destination:
                 # Not by its path, which another file may have by now.
                 self._direct = DirectFile(source.descriptor_path)
             upload.receive(
-                self._direct, [(run.at, run.size, body.start + run.start) for run in runs]
+                self._direct,
+                [(run.at, run.size, source.start + body.start + run.start) for run in runs],
             )
             return
         pieces = [Piece(run.at, run.size, _reader(body, run.start)) for run in runs]

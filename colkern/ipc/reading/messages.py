@@ -7,16 +7,17 @@ continuation marker in front of it.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import Record, decode
 from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.limits import Limits
+from colkern.ipc.reading.formats import foreign_format, not_a_stream
 from colkern.ipc.reading.repeated import RepeatedBatch
 from colkern.ipc.reading.sources import (
     Body,
@@ -28,10 +29,14 @@ from colkern.ipc.reading.sources import (
     ended_early,
 )
 from colkern.ipc.wire import MESSAGE
+from colkern.key_values import metadata_of
 from colkern.memory import Buffer
 
 # The tables around a field (message, schema) and below it (encoding, index type).
 _TABLES_AROUND_TYPES = 5
+
+# As many zeros as may stand in front of a tensor, which begins at a multiple of 64 at the most.
+_MOST_PADDING = 63
 
 _int32 = struct.Struct("<i").unpack
 
@@ -60,7 +65,7 @@ class Message:
     kind: int
     header: Record
     version: int
-    metadata: dict[bytes, bytes] | None
+    metadata: Mapping[bytes, bytes] | None
     body: Body
     place: str
 
@@ -91,11 +96,11 @@ def max_table_depth(limits: Limits) -> int:
     return limits.nesting_depth + _TABLES_AROUND_TYPES
 
 
-def key_values(pairs: list[Record] | None) -> dict[bytes, bytes] | None:
-    """Custom metadata as a dict; of equal keys the last counts, and no pairs are None."""
+def key_values(pairs: list[Record] | None) -> Mapping[bytes, bytes] | None:
+    """Custom metadata; no pairs are None."""
     if not pairs:
         return None
-    return {pair["key"] or b"": pair["value"] or b"" for pair in pairs}
+    return metadata_of([(pair["key"] or b"", pair["value"] or b"") for pair in pairs])
 
 
 def check_version(version: int, oldest: int = MetadataVersion.V4) -> None:
@@ -149,11 +154,7 @@ def check_metadata_size(size: int, limits: Limits) -> None:
     """Raise unless a message may have metadata of so many bytes."""
     if size < 0:
         raise InvalidArrowError(f"metadata of {size} bytes")
-    if size > limits.metadata_bytes:
-        raise LimitExceededError(
-            f"metadata of {size} bytes is over the limit of {limits.metadata_bytes}; "
-            "raise Limits.metadata_bytes to read it"
-        )
+    limits.require_metadata(size)
 
 
 class MessageStream:
@@ -164,12 +165,16 @@ class MessageStream:
         limits: What may be spent on them.
         late: Whether bodies are left in the source: where that can only go on, a body has to be used
             before the next message is asked for.
+        padded: Whether zeros may stand in front of a message, as in front of tensors.
     """
 
-    def __init__(self, source: Sequential, limits: Limits, *, late: bool = False) -> None:
+    def __init__(
+        self, source: Sequential, limits: Limits, *, late: bool = False, padded: bool = False
+    ) -> None:
         self._source = source
         self._limits = limits
         self._late = late
+        self._padded = padded
         self._passing: tuple[Passing, str] | None = None
         self._decoder = MessageDecoder(limits)
         self._number = 0
@@ -234,6 +239,8 @@ class MessageStream:
     def _metadata_size(self) -> int:
         """The length in front of the next message; 0 where the stream ends, marked or not."""
         prefix = self._source.take(4).tobytes()
+        if self._padded:
+            prefix = self._behind_padding(prefix)
         if not prefix:
             return 0
         marked = prefix == CONTINUATION
@@ -242,12 +249,22 @@ class MessageStream:
         if len(prefix) < 4:
             raise InvalidArrowError("the source ends within a message's length")
         size: int = _int32(prefix)[0]
-        if self._number == 0 and not marked and not 0 <= size <= self._limits.metadata_bytes:
-            raise InvalidArrowError(
-                f"neither an Arrow file nor a stream: it starts with {prefix!r}"
-            )
+        if self._number == 0 and not marked:
+            foreign = foreign_format(prefix)
+            if foreign is None and not 0 <= size <= self._limits.metadata_bytes:
+                foreign = not_a_stream(prefix)
+            if foreign is not None:
+                raise foreign
         check_metadata_size(size, self._limits)
         return size
+
+    def _behind_padding(self, taken: bytes) -> bytes:
+        """The first four bytes from one on that is not zero, which no message begins with."""
+        zeros = 0
+        while len(begun := taken.lstrip(b"\0")) < len(taken) and zeros < _MOST_PADDING:
+            zeros += len(taken) - len(begun)
+            taken = begun + self._source.take(4 - len(begun)).tobytes()
+        return taken
 
     def _exactly(self, size: int, part: str) -> Buffer:
         taken = self._source.take(size)

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from colkern.errors import UnsupportedError
 from colkern.ipc.framing import MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.ipc.reading.formats import FIRST_BYTES, foreign_format, not_a_file, not_a_stream
 from colkern.ipc.reading.messages import MessageStream
 from colkern.ipc.reading.readers import FileReader, StreamReader
 from colkern.ipc.reading.sources import (
@@ -22,23 +22,14 @@ from colkern.ipc.reading.sources import (
     MemoryStream,
     OpenFile,
     RandomAccess,
-    SeekableFile,
     opened_source,
+    random_access,
 )
 from colkern.memory import HOST, Device, device_named
 from colkern.schema import Schema
 
 if TYPE_CHECKING:
     from colkern.ipc.reading.destination import Destination
-
-_OTHER_FORMATS = {
-    b"FEA1": "Feather version 1",
-    b"PAR1": "Parquet",
-    b"ORC": "ORC",
-    b"\x1f\x8b": "gzip",
-    b"\x28\xb5\x2f\xfd": "Zstandard",
-}
-
 
 Source = Any
 """A path, a bytes-like object, a `Buffer`, or an object with readinto, read, recv_into or recv."""
@@ -49,6 +40,7 @@ def open(
     *,
     columns: Sequence[int | str] | None = None,
     device: str | Device | None = None,
+    memory_map: bool = True,
     trusted: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> StreamReader | FileReader:
@@ -62,6 +54,9 @@ def open(
             are not looked at.
         device: Where the bodies of messages go: "cuda", "cuda:1" or a `Device`; None, or "cpu", for
             host memory.
+        memory_map: Whether a file at a path is mapped; otherwise its bytes are read when they are
+            needed: those of a file's column when it is asked for, those of a stream's message with the
+            batch.
         trusted: Whether whoever wrote the source is trusted not to have damaged it. All else is checked
             as ever; but Zstandard frames are decompressed by nvCOMP on the device, which does not
             survive all damage, and device memory is allocated for as much as a stream says will come.
@@ -69,7 +64,10 @@ def open(
 
     What is not copied must stay as it is while batches of it are in use: a mapped file may be
     unlinked, or replaced by renaming, but not overwritten, nor cut short, which ends the process
-    (SIGBUS). To read a file that others write to, pass an open file object.
+    (SIGBUS). Read a file that others may write to with `memory_map=False`: if it is cut short, what is
+    missing is an `InvalidArrowError`.
+
+    Threads may share a reader: each batch of a stream goes to one of them.
 
     With a `device`, metadata is read on the host, and each batch gets one block of device memory (from
     CuPy's pool, or whatever CuPy allocates from), in which the buffers of the wanted columns begin at
@@ -81,14 +79,14 @@ def open(
 
     Raises:
         InvalidArrowError: If the source is neither, or its schema or footer is malformed.
-        UnsupportedError: If it is valid, but of a kind that colkern does not read.
+        UnsupportedError: If it is valid, but of a kind that colkern does not read, or a URL.
         LimitExceededError: If it is over the limits.
         DeviceUnavailableError: If there is no such device, saying what is missing.
         OSError: If the source cannot be opened or read.
         TypeError: If `source` is none of these.
         KeyError, IndexError: If there is no such column.
     """
-    with _opening(source, _Options.of(columns, device, trusted, limits)) as opened:
+    with _opening(source, _Options.of(columns, device, memory_map, trusted, limits)) as opened:
         return opened.file_reader() if opened.is_file else opened.stream_reader()
 
 
@@ -97,11 +95,12 @@ def open_file(
     *,
     columns: Sequence[int | str] | None = None,
     device: str | Device | None = None,
+    memory_map: bool = True,
     trusted: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> FileReader:
     """A reader for an Arrow IPC file; see `open`."""
-    with _opening(source, _Options.of(columns, device, trusted, limits)) as opened:
+    with _opening(source, _Options.of(columns, device, memory_map, trusted, limits)) as opened:
         return opened.file_reader()
 
 
@@ -110,17 +109,18 @@ def open_stream(
     *,
     columns: Sequence[int | str] | None = None,
     device: str | Device | None = None,
+    memory_map: bool = True,
     trusted: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> StreamReader:
     """A reader for an Arrow IPC stream; see `open`."""
-    with _opening(source, _Options.of(columns, device, trusted, limits)) as opened:
+    with _opening(source, _Options.of(columns, device, memory_map, trusted, limits)) as opened:
         return opened.stream_reader()
 
 
 def read_schema(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> Schema:
     """The schema of an Arrow IPC file or stream; see `open`. Of a byte stream, no more is taken."""
-    with open(source, limits=limits) as reader:
+    with open(source, memory_map=False, limits=limits) as reader:
         return reader.schema
 
 
@@ -129,16 +129,20 @@ class _Options:
     limits: Limits
     columns: Sequence[int | str] | None
     destination: Destination | None
+    mapped: bool
 
     @classmethod
     def of(
         cls,
         columns: Sequence[int | str] | None,
         device: str | Device | None,
+        memory_map: bool,
         trusted: bool,
         limits: Limits,
     ) -> _Options:
-        return cls(limits, columns, destination_of(device, trusted))
+        destination = destination_of(device, trusted)
+        # What is read into device memory is not to be mapped into host memory first.
+        return cls(limits, columns, destination, memory_map and destination is None)
 
 
 def destination_of(device: str | Device | None, trusted: bool) -> Destination | None:
@@ -166,26 +170,26 @@ class _Opened:
 
     def __init__(self, source: Source, options: _Options) -> None:
         self._options = options
-        # What is read into device memory is not to be mapped into host memory first.
-        found = opened_source(source, mapped=options.destination is None)
+        found = opened_source(source, mapped=options.mapped)
         self._random: RandomAccess | None = None
         self._own: Any = None
         self._file: Any = source
         if isinstance(found, Memory | OpenFile):
             self._random = found
-            self._start = found.read(0, min(len(MAGIC), found.size)).tobytes()
+            self._start = found.read(0, min(FIRST_BYTES, found.size)).tobytes()
             return
         if found is not None:
             self._file = self._own = found
         self._bytes = ByteStream(self._file)
-        self._start = self._bytes.peek(len(MAGIC))
+        self._start = self._bytes.peek(FIRST_BYTES)
 
     @property
     def is_file(self) -> bool:
-        return self._start == MAGIC
+        return self._start.startswith(MAGIC)
 
     def file_reader(self) -> FileReader:
-        self._refuse_other_formats()
+        if self._start and not self.is_file:
+            raise not_a_file(self._start)
         return FileReader(self._random or self._any_order(), *self._how())
 
     def _any_order(self) -> RandomAccess:
@@ -193,13 +197,17 @@ class _Opened:
         seekable = getattr(self._file, "seekable", None)
         if seekable is not None and seekable():
             self._file.seek(-len(self._start), os.SEEK_CUR)
-            return SeekableFile(self._file)
+            return random_access(self._file)
         whole = self._bytes.take_all()
         self.close()
         return Memory(whole)
 
     def stream_reader(self) -> StreamReader:
-        self._refuse_other_formats()
+        if self.is_file:
+            raise not_a_stream(self._start)
+        foreign = foreign_format(self._start)
+        if foreign is not None:
+            raise foreign
         source = self._bytes if self._random is None else MemoryStream(self._random)
         limits, columns, destination = self._how()
         messages = MessageStream(source, limits, late=destination is not None)
@@ -211,11 +219,6 @@ class _Opened:
     def _how(self) -> tuple[Limits, Sequence[int | str] | None, Destination | None]:
         options = self._options
         return options.limits, options.columns, options.destination
-
-    def _refuse_other_formats(self) -> None:
-        for magic, name in _OTHER_FORMATS.items():
-            if self._start.startswith(magic):
-                raise UnsupportedError(f"{name} data, not an Arrow IPC file or stream")
 
     def close(self) -> None:
         if self._own is not None:

@@ -19,7 +19,7 @@ from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.reading.flat_fields import FlatFields
 from colkern.layouts import BufferSpec, Layout, layout
-from colkern.schema import DataType, Schema, Union
+from colkern.schema import DataType, Extension, Schema, Union
 
 _ONE_COLUMN = np.zeros(1, np.int64)
 
@@ -52,7 +52,6 @@ class ArrayPlan:
         nodes: How many nodes the array takes, children included.
         buffers: How many buffers, without variadic ones.
         variadics: How many variadic counts.
-        backed: Whether the buffers grow with the number of slots, without nulls too.
         flat: Whether the array is a validity buffer and others that grow with it, and nothing else.
     """
 
@@ -66,7 +65,6 @@ class ArrayPlan:
     nodes: int
     buffers: int
     variadics: int
-    backed: bool
     flat: bool
 
     def dictionary_plans(self) -> Iterator[DictionaryPlan]:
@@ -84,7 +82,8 @@ class ArrayPlan:
 
 def _array_plan(field: WireField, version: int) -> ArrayPlan:
     if field.dictionary is None:
-        if not field.children:
+        # Equal extension types may differ in what they state.
+        if not field.children and not isinstance(field.field.type, Extension):
             return _leaf_plan(field.field.type, version)
         return _plan_of(field.field.type, field.children, None, version)
     # The children in the metadata are those of the dictionary's values.
@@ -100,7 +99,6 @@ def _plan_of(
 ) -> ArrayPlan:
     children = tuple(_array_plan(child, version) for child in fields)
     rule = layout(type_)
-    backed = any(spec.min_bytes(8) for spec in rule.buffers[rule.has_validity :])
     legacy = version < MetadataVersion.V5 and isinstance(type_.storage, Union)
     return ArrayPlan(
         type_,
@@ -113,8 +111,7 @@ def _plan_of(
         1 + sum(child.nodes for child in children),
         legacy + len(rule.buffers) + sum(child.buffers for child in children),
         rule.variadic + sum(child.variadics for child in children),
-        backed,
-        backed and rule.has_validity and not (rule.variadic or fields or dictionary),
+        rule.is_backed and rule.has_validity and not (rule.variadic or fields or dictionary),
     )
 
 

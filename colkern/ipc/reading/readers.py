@@ -6,13 +6,19 @@ Columnar format 1.5: "IPC streaming format", "IPC file format".
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import reduce
+from functools import cached_property, reduce
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from colkern.arrays import Array, RecordBatch, RecordBatchStream
+from colkern.arrays import (
+    Array,
+    RecordBatch,
+    RecordBatchStream,
+    cannot_be_pickled,
+    no_numpy_array,
+)
 from colkern.closing import Closing
 from colkern.errors import (
     ColkernError,
@@ -30,11 +36,13 @@ from colkern.ipc.framing import FRONT_BYTES, MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.batches import OpenedBatch, opened_batch
 from colkern.ipc.reading.dictionaries import Dictionaries
+from colkern.ipc.reading.formats import FIRST_BYTES, not_a_file
 from colkern.ipc.reading.messages import (
     HEADER_NAMES,
     Message,
     MessageDecoder,
     Messages,
+    MessageStream,
     check_version,
     key_values,
     max_table_depth,
@@ -43,7 +51,7 @@ from colkern.ipc.reading.messages import (
 from colkern.ipc.reading.plans import DictionaryPlan, SchemaPlan
 from colkern.ipc.reading.projection import Projection
 from colkern.ipc.reading.schemas import schema_from_wire
-from colkern.ipc.reading.sources import RandomAccess
+from colkern.ipc.reading.sources import MemoryStream, RandomAccess
 from colkern.ipc.reading.summaries import BatchSummary, summary_of
 from colkern.ipc.wire import FOOTER
 from colkern.memory import HOST
@@ -75,7 +83,8 @@ class _Plans:
 class StreamReader(Closing, RecordBatchStream):
     """Reads the batches of a stream, one after the other.
 
-    A context manager: leaving it closes what the reader has opened itself.
+    A context manager: leaving it closes what the reader has opened itself. Threads may share it: each
+    batch goes to one of them.
 
     Args:
         messages: The messages of the stream.
@@ -102,9 +111,17 @@ class StreamReader(Closing, RecordBatchStream):
         self._closing: list[Any] = []
         self._failure: ColkernError | None = None
         self._ended = False
+        self._closed = False
+        self._taking = RLock()
         first = self._messages.next()
         if first is None:
-            raise InvalidArrowError("the source is empty: it ends before the schema")
+            is_empty = self._messages.position == 0
+            what = "is empty" if is_empty else "starts with the mark of a stream's end"
+            raise InvalidArrowError(f"the source {what}: there is no schema")
+        self.message_metadata: Mapping[bytes, bytes] | None = first.metadata
+        """Custom metadata of the schema's message; the schema's own is `schema.metadata`."""
+        self.dictionary_metadata: dict[int, Mapping[bytes, bytes]] = {}
+        """Dictionary id → custom metadata of its last batch that was read and has any."""
         self._plans = _Plans(_schema_of(first, limits))
         self._dictionaries = Dictionaries()
         self._projection = Projection(self._plans.wire.schema, columns)
@@ -124,13 +141,15 @@ class StreamReader(Closing, RecordBatchStream):
         Raises:
             InvalidArrowError: If the stream ends within a message, or a message is malformed. The
                 same error comes again on further calls: where the next message starts is unknown.
+            ValueError: If the reader was closed before the stream's end.
         """
-        message = self._guarded(self._next_record_batch)
-        if message is None:
-            raise StopIteration
-        # A device without room for this batch may have room for the next one.
-        minor = () if self._destination is None else (LimitExceededError,)
-        opened = self._guarded(lambda: self._opened(message), minor)
+        with self._taking:
+            message = self._guarded(self._next_record_batch)
+            if message is None:
+                raise StopIteration
+            # A device without room for this batch may have room for the next one.
+            minor = () if self._destination is None else (LimitExceededError,)
+            opened = self._guarded(lambda: self._opened(message), minor)
         assert opened is not None
         return opened.handed_out()
 
@@ -142,8 +161,12 @@ class StreamReader(Closing, RecordBatchStream):
         Raises:
             InvalidArrowError: As iterating, and if a null count or the place of a buffer cannot be.
         """
-        while (summary := self._guarded(self._next_summary)) is not None:
+        while (summary := self._take_summary()) is not None:
             yield summary
+
+    def _take_summary(self) -> BatchSummary | None:
+        with self._taking:
+            return self._guarded(self._next_summary)
 
     def _guarded(
         self,
@@ -158,6 +181,8 @@ class StreamReader(Closing, RecordBatchStream):
             raise copy(self._failure)
         if self._ended:
             return None
+        if self._closed:
+            raise _closed_error()
         try:
             taken = take()
         except minor:
@@ -207,6 +232,8 @@ class StreamReader(Closing, RecordBatchStream):
         self._dictionaries = self._dictionaries.after(
             message, plan, self._limits, self._destination, may_replace=True
         )
+        if message.metadata is not None:
+            self.dictionary_metadata[message.header["id"]] = message.metadata
         return message
 
     @property
@@ -224,17 +251,20 @@ class StreamReader(Closing, RecordBatchStream):
         return list(self)
 
     def close(self) -> None:
-        """Close what the reader has opened; batches that were read stay good."""
+        """Close what the reader has opened; batches that were read stay good.
+
+        Asking for a further batch is a `ValueError` then, unless the stream has ended before.
+        """
+        self._closed = True
         while self._closing:
             self._closing.pop().close()
-        self._ended = True
 
 
-class FileReader(Closing, Sequence[RecordBatch]):
+class FileReader(Closing):
     """Reads the batches of a file in any order: `reader[i]`, `len(reader)`, `for batch in reader`.
 
-    A context manager, for symmetry with streams: a mapped file is let go when the last array that
-    uses it is.
+    Threads may share it. A context manager, as the reader of a stream is: a mapped file is let go when
+    the last array that uses it is. To other libraries it is one table, not a sequence of batches.
 
     Args:
         source: The bytes of the file.
@@ -260,7 +290,7 @@ class FileReader(Closing, Sequence[RecordBatch]):
         self._destination = destination
         self._decoder = MessageDecoder(limits)
         self._end, footer = _read_footer(source, limits)
-        self.metadata: dict[bytes, bytes] | None = key_values(footer["custom_metadata"])
+        self.metadata: Mapping[bytes, bytes] | None = key_values(footer["custom_metadata"])
         """The footer's custom metadata; the schema's is `schema.metadata`."""
         try:
             if footer["schema"] is None:
@@ -273,11 +303,36 @@ class FileReader(Closing, Sequence[RecordBatch]):
         self._dictionary_blocks = _blocks(footer["dictionaries"])
         self._dictionaries: Dictionaries | None = None
         self._reading_dictionaries = Lock(RLock)
+        self._closed = False
 
     @property
     def schema(self) -> Schema:
         """The schema of every batch."""
         return self._projection.schema
+
+    @cached_property
+    def message_metadata(self) -> Mapping[bytes, bytes] | None:
+        """Custom metadata of the schema's message, which stands in front of the batches.
+
+        Raises:
+            InvalidArrowError: If the message is malformed.
+        """
+        stream = MemoryStream(self._source)
+        stream.position = FRONT_BYTES
+        message = MessageStream(stream, self._limits).next()
+        return None if message is None else message.metadata
+
+    @cached_property
+    def dictionary_metadata(self) -> dict[int, Mapping[bytes, bytes]]:
+        """Dictionary id → custom metadata of its last batch that has any.
+
+        Raises:
+            InvalidArrowError: If a message is malformed.
+        """
+        found = (
+            (message.header["id"], message.metadata) for message in self._dictionary_messages()
+        )
+        return {id_: metadata for id_, metadata in found if metadata is not None}
 
     @property
     def num_record_batches(self) -> int:
@@ -305,6 +360,7 @@ class FileReader(Closing, Sequence[RecordBatch]):
             IndexError: If there is no such batch.
             InvalidArrowError: If its message is malformed or contradicts the footer.
             LimitExceededError: If the device is out of memory.
+            ValueError: If the reader is closed.
         """
         position = integer(position, "position")
         if not -len(self) <= position < len(self):
@@ -348,6 +404,8 @@ class FileReader(Closing, Sequence[RecordBatch]):
             InvalidArrowError: If a message is malformed, contradicts the footer, or its null counts or
                 the places of its buffers cannot be.
         """
+        if self._closed:
+            raise _closed_error()
         dictionaries = Dictionaries()
         for message in self._dictionary_messages():
             dictionaries = self._after(dictionaries, message)
@@ -372,6 +430,8 @@ class FileReader(Closing, Sequence[RecordBatch]):
         return message
 
     def _batch_message(self, position: int) -> Message:
+        if self._closed:
+            raise _closed_error()
         place = f"record batch {position}"
         return self._message(self._batches[position], MessageHeader.RecordBatch, place)
 
@@ -395,7 +455,15 @@ class FileReader(Closing, Sequence[RecordBatch]):
         return dictionaries.after(message, plan, self._limits, self._destination, may_replace=False)
 
     def close(self) -> None:
-        """Does nothing that lasts: batches that were read stay good, and so does the reader."""
+        """Hand out no more batches; those that were read stay good."""
+        self._closed = True
+
+    def __reduce__(self) -> Any:
+        raise cannot_be_pickled(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Refused, in words for NumPy and pandas, which would make an array of batches."""
+        raise no_numpy_array(self)
 
     def __arrow_c_schema__(self) -> Any:
         """The schema as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
@@ -410,6 +478,10 @@ class FileReader(Closing, Sequence[RecordBatch]):
         device = HOST if self._destination is None else self._destination.device
         stream = RecordBatchStream(self.schema, self, device)
         return stream.__arrow_c_device_stream__(requested_schema, **kwargs)
+
+
+def _closed_error() -> ValueError:
+    return ValueError("the reader is closed: open the source again to read further batches")
 
 
 def _unexpected(message: Message, expected: str) -> InvalidArrowError:
@@ -428,8 +500,9 @@ def _schema_of(message: Message, limits: Limits) -> WireSchema:
 
 def _read_footer(source: RandomAccess, limits: Limits) -> tuple[int, dict[str, Any]]:
     """Where the messages of a file end, and its footer."""
-    if source.read(0, min(len(MAGIC), source.size)).tobytes() != MAGIC:
-        raise InvalidArrowError(f"not an Arrow file: it does not start with {MAGIC!r}")
+    start = source.read(0, min(FIRST_BYTES, source.size)).tobytes()
+    if not start.startswith(MAGIC):
+        raise not_a_file(start)
     back = source.size - _BACK.size
     if back < FRONT_BYTES:
         raise InvalidArrowError(f"an Arrow file of {source.size} bytes: it has been cut short")
@@ -441,11 +514,7 @@ def _read_footer(source: RandomAccess, limits: Limits) -> tuple[int, dict[str, A
         )
     if not 0 < size <= back - FRONT_BYTES:
         raise InvalidArrowError(f"footer of {size} bytes", place=f"byte {back}")
-    if size > limits.metadata_bytes:
-        raise LimitExceededError(
-            f"footer of {size} bytes is over the limit of {limits.metadata_bytes}; "
-            "raise Limits.metadata_bytes to read it"
-        )
+    limits.require_metadata(size, "footer")
     start = back - size
     try:
         footer = decode(FOOTER, source.read(start, size).tobytes(), max_table_depth(limits))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuf.DictionaryKind import DictionaryKind
 from colkern.ipc.flatbuf.Endianness import Endianness
@@ -84,51 +84,46 @@ def schema_from_wire(record: Record, limits: Limits) -> WireSchema:
     return WireSchema(schema, fields, endianness == Endianness.Big)
 
 
-class _FieldCount:
-    """How many fields a schema may still have."""
+class _Fields:
+    """Counts the fields of a schema; raises when they are too many, or nest too deep."""
 
-    __slots__ = ("_left", "_limit")
+    __slots__ = ("_count", "_limits")
 
-    def __init__(self, limit: int) -> None:
-        self._left = self._limit = limit
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._count = 0
 
-    def add(self, count: int) -> None:
-        self._left -= count
-        if self._left < 0:
-            raise LimitExceededError(
-                f"{self._limit - self._left} fields are over the limit of {self._limit}; "
-                "raise Limits.fields to read them"
-            )
+    def add(self, count: int, depth: int) -> None:
+        self._count += count
+        self._limits.require_fields(self._count)
+        if count:
+            self._limits.require_depth(depth)
 
 
 def _fields(entries: Any, limits: Limits) -> Sequence[WireField]:
     def make_field(entry: Record, position: int) -> WireField:
-        return _field(entry, position, limits.nesting_depth, count)
+        return _field(entry, position, 1, fields)
 
-    count = _FieldCount(limits.fields)
-    count.add(len(entries))
-    if len(entries) >= FEWEST and limits.nesting_depth:
+    fields = _Fields(limits)
+    fields.add(len(entries), 1)
+    if len(entries) >= FEWEST:
         flat = flat_fields(
             entries, lambda number, parameters: _data_type(number, parameters, ()), make_field
         )
         if flat is not None:
             return flat
-        count = _FieldCount(limits.fields)
-        count.add(len(entries))
+        fields = _Fields(limits)
+        fields.add(len(entries), 1)
     return [make_field(entry, position) for position, entry in enumerate(entries)]
 
 
-def _field(record: Record, position: int, depth_left: int, count: _FieldCount) -> WireField:
-    if depth_left == 0:
-        raise LimitExceededError(
-            "types nest deeper than the limit; raise Limits.nesting_depth to read them"
-        )
+def _field(record: Record, position: int, depth: int, fields: _Fields) -> WireField:
     name = record["name"] or ""
     entries = record["children"] or ()
-    count.add(len(entries))
+    fields.add(len(entries), depth + 1)
     try:
         children = (
-            tuple(_field(entry, i, depth_left - 1, count) for i, entry in enumerate(entries))
+            tuple(_field(entry, i, depth + 1, fields) for i, entry in enumerate(entries))
             if entries
             else ()
         )

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError
+from colkern.ipc.paths import require_local
 from colkern.memory import EMPTY, HOST, Buffer, Device, allocate, allocate_for_overwrite
 
 # What is passed by at a time.
@@ -80,16 +81,20 @@ class Memory:
 class OpenFile:
     """Random access to a regular file, for several threads at once; ranges are copies.
 
+    The position of the file object is neither used nor moved.
+
     Args:
         file: The file, which the caller closes. Here it stays open for as long as it is used.
+        start: The byte of the file that ranges are counted from.
     """
 
     device = HOST
 
-    def __init__(self, file: io.FileIO) -> None:
+    def __init__(self, file: io.FileIO, start: int = 0) -> None:
         self._descriptor = os.dup(file.fileno())
         weakref.finalize(self, os.close, self._descriptor)
-        self.size = os.fstat(self._descriptor).st_size
+        self.start = start
+        self.size = max(os.fstat(self._descriptor).st_size - start, 0)
 
     @property
     def descriptor_path(self) -> str:
@@ -106,7 +111,8 @@ class OpenFile:
         """Read a range into given memory."""
         filled = 0
         while filled < view.size:
-            count = os.preadv(self._descriptor, [view[filled:].data], offset + filled)
+            at = self.start + offset + filled
+            count = os.preadv(self._descriptor, [view[filled:].data], at)
             if count == 0:
                 raise _shrunk(view.size - filled, offset)
             filled += count
@@ -122,8 +128,8 @@ class SeekableFile:
         self._start = file.tell()
         self.size = max(file.seek(0, io.SEEK_END) - self._start, 0)
         self._receive = _receiver(file)
-        # Columns may be loaded from several threads, and a file object has one position.
-        self._lock = threading.Lock()
+        # Threads load columns at once, and a file object has one position for all its readers.
+        self._lock = _lock_of(file)
 
     def read(self, offset: int, length: int) -> Buffer:
         """The bytes of a range, in new memory."""
@@ -141,6 +147,33 @@ class SeekableFile:
             filled = _fill_view(self._receive, view)
         if filled < view.size:
             raise _shrunk(view.size - filled, offset)
+
+
+_locks: weakref.WeakKeyDictionary[Any, threading.Lock] = weakref.WeakKeyDictionary()
+
+
+def _lock_of(file: Any) -> threading.Lock:
+    """The lock of a file object; one of its own for each reader where objects cannot be told apart."""
+    try:
+        return _locks.setdefault(file, threading.Lock())
+    except TypeError:
+        return threading.Lock()
+
+
+def random_access(file: Any) -> OpenFile | SeekableFile:
+    """The bytes of a seekable binary file object from where it stands on."""
+    raw = getattr(file, "raw", file)
+    # Exactly these: a class derived from them may read something else.
+    if type(file) in _BUFFERED and type(raw) is io.FileIO and _is_regular(raw):
+        return OpenFile(raw, file.tell())
+    return SeekableFile(file)
+
+
+_BUFFERED = (io.FileIO, io.BufferedReader)
+
+
+def _is_regular(file: io.FileIO) -> bool:
+    return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
 
 
 def _shrunk(missing: int, offset: int) -> InvalidArrowError:
@@ -349,7 +382,7 @@ def _receiver(file: Any) -> Receive:
     for name in ("readinto", "recv_into"):
         into = getattr(file, name, None)
         if into is not None:
-            return lambda view: _count(into(view))
+            return lambda view: _count(into(view), view.nbytes)
     for name in ("read", "recv"):
         get = getattr(file, name, None)
         if get is not None:
@@ -360,21 +393,29 @@ def _receiver(file: Any) -> Receive:
     )
 
 
-def _count(received: int | None) -> int:
+def _count(received: Any, most: int) -> int:
     if received is None:
         raise BlockingIOError("source: it is in non-blocking mode and has no bytes ready")
+    if not isinstance(received, int):
+        kind = type(received).__name__
+        raise TypeError(f"source: it returned {kind}, not how many bytes it put into the buffer")
+    if not 0 <= received <= most:
+        raise ValueError(f"source: asked for {most} bytes, it gave {received}")
     return received
 
 
 def _copy(data: Any, view: memoryview) -> int:
-    if data is None:
-        raise BlockingIOError("source: it is in non-blocking mode and has no bytes ready")
     if isinstance(data, str):
         raise TypeError("source: a file object in text mode; open it in binary mode")
-    if len(data) > view.nbytes:
-        raise ValueError(f"source: asked for {view.nbytes} bytes, it gave {len(data)}")
-    view[: len(data)] = data
-    return len(data)
+    if data is None:
+        return _count(data, 0)
+    try:
+        given = memoryview(data).cast("B")
+    except TypeError:
+        raise TypeError(f"source: it returned {type(data).__name__}, not bytes") from None
+    count = _count(given.nbytes, view.nbytes)
+    view[:count] = given
+    return count
 
 
 def _fill(
@@ -418,9 +459,11 @@ def opened_source(source: Any, *, mapped: bool = True) -> Memory | OpenFile | io
 
     Raises:
         OSError: If the file cannot be opened.
+        UnsupportedError: If it is a URL.
         ValueError: If it is a buffer in device memory.
     """
     if isinstance(source, str | os.PathLike):
+        require_local(source, "source")
         return _opened_path(source, mapped)
     if isinstance(source, Buffer):
         if source.device != HOST:
@@ -434,13 +477,12 @@ def opened_source(source: Any, *, mapped: bool = True) -> Memory | OpenFile | io
 def _opened_path(path: str | os.PathLike[str], mapped: bool) -> Memory | OpenFile | io.FileIO:
     # Opened once: a second reader of a pipe would find its writer gone.
     file = io.FileIO(path)
-    status = os.fstat(file.fileno())
-    if not stat.S_ISREG(status.st_mode):
+    if not _is_regular(file):
         return file
     with file:
         if not mapped:
             return OpenFile(file)
-        if status.st_size == 0:
+        if os.fstat(file.fileno()).st_size == 0:
             return Memory(EMPTY)
         return Memory(Buffer.from_object(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
 
@@ -453,14 +495,18 @@ def _is_bytes_like(source: Any) -> bool:
     return True
 
 
-def open_sequential(source: Any) -> tuple[Sequential, Callable[[], None]]:
+def open_sequential(source: Any, *, mapped: bool = True) -> tuple[Sequential, Callable[[], None]]:
     """A source's bytes one after the other, and what closes the file if it was opened here.
+
+    Args:
+        source: The source.
+        mapped: Whether a file at a path is mapped into memory.
 
     Raises:
         OSError: If a path cannot be opened.
         TypeError: If it is no source.
     """
-    found = opened_source(source)
+    found = opened_source(source, mapped=mapped)
     if isinstance(found, Memory | OpenFile):
         return MemoryStream(found), lambda: None
     if found is not None:

@@ -5,6 +5,7 @@ Columnar format 1.5: "RecordBatch message", "Dictionary messages".
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +25,9 @@ class BatchSummary:
 
     Args:
         length: The number of rows, or of values of the dictionary.
-        null_counts: int64[columns] of the reader's schema, as the batch states them; -1 for columns
-            whose nulls only their values tell (unions, runs). Of a dictionary batch, that of the values.
+        null_counts: int64[columns] of the reader's schema, as the batch states them; -1 where it
+            does not, and for columns whose nulls only their values tell (unions, runs). Of a
+            dictionary batch, that of the values.
         body_bytes: The size of the body, padding included.
         uncompressed_bytes: The size of all buffers together without compression and padding.
         compression: "lz4", "zstd", or None where buffers are plain.
@@ -39,7 +41,7 @@ class BatchSummary:
     body_bytes: int
     uncompressed_bytes: int
     compression: str | None
-    metadata: dict[bytes, bytes] | None
+    metadata: Mapping[bytes, bytes] | None
     dictionary: int | None
     is_delta: bool
 

@@ -34,12 +34,17 @@ AnyTensor = Tensor | SparseCOOTensor | SparseCSRMatrix | SparseCSCMatrix | Spars
 """What a tensor message may hold."""
 
 
-def read_tensor(source: Any, *, limits: Limits = DEFAULT_LIMITS) -> AnyTensor:
+def read_tensor(
+    source: Any, *, memory_map: bool = True, limits: Limits = DEFAULT_LIMITS
+) -> AnyTensor:
     """The tensor of the next message of a source; its index has been checked.
+
+    Zeros in front of the message, up to 63, are passed by.
 
     Args:
         source: As `colkern.ipc.open` takes it. Of a file object, pipe or socket no byte behind the
             message is taken, so that a further call reads the next message.
+        memory_map: Whether a file at a path is mapped into memory; see `colkern.ipc.open`.
         limits: What may be spent on input that is not trusted. Tensors whose numbers share bytes
             (strides of zero) count against `Limits.unbacked_length`.
 
@@ -56,22 +61,22 @@ def read_tensor(source: Any, *, limits: Limits = DEFAULT_LIMITS) -> AnyTensor:
         OSError: If the source cannot be opened or read.
         TypeError: If `source` is none of the kinds above.
     """
-    with closing(read_tensors(source, limits=limits)) as tensors:
+    with closing(read_tensors(source, memory_map=memory_map, limits=limits)) as tensors:
         for tensor in tensors:
             return tensor
     raise InvalidArrowError("the source ends before a tensor")
 
 
 def read_tensors(
-    source: Any, *, limits: Limits = DEFAULT_LIMITS
+    source: Any, *, memory_map: bool = True, limits: Limits = DEFAULT_LIMITS
 ) -> Generator[AnyTensor, None, None]:
     """The tensors of a source's messages, up to its end, each read when it is asked for.
 
     Arguments and errors are those of `read_tensor`, but a source without a message has no tensors.
     """
-    messages, close = open_sequential(source)
+    messages, close = open_sequential(source, mapped=memory_map)
     try:
-        stream = MessageStream(messages, limits)
+        stream = MessageStream(messages, limits, padded=True)
         while (message := stream.next()) is not None:
             try:
                 yield _tensor_of(message, limits)

@@ -34,6 +34,9 @@ from colkern.memory import ALIGNMENT
 def write_tensor(tensor: AnyTensor | NDArray[Any], sink: Any) -> int:
     """Write one message with a tensor; further calls on an open file append further messages.
 
+    Where a file object tells that it does not stand at a multiple of 64 bytes, zeros come first, so that
+    the message begins at one. `read_tensor` passes them by; Arrow C++ reads from the message on.
+
     Numbers are copied only if an array is neither in row-major nor in column-major order, or not
     little-endian.
 
@@ -43,7 +46,7 @@ def write_tensor(tensor: AnyTensor | NDArray[Any], sink: Any) -> int:
             socket (not closed).
 
     Returns:
-        How many bytes were written, a multiple of 64.
+        How many bytes were written: a multiple of 64, and the zeros in front.
 
     Raises:
         TypeError: If `tensor` is none of these or its numbers are of another kind, or if `sink` is
@@ -57,14 +60,27 @@ def write_tensor(tensor: AnyTensor | NDArray[Any], sink: Any) -> int:
         raise TypeError(f"tensor: expected a NumPy array or a tensor, got {type(tensor).__name__}")
     body = Body(ALIGNMENT)
     kind, header = make(tensor, body)
+    padding = bytes(-_position(sink) % ALIGNMENT)
     opened = sink_of(sink)
     try:
+        opened.write([padding])
+        # Places are counted from where the message begins.
+        opened.position = 0
         write_message(opened, Message(kind, header, body), ALIGNMENT)
     except BaseException:
         opened.abandon()
         raise
     opened.commit()
-    return opened.position
+    return len(padding) + opened.position
+
+
+def _position(sink: Any) -> int:
+    """Where a file object stands; 0 where that cannot be told."""
+    try:
+        position: int = sink.tell()
+    except (AttributeError, OSError):
+        return 0
+    return position
 
 
 def _add(array: NDArray[Any], body: Body) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from colkern.ipc.compression import Codec
 from colkern.ipc.fields import WireField
 from colkern.ipc.flatbuf.BodyCompressionMethod import BodyCompressionMethod
 from colkern.ipc.flatbuffer import Record
+from colkern.ipc.limits import Limits, refused_by_readers
 from colkern.ipc.wire import BUFFER, FIELD_NODE
 from colkern.ipc.writing.messages import Body
 from colkern.ipc.writing.residence import is_on_device, trimmed
@@ -25,9 +26,15 @@ from colkern.memory import EMPTY, Buffer
 
 
 class _Parts:
-    """What a message lists of some columns."""
+    """What a message lists of some columns.
 
-    def __init__(self) -> None:
+    Args:
+        limits: What readers accept.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self.unbacked_length = 0
         self.nodes: list[tuple[int, int]] = []
         self.buffers: list[Buffer] = []
         self.counts: list[int] = []
@@ -35,6 +42,8 @@ class _Parts:
     def add(self, array: Array, field: WireField) -> None:
         """Add a trimmed array and its children; a dictionary has messages of its own."""
         self.nodes.append((array.length, array.null_count))
+        if array.length > self._limits.unbacked_length and not _is_backed(array):
+            self.unbacked_length = max(self.unbacked_length, array.length)
         self.buffers += [EMPTY if buffer is None else buffer for buffer in array.buffers]
         if array.layout.variadic:
             self.counts.append(len(array.data_buffers))
@@ -49,6 +58,7 @@ def batch_to_wire(
     length: int,
     codec: Codec | None,
     body: Body,
+    limits: Limits,
 ) -> Record:
     """The `RecordBatch` table of some columns, whose bytes are added to `body`.
 
@@ -61,19 +71,27 @@ def batch_to_wire(
         length: The number of rows.
         codec: How to compress the buffers; None to leave them plain.
         body: Where their bytes go.
+        limits: What readers accept.
 
     Raises:
         ValueError: If the bytes of one column live in several memories.
         InvalidArrowError: If an array points outside its own memory.
-        LimitExceededError: If a device is out of memory.
+        LimitExceededError: If a device is out of memory, or readers would refuse the batch.
     """
-    parts = _Parts()
+    parts = _Parts(limits)
     for column, field in zip(columns, fields, strict=True):
         parts.add(trimmed(column, f"column {field.field.name!r}"), field)
     if codec is None:
         places = [body.add_buffer(buffer) for buffer in parts.buffers]
     else:
-        places = [body.add(chunks) for chunks in _compressed(parts.buffers, codec)]
+        compressed = _compressed(parts.buffers, codec)
+        places = [body.add(chunks) for chunks in compressed]
+        for chunks, (_, stored) in zip(compressed, places, strict=True):
+            if chunks and not codec.is_plain(chunks[0], stored):
+                body.decompressed_bytes += codec.uncompressed_size(chunks[0], stored)
+    with refused_by_readers():
+        limits.require_variadic_buffers(sum(parts.counts))
+        limits.require_unbacked(parts.unbacked_length if columns else length, body.size)
     return {
         "length": length,
         "nodes": np.array(parts.nodes, FIELD_NODE),
@@ -81,6 +99,11 @@ def batch_to_wire(
         "compression": _compression(codec),
         "variadicBufferCounts": np.array(parts.counts, np.int64) if parts.counts else None,
     }
+
+
+def _is_backed(array: Array) -> bool:
+    """Whether there are more bytes where there are more slots."""
+    return array.layout.is_backed or (array.layout.has_validity and array.null_count > 0)
 
 
 def _compression(codec: Codec | None) -> Record | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from colkern.arrays import RecordBatch, RecordBatchStream
@@ -31,6 +31,8 @@ def _gives(data: Any, what: str) -> bool:
 def batches_of(data: Any) -> Iterator[RecordBatch]:
     """The batches of a batch, an iterable of batches, or an object with Arrow's PyCapsule interface.
 
+    A mapping of names to columns is one batch, as `colkern.record_batch` makes it.
+
     Raises:
         TypeError: If it is none of these.
     """
@@ -40,6 +42,10 @@ def batches_of(data: Any) -> Iterator[RecordBatch]:
     elif isinstance(data, RecordBatchStream | Sequence) and not isinstance(data, str | bytes):
         for item in data:
             yield from batches_of(item)
+    elif isinstance(data, Mapping):
+        from colkern.builders import record_batch
+
+        yield record_batch(data)
     # One batch first: as a stream a batch without rows may be none.
     elif _gives(data, "array"):
         from colkern.interchange import import_batch
@@ -54,8 +60,8 @@ def batches_of(data: Any) -> Iterator[RecordBatch]:
             yield from batches_of(item)
     else:
         raise TypeError(
-            f"data: expected record batches or an object with Arrow's PyCapsule interface, "
-            f"got {type(data).__name__}"
+            f"data: expected record batches, a dict of columns or an object with Arrow's PyCapsule "
+            f"interface, got {type(data).__name__}"
         )
 
 
@@ -78,6 +84,14 @@ def with_schema(data: Any) -> tuple[Schema, Iterator[RecordBatch]]:
     if first is None:
         raise ValueError("data: no batch, so no schema; use new_stream or new_file with one")
     return first.schema, _chained(first, batches)
+
+
+def carried_options(data: Any) -> dict[str, Any]:
+    """What a reader's source says of its messages, as options of a writer; none of other data."""
+    names = ("dictionary_ids", "message_metadata", "dictionary_metadata")
+    if not all(hasattr(data, name) for name in names):
+        return {}
+    return {name: getattr(data, name) for name in names}
 
 
 def _chained(first: RecordBatch, rest: Iterator[RecordBatch]) -> Iterator[RecordBatch]:

@@ -6,7 +6,7 @@ Columnar format 1.5: "Dictionary messages", "Dictionary replacement", "IPC file 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -30,6 +30,7 @@ class DictionaryBatch:
         values: The values, or those that come behind the ones before.
         is_delta: Whether they do.
         whole: All values that a reader has then.
+        replaces: Whether slots that point into earlier values must point anew.
     """
 
     id: int
@@ -37,10 +38,11 @@ class DictionaryBatch:
     values: Array
     is_delta: bool
     whole: Array
+    replaces: bool = False
 
     def values_field(self) -> WireField:
         """The field of the values themselves."""
-        return replace(self.field, dictionary=None)
+        return self.field._replace(dictionary=None)
 
 
 class WrittenDictionaries:
@@ -48,11 +50,14 @@ class WrittenDictionaries:
 
     Args:
         deltas: Whether a dictionary that has grown is written as a delta.
-        may_replace: Whether a dictionary may take the place of an earlier one.
+        nested_deltas: Whether that holds for dictionaries of values with dictionaries of their own, too.
+            Arrow C++ refuses such deltas; else they are written again as a whole.
+        may_replace: Whether a dictionary may take the place of an earlier one that is no start of it.
     """
 
-    def __init__(self, *, deltas: bool, may_replace: bool) -> None:
+    def __init__(self, *, deltas: bool, nested_deltas: bool, may_replace: bool) -> None:
         self._deltas = deltas
+        self._nested_deltas = nested_deltas
         self._may_replace = may_replace
         self._written: dict[int, Array] = {}
 
@@ -88,16 +93,16 @@ class WrittenDictionaries:
         id_ = owner.dictionary
         assert id_ is not None
         written = self._written.get(id_)
-        replaced = {
-            batch.id for batch in before if not batch.is_delta and batch.id in self._written
-        }
         if written is None:
             return DictionaryBatch(id_, owner, values, is_delta=False, whole=values)
+        inner = set(ids_of(owner.children))
         # Values that point into a dictionary which has another order now must point anew.
-        if not replaced.intersection(_ids(owner.children)):
+        if inner.isdisjoint(batch.id for batch in before if batch.replaces):
             if _same(written, values):
                 return None
             if self._deltas and _is_start_of(written, values):
+                if inner and not self._nested_deltas:
+                    return DictionaryBatch(id_, owner, values, is_delta=False, whole=values)
                 rest = values.slice(written.length)
                 return DictionaryBatch(id_, owner, rest, is_delta=True, whole=values)
         if not self._may_replace:
@@ -105,7 +110,7 @@ class WrittenDictionaries:
                 f"dictionary {id_} of {owner.field.name!r}: a file can only add to a dictionary, not "
                 f"replace it; unify the dictionaries of the batches, or write a stream"
             )
-        return DictionaryBatch(id_, owner, values, is_delta=False, whole=values)
+        return DictionaryBatch(id_, owner, values, is_delta=False, whole=values, replaces=True)
 
     def wrote(self, batch: DictionaryBatch) -> None:
         """Remember a dictionary as written."""
@@ -160,7 +165,8 @@ def _are_equal(a: Buffer, b: Buffer) -> bool:
         return np.array_equal(a.array, b.array)
     from colkern.cuda import memory
 
-    return bool(memory.array_library().array_equal(a.array, b.array))
+    with memory.current(a.device):
+        return bool(memory.on_host((a.array == b.array).all()))
 
 
 def _all_slots(array: Array) -> Array:
@@ -189,9 +195,9 @@ def _dictionaries(array: Array, field: WireField) -> Iterator[tuple[WireField, A
     yield field, array.dictionary
 
 
-def _ids(fields: Sequence[WireField]) -> Iterator[int]:
+def ids_of(fields: Sequence[WireField]) -> Iterator[int]:
     """The ids of all dictionaries below some fields."""
     for field in fields:
         if field.dictionary is not None:
             yield field.dictionary
-        yield from _ids(field.children)
+        yield from ids_of(field.children)

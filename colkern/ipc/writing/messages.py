@@ -9,11 +9,11 @@ import itertools
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
-from colkern.ipc.flatbuffer import Record, encode
+from colkern.ipc.flatbuffer import Encoded, Record, encode
 from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.wire import MESSAGE
 from colkern.ipc.writing.residence import is_on_device
@@ -39,6 +39,8 @@ class Body:
         self._chunks: list[Any] = []
         self._is_fetched = False
         self.size = 0
+        self.decompressed_bytes = 0
+        """What its compressed buffers grow to."""
 
     def add(self, chunks: Sequence[Any]) -> tuple[int, int]:
         """Append what is one buffer together; returns its offset and its length."""
@@ -75,7 +77,7 @@ class Body:
             yield chunks
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Message:
     """One message to be written.
 
@@ -87,22 +89,25 @@ class Message:
     """
 
     kind: int
-    header: Record
+    header: Record | Encoded
     body: Body | None = None
     metadata: list[Record] | None = None
+    _encoded: bytes | None = field(default=None, init=False)
 
     def encode(self) -> bytes:
-        """The metadata: a `Message` table."""
-        return encode(
-            MESSAGE,
-            {
-                "version": MetadataVersion.V5,
-                "header_type": self.kind,
-                "header": self.header,
-                "bodyLength": 0 if self.body is None else self.body.size,
-                "custom_metadata": self.metadata,
-            },
-        )
+        """The metadata: a `Message` table, encoded once, when the body is whole."""
+        if self._encoded is None:
+            self._encoded = encode(
+                MESSAGE,
+                {
+                    "version": MetadataVersion.V5,
+                    "header_type": self.kind,
+                    "header": self.header,
+                    "bodyLength": 0 if self.body is None else self.body.size,
+                    "custom_metadata": self.metadata,
+                },
+            )
+        return self._encoded
 
 
 def write_message(sink: Sink, message: Message, alignment: int = 8) -> tuple[int, int, int]:

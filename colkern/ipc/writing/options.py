@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from colkern.ipc.compression import Codec, codec_named
+from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 
 Alignment = Literal[8, 64]
 Compression = Literal["lz4", "zstd"]
@@ -23,9 +24,17 @@ class WriteOptions:
         alignment: Each buffer starts at a multiple of so many bytes: 64, as the format recommends,
             or 8, the least it allows.
         dictionary_deltas: Whether a dictionary that has grown is written as what came to it. None:
-            in files, where nothing else is allowed; not in streams, as not every reader takes them.
+            in files, where nothing else is allowed; not in streams, as not every reader takes them; nor
+            where the values have a dictionary of their own, as Arrow C++ refuses that: such a
+            dictionary is written again as a whole.
         dictionary_ids: Path of a field (names with dots between) → id of its dictionary. Fields with
             one id share one dictionary, which is written once.
+        message_metadata: Custom metadata of the schema's message; that of the schema is
+            `Schema.metadata`.
+        dictionary_metadata: Dictionary id → custom metadata of its batches; looked up when one is
+            written.
+        reader_limits: What readers accept. What goes over one of these limits is refused with a
+            `LimitExceededError` that names it, as readers would refuse it later.
     """
 
     compression: Compression | None = None
@@ -33,6 +42,9 @@ class WriteOptions:
     alignment: Alignment = 64
     dictionary_deltas: bool | None = None
     dictionary_ids: Mapping[str, int] = field(default_factory=dict)
+    message_metadata: Mapping[bytes, bytes] | None = None
+    dictionary_metadata: Mapping[int, Mapping[bytes, bytes]] = field(default_factory=dict)
+    reader_limits: Limits = DEFAULT_LIMITS
 
     def __post_init__(self) -> None:
         if self.alignment not in (8, 64):
@@ -40,6 +52,9 @@ class WriteOptions:
         level = self.compression_level
         if level is not None and not isinstance(level, int):
             raise TypeError(f"compression_level: expected an int, got {type(level).__name__}")
+        if not isinstance(self.reader_limits, Limits):
+            found = type(self.reader_limits).__name__
+            raise TypeError(f"reader_limits: expected Limits, got {found}")
         self.codec()
 
     def codec(self) -> Codec | None:

@@ -5,7 +5,8 @@ Columnar format 1.5: "Schema message", "Data Types".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain, count, repeat
 from typing import Any
 
@@ -15,27 +16,33 @@ from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuf.DictionaryKind import DictionaryKind
 from colkern.ipc.flatbuf.Endianness import Endianness
 from colkern.ipc.flatbuf.Type import Type
-from colkern.ipc.flatbuffer import Record
+from colkern.ipc.flatbuffer import Columns, Record
+from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.key_values import pairs_of
 
 _ID_END = 1 << 63
 
 
-def wire_schema_of(schema: s.Schema, dictionary_ids: Mapping[str, int]) -> WireSchema:
+def wire_schema_of(
+    schema: s.Schema, dictionary_ids: Mapping[str, int], limits: Limits = DEFAULT_LIMITS
+) -> WireSchema:
     """A schema with an id for every dictionary.
 
     Args:
         schema: The schema.
         dictionary_ids: The path of a field (names with dots between them) → the id of its dictionary.
             Fields with one id share a dictionary. The others get ids of their own.
+        limits: How many fields there may be, and how deep they may nest.
 
     Raises:
+        LimitExceededError: If there are more fields, or they nest deeper.
         TypeError: If an id is no int.
         ValueError: If a path leads to no dictionary field, an id has more than 64 bits, fields of one
             id have different values, or dictionaries within the values have other ids in one of them.
         UnsupportedError: If IPC has no form for a type.
     """
-    numbering = _Numbering(_checked_ids(dictionary_ids))
-    fields = tuple(numbering.field(field, field.name, None) for field in schema)
+    numbering = _Numbering(_checked_ids(dictionary_ids), limits)
+    fields = numbering.fields(schema)
     unknown = sorted(dictionary_ids.keys() - numbering.seen)
     if unknown:
         raise ValueError(f"dictionary_ids: no dictionary field {unknown[0]!r}")
@@ -58,17 +65,38 @@ class _Numbering:
 
     Args:
         ids: The ids that were asked for, by path.
+        limits: How many fields there may be, and how deep they may nest.
     """
 
-    def __init__(self, ids: Mapping[str, int]) -> None:
+    def __init__(self, ids: Mapping[str, int], limits: Limits) -> None:
         self._ids = ids
+        self._limits = limits
+        self._count = 0
         self._values: dict[int, s.DataType] = {}
         self._first: dict[int, WireField] = {}
         taken = set(ids.values())
         self._fresh: Iterator[int] = (i for i in count() if i not in taken)
         self.seen: set[str] = set()
 
-    def field(self, field: s.Field, path: str, twin: WireField | None) -> WireField:
+    def fields(self, schema: s.Schema) -> tuple[WireField, ...]:
+        """The fields of a schema with their ids."""
+        self._add(len(schema), 1)
+        return tuple(
+            [
+                WireField(field, (), None, field.type)
+                if type(field.type) in _LEAVES
+                else self._field(field, field.name, None, 1)
+                for field in schema
+            ]
+        )
+
+    def _add(self, count: int, depth: int) -> None:
+        self._count += count
+        self._limits.require_fields(self._count)
+        if count:
+            self._limits.require_depth(depth)
+
+    def _field(self, field: s.Field, path: str, twin: WireField | None, depth: int) -> WireField:
         """The field with its ids.
 
         Args:
@@ -76,6 +104,7 @@ class _Numbering:
             path: Its path.
             twin: The same field of a dictionary that is shared, where another path leads to it: its
                 ids are the field's. None where there is no such field.
+            depth: How deep the field nests, from 1 on.
         """
         type_ = s.field_to_wire(field).type
         if isinstance(type_, s.Extension):
@@ -88,8 +117,9 @@ class _Numbering:
             self._check_values(values, dictionary, path)
             twin = self._first.get(dictionary)
         twins = repeat(None) if twin is None else twin.children
+        self._add(len(values.fields), depth + 1)
         children = tuple(
-            self.field(child, f"{path}.{child.name}", below)
+            self._field(child, f"{path}.{child.name}", below, depth + 1)
             for child, below in zip(values.fields, twins, strict=False)
         )
         result = WireField(field, children, dictionary, values)
@@ -131,9 +161,31 @@ def schema_to_wire(wire: WireSchema) -> Record:
     """
     return {
         "endianness": Endianness.Little,
-        "fields": [_field(field) for field in wire.fields],
+        "fields": _field_columns(wire.fields),
         "custom_metadata": pairs(wire.schema.metadata, "schema.metadata"),
     }
+
+
+def _field_columns(fields: Sequence[WireField]) -> Columns:
+    """The `Field` tables: those of leaves without metadata side by side, which are most in wide schemas."""
+    others: dict[int, Record] = {}
+    leaves: list[s.Field] = []
+    for position, wire in enumerate(fields):
+        field = wire.field
+        if type(field.type) in _LEAVES and not field.metadata:
+            leaves.append(field)
+        else:
+            others[position] = _field(wire)
+    types: dict[s.DataType, Record] = {}
+    written = [types.get(f.type) or types.setdefault(f.type, type_to_wire(f.type)) for f in leaves]
+    columns: dict[str, Sequence[Any]] = {
+        "name": [field.name for field in leaves],
+        "nullable": [field.nullable for field in leaves],
+        "type_type": [type_["type_type"] for type_ in written],
+        "type": [type_["type"] for type_ in written],
+        "children": [()] * len(leaves),
+    }
+    return Columns(columns, others)
 
 
 def pairs(metadata: Mapping[bytes, bytes] | None, argument: str) -> list[Record] | None:
@@ -150,12 +202,13 @@ def pairs(metadata: Mapping[bytes, bytes] | None, argument: str) -> list[Record]
         return None
     if not isinstance(metadata, Mapping):
         raise TypeError(f"{argument}: expected a mapping, got {type(metadata).__name__}")
-    for part in chain.from_iterable(metadata.items()):
+    written = pairs_of(metadata)
+    for part in chain.from_iterable(written):
         if not isinstance(part, bytes):
             raise TypeError(
                 f"{argument}: expected keys and values of bytes, got {type(part).__name__}"
             )
-    return [{"key": key, "value": value} for key, value in metadata.items()] or None
+    return [{"key": key, "value": value} for key, value in written] or None
 
 
 def type_to_wire(type_: s.DataType) -> Record:
@@ -184,10 +237,14 @@ def _field(field: WireField) -> Record:
     }
 
 
+_NOTHING: Record = {}
+
+
 def _no_parameters(_: Any) -> Record:
-    return {}
+    return _NOTHING
 
 
+@cache
 def _int(type_: s.Int) -> Record:
     return {"bitWidth": type_.bit_width, "is_signed": type_.signed}
 
@@ -235,3 +292,16 @@ _TYPES: dict[type[s.DataType], tuple[int, Callable[[Any], Record]]] = {
     ),
     s.RunEndEncoded: (Type.RunEndEncoded, _no_parameters),
 }
+
+_LEAVES = frozenset(_TYPES) - {
+    s.List,
+    s.LargeList,
+    s.ListView,
+    s.LargeListView,
+    s.FixedSizeList,
+    s.Struct,
+    s.Map,
+    s.Union,
+    s.RunEndEncoded,
+}
+"""The types without children; dictionaries and extensions are none of them."""

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from colkern.ipc.paths import require_local
+
 _JOINED_BYTES = 1 << 16
 """Chunks up to this size together are handed on as one: a system call costs more than a copy."""
 
@@ -147,6 +149,10 @@ def _whole(write: Callable[[Any], int | None], *, is_raw: bool = True) -> Callab
                         errno.EAGAIN, "sink: does not block, and takes nothing now"
                     )
                 return
+            if not isinstance(written, int):
+                raise TypeError(
+                    f"sink: its write returned {type(written).__name__}, not how many bytes it took"
+                )
             if written <= 0:
                 raise OSError(f"sink: took none of {view.nbytes} bytes")
             view = view[written:]
@@ -181,11 +187,15 @@ def sink_of(target: Any) -> Sink:
 
     Raises:
         OSError: If a path cannot be opened.
+        UnsupportedError: If it is a URL.
         TypeError: If it is none of these.
     """
     if isinstance(target, str | os.PathLike):
+        require_local(target, "sink")
         path = Path(os.fsdecode(target))
         return _FileSink(path) if _is_rename_target(path) else _DirectSink(path)
+    if isinstance(target, io.TextIOBase):
+        raise TypeError("sink: a file object in text mode; open it in binary mode")
     if hasattr(target, "write"):
         return Sink(_whole(target.write, is_raw=isinstance(target, io.RawIOBase)))
     if hasattr(target, "sendall"):

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from functools import cached_property
+from itertools import chain
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colkern.arrays import RecordBatch
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import encode
 from colkern.ipc.framing import FRONT_BYTES, MAGIC
+from colkern.ipc.limits import refused_by_readers
 from colkern.ipc.wire import BLOCK, FOOTER
 from colkern.ipc.writing.batch_messages import BatchMessages
-from colkern.ipc.writing.data import batches_of, with_schema
+from colkern.ipc.writing.data import batches_of, carried_options, with_schema
 from colkern.ipc.writing.messages import END_OF_STREAM, Message, write_message
 from colkern.ipc.writing.options import WriteOptions
 from colkern.ipc.writing.schemas import pairs
@@ -74,8 +76,9 @@ class _Writer:
         abandoned: see `abandon`.
 
         Args:
-            data: A `RecordBatch`, an iterable of them (a reader is one), or any object with Arrow's
-                PyCapsule interface: a batch or table of pyarrow, polars, DuckDB …
+            data: A `RecordBatch`, an iterable of them (a reader is one), a dict of columns as
+                `colkern.record_batch` takes it, or any object with Arrow's PyCapsule interface: a batch
+                or table of pyarrow, polars, DuckDB …
 
         Raises:
             OSError: If the sink fails.
@@ -83,7 +86,8 @@ class _Writer:
                 one column has bytes in several memories, or a dictionary would have to be replaced in
                 a file.
             InvalidArrowError: If an array points outside its own memory.
-            LimitExceededError: If a device is out of memory.
+            LimitExceededError: If a device is out of memory, or readers would refuse a batch: see
+                `WriteOptions.reader_limits`.
             TypeError: If `data` is nothing of the kind, or its metadata is not of bytes.
         """
         for batch in batches_of(data):
@@ -167,7 +171,8 @@ class FileWriter(_Writer):
         metadata: Mapping[bytes, bytes] | None = None,
     ) -> None:
         self._metadata = pairs(metadata, "metadata")
-        self._blocks: dict[int, list[Block]] = {}
+        self._batches: list[Block] = []
+        self._dictionaries: dict[int, list[Block]] = {}
         super().__init__(sink, schema, options, deltas=True)
 
     def _begin(self) -> None:
@@ -175,26 +180,51 @@ class FileWriter(_Writer):
         self._sink.write([MAGIC.ljust(FRONT_BYTES, b"\0")])
         super()._begin()
 
+    def _write_batch(self, batch: RecordBatch) -> None:
+        # Found out now, and not when the file is closed: its footer has to list this batch, too.
+        listed = len(self._batches) + 1 + sum(map(len, self._dictionaries.values()))
+        size = self._empty_footer_bytes + (listed + self._messages.dictionaries) * BLOCK.itemsize
+        with refused_by_readers():
+            self._options.reader_limits.require_metadata(size, "footer")
+        super()._write_batch(batch)
+
     def _write_message(self, message: Message) -> Block:
         block = super()._write_message(message)
-        self._blocks.setdefault(message.kind, []).append(block)
+        if message.kind == MessageHeader.RecordBatch:
+            self._batches.append(block)
+        elif message.kind == MessageHeader.DictionaryBatch:
+            header = message.header
+            assert isinstance(header, dict)
+            id_ = header["id"]
+            if not header["isDelta"]:
+                # What stands for it earlier is for those who read the messages one by one.
+                self._dictionaries.pop(id_, None)
+            self._dictionaries.setdefault(id_, []).append(block)
         return block
 
-    def _blocks_of(self, kind: int) -> NDArray[Any]:
-        return np.array(self._blocks.get(kind, []), BLOCK)
+    def _dictionary_blocks(self) -> list[Block]:
+        """The last whole batch of each dictionary, and the deltas behind it."""
+        return sorted(chain.from_iterable(self._dictionaries.values()))
 
-    def _end(self) -> None:
-        super()._end()
-        footer = encode(
+    def _footer(self, dictionaries: list[Block], batches: list[Block]) -> bytes:
+        return encode(
             FOOTER,
             {
                 "version": MetadataVersion.V5,
                 "schema": self._messages.of_schema().header,
-                "dictionaries": self._blocks_of(MessageHeader.DictionaryBatch),
-                "recordBatches": self._blocks_of(MessageHeader.RecordBatch),
+                "dictionaries": np.array(dictionaries, BLOCK),
+                "recordBatches": np.array(batches, BLOCK),
                 "custom_metadata": self._metadata,
             },
         )
+
+    @cached_property
+    def _empty_footer_bytes(self) -> int:
+        return len(self._footer([], []))
+
+    def _end(self) -> None:
+        super()._end()
+        footer = self._footer(self._dictionary_blocks(), self._batches)
         assert self._sink is not None
         self._sink.write([footer, struct.pack("<i", len(footer)), MAGIC])
 
@@ -211,6 +241,7 @@ def new_stream(sink: Any, schema: Schema, **options: Any) -> StreamWriter:
     Raises:
         OSError: If the sink cannot be opened or written to.
         UnsupportedError: If IPC has no form for a type.
+        LimitExceededError: If readers would refuse the schema: see `WriteOptions.reader_limits`.
         ValueError: If an option is not right.
         TypeError: If `sink` is none of these, there is no such option, an option is of another type,
             or metadata is not of bytes.
@@ -239,11 +270,14 @@ def write_stream(sink: Any, data: Any, **options: Any) -> None:
 
     Args:
         sink: A path, a binary file object, or a socket.
-        data: A batch, an iterable of batches (at least one), a reader, or an object with Arrow's
-            PyCapsule interface.
+        data: A batch, an iterable of batches (at least one), a reader, a dict of columns as
+            `colkern.record_batch` takes it, or an object with Arrow's PyCapsule interface. What a reader
+            says of its messages (ids of dictionaries, custom metadata of the schema's and dictionaries'
+            messages) is written again.
         options: See `WriteOptions`.
     """
     schema, batches = with_schema(data)
+    options = {**carried_options(data), **options}
     with new_stream(sink, schema, **options) as writer:
         writer.write(batches)
 
@@ -256,5 +290,6 @@ def write_file(
     See `write_stream` and `new_file`.
     """
     schema, batches = with_schema(data)
+    options = {**carried_options(data), **options}
     with new_file(sink, schema, metadata=metadata, **options) as writer:
         writer.write(batches)

@@ -55,10 +55,10 @@ def _union(type: s.DataType, type_ids: NDArray[Any] | None, children: Sequence[A
     """A union of children that values were appended to in the order of its slots."""
     union = type.storage
     assert isinstance(union, s.Union)
-    ids = padded(0, np.dtype(np.int8)) if type_ids is None else type_ids
+    ids = allocate(0, np.dtype(np.int8)) if type_ids is None else type_ids
     buffers = [Buffer(ids.view(np.uint8))]
     if union.mode == "dense":
-        offsets = padded(len(ids), np.dtype(np.int32))
+        offsets = allocate(len(ids), np.dtype(np.int32))
         for code, child in zip(union.type_codes, children, strict=True):
             offsets[ids == code] = np.arange(child.length, dtype=np.int32)
         buffers.append(Buffer(offsets.view(np.uint8)))
@@ -71,7 +71,7 @@ def cut(items: NDArray[Any], count: int) -> NDArray[Any]:
     Copied if they fill less than half of the memory.
     """
     if 2 * count < len(items):
-        copied = padded(count, items.dtype)
+        copied = allocate(count, items.dtype)
         copied[:] = items[:count]
         return copied
     end = count * items.itemsize
@@ -79,14 +79,7 @@ def cut(items: NDArray[Any], count: int) -> NDArray[Any]:
     return items[:count]
 
 
-def padded(count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """`count` zeroed items, in memory that zeros fill up to the end of the last line of 64 bytes."""
-    lines = -(-count * dtype.itemsize // ALIGNMENT)
-    items: NDArray[Any] = allocate(lines * ALIGNMENT, np.uint8).view(dtype)[:count]
-    return items
-
-
 def _bitmap(nulls: NDArray[np.uint8]) -> Buffer:
-    bitmap = padded((len(nulls) + 7) // 8, np.dtype(np.uint8))
+    bitmap = allocate((len(nulls) + 7) // 8, np.dtype(np.uint8))
     bitmap[:] = np.packbits(nulls ^ 1, bitorder="little")
     return Buffer(bitmap)

@@ -6,6 +6,7 @@ writes, and then rows do so independently of each other: the pattern *two-pass* 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,11 +17,11 @@ from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.cpu.threads import run_ranges
 from colkern.errors import UnsupportedError
-from colkern.jit.building.arrays import built_array, padded
+from colkern.jit.building.arrays import built_array
 from colkern.jit.building.nodes import ROW, State
 from colkern.jit.building.tree import CHANGED, Part, Tree
 from colkern.jit.rows.row_loop import run_noted
-from colkern.memory import Device
+from colkern.memory import Device, allocate
 
 
 def build_rows(
@@ -76,6 +77,9 @@ def rows_and_offsets(
     Raises:
         As `build_rows`.
     """
+    count = operator.index(count)
+    if count < 0:
+        raise ValueError(f"count: must not be negative, got {count}")
     device = _device_of(arguments)
     if device is not None:
         from colkern.jit.device.rows import rows_on_device
@@ -100,13 +104,18 @@ def _rows_on_host(
         null_counts = _null_counts(measured)
         tree.require_complete(starts[:, 1:])
         np.cumsum(starts, axis=1, out=starts)
-        tree.allocate(starts[:, -1], null_counts, padded)
-        written = _run(write, tree.name, count, (_pointers(tree), places, starts, arguments))
+        tree.allocate(starts[:, -1], null_counts, allocate)
+        try:
+            written = _run(write, tree.name, count, (_pointers(tree), places, starts, arguments))
+        except ValueError as error:
+            if error.args == (CHANGED,):
+                error.args = (f"{tree.name}: {CHANGED}",)
+            raise
         changed, states = zip(*written, strict=True)
         if any(changed) or (_null_counts(states) != null_counts).any():
             raise ValueError(f"{tree.name}: {CHANGED}")
     else:
-        tree.allocate(starts[:, -1], null_counts, padded)
+        tree.allocate(starts[:, -1], null_counts, allocate)
     return _array(tree.parts[0]), starts[0]
 
 

@@ -17,7 +17,9 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.errors import TypingError
 from numba.core.typed_passes import NopythonTypeInference
+from numba.core.untyped_passes import DeadBranchPrune
 
+from colkern.jit.compiling.replacements import PruneDeadBranches, ReplaceOperations
 from colkern.jit.compiling.unsigned import UnsignedTypeInference
 
 _EQUALITY = (operator.eq, operator.ne)
@@ -88,7 +90,12 @@ class CheckedCompiler(CompilerBase):  # type: ignore[misc]
     def define_pipelines(self) -> list[Any]:
         """The usual passes, and ours once types are known."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(ReplaceOperations, NopythonTypeInference)
         passes.add_pass_after(RefuseUnequalKinds, NopythonTypeInference)
+        passes.passes = [
+            (PruneDeadBranches, text) if step is DeadBranchPrune else (step, text)
+            for step, text in passes.passes
+        ]
         passes.finalize()
         return [passes]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from numba.core import sigutils
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.errors import TypingError
 
 from colkern.cpu.cache import ContentCache
 from colkern.cpu.content import content_hash, note_content
@@ -57,6 +58,17 @@ class FunctionDispatcher(CachedDispatcher):
                     )
                 self.add_overload(found)
                 return found.entry_point
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        try:
+            return super()._compile_for_args(*args, **kws)
+        except TypingError as error:
+            if "caused by the following argument" in str(error):
+                # Numba says which argument it has no type for.
+                raise
+            from colkern.jit.compiling.explanations import explained
+
+            raise TypingError(str(explained(self, error, "returns"))) from None
 
     def _compiled_copy(self, sig: Any, cache: ContentCache) -> Any:
         from colkern.jit.compiling.functions import dispatcher_of, jit_options

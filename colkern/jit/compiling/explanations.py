@@ -5,12 +5,16 @@ from __future__ import annotations
 import linecache
 import os
 import re
+import traceback
+import types
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numba
 
-from colkern.errors import CompileError
+from colkern.errors import CompileError, without_addresses
+from colkern.jit.compiling.names import global_names, is_empty, row_function
 
 _LIBRARIES = (str(Path(numba.__file__).parent), str(Path(__file__).parents[1]))
 _PLACE = re.compile(r"(?:at|Raised from) (\S.*?) \((\d+)\)")
@@ -26,19 +30,37 @@ _MADE_OF_BYTE_STRINGS = re.compile(
 
 _BUILDER_METHODS = "append|append_nulls|end_list|end_map|end_row|extend|field|reserve"
 
+_OUTSIDE = re.compile(
+    r"Untyped global name '(?P<untyped>\w+)':\s*Cannot determine"
+    r"|assigned to variable '(?P<assigned>\w+)' in globals"
+    r"|OverloadSelector object at \w+>, \("
+)
+"""What Numba says of a value from outside of a function that is no constant to it."""
+
+_IN_ITS_PLACE: dict[type, str] = {
+    list: "; a tuple of its items can be used",
+    set: "; a tuple of its items can be used",
+    frozenset: "; a tuple of its items can be used",
+    dict: "; write conditions, or find the place in a tuple of keys and take it from one of values",
+}
+
+_MAY_BE_NONE = (
+    "{0} may be None to the compiler, also where that was asked before: add int(x) or float(x) of a "
+    "number, x[:] of a byte string"
+)
+
 _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
+    (
+        re.compile(r"setitem\((?:DictType\[|Dict\().*?, OptionalType\("),
+        _MAY_BE_NONE.format("the key of a dict"),
+    ),
+    (re.compile(r"set of OptionalType\("), _MAY_BE_NONE.format("what is added to a set")),
     (re.compile("(a slice of bytes is .+ step of 1)"), "{0}"),
     (re.compile(rf"TypingError: ((?:{_BUILDER_METHODS}): .+)"), "{0}"),
     (re.compile(r"(\w+\(.+\) cannot be written to: .+)"), "{0}"),
     (
         re.compile(r"Unknown attribute '(\w+)' of type (.+)"),
         "{1} has no {0!r} in compiled code",
-    ),
-    (
-        re.compile(
-            r"Untyped global name '(\w+)':\s*Cannot determine Numba type of <class '(.+?)'>"
-        ),
-        "compiled code cannot use the global {0!r} of type {1}",
     ),
     (
         re.compile(r"imprecise type: (list|DictType)[(\[]undefined"),
@@ -78,9 +100,10 @@ def explained(dispatcher: Any, error: Exception, verb: str) -> CompileError:
         error: What Numba raised.
         verb: What the message says that the function does with its results.
     """
-    text = str(error)
+    text = str(error) or _reason(error)
     name = dispatcher.__name__
-    lines = [f"{name} does not compile: {_construct(text, verb)}"]
+    words = _value_from_outside(dispatcher.py_func, text) or _construct(text, verb)
+    lines = [f"{name} does not compile: {without_addresses(words)}"]
     place = _place(dispatcher, error, text)
     if place is not None:
         path, line = place
@@ -88,6 +111,46 @@ def explained(dispatcher: Any, error: Exception, verb: str) -> CompileError:
         if source := linecache.getline(path, line).strip():
             lines.append(f"    {source}")
     return CompileError("\n".join(lines))
+
+
+def _reason(error: Exception) -> str:
+    """What is known of an error that says nothing itself: that of a set's items."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if isinstance(frame.f_locals.get("self"), numba.types.Set):
+            return f"no compiled form of a set of {frame.f_locals.get('dtype')}"
+    return f"Numba fails with {type(error).__name__}"
+
+
+def _value_from_outside(function: types.FunctionType, text: str) -> str | None:
+    """What is said of a global or a variable of an outer function that compiled code cannot use."""
+    match = _OUTSIDE.search(text)
+    if match is None:
+        return None
+    wanted = match["untyped"] or match["assigned"]
+    for name, value, is_global in _values_from_outside(function, set()):
+        if name == wanted or (wanted is None and isinstance(value, tuple(_IN_ITS_PLACE))):
+            where = "" if is_global else " of an outer function"
+            kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+            instead = _IN_ITS_PLACE.get(type(value), "")
+            word = "global" if is_global else "variable"
+            return f"compiled code cannot use the {word} {name!r} of type {kind}{where}{instead}"
+    return f"compiled code has no {wanted!r}" if wanted else None
+
+
+def _values_from_outside(
+    function: types.FunctionType, seen: set[types.FunctionType]
+) -> Iterator[tuple[str, Any, bool]]:
+    """The names, values, and whether these are globals, that a function and its helpers use."""
+    seen.add(function)
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    values = [(name, cell.cell_contents, False) for name, cell in cells if not is_empty(cell)]
+    names = function.__globals__
+    values += [(n, names[n], True) for n in global_names(function.__code__) if n in names]
+    for name, value, is_global in values:
+        yield name, value, is_global
+        plain = row_function(getattr(value, "py_func", value))
+        if isinstance(plain, types.FunctionType) and plain not in seen:
+            yield from _values_from_outside(plain, seen)
 
 
 def _construct(text: str, verb: str) -> str:
@@ -131,15 +194,23 @@ def plain_types(text: str) -> str:
     return text.strip()
 
 
+def _locations(error: Exception) -> Iterator[Any]:
+    """Where the types were that Numba was about to infer, the innermost first."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for frame in reversed(frames):
+        location = getattr(frame.f_locals.get("constraint"), "loc", None)
+        if location is not None:
+            yield location
+
+
 def _place(dispatcher: Any, error: Exception, text: str) -> tuple[str, int] | None:
     """File and line of the innermost place that is the user's."""
     places = [(path, int(line)) for path, line in _PLACE.findall(text)]
     # The only places that Numba gives relative to the working directory.
     returns = [(os.path.abspath(path), int(line)) for path, line in _RETURN_PLACE.findall(text)]
     places += sorted(returns, reverse=True)
-    location = getattr(error, "loc", None)
-    if location is not None:
-        places.append((location.filename, location.line))
+    locations = [getattr(error, "loc", None), *_locations(error)]
+    places += [(loc.filename, loc.line) for loc in locations if loc is not None]
     for path, line in places:
         if not path.startswith(_LIBRARIES) and not path.startswith("<colkern"):
             return path, line

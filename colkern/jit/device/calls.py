@@ -65,6 +65,9 @@ class Calls(Operators):
             value = self.value(node.args[0])
             found = builtin(self, self.inner(value))
             return found if found is not None else self._rebuilt(node, [self._callee(node), value])
+        if meaning is builtins.divmod and len(node.args) == 2 and not node.keywords:
+            sides = [self.plain(value) for value in self.operands(node.args)]
+            return Value(PLAIN, (self.primitive("quotient_and_rest", *sides),))
         function = specialised_from(meaning)
         if function is not None:
             arguments = self._arguments(node, function)
@@ -151,7 +154,13 @@ def _abs(e: Emitter, value: Value) -> Value | None:
     return decimals.absolute(e, value) if isinstance(value.kind, Decimal) else None
 
 
+def _text(e: Emitter, value: Value) -> Value | None:
+    raise e.failure("str(x) and repr(x) make text, which a kernel has no memory for")
+
+
 _BUILTINS: dict[Any, Callable[[Emitter, Value], Value | None]] = {
+    builtins.str: _text,
+    builtins.repr: _text,
     builtins.len: _len,
     builtins.int: _int,
     builtins.float: _float,

@@ -22,7 +22,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
-from colkern.errors import CompileError, UnsupportedError
+from colkern.errors import CompileError, UnsupportedError, without_addresses
 from colkern.jit.device.kinds import PLAIN, Column, Kind, Path
 from colkern.jit.environment import is_checked
 from colkern.memory import Device
@@ -88,8 +88,8 @@ class CudaKernel:
     def __getitem__(self, configuration: tuple[Any, ...]) -> Callable[..., None]:
         """A launch: `kernel[blocks, threads](…)`, also with a stream and bytes of shared memory.
 
-        The stream is CuPy's or the compiler's, or a `cudaStream_t` as an integer; if there is none, or
-        None, that which is current in CuPy.
+        The stream is that of CuPy, PyTorch, cuda.core or the compiler, or a `cudaStream_t` as an integer;
+        if there is none, or None, that which is current in CuPy.
         """
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
             raise ValueError("expected kernel[blocks, threads, stream, shared memory]")
@@ -184,9 +184,10 @@ class CudaKernel:
             require_readable(read)
             errors = errors_array(device) if Shared("errors") in made.needs else None
             numbers = needed(made.needs, columns, errors, made.program, made.literals, device)
-            stream = adapter.stream(device.ordinal, memory.current_stream()) or 0
+            stream = adapter.stream(device.ordinal, memory.current_stream())
+            arguments = (*given.values(), *numbers)
             with explained(self.name):
-                made.kernel[(blocks, threads, stream, *shared)](*given.values(), *numbers)
+                adapter.launch(made.kernel, blocks, threads, stream, arguments, *shared)
             if errors is not None:
                 raise_noted(errors, made.program)
 
@@ -225,7 +226,8 @@ def explained(name: str) -> Iterator[None]:
     try:
         yield
     except adapter.compile_errors() as error:
-        raise CompileError(f"{name} does not compile: {error}") from error
+        words = without_addresses(str(error))
+        raise CompileError(f"{name} does not compile: {words}") from error
 
 
 def _are_same(some: Types, others: Types) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 
 from colkern.jit.device import decimals, strings
 from colkern.jit.device.conversions import converted, truth
-from colkern.jit.device.emitter import Value, items
+from colkern.jit.device.emitter import Value, integer, items
 from colkern.jit.device.expressions import Expressions
 from colkern.jit.device.kinds import (
     NOTHING,
@@ -247,6 +247,9 @@ class Operators(Expressions):
                 return Value(UNSIGNED, self._rebuilt(node, operands).parts)
         if isinstance(node.op, ast.Mult | ast.Pow) and not (is_whole(left) and is_whole(right)):
             return self._product(node, left, right)
+        if isinstance(node.op, ast.FloorDiv) and integer(right) in (None, -1):
+            text = self.primitive("floor_quotient", self.plain(left), self.plain(right))
+            return Value(PLAIN, (text,))
         return self._rebuilt(node, [left, right])
 
     def _product(self, node: ast.BinOp, left: Value, right: Value) -> Value:

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from colkern.jit.device.emitter import Emitter, Value, items
+from colkern.jit.device.emitter import Emitter, Value, integer, items
 from colkern.jit.device.kinds import (
     BYTES,
     INTEGER,
@@ -67,6 +67,7 @@ def contains(e: Emitter, string: Value, part: Value) -> Value:
     """`part in string`; `part` may be a byte."""
     address, length = as_bytes(e, string)
     if is_plain(part.kind):
+        _require_byte(e, part)
         call = e.call(byte_strings.has_byte, e.like("u1"), address, length, part.parts[0])
         return Value(PLAIN, (e.bind(call),))
     found = e.call(byte_strings.find_bytes, e.like("u1"), address, length, *as_bytes(e, part))
@@ -108,8 +109,9 @@ def number(e: Emitter, string: Value) -> Value:
     """`int(string)`; 0 where the bytes spell none."""
     address, length = as_bytes(e, string)
     call = e.call(byte_strings.integer_of, e.like("u1"), address, length)
-    value, spelled = e.bind_each(call, 2)
-    e.check(spelled, ValueError, "the byte string is no integer of 64 bits")
+    value, spelled, fits = e.bind_each(call, 3)
+    e.check(spelled, ValueError, "the byte string is no integer")
+    e.check(fits, OverflowError, "the integer does not fit 64 bits")
     return Value(PLAIN, (value,))
 
 
@@ -142,7 +144,7 @@ def _search(function: Callable[..., Any], absent: str) -> Any:
         end = e.bind(e.call(slots.bound_of, stop, length)) if stop else length
         if arguments[1:]:
             string = _cut(e, address, begin, e.bind(e.call(slots.span, begin, end)))
-        wanted = as_bytes(e, arguments[0])
+        wanted = _searched(e, arguments[0])
         found = e.bind(e.call(function, e.like("u1"), *as_bytes(e, string), *wanted))
         if arguments[1:]:
             # Not even an empty string is found behind the end.
@@ -152,6 +154,22 @@ def _search(function: Callable[..., Any], absent: str) -> Any:
         return Value(PLAIN, (found,))
 
     return search
+
+
+def _searched(e: Emitter, value: Value) -> tuple[str, str]:
+    """Address and length of what is searched for: a byte string, or a byte as a number."""
+    if not is_plain(value.kind):
+        return as_bytes(e, value)
+    _require_byte(e, value)
+    address, _ = e.literal(bytes(range(256)))
+    return e.bind(f"{address} + _ck_u8({value.parts[0]} & 255)"), "1"
+
+
+def _require_byte(e: Emitter, value: Value) -> None:
+    number = integer(value)
+    if number is None or not 0 <= number < 256:
+        byte = value.parts[0]
+        e.check(f"0 <= {byte} and {byte} < 256", ValueError, "byte must be in range(0, 256)")
 
 
 def _bounds(e: Emitter, arguments: Sequence[Value]) -> tuple[str | None, str | None]:
@@ -168,15 +186,19 @@ def _are_digits(e: Emitter, string: Value, arguments: Sequence[Value]) -> Value:
 
 def _strip(left: bool, right: bool) -> Any:
     def strip(e: Emitter, string: Value, arguments: Sequence[Value]) -> Value:
-        _arguments(e, arguments, 0, 0)
+        _arguments(e, arguments, 0, 1)
+        before, after = byte_strings.space_before, byte_strings.space_after
+        among: tuple[str, ...] = ()
+        if arguments and arguments[0].kind != NOTHING:
+            before, after = byte_strings.bytes_before, byte_strings.bytes_after
+            among = as_bytes(e, arguments[0])
         address, length = as_bytes(e, string)
         begin = "0"
         if left:
-            call = e.call(byte_strings.space_before, e.like("u1"), address, length)
-            begin = e.bind(call)
+            begin = e.bind(e.call(before, e.like("u1"), address, length, *among))
         stripped = _cut(e, address, begin, e.bind(f"{length} - {begin}"))
         if right:
-            call = e.call(byte_strings.space_after, e.like("u1"), *stripped.parts)
+            call = e.call(after, e.like("u1"), *stripped.parts, *among)
             stripped = Value(BYTES, (stripped.parts[0], e.bind(f"{stripped.parts[1]} - {call}")))
         return stripped
 

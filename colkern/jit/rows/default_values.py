@@ -9,6 +9,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array
+from colkern.errors import without_addresses
 from colkern.memory import Buffer
 from colkern.operations import concat, take
 
@@ -35,8 +36,9 @@ def default_array(name: str, value: Any, returns: s.DataType) -> Array:
     try:
         return array([found], returns)
     except (TypeError, ValueError, OverflowError) as error:
+        given = without_addresses(repr(value))
         raise ValueError(
-            f"{name}: nulls: expected 'propagate', 'pass' or a value of {returns}, got {value!r}"
+            f"{name}: nulls: expected 'propagate', 'pass' or a value of {returns}, got {given}"
         ) from error
 
 

@@ -27,7 +27,7 @@ from colkern.operations.aggregates.encodings import (
 from colkern.operations.aggregates.sums import sum_bools
 from colkern.operations.casting.decimals import words_of
 from colkern.operations.remedies import instead_of_order
-from colkern.operations.targets import target_of
+from colkern.operations.targets import on_its_device, target_of
 from colkern.operations.validation import require_valid
 
 _PIECE = {"cpu": 1 << 14, "cuda": 64}
@@ -95,6 +95,7 @@ def _number_extreme(array: Array, greatest: bool) -> float:
     return keys.number(~key if greatest else key)
 
 
+@on_its_device
 def _number_extremes(array: Array) -> tuple[float, float]:
     """Of numbers of 64 bits or less, both in one pass; see `kernels.extremes`."""
     target = target_of(array.device)

@@ -26,7 +26,7 @@ from colkern.operations.casting.decimals import words_of
 from colkern.operations.casting.dispatch import convert
 from colkern.operations.casting.results import retyped
 from colkern.operations.remedies import instead_of_sum
-from colkern.operations.targets import target_of, validity_of
+from colkern.operations.targets import on_its_device, target_of, validity_of
 from colkern.operations.validity import count_set_bits
 
 _PIECE = {"cpu": 1 << 14, "cuda": 64}
@@ -74,6 +74,7 @@ def _sum_floats(array: Array) -> float:
     return _sum_of_floats(array, array.items(Role.DATA))
 
 
+@on_its_device
 def _sum_of_floats(array: Array, items: Any) -> float:
     """The sum of float32 or float64 items under the validity of an array."""
     target = target_of(array.device)
@@ -100,6 +101,7 @@ def _sum_decimals(array: Array) -> Any:
     return _decimal(total, type_.scale)
 
 
+@on_its_device
 def _whole_sum(array: Array) -> int:
     """The sum of integers or of decimals without their point, as large as it is."""
     if array.length == 0:

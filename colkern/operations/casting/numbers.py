@@ -19,7 +19,7 @@ from colkern.operations.casting.results import (
     no_value,
     words_view,
 )
-from colkern.operations.targets import target_of
+from colkern.operations.targets import on_its_device, target_of
 
 _EXACT = {16: 1 << 11, 32: 1 << 24, 64: 1 << 53}
 """Up to where each integer is a float of that many bits."""
@@ -134,12 +134,14 @@ def floats_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
         return mapped(array, type, _dtype(type), casts.round_to_floats, array.items(Role.DATA))
 
 
+@on_its_device
 def _to_half(array: Array, type: s.DataType) -> Array:
     # Numba has no arithmetic of 16 bits: the array library converts.
     with np.errstate(over="ignore", invalid="ignore"):
         return fixed_result(array, type, array.items(Role.DATA).astype(np.float16))
 
 
+@on_its_device
 def _from_half(array: Array, type: s.DataType) -> Array:
     wider = _dtype(type)
     return fixed_result(array, type, array.items(Role.DATA).astype(wider))

@@ -8,7 +8,7 @@ from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
-from colkern.operations.targets import target_of
+from colkern.operations.targets import on_its_device, target_of
 from colkern.operations.trimming.flat import trim_fixed, trim_null
 from colkern.operations.trimming.nested import (
     trim_dense_union,
@@ -27,6 +27,7 @@ from colkern.operations.validity import and_bits, count_set_bits
 
 
 @operation
+@on_its_device
 def trim(array: Array) -> Array:
     """The same values from slot 0 on, in buffers, children and data buffers no larger than needed.
 

@@ -21,8 +21,11 @@ from pyspark.util import PythonEvalType
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration.compiled import Compiled, require_result, warn
 from colkern.spark.acceleration.original import Original, Settings, converts_as_spark
+from colkern.spark.acceleration.purity import require_pure
 from colkern.spark.acceleration.tracer import Tracer
 from colkern.spark.acceleration.tracing import traced
+from colkern.spark.session import use_this_python
+from colkern.spark.worker_errors import told_plainly
 
 _RESULTS = (
     spark.BooleanType,
@@ -75,7 +78,8 @@ def accelerate(function: Any) -> Any:
     Columns and results are booleans, integers, floats and strings.
 
     Args:
-        function: What `pyspark.sql.functions.pandas_udf` returned, for functions of columns.
+        function: What `pyspark.sql.functions.pandas_udf` returned, for functions of columns. What is
+            accelerated already is returned unchanged.
 
     Returns:
         A column function of Spark's with the same name, type and determinism, to be called and
@@ -85,17 +89,21 @@ def accelerate(function: Any) -> Any:
         TypeError: If it is no `pandas_udf`.
 
     The body is called a few times for each combination of columns, not for each batch. What it does
-    besides its result is not done again: a message, a counter. Constants that it makes (of the time, at
-    random) stay what they were; give such functions to Spark as they are. Settings of the session that
-    concern pandas are those at the first use.
+    besides its result is not done again: a message, a counter. A function that reads the clock or takes
+    random numbers is not compiled. Settings of the session that concern pandas hold for each query, as
+    they do for the original.
     """
     kind = getattr(function, "evalType", None)
     if not callable(getattr(function, "func", None)) or kind is None:
-        raise TypeError(f"function: expected what pandas_udf returns, got {function!r}")
+        given = getattr(function, "__name__", type(function).__name__)
+        raise TypeError(f"function: expected what pandas_udf returns, got {given}")
+    if isinstance(function.func, AcceleratedFunction):
+        return function
     plain, returns = function.func, function.returnType
     over_batches = kind == PythonEvalType.SQL_SCALAR_PANDAS_ITER_UDF
     try:
         _require_scalar(kind, returns)
+        require_pure(plain)
         _require_traceable(plain, returns, over_batches)
     except UnsupportedError as error:
         warn(_name(plain), str(error))
@@ -118,7 +126,8 @@ class AcceleratedFunction:
     Args:
         function: The body of a `pandas_udf`.
         returns: The type of its results.
-        settings: Those of the session; None for those of the one that is active.
+        settings: Those of the session, for what a query does not set; None for those of the session
+            that is active.
     """
 
     OVER_BATCHES = False
@@ -132,22 +141,27 @@ class AcceleratedFunction:
         functools.update_wrapper(self, function, updated=())
         self._parts = function, returns
         self._settings = settings
+        self._compiled: dict[Settings, Compiled] = {}
         self._names = _parameter_names(function)
 
+    @told_plainly()
     def __call__(self, *columns: pa.Array, **named: pa.Array) -> pa.Array:
         """The results for the rows of a batch, given in order or by the names of the parameters."""
         others = [named[name] for name in self._names[len(columns) :] if name in named]
         return self.compiled((*columns, *others))
 
-    @functools.cached_property
+    @property
     def compiled(self) -> Compiled:
-        """The function as this process has it."""
-        function, returns = self._parts
-        settings = self._settings or Settings.of_session()
-        original = Original(function, returns, settings, over_batches=self.OVER_BATCHES)
-        return Compiled(_name(function), original, returns)
+        """The function as this process has it, for the settings of the query that calls it."""
+        settings = (self._settings or Settings.of_session()).of_task()
+        if settings not in self._compiled:
+            function, returns = self._parts
+            original = Original(function, returns, settings, over_batches=self.OVER_BATCHES)
+            self._compiled[settings] = Compiled(_name(function), original, returns)
+        return self._compiled[settings]
 
     def __reduce__(self) -> Any:
+        use_this_python()
         settings = self._settings or Settings.of_session()
         return _of_pickle, (type(self), cloudpickle.dumps((*self._parts, settings)))
 
@@ -160,7 +174,8 @@ class AcceleratedIterator(AcceleratedFunction):
     def __call__(self, batches: Iterator[Any]) -> Iterator[pa.Array]:
         """The results for each batch."""
         columns = (batch if isinstance(batch, tuple) else (batch,) for batch in batches)
-        return self.compiled.of_batches(columns)
+        with told_plainly():
+            yield from self.compiled.of_batches(columns)
 
 
 _IN_PROCESS: dict[bytes, AcceleratedFunction] = {}
@@ -210,17 +225,21 @@ def _require_traceable(
     counts = range(1, _MAX_COMBINED + 1) if over_batches else _column_counts(function)
     if counts[-1] > _MAX_COMBINED:
         return
-    furthest = (-1, "")
+    furthest = (-1, False, "")
     for columns in itertools.chain.from_iterable(map(_examples, counts)):
         tracer = Tracer()
         try:
             node = traced(function, columns, tracer, over_batches=over_batches)
             require_result(node, returns)
         except UnsupportedError as error:
-            furthest = max(furthest, (tracer.steps, str(error)), key=lambda pair: pair[0])
+            # An exception of pandas' own may be due to the type of the column that was tried.
+            is_own = tracer.refusal is not None or error.__cause__ is None
+            furthest = max(
+                furthest, (tracer.steps, is_own, str(error)), key=lambda found: found[:2]
+            )
         else:
             return
-    raise UnsupportedError(furthest[1])
+    raise UnsupportedError(furthest[2])
 
 
 def _examples(count: int) -> Iterator[list[Any]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
+from colkern.errors import UnsupportedError
 from colkern.spark.acceleration import operations
 from colkern.spark.acceleration.dtypes import BOOL
 from colkern.spark.acceleration.nodes import TEXT, Fused
@@ -21,6 +24,9 @@ Name: TypeAlias = str
 
 class TracedColumn(SeriesMethods):
     """A column that is not there yet, as the traced body gets it."""
+
+    # Of real columns too, pandas leaves operators with a stand-in to the stand-in.
+    __pandas_priority__ = 10_000
 
     @property
     def str(self) -> TextMethods:
@@ -92,33 +98,61 @@ class TracedColumn(SeriesMethods):
 
     def __getattr__(self, name: Any) -> Any:
         self.require_method(name)
-        raise self._tracer.refused(
-            f"Series.{name} is no element-wise operation that can be compiled"
-        )
+        owner = "Series" if self.is_series else "numpy.ndarray"
+        raise self._refused(f"{owner}.{name} is no element-wise operation that can be compiled")
 
     def __bool__(self) -> bool:
-        raise self._tracer.refused(
-            "the truth value of a whole column is asked for, as by `if` or `and`"
-        )
+        raise self._refused("the truth value of a whole column is asked for, as by `if` or `and`")
 
     def __len__(self) -> int:
-        raise self._tracer.refused("the length of a column is asked for")
+        raise self._refused("the length of a column is asked for")
 
     def __iter__(self) -> Any:
-        raise self._tracer.refused("the values of a column are taken one by one")
+        raise self._refused("the values of a column are taken one by one")
 
     def __getitem__(self, key: Any) -> Any:
-        raise self._tracer.refused("rows of a column are selected")
+        raise self._refused("rows of a column are selected")
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        raise self._tracer.refused("rows of a column are assigned to")
+        raise self._refused("rows of a column are assigned to")
 
     def __array__(self, *_: Any, **__: Any) -> Any:
-        raise self._tracer.refused(
-            "a column is passed to a function that is not NumPy's, or has no rows"
-        )
+        raise self._refused("a column is passed to a function that is not NumPy's, or has no rows")
 
     def __float__(self) -> float:
-        raise self._tracer.refused("a column is made into one number")
+        raise self._refused("a column is made into one number")
 
     __int__ = __index__ = __float__
+
+    def __repr__(self) -> Name:
+        raise self._refused("a column is made into text")
+
+    def __format__(self, specification: Name) -> Name:
+        return repr(self)
+
+    def _refused(self, reason: Name) -> UnsupportedError:
+        """An exception to raise; for what a library's function does, it names that function."""
+        function = library_function()
+        if function is not None:
+            reason = f"{function} is no element-wise operation that can be compiled"
+        return self._tracer.refused(reason)
+
+
+def library_function() -> Name | None:
+    """The function of pandas' or NumPy's that a traced body called, and that called this in the end."""
+    frame, found = sys._getframe(1), None
+    while frame is not None:
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if package not in ("pandas", "numpy", "colkern"):
+            break
+        name = frame.f_code.co_qualname
+        if package != "colkern" and "<locals>" not in name:
+            found = f"{package}.{_CALLS.sub('', name)}"
+        frame = frame.f_back  # type: ignore[assignment]
+    return found
+
+
+_CALLS = re.compile(r"\.__(init|new|call)__$")
+
+# Python's own messages name the class, for an operator that it lacks: it stands for a Series.
+TracedColumn.__name__ = "Series"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ from colkern.spark.acceleration.nodes import TEXT, Node
 from colkern.spark.acceleration.original import Original
 from colkern.spark.acceleration.program import Program
 from colkern.spark.acceleration.tracing import traced
-from colkern.spark.acceleration.verification import difference, sample
+from colkern.spark.acceleration.verification import difference, difference_at_extremes, sample
 from colkern.spark.functions import compiling
 
 Shape: TypeAlias = tuple[tuple[pa.DataType, bool], ...]
@@ -78,9 +79,11 @@ class Compiled:
         except Exception as error:  # noqa: BLE001 Whatever stops it, there is the original.
             self._warn(f"{error}, for columns of {_described(shape)}")
             return None
-        rows = sample(columns)
+        rows, compiled = sample(columns), functools.partial(self._results, program)
         try:
-            found = difference(rows, self._results(program, rows), self._original(rows))
+            found = difference(rows, compiled(rows), self._original(rows))
+            if found is None:
+                found = difference_at_extremes(columns, compiled, self._original)
         except Exception as error:  # noqa: BLE001 The original is the user's, and may raise anything.
             found = f"{type(error).__name__}: {error}"
         if found is not None:

@@ -53,7 +53,9 @@ class _Body:
         self._names: dict[bytes, str] = {}
         for leaf, name, may_be_none in zip(leaves, self._parameters, nullable, strict=True):
             plain = f"np.{leaf.dtype}({name})"
-            self._named(leaf, f"np.nan if {name} is None else {plain}" if may_be_none else plain)
+            # NaN of the column's own type: the variable would be a float64 otherwise.
+            null = f"np.{leaf.dtype}(np.nan)"
+            self._named(leaf, f"{null} if {name} is None else {plain}" if may_be_none else plain)
 
     def source(self, result: str) -> str:
         lines = [*self._statements, f"return {result}"]

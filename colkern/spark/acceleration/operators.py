@@ -69,6 +69,18 @@ class Operators(Recorded):
     def __invert__(self) -> Self:
         return self.unary("not {0}" if self._node.dtype == BOOL else "~{0}", operator.invert)
 
+    def __round__(self, decimals: int = 0) -> Any:
+        """As `Series.round`."""
+        return self.round(decimals)  # type: ignore[attr-defined]
+
+    def __matmul__(self, other: Any) -> Any:
+        raise self._tracer.refused("`@` is no element-wise operation that can be compiled")
+
+    def __divmod__(self, other: Any) -> Any:
+        raise self._tracer.refused("divmod gives two columns")
+
+    __rmatmul__, __rdivmod__ = __matmul__, __divmod__
+
 
 def _operator(name: str, *, reflected: bool) -> Callable[[Operators, Any], Operators]:
     def operate(self: Operators, other: Any) -> Operators:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StructField, StructType
 
@@ -21,12 +22,12 @@ class Settings:
 
     Attributes:
         timezone: In which timestamps are shown to the function.
-        safely: Whether results that do not fit their type are errors.
+        safely: Whether results that do not fit their type are errors; by default, as in Spark 4.3.
         extension: Whether integers have pandas' dtypes with nulls.
     """
 
     timezone: str = "UTC"
-    safely: bool = False
+    safely: bool = True
     extension: bool = False
 
     @staticmethod
@@ -35,9 +36,21 @@ class Settings:
         session = SparkSession.getActiveSession()
         if session is None:
             return Settings()
-        said = {name: session.conf.get(name, "false") for name in (_SAFELY, _EXTENSION)}
-        zone = session.conf.get(_TIME_ZONE, "UTC") or "UTC"
-        return Settings(zone, said[_SAFELY] == "true", said[_EXTENSION] == "true")
+        # Without a default here: Spark has one of its own for what is not set.
+        return Settings()._with(session.conf.get)
+
+    def of_task(self) -> Settings:
+        """Those of the query that this process works for; of this object where that sets none."""
+        task = TaskContext.get()
+        return self if task is None else self._with(task.getLocalProperty)
+
+    def _with(self, setting: Callable[[str], str | None]) -> Settings:
+        zone, safely, extension = map(setting, (_TIME_ZONE, _SAFELY, _EXTENSION))
+        return Settings(
+            zone or self.timezone,
+            self.safely if safely is None else safely.lower() == "true",
+            self.extension if extension is None else extension.lower() == "true",
+        )
 
 
 class Original:

@@ -101,3 +101,7 @@ class TextMethods:
     ) -> TracedColumn:
         node = Whole(dtype, name, function, (self._column._node,), details)
         return self._column.made(node, witness)
+
+
+# As Python's messages have it.
+TextMethods.__name__ = "StringMethods"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +23,116 @@ def sample(columns: Sequence[pa.Array]) -> list[pa.Array]:
             chosen.append(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[:_ROWS])
     rows = pa.array(np.unique(np.concatenate(chosen)))
     return [column.take(rows) for column in columns]
+
+
+def extremes(columns: Sequence[pa.Array]) -> list[pa.Array]:
+    """Rows of values at which results are most likely to differ, for columns of the types of a batch.
+
+    The ends of each type, both zeros, NaN, infinities, subnormal numbers, halves of the last decimal;
+    texts with letters of several bytes, with changes of length between the cases, with odd white space.
+    Nulls only where the batch has them. Of several columns they come in chance pairs, always the same.
+    """
+    choice = np.random.default_rng(0)
+    every = [_extremes_of(column.type, column.null_count > 0) for column in columns]
+    rows = max(map(len, every)) * min(len(every), _MOST_ROUNDS)
+    chosen = [np.resize(choice.permutation(len(each)), rows) for each in every]
+    return [
+        values.take(pa.array(choice.permutation(places)))
+        for values, places in zip(every, chosen, strict=True)
+    ]
+
+
+_MOST_ROUNDS = 4
+"""How often each extreme of a column is paired with others at most."""
+
+_MOST_ALONE = 128
+"""How many rows are compared one by one at most, each of which costs a call of the original."""
+
+_TEXTS = [
+    *("", " ", "a", "A", "abc xyz", " \t padded \n", "x" * 300),
+    *("ß", "İstanbul", "ŉ", "ﬁ", "é", "e\u0301", "Ω", "ς", "日本", "😀", "\u0345"),
+    *("a\0", "\0", "\u00a0x\u2003", "\x1cx\x1f", "\u200bx"),
+]
+
+
+@functools.cache
+def _extremes_of(type_: pa.DataType, has_nulls: bool) -> pa.Array:
+    null = [None] if has_nulls else []
+    if pa.types.is_boolean(type_):
+        return pa.array([True, False, *null], type_)
+    if pa.types.is_integer(type_):
+        return pa.array([*_integers(type_.bit_width), *null], type_)
+    if pa.types.is_floating(type_):
+        return pa.array([*_floats(np.dtype(type_.to_pandas_dtype())), *null], type_)
+    return pa.array([*_TEXTS, *null], type_)
+
+
+def _integers(width: int) -> list[int]:
+    least, most = -(2 ** (width - 1)), 2 ** (width - 1) - 1
+    # Where floats begin to have gaps, and squares no longer fit.
+    edges = [2**k + j for k in (7, 8, 11, 15, 16, 24, 31, 32, 53) for j in (-1, 0, 1)]
+    found = {least, least + 1, most - 1, most, *range(-12, 13), 15, 25, 50, 99, 100, *edges}
+    return sorted({n for each in found for n in (each, -each) if least <= n <= most})
+
+
+def _floats(dtype: np.dtype[Any]) -> list[float]:
+    facts = np.finfo(dtype)
+    halves = [(k + 0.5) / 10**d for d in range(4) for k in (0, 1, 2, 12, 57, 1234, 99_999)]
+    sizes = [
+        facts.max,
+        facts.max / 2,
+        facts.tiny,
+        facts.smallest_subnormal,
+        facts.eps,
+        1 + facts.eps,
+    ]
+    whole = [0.0, 1.0, 2.0, 3.0, 10.0, 2.0**24, 2.0**24 + 2, 2.0**31, 2.0**53, 2.0**53 + 2, 2.0**63]
+    plain = [*halves, *map(float, sizes), *whole, 0.1, 1 / 3, 1e10, float("inf")]
+    return [*plain, *[-value for value in plain], float("nan")]
+
+
+def difference_at_extremes(
+    columns: Sequence[pa.Array],
+    compiled: Callable[[Sequence[pa.Array]], pa.Array],
+    original: Callable[[Sequence[pa.Array]], pa.Array],
+) -> str | None:
+    """What two functions differ in at `extremes`, where one may raise; None if they do not.
+
+    Args:
+        columns: A batch, for its types and where it has nulls.
+        compiled: The results of compiled code for columns.
+        original: Those of the original.
+    """
+    rows = extremes(columns)
+    expected = _outcome(original, rows)
+    if isinstance(expected, pa.Array):
+        return difference(rows, compiled(rows), expected)
+    # What raises for some is compared row by row; a row of nulls beside it keeps the dtypes.
+    null = [column.is_null().index(True).as_py() if column.null_count else 0 for column in rows]
+    for row in range(min(len(rows[0]), _MOST_ALONE)):
+        few = [column.take(pa.array([row, at])) for column, at in zip(rows, null, strict=True)]
+        expected, made = _outcome(original, few), _outcome(compiled, few)
+        if isinstance(expected, pa.Array) and isinstance(made, pa.Array):
+            found = difference(few, made, expected)
+        elif isinstance(made, pa.Array):
+            found = f"it is {made.to_pylist()}, where the original raises {type(expected).__name__}"
+        else:
+            # What compiled code does not do, the original is asked to do.
+            found = None
+        if found is not None:
+            return found
+    return None
+
+
+def _outcome(
+    function: Callable[[Sequence[pa.Array]], pa.Array], rows: Sequence[pa.Array]
+) -> pa.Array | Exception:
+    try:
+        # Of overflows, which are looked for here and are no news to anybody.
+        with np.errstate(all="ignore"):
+            return function(rows)
+    except Exception as error:  # noqa: BLE001 The original is the user's, and may raise anything.
+        return error
 
 
 def difference(columns: Sequence[pa.Array], compiled: pa.Array, original: pa.Array) -> str | None:

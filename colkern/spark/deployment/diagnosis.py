@@ -14,7 +14,7 @@ Facts = dict[str, Any]
 _SAME_MACHINE_CODE = ("python", "numpy", "numba", "llvmlite")
 """Packages of which another release has another machine code, or none for a function's pickle."""
 
-_ENVIRONMENT = (
+ENVIRONMENT = (
     "pack the driver's environment (venv-pack -o env.tar.gz) and start the session with "
     "spark.archives=env.tar.gz#env and spark.pyspark.python=./env/bin/python"
 )
@@ -58,7 +58,7 @@ def _packages(driver: Facts, executors: list[Facts]) -> Iterator[Finding]:
         there = [facts for facts in executors if facts["versions"][name]]
         if len(there) < len(executors):
             lacking = [facts for facts in executors if not facts["versions"][name]]
-            yield Finding(name, f"not installed on {_hosts(lacking)}", _ENVIRONMENT)
+            yield Finding(name, f"not installed on {_hosts(lacking)}", ENVIRONMENT)
         elif name in _SAME_MACHINE_CODE:
             yield from _same(name, here, there, partial(_version, name))
 
@@ -68,7 +68,7 @@ def _same(
     here: str,
     executors: list[Facts],
     value: Callable[[Facts], str],
-    remedy: str = _ENVIRONMENT,
+    remedy: str = ENVIRONMENT,
 ) -> Iterator[Finding]:
     """One finding for each value that differs from the driver's; one if none does."""
     others = defaultdict(list)
@@ -85,6 +85,9 @@ def _caches(executors: list[Facts]) -> Iterator[Finding]:
     for facts in executors:
         if not facts["cache"]:
             yield Finding("cache", f"{facts['host']}: {facts['no_cache']}", _CACHE)
+    refused = {refusal: facts["host"] for facts in executors for refusal in facts["passed_over"]}
+    for refusal, host in refused.items():
+        yield Finding("cache", f"{host}: a directory is not used: {refusal}", _CACHE)
     folders = sorted({facts["cache"] for facts in executors if facts["cache"]})
     if folders:
         yield Finding("cache", f"compiled functions are in {', '.join(folders)}")

@@ -49,18 +49,20 @@ def facts(*, unpack: bool = False) -> dict[str, Any]:
 
 def _facts_of_colkern(unpack: bool) -> dict[str, Any]:
     import colkern
-    from colkern.cache import cache_dir
+    from colkern.cache import cache_dir, passed_over
     from colkern.cpu.processor import compiled_for
 
     found = {
         "colkern": colkern.__version__,
         "from": str(Path(colkern.__file__).parent),
         "processor": compiled_for(),
+        "passed_over": [],
     }
     try:
         found["cache"] = str(cache_dir("kernels"))
     except PermissionError as error:
         return found | {"cache": "", "no_cache": str(error)}
+    found["passed_over"] = passed_over()
     if unpack:
         _unpack()
     return found

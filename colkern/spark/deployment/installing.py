@@ -5,8 +5,8 @@ from __future__ import annotations
 import atexit
 import functools
 import json
-import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,12 +18,10 @@ from pyspark.sql import SparkSession
 
 from colkern.spark.deployment import executor_facts
 from colkern.spark.deployment.archives import kernel_archive, package_archive
-from colkern.spark.deployment.diagnosis import diagnosed
+from colkern.spark.deployment.diagnosis import ENVIRONMENT, diagnosed
 from colkern.spark.deployment.report import Finding, Report
+from colkern.spark.session import require_session, runs_here, use_this_python
 from colkern.spark.source import ColkernDataSource, register_source
-
-_LOCAL = re.compile(r"local(\[.*\])?")
-"""Masters whose workers run beside the driver."""
 
 _TASKS_WITHOUT_A_COUNT = 32
 """How many tasks look for executors where the session does not say how many cores there are."""
@@ -55,21 +53,15 @@ def install(spark: SparkSession, *, package: bool = True, kernels: bool = True) 
     Raises:
         TypeError: If `spark` is no session.
     """
-    if not hasattr(spark, "addArtifacts"):
-        raise TypeError(f"spark: expected a SparkSession, got {type(spark).__name__}")
-    if _runs_here(spark):
+    require_session(spark)
+    use_this_python()
+    if runs_here(spark):
         shipped = [Finding("shipped", "nothing: the workers run beside the driver")]
     else:
         shipped = list(_shipped(spark, package, kernels))
     register_source(spark)
     source = Finding("data source", f'format("{ColkernDataSource.name()}") is registered')
     return Report((*shipped, source, *_examined(spark)))
-
-
-def _runs_here(spark: SparkSession) -> bool:
-    """Whether workers run beside this process. The server of Spark Connect may be anywhere."""
-    classic = isinstance(spark, SparkSession)
-    return classic and _LOCAL.fullmatch(str(spark.conf.get("spark.master", ""))) is not None
 
 
 def _shipped(spark: SparkSession, package: bool, kernels: bool) -> Iterator[Finding]:
@@ -100,9 +92,13 @@ def _examined(spark: SparkSession) -> Iterable[Finding]:
         found = _facts_of_executors(spark)
     except PySparkException as error:
         text = " ".join(str(error).split())
-        return [
-            Finding("executors", f"the job that looks at them fails: {text[:500]}", "see above")
-        ]
+        remedy = ENVIRONMENT
+        if runs_here(spark):
+            remedy = (
+                f"the workers run {spark.sparkContext.pythonExec}: before the session starts, set "
+                f"PYSPARK_PYTHON={sys.executable}, or unset it"
+            )
+        return [Finding("executors", f"the job that looks at them fails: {text[:500]}", remedy)]
     return diagnosed(executor_facts.facts(), found)
 
 

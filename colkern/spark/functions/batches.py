@@ -14,7 +14,9 @@ from colkern import schema as s
 from colkern.arrays import RecordBatch
 from colkern.interchange import import_batch
 from colkern.spark.functions.results import Results
+from colkern.spark.session import use_this_python
 from colkern.spark.types import arrow_schema, spark_schema
+from colkern.spark.worker_errors import told_plainly
 
 ResultSchema: TypeAlias = s.Schema | Mapping[str, s.DataType] | StructType | str
 """How the columns of results are declared: in colkern's types, in Spark's, or as text in SQL."""
@@ -41,8 +43,9 @@ class BatchFunction:
         name = function_name(self.function)
         results = Results(name, self.schema)
         source = map(_without_columns if self.bare else import_batch, batches)
-        for count, made in enumerate(self.function(source)):
-            yield results.batch(made, count)
+        with told_plainly():
+            for count, made in enumerate(self.function(source)):
+                yield results.batch(made, count)
 
 
 def map_batches(
@@ -70,11 +73,13 @@ def map_batches(
         **options: `barrier` and `profile`, as for `mapInArrow`.
 
     Raises:
+        TypeError: If `frame` is no DataFrame, or `schema` nothing like a schema.
         UnsupportedError: If Spark does not pass a column of `frame` or of `schema` as Arrow.
 
     A result with other columns, or with a value that does not fit what was declared, fails the query
     with the name of the function, the column and the row.
     """
+    require_frame(frame)
     arrow_schema(frame.schema)
     result = result_schema(schema)
     bare = not frame.columns
@@ -83,6 +88,17 @@ def map_batches(
         frame = frame.select(f.lit(True).alias("row"))
     call = BatchFunction(function, arrow_schema(result), bare=bare)
     return frame.mapInArrow(call, result, **options)
+
+
+def require_frame(frame: Any) -> None:
+    """Check that something is a DataFrame, and see to the Python of its workers.
+
+    Raises:
+        TypeError: If it is none.
+    """
+    if not isinstance(getattr(frame, "schema", None), StructType):
+        raise TypeError(f"frame: expected a DataFrame, got {type(frame).__name__}")
+    use_this_python()
 
 
 def result_schema(schema: ResultSchema) -> StructType:

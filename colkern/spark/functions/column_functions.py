@@ -85,7 +85,8 @@ def udf(
         parameters, and register it for SQL.
 
     Raises:
-        TypeError: If the type of the results is neither declared nor to be inferred.
+        TypeError: If the type of the results is neither declared nor to be inferred, or if the function
+            is one of Spark's columns already.
         UnsupportedError: If Spark has no type for the results.
         CompileError: If the function does not compile: the line and the construct.
 
@@ -114,6 +115,7 @@ def column_function_of(plain: Any, signature: str | None = None, **options: Any)
                 f"{', '.join(options)}: say so to colkern.{plain.KIND}, which made the function"
             )
         return plain
+    require_no_spark_function(plain)
     make: Callable[..., Any] = row_function
     if inspect.isgeneratorfunction(plain):
         make = generator
@@ -121,6 +123,19 @@ def column_function_of(plain: Any, signature: str | None = None, **options: Any)
         make = reducer
     made: ColumnFunction = make(signature, **options)(plain)
     return made
+
+
+def require_no_spark_function(plain: Any) -> None:
+    """Check that something is not what `udf` or one of PySpark's own has returned.
+
+    Raises:
+        TypeError: If it is; says what to do with it.
+    """
+    if hasattr(plain, "evalType") and hasattr(plain, "returnType"):
+        raise TypeError(
+            f"function: {plain.__name__} is a function of Spark's columns already; call it with columns, "
+            f"or give the plain function that it was made of"
+        )
 
 
 def _column_function(function: ColumnFunction) -> Callable[..., Any]:

@@ -22,6 +22,7 @@ from colkern.memory import Buffer
 from colkern.operations import cast, list_flatten, list_parent_indices
 from colkern.operations.selection import take_positions
 from colkern.spark.functions import compiling
+from colkern.spark.functions.batches import require_frame
 from colkern.spark.functions.column_functions import column_function_of
 from colkern.spark.functions.declarations import result_type
 from colkern.spark.functions.group_runs import Runs, runs_of_groups
@@ -29,6 +30,7 @@ from colkern.spark.functions.partial_aggregates import FinalAggregate, PartialAg
 from colkern.spark.functions.results import conformed
 from colkern.spark.functions.tables import columns_of, item_columns
 from colkern.spark.types import arrow_schema, spark_schema
+from colkern.spark.worker_errors import told_plainly
 
 if TYPE_CHECKING:
     from colkern.spark.functions.declarations import ColumnFunction
@@ -93,6 +95,7 @@ def map_groups(
             with a collation, floats within structs or arrays), or if Spark has no type for results.
         CompileError: If the function does not compile.
     """
+    require_frame(frame)
     made = column_function_of(function)
     names = [parameter.name for parameter in made.signature.parameters]
     keys = [by] if isinstance(by, str | Column) else list(by)
@@ -177,12 +180,13 @@ class GroupFunction:
         """The keys and results of the groups, some groups at a time."""
         pieces = (import_batch(batch).columns for batch in batches)
         first = True
-        for runs in runs_of_groups(pieces, len(self._keys)):
-            if first:
-                with compiling.one_process_compiles():
-                    self._rows(runs.first(compiling.FEW))
-                first = False
-            yield self._rows(runs)
+        with told_plainly():
+            for runs in runs_of_groups(pieces, len(self._keys)):
+                if first:
+                    with compiling.one_process_compiles():
+                        self._rows(runs.first(compiling.FEW))
+                    first = False
+                yield self._rows(runs)
 
     def _rows(self, runs: Runs) -> pa.RecordBatch:
         keys, values = runs.columns[: len(self._keys)], runs.columns[len(self._keys) :]

@@ -44,8 +44,8 @@ def result_type(function: ColumnFunction, columns: list[s.DataType] | None) -> s
         return _as_spark_passes_it(function.result_type(*columns))
     else:
         raise TypeError(
-            f"{function.name}: Spark must know the type of the results: declare it, or the "
-            f"types of all parameters"
+            f"{function.name}: Spark must know the type of the results: write it as a hint, as in "
+            f"`-> float`, or give the types of all parameters, as in `x: float`"
         )
     return _as_spark_passes_it(s.list_(returns) if function.KIND == "generator" else returns)
 

@@ -13,10 +13,16 @@ from pyspark.sql.group import GroupedData
 
 from colkern import schema as s
 from colkern.interchange import import_batch
-from colkern.spark.functions.batches import ResultSchema, function_name, result_schema
+from colkern.spark.functions.batches import (
+    ResultSchema,
+    function_name,
+    require_frame,
+    result_schema,
+)
 from colkern.spark.functions.group_tables import GroupTables
 from colkern.spark.functions.results import Results
 from colkern.spark.types import arrow_schema
+from colkern.spark.worker_errors import told_plainly
 
 Key = tuple[pa.Scalar, ...]
 
@@ -49,12 +55,13 @@ def apply_in_groups(
             results: a group then need not fit into memory. Needs PySpark 4.1.
 
     Raises:
-        TypeError: If the function does not have one or two parameters.
+        TypeError: If `grouped` is not that, or the function does not have one or two parameters.
         UnsupportedError: If Spark does not pass a column of `schema` as Arrow.
 
     A result with other columns, or with a value that does not fit what was declared, fails the query
     with the name of the function, the column and the row; what the function raises, with the key.
     """
+    _require_grouped(grouped, "grouped")
     takes_key = _takes_key(function, 1)
     result = result_schema(schema)
     make = _iterator_call if iterator else _table_call
@@ -77,6 +84,8 @@ def cogroup_apply(
     Raises:
         As `apply_in_groups`; the function must have two or three parameters.
     """
+    _require_grouped(left, "left")
+    _require_grouped(right, "right")
     takes_key = _takes_key(function, 2)
     result = result_schema(schema)
     wanted = arrow_schema(result)
@@ -91,6 +100,22 @@ def cogroup_apply(
             return pa.Table.from_batches([results.batch(made)])
 
     return left.cogroup(right).applyInArrow(with_key, result)
+
+
+def _require_grouped(grouped: Any, parameter: str) -> None:
+    """Check that something is what `groupBy` gives, of rows whose columns all come to Python.
+
+    Raises:
+        TypeError: If it is not.
+        UnsupportedError: If Spark does not pass a column as Arrow; names it.
+    """
+    if not hasattr(type(grouped), "applyInArrow"):
+        given = type(grouped).__name__
+        raise TypeError(f"{parameter}: expected frame.groupBy(…), got {given}")
+    # PySpark has no other way to its columns.
+    frame = grouped._df
+    require_frame(frame)
+    arrow_schema(frame.schema)
 
 
 def _takes_key(function: Callable[..., Any], groups: int) -> bool:
@@ -141,11 +166,12 @@ def _iterator_call(
 @contextlib.contextmanager
 def _noted_key(name: str, key: Key) -> Iterator[None]:
     """What is raised within gets a note that says in which group."""
-    try:
-        yield
-    except Exception as error:
-        error.add_note(f"{name}: in the group {_values(key)}")
-        raise
+    with told_plainly():
+        try:
+            yield
+        except Exception as error:
+            error.add_note(f"{name}: in the group {_values(key)}")
+            raise
 
 
 def _values(key: Key) -> tuple[Any, ...]:

@@ -12,8 +12,11 @@ from pyspark.sql.functions import ArrowUDFType, arrow_udf
 
 from colkern import schema as s
 from colkern.jit.column_function import imported
+from colkern.spark.functions.column_functions import require_no_spark_function
 from colkern.spark.functions.results import as_column, conformed
+from colkern.spark.session import use_this_python
 from colkern.spark.types import arrow_type, spark_type
+from colkern.spark.worker_errors import told_plainly
 
 
 class ArrowIterator:
@@ -34,12 +37,14 @@ class ArrowIterator:
         name = getattr(self.function, "__name__", "function")
         field = s.field("result", self.returns)
         row = 0
-        for made in self.function(map(_columns, batches)):
-            column = as_column(name, made, self.returns)
-            yield pa.array(conformed(name, column, field, first=row))
-            row += column.length
+        with told_plainly():
+            for made in self.function(map(_columns, batches)):
+                column = as_column(name, made, self.returns)
+                yield pa.array(conformed(name, column, field, first=row))
+                row += column.length
 
     def __reduce__(self) -> Any:
+        use_this_python()
         return ArrowIterator, (self.function, self.returns)
 
 
@@ -69,12 +74,14 @@ def iterator_udf(
         take named arguments here.
 
     Raises:
+        TypeError: If the function is one of Spark's columns already.
         UnsupportedError: If Spark has no type for the results.
 
     Results that do not fit the declared type fail the query, with the row of the partition.
     """
     if function is None:
         return lambda plain: iterator_udf(plain, returns=returns)
+    require_no_spark_function(function)
     result = spark_type(returns)
     call = ArrowIterator(function, arrow_type(result))
     with warnings.catch_warnings():

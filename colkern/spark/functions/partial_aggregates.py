@@ -24,6 +24,7 @@ from colkern.spark.functions.declarations import result_type
 from colkern.spark.functions.group_runs import Runs, runs_of_groups
 from colkern.spark.functions.results import conformed
 from colkern.spark.functions.tables import columns_of, item_columns
+from colkern.spark.worker_errors import told_plainly
 
 _SIGNED = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
 
@@ -50,13 +51,14 @@ class PartialAggregate:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The keys and states of the groups of each batch."""
-        for count, batch in enumerate(batches):
-            columns = import_batch(batch).columns
-            if count == 0:
-                with compiling.one_process_compiles():
-                    self._states([column[: compiling.FEW] for column in columns])
-            if batch.num_rows:
-                yield self._states(columns)
+        with told_plainly():
+            for count, batch in enumerate(batches):
+                columns = import_batch(batch).columns
+                if count == 0:
+                    with compiling.one_process_compiles():
+                        self._states([column[: compiling.FEW] for column in columns])
+                if batch.num_rows:
+                    yield self._states(columns)
 
     def _states(self, columns: Sequence[Array]) -> pa.RecordBatch:
         keys, values = columns[: len(self._keys)], columns[len(self._keys) :]
@@ -86,8 +88,9 @@ class FinalAggregate:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The keys and results of the groups, some groups at a time."""
         pieces = (import_batch(batch).columns for batch in batches)
-        for runs in runs_of_groups(pieces, len(self._keys)):
-            yield self._results(runs)
+        with told_plainly():
+            for runs in runs_of_groups(pieces, len(self._keys)):
+                yield self._results(runs)
 
     def _results(self, runs: Runs) -> pa.RecordBatch:
         keys, stored = runs.columns[: len(self._keys)], runs.columns[len(self._keys) :]

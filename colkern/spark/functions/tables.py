@@ -15,6 +15,7 @@ from colkern.builders import array as new_array
 from colkern.interchange import import_array
 from colkern.jit import Generator, generator
 from colkern.operations import list_flatten, struct_flatten
+from colkern.spark.functions.column_functions import require_no_spark_function
 from colkern.spark.functions.declarations import column_types, result_type
 from colkern.spark.functions.worker_calls import ArrowFunction
 from colkern.spark.types import spark_schema
@@ -63,6 +64,7 @@ def udtf(
         if options:
             raise TypeError(f"{', '.join(options)}: say so to colkern.generator")
         return _table_function(function, lateral)
+    require_no_spark_function(function)
     return _table_function(generator(function, **options), lateral)
 
 

@@ -18,7 +18,9 @@ from colkern.operations.casting.results import retyped
 from colkern.spark.functions import compiling
 from colkern.spark.functions.device_calls import DeviceCalls
 from colkern.spark.functions.results import conformed
+from colkern.spark.session import use_this_python
 from colkern.spark.types import column_type
+from colkern.spark.worker_errors import told_plainly
 
 if TYPE_CHECKING:
     from colkern.jit import Generator, Reducer
@@ -52,6 +54,7 @@ class ArrowFunction:
         self._batches = 0
         self._calls = DeviceCalls()
 
+    @told_plainly()
     def __call__(self, *columns: pa.Array, **named: pa.Array) -> Any:
         """The function of the columns, given in order or by the names of the parameters."""
         bound: Sequence[Any] = self._bound(columns, named) if named else columns
@@ -104,6 +107,7 @@ class ArrowFunction:
         return f"in batch {self._batches}{partition}; rows are counted from its start"
 
     def __reduce__(self) -> Any:
+        use_this_python()
         return type(self), (self.function, self.returns)
 
 

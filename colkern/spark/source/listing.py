@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 
 from colkern.spark.source.options import ReadOptions
@@ -24,6 +25,7 @@ def list_files(options: ReadOptions, *, globs_may_be_empty: bool = False) -> lis
 
     Raises:
         FileNotFoundError: If there is nothing at a path.
+        ValueError: If a symbolic link leads back to itself, or to a directory that it is in.
     """
     files: dict[str, None] = {}
     for path in options.paths:
@@ -37,7 +39,9 @@ def list_files(options: ReadOptions, *, globs_may_be_empty: bool = False) -> lis
 
 def visible_files(folder: str) -> list[str]:
     """The names of the files of a directory that a reader sees, sorted."""
-    return [entry.name for entry in visible_entries(folder) if entry.is_file()]
+    return [
+        entry.name for entry in visible_entries(folder) if _leads_to(entry, os.DirEntry.is_file)
+    ]
 
 
 def visible_entries(folder: str) -> list[os.DirEntry[str]]:
@@ -65,14 +69,34 @@ def _is_visible(name: str, asked: list[str]) -> bool:
     return not name.startswith(_HIDDEN) or any(fnmatchcase(name, pattern) for pattern in asked)
 
 
-def _files_at(path: str, options: ReadOptions) -> Iterator[str]:
+def _leads_to(entry: os.DirEntry[str], is_kind: Callable[[os.DirEntry[str]], bool]) -> bool:
+    """Whether an entry of a directory is of a kind, behind symbolic links too.
+
+    Raises:
+        ValueError: If it is a symbolic link that leads to itself.
+    """
+    try:
+        return is_kind(entry)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise ValueError(f"{entry.path}: a symbolic link that leads to itself; remove it") from None
+
+
+def _files_at(path: str, options: ReadOptions, above: tuple[str, ...] = ()) -> Iterator[str]:
     if not os.path.isdir(path):
         yield path
         return
+    real = os.path.realpath(path)
+    if real in above:
+        raise ValueError(
+            f"{path}: a symbolic link back to {real}, which holds it: its files would be read again and "
+            f"again; remove the link, or read without recursiveFileLookup"
+        )
     for name in visible_files(path):
         if options.name_glob is None or fnmatchcase(name, options.name_glob):
             yield os.path.join(path, name)
     if options.recursive:
         for folder in visible_entries(path):
-            if folder.is_dir():
-                yield from _files_at(folder.path, options)
+            if _leads_to(folder, os.DirEntry.is_dir):
+                yield from _files_at(folder.path, options, (*above, real))

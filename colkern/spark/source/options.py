@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,21 @@ BATCH_ROWS = 1 << 16
 
 LATE_SECONDS = 600
 """How much older than the files before it a file may be that a stream still takes for a new one."""
+
+_PATHS = ("path", "paths")
+_READING = (
+    *(
+        "columns",
+        "partitionBytes",
+        "mergeSchema",
+        "recursiveFileLookup",
+        "pathGlobFilter",
+        "filters",
+    ),
+    *("pushdown", "maxFilesPerTrigger", "lateSeconds"),
+)
+_WRITING = ("compression", "batchRows", "statistics", "checkpointLocation")
+_OPTIONS = (*_READING, *_WRITING)
 
 _FLAGS = {"true": True, "false": False}
 _CODECS = ("none", "lz4", "zstd")
@@ -114,10 +130,29 @@ class WriteOptions:
         )
 
 
+def require_known(names: Iterable[str]) -> None:
+    """Check that the data source has options of some names, whatever their case.
+
+    Those for writing may be given for reading too, and the other way round: a session may have them all
+    in one place.
+
+    Raises:
+        ValueError: If there is no such option; with the one that was meant, if that can be told.
+    """
+    known = {name.lower(): name for name in (*_PATHS, *_OPTIONS)}
+    for name in names:
+        if name.lower() in known:
+            continue
+        near = difflib.get_close_matches(name.lower(), known, 1)
+        instead = f"did you mean {known[near[0]]}?" if near else f"there are {', '.join(_OPTIONS)}"
+        raise ValueError(f"option {name}: there is no such option; {instead}")
+
+
 class _Options:
     """Reads options of one kind or another, and says which of them is wrong."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
+        require_known(options)
         self._values = {name.lower(): value for name, value in options.items()}
 
     def text(self, name: str) -> str | None:

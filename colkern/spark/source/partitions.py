@@ -36,6 +36,9 @@ class SourcePartition(InputPartition):
         self.pieces = pieces
 
 
+MOST_FILES = 128
+"""How many files make a partition however small they are: opening them is what takes the time then."""
+
 Wanted = Callable[[Contents, BatchSummary], bool]
 """Whether a batch of a file can have rows that a query asks for."""
 
@@ -45,8 +48,8 @@ def planned(
 ) -> list[SourcePartition]:
     """The partitions of a query, of about `partition_bytes` each, and at least one.
 
-    Batches stay in the order of the files, and those of small files come together. A stream cannot be
-    cut, and is a partition of its own.
+    Batches stay in the order of the files, and those of small files come together, of `MOST_FILES` at
+    most. A stream cannot be cut, and is a partition of its own.
 
     Args:
         files: The files.
@@ -73,7 +76,7 @@ def _grouped(
         share = min(1.0, columns / max(len(file.schema), 1))
         for position, batch in _wanted_batches(file, file.batches, wanted):
             size = int(batch.body_bytes * share)
-            if group.size and group.size + size > partition_bytes:
+            if group.size and not group.takes(file.path, size, partition_bytes):
                 yield group.pieces()
                 group = _Group()
             group.add(file.path, position, size)
@@ -95,6 +98,11 @@ class _Group:
     def __init__(self) -> None:
         self.size = 0
         self._batches: dict[str, list[int]] = {}
+
+    def takes(self, path: str, size: int, most: int) -> bool:
+        """Whether there is room for one more batch of a file."""
+        files = len(self._batches) + (path not in self._batches)
+        return self.size + size <= most and files <= MOST_FILES
 
     def add(self, path: str, position: int, size: int) -> None:
         # Also a batch without a body, of columns of type null, has its cost.

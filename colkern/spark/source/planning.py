@@ -45,17 +45,21 @@ class Plan:
             InvalidArrowError, UnsupportedError: If a file cannot be read; names it.
         """
         paths = list_files(self.options) if files is None else files
-        contents = (self._checked(read_contents(path)) for path in paths)
+        contents = self._checked(map(read_contents, paths))
         size = self.options.partition_bytes
         return planned(contents, len(self.schema), size, self._is_wanted)
 
-    def _checked(self, file: Contents) -> Contents:
-        if self.first is not None and file.path != self.first.path:
-            names = [name for name in self.schema.names if name in file.schema.names]
-            require_same(
-                self.first, FileSchema(file.path, schema_in_spark(file.schema, names, file.path))
-            )
-        return file
+    def _checked(self, files: Iterable[Contents]) -> Iterator[Contents]:
+        """The files, each of which agrees with the first."""
+        agreed: s.Schema | None = None
+        for file in files:
+            # Of thousands of files most have the very same schema.
+            if self.first is not None and file.schema != agreed:
+                names = [name for name in self.schema.names if name in file.schema.names]
+                theirs = schema_in_spark(file.schema, names, file.path)
+                require_same(self.first, FileSchema(file.path, theirs))
+                agreed = file.schema
+            yield file
 
     def _is_wanted(self, file: Contents, batch: BatchSummary) -> bool:
         """Whether a batch may have rows that pass all filters."""
@@ -101,13 +105,12 @@ def _counts_all_nulls(type_: s.DataType) -> bool:
     return not isinstance(type_.storage, s.Dictionary | s.RunEndEncoded | s.Union)
 
 
-def file_schemas(options: ReadOptions) -> Iterator[FileSchema]:
-    """The schemas of the files under the paths of a query, each read when it is asked for.
+def file_schemas(options: ReadOptions, files: list[str]) -> Iterator[FileSchema]:
+    """The schemas of the files of a query, each read when it is asked for.
 
     Raises:
         ValueError: If there is no file.
     """
-    files = list_files(options)
     if not files:
         raise ValueError(
             f"{', '.join(options.paths)}: no file; declare the columns with schema(…), or write first"

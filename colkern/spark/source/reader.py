@@ -16,6 +16,7 @@ from colkern.spark.source.options import ReadOptions
 from colkern.spark.source.partitions import SourcePartition
 from colkern.spark.source.planning import Plan
 from colkern.spark.source.reading import Request, read_pieces
+from colkern.spark.worker_errors import told_plainly
 
 
 class SourceReader(DataSourceReader):
@@ -26,15 +27,22 @@ class SourceReader(DataSourceReader):
         schema: The columns, in Spark's terms.
         first: The file that the schema was taken from, with which the others must agree; None if
             the schema was declared, or made of all files.
+        files: What is read, if that was listed for the schema already.
     """
 
     def __init__(
-        self, options: ReadOptions, schema: StructType, first: FileSchema | None = None
+        self,
+        options: ReadOptions,
+        schema: StructType,
+        first: FileSchema | None = None,
+        files: list[str] | None = None,
     ) -> None:
         self._options = options
         self._first = first
+        self._files = files
         self._request = Request.of(options, schema)
 
+    @told_plainly()
     def partitions(self) -> list[InputPartition]:
         """Groups of record batches; see `colkern.spark.source.planning`.
 
@@ -46,7 +54,7 @@ class SourceReader(DataSourceReader):
         request = self._request
         plan = Plan(self._options, request.schema, self._first, request.filters)
         try:
-            return list(plan.partitions())
+            return list(plan.partitions(self._files))
         except UnsupportedError as error:
             # Spark takes a NotImplementedError, as this is one, for a reader without partitions.
             raise TypeError(str(error)) from error

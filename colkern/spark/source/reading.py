@@ -27,6 +27,7 @@ from colkern.spark.source.options import ReadOptions
 from colkern.spark.source.partitions import Piece
 from colkern.spark.source.predicates import parsed_filters
 from colkern.spark.types import arrow_schema
+from colkern.spark.worker_errors import told_plainly
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,13 @@ def read_pieces(pieces: Iterable[Piece], request: Request) -> Iterator[pa.Record
         ValueError: If a file lacks a column, or a value does not fit its type; names the file.
         InvalidArrowError: If a file is malformed; names it.
     """
-    for piece in pieces:
-        with _reader(piece.path, request) as (reader, device):
-            for batch in _batches(reader, piece.batches):
-                found = _Rows(batch, piece.path, request, device).wanted()
-                if found is not None and found.length:
-                    yield pa.record_batch(found)
+    with told_plainly():
+        for piece in pieces:
+            with _reader(piece.path, request) as (reader, device):
+                for batch in _batches(reader, piece.batches):
+                    found = _Rows(batch, piece.path, request, device).wanted()
+                    if found is not None and found.length:
+                        yield pa.record_batch(found)
 
 
 @contextmanager

@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWriter
 from pyspark.sql.types import StructType
 
+from colkern.errors import UnsupportedError
+from colkern.spark.session import require_session, use_this_python
+from colkern.spark.source.listing import list_files
 from colkern.spark.source.merging import FileSchema, merged
-from colkern.spark.source.options import ReadOptions, WriteOptions
+from colkern.spark.source.options import ReadOptions, WriteOptions, require_known
 from colkern.spark.source.planning import file_schemas
 from colkern.spark.source.predicates import filters_text
 from colkern.spark.source.reader import PushdownReader, SourceReader
 from colkern.spark.source.spark_types import as_nullable
 from colkern.spark.source.writer import SourceWriter
+from colkern.spark.types import arrow_schema
+from colkern.spark.worker_errors import told_plainly
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,7 +34,12 @@ def register_source(spark: SparkSession) -> None:
 
     Args:
         spark: The session.
+
+    Raises:
+        TypeError: If it is no session.
     """
+    require_session(spark)
+    use_this_python()
     spark.dataSource.register(ColkernDataSource)
 
 
@@ -55,7 +65,12 @@ def read(
         filters: What all rows must pass, as `(column, comparison, value)`; see `predicates.COMPARISONS`.
             A column of these must be one of `columns`.
         **options: Other options of the data source.
+
+    Raises:
+        TypeError: If `spark` is no session.
+        ValueError: If there is no such option, or a filter cannot be told.
     """
+    require_known(options)
     register_source(spark)
     reader = spark.read.format(ColkernDataSource.name()).options(**options)
     if columns is not None:
@@ -69,12 +84,14 @@ class ColkernDataSource(DataSource):
     """Arrow IPC files and streams as a data source of Spark; see `register_source`."""
 
     _first: FileSchema | None = None
+    _files: list[str] | None = None
 
     @classmethod
     def name(cls) -> str:
         """What the format is called."""
         return "colkern"
 
+    @told_plainly()
     def schema(self) -> StructType:
         """The schema of the first file, or that of all together with the option `mergeSchema`.
 
@@ -84,7 +101,9 @@ class ColkernDataSource(DataSource):
             UnsupportedError: If Spark has no type for a column; names the file and the column.
         """
         options = ReadOptions.of(self.options)
-        files = file_schemas(options)
+        # The instance goes on to the reader: the files are listed once.
+        self._files = list_files(options)
+        files = file_schemas(options, self._files)
         if options.merge_schema:
             schema = merged(files)
             names = options.columns or schema.names
@@ -92,21 +111,24 @@ class ColkernDataSource(DataSource):
             if missing:
                 raise ValueError(f"option columns: no file has a column {missing[0]!r}")
             return StructType([schema[name] for name in names])
-        # The instance goes on to the reader, which compares the other files with this one.
+        # The reader compares the other files with this one.
         self._first = next(files)
         return self._first.schema
 
+    @told_plainly()
     def reader(self, schema: StructType) -> DataSourceReader:
         """The reader of a query."""
         options = ReadOptions.of(self.options)
         make = PushdownReader if options.pushdown else SourceReader
-        return make(options, as_nullable(schema), self._first)
+        return make(options, as_nullable(schema), self._first, self._files)
 
+    @told_plainly()
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """The writer of a job."""
         _require_columns(schema)
         return SourceWriter(WriteOptions.of(self.options), as_nullable(schema), overwrite)
 
+    @told_plainly()
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """The reader of a streaming query.
 
@@ -118,6 +140,7 @@ class ColkernDataSource(DataSource):
 
         return SourceStreamReader(ReadOptions.of(self.options), as_nullable(schema), self._first)
 
+    @told_plainly()
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
         """The writer of a streaming query."""
         _require_columns(schema)
@@ -127,7 +150,18 @@ class ColkernDataSource(DataSource):
 
 
 def _require_columns(schema: StructType) -> None:
+    """Check that Spark passes rows of a schema to Python, before a task fails on them.
+
+    Raises:
+        ValueError: If there is no column.
+        TypeError: If there is one of a type that Spark does not pass.
+    """
     if not schema.fields:
         raise ValueError(
             "a DataFrame without columns: Spark does not say how many rows it has; add a column"
         )
+    try:
+        arrow_schema(schema)
+    except UnsupportedError as error:
+        # Spark takes a NotImplementedError, as this is one, for a data source that cannot write.
+        raise TypeError(str(error)) from error

@@ -14,6 +14,7 @@ from pyspark.sql.types import StructType
 from colkern.spark.source.commits import Staging
 from colkern.spark.source.options import WriteOptions
 from colkern.spark.source.writing import task_partition, write_file
+from colkern.spark.worker_errors import told_plainly
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class SourceWriter(DataSourceArrowWriter):
         self._overwrite = overwrite
         self._staging = Staging(options.path, uuid.uuid4().hex)
 
+    @told_plainly()
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         """Write the file of a task, `part-<partition>-<uuid>.arrow`, where no reader sees it yet.
 
@@ -58,6 +60,7 @@ class SourceWriter(DataSourceArrowWriter):
         rows = write_file(self._staging.file(name), batches, self._schema, self._options)
         return Written(name, rows)
 
+    @told_plainly()
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """Make the files of all tasks visible."""
         names = [m.name for m in messages if isinstance(m, Written) and m.name is not None]

@@ -95,3 +95,17 @@ def test_the_same_python(monkeypatch: pytest.MonkeyPatch, named: Named) -> None:
 def test_java_is_looked_for_without_pyspark() -> None:
     code = "import sys; sys.modules['pyspark'] = sys.modules['pyarrow'] = None; import colkern.java"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_an_environment_that_is_not_activated_is_said_with_what_to_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: Named
+) -> None:
+    other = tmp_path / "python3"
+    other.write_text("#!/bin/sh\necho /usr\n")
+    other.chmod(0o755)
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = named(spark.findings())["PYSPARK_PYTHON"]
+    assert found.mark is Mark.MISSING
+    assert str(other) in found.found
+    assert f"PYSPARK_PYTHON={sys.executable}" in found.remedy

@@ -37,7 +37,7 @@ from colkern.jit.values.bytestring import ByteString
 POINTER = types.CPointer(types.uint8)
 
 
-class ByteStringType(Borrowed, types.IterableType):  # type: ignore[misc]
+class ByteStringType(Borrowed, types.IterableType, types.Hashable):  # type: ignore[misc]
     """The Numba type of a view of bytes."""
 
     # Unification starts with the narrowest type. With a view first, literals become views; the

@@ -1,0 +1,150 @@
+"""What CUDA's libraries raise, in colkern's words: no memory, a lost context, a forked process."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import types
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+from colkern.errors import ColkernError, DeviceUnavailableError, LimitExceededError
+
+Class = TypeVar("Class", bound=type[Any])
+
+_NAME = re.compile(r"\b(?:cudaError|CUDA_ERROR_)(\w+)")
+"""How the runtime and the driver name an error: cudaErrorLaunchFailure, CUDA_ERROR_LAUNCH_FAILED."""
+
+_NO_MEMORY = {"memoryallocation", "outofmemory"}
+
+_NOT_INITIALIZED = {"initializationerror", "notinitialized"}
+"""Also of a driver that works, in a process that was forked after its parent had used it."""
+
+_NOT_STARTED = _NOT_INITIALIZED | {
+    "devicesunavailable",
+    "insufficientdriver",
+    "nodevice",
+    "systemdrivermismatch",
+    "systemnotready",
+}
+
+_LOST = {
+    "assert",
+    "contextisdestroyed",
+    "eccuncorrectable",
+    "hardwarestackerror",
+    "illegaladdress",
+    "illegalinstruction",
+    "invalidaddressspace",
+    "invalidpc",
+    "launchfailed",
+    "launchfailure",
+    "launchtimeout",
+    "misalignedaddress",
+}
+"""After each of them, every further call of CUDA in the process fails with the same error."""
+
+_FORKED = "CUDA initialized before forking"
+"""What numba-cuda says."""
+
+# Of the first process that used a device through colkern, for its forked children.
+_process = os.getpid()
+
+
+def explained(error: BaseException) -> ColkernError | None:
+    """An error of CuPy, RMM, the CUDA compiler or cuda.core in colkern's words; None for all others."""
+    if isinstance(error, ColkernError):
+        return None
+    text = str(error)
+    # The names of CUDA's errors stand in the texts of all these libraries.
+    named = _NAME.search(text)
+    name = named[1].replace("_", "").lower() if named else ""
+    if name in _NO_MEMORY or _is_of_device_memory(error):
+        return LimitExceededError(f"device memory: {text}")
+    if text == _FORKED or (name in _NOT_INITIALIZED and os.getpid() != _process):
+        return DeviceUnavailableError(
+            "CUDA does not work in a process that was forked after its parent had used the device; "
+            "start it with multiprocessing's 'spawn' or 'forkserver'"
+        )
+    if name in _NOT_STARTED:
+        return DeviceUnavailableError(f"CUDA does not start: {text}; see `nvidia-smi`")
+    if named and name in _LOST:
+        return DeviceUnavailableError(
+            f"this process has lost its device: a kernel failed with {named[0]}, and all that comes after "
+            "it fails, too. Start another process; `compute-sanitizer` names the kernel"
+        )
+    return None
+
+
+def _is_of_device_memory(error: BaseException) -> bool:
+    """CuPy's class, or RMM's text; other MemoryErrors are of host memory."""
+    return isinstance(error, MemoryError) and (
+        type(error).__module__.startswith("cupy") or "bad_alloc" in str(error)
+    )
+
+
+class Explaining(AbstractContextManager[Any]):
+    """Another context manager, within which errors of CUDA's libraries are raised in colkern's words.
+
+    Args:
+        inner: The other one.
+    """
+
+    __slots__ = ("_inner",)
+
+    def __init__(self, inner: AbstractContextManager[Any]) -> None:
+        self._inner = inner
+
+    def __enter__(self) -> Any:
+        try:
+            return self._inner.__enter__()
+        except Exception as error:
+            found = explained(error)
+            if found is None:
+                raise
+            raise found from error
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: types.TracebackType | None,
+    ) -> None:
+        failed = error
+        try:
+            self._inner.__exit__(kind, error, traceback)
+        except Exception as other:
+            # Of a device that is lost, leaving fails, too.
+            failed = error or other
+            if explained(failed) is None:
+                raise
+        found = None if failed is None else explained(failed)
+        if found is not None:
+            raise found from failed
+
+
+def explaining(made: Class) -> Class:
+    """A class whose public methods raise errors of CUDA's libraries in colkern's words.
+
+    What lacks memory stays a `MemoryError` there: whoever asked says which memory.
+    """
+    for name, member in list(vars(made).items()):
+        if isinstance(member, types.FunctionType) and not name.startswith("_"):
+            setattr(made, name, _in_our_words(member))
+    return made
+
+
+def _in_our_words(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except Exception as error:
+            found = None if isinstance(error, MemoryError) else explained(error)
+            if found is None:
+                raise
+            raise found from error
+
+    return called

@@ -1,0 +1,168 @@
+"""What Numba compiles to something that neither Python nor machine arithmetic has: exchanged, or refused.
+
+- The least integer divided by -1 wraps around, as all arithmetic of integers here does; Numba has 0.
+- A comparison with None that is decided by types: Numba makes an integer of it, and of
+  `x is not None and x > 5` too.
+- `str` of the least integer, of which Numba runs out of memory.
+- `str` and `repr` of what has no text in compiled code: Numba gives `<object type:float64>`.
+"""
+
+# Numba's decorators and the bodies that it compiles are untyped.
+# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core import ir
+from numba.core.analysis import dead_branch_prune
+from numba.core.compiler_machinery import FunctionPass, SSACompliantMixin, register_pass
+from numba.core.errors import TypingError
+from numba.core.ir_utils import mk_unique_var
+from numba.extending import overload
+
+from colkern.kernels.intrinsics import floor_quotient, quotient_and_rest
+
+
+def integer_text(number: Any) -> Any:
+    """`str(number)` of a signed integer."""
+    raise NotImplementedError
+
+
+@overload(integer_text)
+def _ol_integer_text(number):
+    def text(number):
+        wide = np.int64(number)
+        return "-9223372036854775808" if wide == np.int64(-(2**63)) else str(wide)
+
+    return text
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class PruneDeadBranches(SSACompliantMixin, FunctionPass):  # type: ignore[misc]
+    """Numba's pass of that name, with conditions that stay booleans where they become constants."""
+
+    _name = "colkern_prune_dead_branches"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Prune, and look at what were comparisons."""
+        conditions = [
+            assignment
+            for block in state.func_ir.blocks.values()
+            for assignment in block.find_insts(ir.Assign)
+            if isinstance(assignment.value, ir.Expr) and assignment.value.op == "binop"
+        ]
+        dead_branch_prune(state.func_ir, state.args)
+        for assignment in conditions:
+            if isinstance(assignment.value, ir.Const):
+                assignment.value.value = bool(assignment.value.value)
+        return True
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class ReplaceOperations(FunctionPass):  # type: ignore[misc]
+    """Exchanges operations, by the types that were inferred."""
+
+    _name = "colkern_replace_operations"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        """Look at every operation and every call."""
+        changed = False
+        for block in state.func_ir.blocks.values():
+            body = []
+            for statement in block.body:
+                if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
+                    made = _replaced(state, block.scope, statement.value)
+                    if made is not None:
+                        body.append(made[0])
+                        statement.value = made[1]
+                        changed = True
+                body.append(statement)
+            block.body = body
+        return changed
+
+
+def _replaced(state: Any, scope: Any, expression: Any) -> tuple[Any, Any] | None:
+    """The statement that names a function, and a call of it in place of an expression."""
+    function, operands = _operation(state.typemap, expression)
+    if function in (str, repr):
+        _require_text(state, expression, operands)
+    replacement = _REPLACEMENTS.get(function)
+    if replacement is None or not operands or _is_harmless(state.typemap[operands[-1].name]):
+        return None
+    # One that may be None is cast: that raises TypeError where it is.
+    kinds = [
+        kind.type if isinstance(kind, types.Optional) else kind
+        for kind in state.calltypes[expression].args
+    ]
+    if not all(isinstance(kind, types.Integer) and kind.signed for kind in kinds):
+        return None
+    return _call(state, scope, expression, replacement, operands, tuple(kinds))
+
+
+def _is_harmless(operand: Any) -> bool:
+    """Whether a divisor, or an integer whose text is made, is known, and gives what it should."""
+    is_known = isinstance(operand, types.IntegerLiteral)
+    return is_known and operand.literal_value not in (-1, -(2**63))
+
+
+def _operation(typemap: dict[str, Any], expression: Any) -> tuple[Any, list[Any]]:
+    """The function that an expression computes, and what of."""
+    if expression.op == "binop":
+        return expression.fn, [expression.lhs, expression.rhs]
+    if expression.op == "inplace_binop":
+        return expression.immutable_fn, [expression.lhs, expression.rhs]
+    if expression.op == "call" and not expression.kws:
+        called = typemap[expression.func.name]
+        return getattr(called, "typing_key", None), list(expression.args)
+    return None, []
+
+
+def _call(
+    state: Any,
+    scope: Any,
+    expression: Any,
+    function: Callable[..., Any],
+    operands: list[Any],
+    kinds: tuple[Any, ...],
+) -> tuple[Any, Any]:
+    loc = expression.loc
+    del state.calltypes[expression]
+    name = ir.Var(scope, mk_unique_var("$replacement"), loc)
+    kind = state.typingctx.resolve_value_type(function)
+    call = ir.Expr.call(name, operands, (), loc)
+    state.typemap[name.name] = kind
+    state.calltypes[call] = kind.get_call_type(state.typingctx, kinds, {})
+    named = ir.Global(function.__name__, function, loc)
+    state.func_ir._definitions[name.name] = [named]
+    return ir.Assign(named, name, loc), call
+
+
+def _require_text(state: Any, expression: Any, operands: list[Any]) -> None:
+    for operand in operands:
+        kind = state.typemap[operand.name]
+        resolve = state.typingctx.resolve_getattr
+        if resolve(kind, "__str__") is None and resolve(kind, "__repr__") is None:
+            raise TypingError(
+                f"no text is made of {kind} in compiled code: str(x) is there for integers, "
+                f"booleans and text",
+                loc=expression.loc,
+            )
+
+
+_REPLACEMENTS: dict[Any, Callable[..., Any]] = {
+    operator.floordiv: floor_quotient,
+    divmod: quotient_and_rest,
+    str: integer_text,
+    repr: integer_text,
+}

@@ -1,0 +1,245 @@
+"""Data types and fields as a tree, and what is done with all of it: equality, hash, text, pickles.
+
+The types themselves are in `colkern.schema`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple, Self
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """The root of the data types."""
+
+    def __repr__(self) -> str:
+        return f"<colkern.DataType {self}>"
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the child arrays, in order; empty for a type without children."""
+        return ()
+
+    @property
+    def storage(self) -> DataType:
+        """The type that the values are stored as: itself, but for extension types."""
+        return self
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __arrow_c_schema__(self) -> Any:
+        """The type as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
+        from colkern.interchange import export_schema
+
+        return export_schema(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A named, possibly nullable, column or child of a nested type.
+
+    Args:
+        name: Any text; names need not be unique within a schema.
+        type: The data type.
+        nullable: Whether slots may be null. A declaration, not a promise about the data.
+        metadata: Key-value pairs of bytes that travel with the field; not compared by `==`.
+    """
+
+    name: str
+    type: DataType
+    nullable: bool = True
+    metadata: Mapping[bytes, bytes] | None = dataclasses.field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.type, DataType):
+            from colkern.schema import as_type
+
+            object.__setattr__(self, "type", as_type(self.type, f"type of field {self.name!r}"))
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.type}{'' if self.nullable else ' not null'}"
+
+    def __repr__(self) -> str:
+        return f"<colkern.Field {self}>"
+
+    def with_metadata(self, metadata: Mapping[bytes, bytes] | None) -> Field:
+        """The same field with other metadata."""
+        return Field(self.name, self.type, self.nullable, metadata)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __arrow_c_schema__(self) -> Any:
+        """The field as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
+        from colkern.interchange import export_schema
+
+        return export_schema(self)
+
+
+Spell = Callable[["DataType | Field"], str]
+"""The text of a type or field inside another."""
+
+
+class NestedType(DataType):
+    """A type with others inside.
+
+    Types may nest deeper than Python's stack reaches: they are compared, printed and pickled level by
+    level, and their hash is kept.
+    """
+
+    __slots__ = ("_hash",)
+
+    UNNAMED_LEVELS: ClassVar[int] = 0
+    """How many levels of fields have names without a meaning: list elements, or entries, keys and items."""
+
+    _hash: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((type(self), *_parameters(self, compared=True))))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return alike(self, other) if isinstance(other, DataType) else NotImplemented
+
+    def _spelled(self, of: Spell) -> str:
+        """The type as text; `of` gives the texts of what is inside."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        texts: dict[int, str] = {}
+
+        def of(part: DataType | Field) -> str:
+            if not isinstance(part, Field):
+                return texts[id(part)]
+            return f"{part.name}: {texts[id(part.type)]}{'' if part.nullable else ' not null'}"
+
+        for part in inside_out(self):
+            if isinstance(part, NestedType):
+                texts[id(part)] = part._spelled(of)
+            elif isinstance(part, DataType):
+                texts[id(part)] = str(part)
+        return texts[id(self)]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored, (_flattened(self),)
+
+
+@lru_cache
+def _parameter_names(kind: Any, compared: bool) -> tuple[str, ...]:
+    parameters = dataclasses.fields(kind)
+    return tuple(each.name for each in parameters if each.compare or not compared)
+
+
+def _parameters(part: DataType | Field, *, compared: bool = False) -> list[Any]:
+    """What a type or a field was made with: types, fields, tuples of fields, and plain values.
+
+    Args:
+        part: The type or field.
+        compared: Whether to leave out what `==` does not compare.
+    """
+    kind: Any = type(part)
+    return [getattr(part, name) for name in _parameter_names(kind, compared)]
+
+
+def _parts(part: DataType | Field) -> list[DataType | Field]:
+    """The types and fields that stand directly inside."""
+    if isinstance(part, Field):
+        return [part.type]
+    found: list[DataType | Field] = []
+    for parameter in _parameters(part):
+        members = parameter if isinstance(parameter, tuple) else (parameter,)
+        found += [member for member in members if isinstance(member, DataType | Field)]
+    return found
+
+
+def inside_out(root: DataType) -> list[DataType | Field]:
+    """All types and fields of a type, each once, after what is inside of it."""
+    found: dict[int, DataType | Field] = {}
+    waiting: list[tuple[DataType | Field, bool]] = [(root, False)]
+    while waiting:
+        part, is_ready = waiting.pop()
+        if is_ready:
+            found[id(part)] = part
+        elif id(part) not in found:
+            waiting.append((part, True))
+            waiting += [(inner, False) for inner in _parts(part)]
+    return list(found.values())
+
+
+def alike(a: DataType, b: DataType, *, by_name: bool = True) -> bool:
+    """Whether two types are equal; without `by_name`, names that carry no meaning may differ."""
+    # Each pair with the number of levels from here on whose names have no meaning.
+    pairs: list[tuple[Any, Any, int]] = [(a, b, 0)]
+    while pairs:
+        ours, theirs, unnamed = pairs.pop()
+        if ours is theirs:
+            continue
+        if type(ours) is not type(theirs):
+            return False
+        if isinstance(ours, Field):
+            if ours.nullable != theirs.nullable or not (unnamed or ours.name == theirs.name):
+                return False
+            pairs.append((ours.type, theirs.type, max(unnamed - 1, 0)))
+        elif isinstance(ours, tuple):
+            if len(ours) != len(theirs):
+                return False
+            pairs += [(x, y, unnamed) for x, y in zip(ours, theirs, strict=True)]
+        elif isinstance(ours, NestedType):
+            if by_name and hash(ours) != hash(theirs):
+                return False
+            unnamed = unnamed if by_name else max(unnamed, ours.UNNAMED_LEVELS)
+            parameters = (_parameters(each, compared=True) for each in (ours, theirs))
+            pairs += [(x, y, unnamed) for x, y in zip(*parameters, strict=True)]
+        elif ours != theirs:
+            return False
+    return True
+
+
+class _At(NamedTuple):
+    """In a flattened type: one that stands before, or several."""
+
+    positions: int | tuple[int, ...]
+
+
+def _flattened(root: DataType) -> list[Any]:
+    """The types and fields of a type one after the other, each as its class and what it is made with."""
+    parts = inside_out(root)
+    positions = {id(part): position for position, part in enumerate(parts)}
+
+    def placed(value: Any) -> Any:
+        if isinstance(value, DataType | Field):
+            return _At(positions[id(value)])
+        if isinstance(value, tuple) and any(isinstance(member, Field) for member in value):
+            return _At(tuple(positions[id(member)] for member in value))
+        return value
+
+    return [(type(part), *map(placed, _parameters(part))) for part in parts]
+
+
+def restored(flattened: Sequence[Any]) -> Any:
+    """The type that was flattened."""
+    made: list[Any] = []
+
+    def found(value: Any) -> Any:
+        if not isinstance(value, _At):
+            return value
+        if isinstance(value.positions, int):
+            return made[value.positions]
+        return tuple(made[position] for position in value.positions)
+
+    for kind, *parameters in flattened:
+        made.append(kind(*map(found, parameters)))
+    return made[-1]

@@ -1,0 +1,135 @@
+"""Wrong use is told on the driver, in words that name the argument, before a task fails on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from pyspark.errors import PythonException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as f
+
+import colkern as ck
+import colkern.spark as cs
+
+
+@cs.udf
+def doubled(n: int) -> int:
+    return 2 * n
+
+
+def kept(batches: Iterator[ck.RecordBatch]) -> Iterator[ck.RecordBatch]:
+    yield from batches
+
+
+def whole(group: ck.RecordBatch) -> ck.RecordBatch:
+    return group
+
+
+@pytest.mark.parametrize(
+    "make",
+    [cs.udf, cs.udtf, lambda given: cs.iterator_udf(given, returns=ck.int64()), ck.udf],
+    ids=["udf", "udtf", "iterator_udf", "colkern.udf"],
+)
+def test_a_function_of_sparks_columns_is_no_plain_function(make: Callable[..., Any]) -> None:
+    with pytest.raises(TypeError, match=r"^function: doubled is a function of Spark's columns"):
+        make(doubled)
+
+
+def test_a_result_without_a_type_says_what_to_write() -> None:
+    with pytest.raises(TypeError, match=r"untyped: .*write it as a hint, as in `-> float`"):
+
+        @cs.udf
+        def untyped(x):
+            return x
+
+
+WRONG: dict[str, tuple[Callable[[SparkSession], Any], str]] = {
+    "a column": (lambda s: cs.install(f.col("x")), "spark: expected a SparkSession, got Column"),
+    "a frame": (lambda s: cs.register_source(s.range(1)), "spark: .* got DataFrame"),
+    "nothing": (lambda s: cs.read(None, "x"), "spark: .* got NoneType"),
+    "a session": (
+        lambda s: cs.map_batches(s, kept, "id long"),
+        "frame: .*DataFrame, got SparkSession",
+    ),
+    "no groups": (
+        lambda s: cs.apply_in_groups(s.range(1), whole, "id long"),
+        r"grouped: expected frame.groupBy\(…\), got DataFrame",
+    ),
+    "one side without": (
+        lambda s: cs.cogroup_apply(s.range(1).groupBy("id"), s.range(1), kept, "id long"),
+        "right: expected frame.groupBy",
+    ),
+    "groups": (
+        lambda s: cs.map_groups(s.range(1).groupBy("id"), "id", whole),
+        "frame: .*GroupedData",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_given_for_a_session_or_a_frame_is_named(spark: SparkSession, case: str) -> None:
+    call, message = WRONG[case]
+    with pytest.raises(TypeError, match=message) as caught:
+        call(spark)
+    assert "0x" not in str(caught.value)
+
+
+def test_a_year_month_interval_is_refused_by_the_name_of_its_column(spark: SparkSession) -> None:
+    # pyarrow has no such type, and its KeyError in a worker names nothing.
+    frame = spark.sql("SELECT 1 AS k, INTERVAL '1' YEAR AS span")
+    groups = frame.groupBy("k")
+    calls = (
+        lambda: cs.map_batches(frame, kept, "k int"),
+        lambda: cs.apply_in_groups(groups, whole, "k int"),
+        lambda: cs.cogroup_apply(groups, groups, lambda a, b: a, "k int"),
+    )
+    for call in calls:
+        with pytest.raises(
+            ck.errors.UnsupportedError, match=r"^span: .*CAST\(x AS INTERVAL MONTH\)"
+        ):
+            call()
+    # What is not passed to Python is no matter.
+    assert cs.map_groups(frame, "k", count, columns=["k"]).collect() == [(1, 1)]
+
+
+def count(k: list[int]) -> int:
+    return len(k)
+
+
+@cs.udf
+def fails(n: int) -> float:
+    return [1.0][n]
+
+
+def users_helper(n: int) -> None:
+    raise ValueError(f"no use for {n}")
+
+
+def users_function(batches: Iterator[ck.RecordBatch]) -> Iterator[ck.RecordBatch]:
+    for batch in batches:
+        users_helper(len(batch))
+        yield batch
+
+
+def test_an_error_of_a_worker_begins_with_what_happened(spark: SparkSession) -> None:
+    rows = spark.range(0, 3, 1, 1)
+    with pytest.raises(PythonException) as caught:
+        rows.select(fails("id")).collect()
+    lines = str(caught.value).splitlines()
+    assert lines[1] == "IndexError: getitem out of range"
+    assert lines[2] == "fails: row 1"
+    assert len(lines) <= 15
+
+    with pytest.raises(PythonException) as caught:
+        cs.map_batches(rows, users_function, "id long").collect()
+    lines = str(caught.value).splitlines()
+    assert lines[1] == "ValueError: no use for 3"
+    assert len(lines) <= 15
+    text = str(caught.value)
+    # Where in the user's own code, and nothing of colkern's or Spark's.
+    assert "in users_function" in text
+    assert "in users_helper" in text
+    assert "colkern/spark" not in text
+    assert "pyspark" not in text

@@ -44,12 +44,10 @@ PAGES = [
 ]
 """Those that need no Spark."""
 
-SPARK_PAGES = ["README.md"]
+SPARK_PAGES = ["README.md", "docs/from_pandas_udf.md", "docs/spark.md"]
 """Those that start a Spark."""
 
 NOT_YET = [
-    "docs/from_pandas_udf.md",
-    "docs/spark.md",
     "docs/spark_deployment.md",
     "docs/spark_source.md",
 ]

@@ -53,6 +53,9 @@ SPARK_PAGES = [
 ]
 """Those that start a Spark."""
 
+TIMEOUT = 580
+"""Seconds for a page: Spark takes minutes to start on a machine that does much else."""
+
 SHOWN_BELOW = (ast.Expr, ast.With, ast.For, ast.While, ast.If, ast.Try)
 
 
@@ -72,7 +75,7 @@ def run_page(
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=TIMEOUT,
         check=False,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"

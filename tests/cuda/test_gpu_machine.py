@@ -37,6 +37,7 @@ ABSENT = [
     "rich",
     "scipy",
     "sphinx",
+    "sybil",
     "tpchgen_cli",
     "ucxx",
     "xdist",

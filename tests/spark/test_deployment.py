@@ -103,6 +103,7 @@ HERE = {
     "colkern": "0.1.0",
     "processor": "x86_64 znver5",
     "cache": "/cache",
+    "passed_over": [],
 }
 
 
@@ -149,6 +150,13 @@ def test_colkern_that_cannot_be_imported() -> None:
 def test_an_executor_without_a_cache() -> None:
     ((name, found, remedy),) = problems(cache="", no_cache="no private directory")
     assert (name, found) == ("cache", "bad: no private directory")
+    assert "spark.executorEnv.COLKERN_CACHE_DIR" in remedy
+
+
+def test_a_cache_directory_that_an_executor_does_not_use_is_said_with_the_reason() -> None:
+    ((name, found, remedy),) = problems(passed_over=["/home/x/.cache/colkern: not writable"])
+    assert name == "cache"
+    assert found == "bad: a directory is not used: /home/x/.cache/colkern: not writable"
     assert "spark.executorEnv.COLKERN_CACHE_DIR" in remedy
 
 

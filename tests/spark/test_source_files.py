@@ -75,6 +75,12 @@ def test_a_misspelt_option_is_refused_with_what_was_meant(of: Any, option: str, 
         of({"path": "p", option: "x"})
 
 
+def test_properties_of_a_table_in_the_catalog_are_no_misspelt_options() -> None:
+    # What Spark passes for CREATE TABLE t USING colkern OPTIONS (path 'p').
+    properties = {"owner": "me", "provider": "colkern", "option.path": "p", "comment": "orders"}
+    assert ReadOptions.of({"path": "p", **properties}).columns is None
+
+
 def test_options_of_a_write() -> None:
     assert WriteOptions.of({"path": "p"}).compression is None
     assert WriteOptions.of({"path": "p", "compression": "ZSTD"}).compression == "zstd"

@@ -34,6 +34,8 @@ _READING = (
 _WRITING = ("compression", "batchRows", "statistics", "checkpointLocation")
 _OPTIONS = (*_READING, *_WRITING)
 
+_OF_TABLES = ("owner", "provider", "location")
+
 _FLAGS = {"true": True, "false": False}
 _CODECS = ("none", "lz4", "zstd")
 
@@ -140,7 +142,11 @@ def require_known(names: Iterable[str]) -> None:
         ValueError: If there is no such option; with the one that was meant, if that can be told.
     """
     known = {name.lower(): name for name in (*_PATHS, *_OPTIONS)}
-    for name in names:
+    given = {name.lower(): name for name in names}
+    # Of a table in the catalog, Spark passes all properties as options: its owner, its comment, users' own.
+    if not given.keys().isdisjoint(_OF_TABLES):
+        return
+    for name in given.values():
         if name.lower() in known:
             continue
         near = difflib.get_close_matches(name.lower(), known, 1)

@@ -202,7 +202,7 @@ def _make(
         raise CompileError(f"{plain.__name__}: an asynchronous generator is no function of a row")
     if not inspect.isgeneratorfunction(plain):
         name = getattr(function, "__name__", type(function).__name__)
-        raise TypeError(f"function: {name} is no generator function; see ck.udf")
+        raise TypeError(f"function: expected a generator function, got {name}; see ck.udf")
     declared = signature_of(plain, signature, returns)
     lists = declared.returns
     if isinstance(lists, s.List | s.LargeList):

@@ -54,6 +54,7 @@ class ColumnFunction:
         self.signature = signature
         self.nulls = nulls
         self._names = [parameter.name for parameter in signature.parameters]
+        self._defaults = {each.name for each in signature.parameters if each.has_default}
         self._inferred: dict[tuple[Value, ...], Any] = {}
         self._plans: dict[tuple[s.DataType, ...], Any] = {}
         self._made: dict[tuple[Callable[..., Any], str], RowFunction] = {}
@@ -96,7 +97,7 @@ class ColumnFunction:
                 raise TypeError(f"{self.name}: {name} is given by position and by name")
         missing = [name for name in self._names[len(columns) :] if name not in named]
         if missing:
-            raise TypeError(f"{self.name}: no column for {', '.join(missing)}")
+            raise self._no_columns_for(missing)
         return [*columns, *(named[name] for name in self._names[len(columns) :])]
 
     def _planned(self, arrays: Sequence[Array]) -> tuple[Any, list[Array], int]:
@@ -110,7 +111,18 @@ class ColumnFunction:
     def _check_count(self, count: int) -> None:
         wanted = len(self.signature.parameters)
         if count != wanted:
+            if self._defaults.intersection(self._names[count:]):
+                raise self._no_columns_for(self._names[count:])
             raise TypeError(f"{self.name} takes {wanted} columns, got {count}")
+
+    def _no_columns_for(self, names: Sequence[str]) -> TypeError:
+        reason = ""
+        if self._defaults.intersection(names):
+            reason = (
+                "; a default takes the place of no column: for a constant, use a global or a variable "
+                "of an outer function"
+            )
+        return TypeError(f"{self.name}: no column for {', '.join(names)}{reason}")
 
     def _length(self, arrays: Sequence[Array]) -> int:
         return common_length(self._names, arrays, self.KIND)

@@ -298,8 +298,9 @@ def udf(
     it is compiled.
 
     Args:
-        function: A Python function with positional parameters, without defaults; the plain functions
-            that it calls are compiled too. Or a signature, as text.
+        function: A Python function with positional parameters, each of which stands for a column, also
+            where it has a default; the plain functions that it calls are compiled too. Or a signature,
+            as text.
         returns: The data type of the results (or a hint for it), over what the hints say; inferred
             if neither says anything.
         nulls: What a null does in a parameter that is not declared to take None, as `float | None` or a

@@ -32,11 +32,13 @@ class Parameter:
         name: Its name.
         type: What was declared: a data type, one of Python's types, or None for "whatever comes".
         nullable: Whether the declaration says that it may be None; None if nothing was declared.
+        has_default: Whether the function has a value for calls without it.
     """
 
     name: str
     type: s.DataType | type | None = None
     nullable: bool | None = None
+    has_default: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +123,9 @@ def signature_of(
         result = _declared(_result_hints(last or function), "return")[0]
     if returns is not None:
         result = _declared({"returns": returns}, "returns")[0]
+    own = inspect.signature(function).parameters
     parameters = tuple(
-        Parameter(name, type_, nullable)
+        Parameter(name, type_, nullable, own[name].default is not inspect.Parameter.empty)
         for name, (type_, nullable) in zip(names, declared, strict=True)
     )
     hint = result if isinstance(result, type) else None
@@ -135,11 +138,6 @@ def _parameter_names(function: Callable[..., Any]) -> Iterator[str]:
             raise TypeError(
                 f"{function.__name__}: {parameter} is no positional parameter; "
                 f"each one stands for a column"
-            )
-        if parameter.default is not parameter.empty:
-            raise TypeError(
-                f"{function.__name__}: {parameter.name} has a default, and each parameter stands for a "
-                f"column; for a constant, use a global or a variable of an outer function"
             )
         yield parameter.name
 

@@ -214,10 +214,15 @@ def test_only_positional_parameters_stand_for_columns() -> None:
         udf(lambda: 1)
 
 
-def test_a_parameter_with_a_default_is_refused() -> None:
-    for function in (lambda x, k=3: x * k, lambda x, *, k=3: x * k):
-        with pytest.raises(TypeError, match=r"k has a default|k=3 is no positional parameter"):
-            udf(function)
+def test_a_parameter_with_a_default_stands_for_a_column_too() -> None:
+    scaled = udf(lambda x, k=3: x * k)
+    seven = ck.array([7])
+    assert scaled(seven, ck.array([2])).to_pylist() == [14]
+    for call in (lambda: scaled(seven), lambda: scaled(x=seven)):
+        with pytest.raises(TypeError, match="no column for k; a default takes .* use a global"):
+            call()
+    with pytest.raises(TypeError, match="k=3 is no positional parameter"):
+        udf(lambda x, *, k=3: x * k)
 
 
 def test_columns_go_by_position_and_by_the_names_of_parameters() -> None:

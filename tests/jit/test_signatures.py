@@ -219,7 +219,7 @@ def test_a_parameter_with_a_default_stands_for_a_column_too() -> None:
     seven = ck.array([7])
     assert scaled(seven, ck.array([2])).to_pylist() == [14]
     for call in (lambda: scaled(seven), lambda: scaled(x=seven)):
-        with pytest.raises(TypeError, match="no column for k; a default takes .* use a global"):
+        with pytest.raises(TypeError, match=r"no column for k; a default takes .* use a global"):
             call()
     with pytest.raises(TypeError, match="k=3 is no positional parameter"):
         udf(lambda x, *, k=3: x * k)

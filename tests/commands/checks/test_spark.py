@@ -103,8 +103,7 @@ def test_an_environment_that_is_not_activated_is_said_with_what_to_set(
     other = tmp_path / "python3"
     other.write_text("#!/bin/sh\necho /usr\n")
     other.chmod(0o755)
-    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("shutil.which", {"python3": str(other)}.get)
     found = named(spark.findings())["PYSPARK_PYTHON"]
     assert found.mark is Mark.MISSING
     assert str(other) in found.found

@@ -16,8 +16,8 @@ class Bounds:
     Args:
         pending_messages: How many messages a client keeps that are not complete, or not due yet.
         pending_bytes: How many bytes they may have; one more than fits is kept. A server of two services
-            keeps as many messages and bytes for the stream of a client that is behind the other one,
-            where its source cannot be read twice.
+            also keeps messages: those that only one of a client's two streams has sent so far. It keeps
+            `pending_messages` for each client, and `pending_bytes` for all clients together.
         outstanding_bytes: How many bytes a server keeps for one client that has not freed them. Memory of
             mapped files, which costs nothing to keep, does not count.
         frame_bytes: How large a tagged message may be.

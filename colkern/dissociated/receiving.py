@@ -170,6 +170,8 @@ class ReceivedMessages:
             self._stream.receive_message(frame.data.tobytes())
         elif frame.kind is FrameKind.TAGGED and connection is self._bodies:
             self._stream.receive_body(frame.tag, frame.data)
+        elif frame.kind is FrameKind.SENT and connection is self._bodies:
+            self._stream.end_of_bodies()
         elif frame.kind is FrameKind.SEGMENT and (reach := self._reach) is not None:
             reach.take(frame)
         elif frame.kind is FrameKind.FAILURE:

@@ -112,7 +112,6 @@ class Sending:
             self._fail(_told(error))
         self._leave()
         with self._changed:
-            self._is_waiting = self._stream.is_holding
             self._changed.wait_for(lambda: self._is_gone or not self._stream.is_holding)
         self._connection.finish()
 
@@ -158,6 +157,9 @@ class Sending:
         end = self._stream.end()
         if self._streams != "bodies":
             self._connection.send(FrameKind.MESSAGE, len(end), [end])
+        elif self._stream.is_holding:
+            # The connection of bodies does not end yet, and has no end of the stream that would tell.
+            self._connection.send(FrameKind.SENT, 0, [])
 
     def _send(self, message: Message) -> None:
         with self._changed:

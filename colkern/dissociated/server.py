@@ -25,7 +25,7 @@ from colkern.dissociated.sending import (
     encode_failure,
     messages_of,
 )
-from colkern.dissociated.sharing import SharedMessages
+from colkern.dissociated.sharing import SharedBytes, SharedMessages
 from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import (
@@ -102,6 +102,7 @@ class Server(Closing):
         self._sendings: dict[Sending, Traffic] = {}
         self._finished = Traffic()
         self._pairing: Pairing[SharedMessages] = Pairing()
+        self._shared_bytes = SharedBytes(options.bounds.pending_bytes)
         self._closed = threading.Event()
         self._threads: set[threading.Thread] = set()
         for service in services:
@@ -315,7 +316,13 @@ class Server(Closing):
             )
         role = int(asked.service is self._services[1])
         shared = self._shared(asked, role)
-        return self._sending(asked, partial(shared.messages, role), partial(shared.leave, role))
+        leave = partial(shared.leave, role)
+        try:
+            return self._sending(asked, partial(shared.messages, role), leave)
+        except BaseException:
+            # Whatever it was: the other stream must not wait for this one.
+            leave()
+            raise
 
     def _shared(self, asked: _Asked, role: int) -> SharedMessages:
         """What a client has asked for at both services; waits until it has."""
@@ -323,7 +330,13 @@ class Server(Closing):
         half, is_other = self._pairing.other_or_wait(key, role)
         if is_other:
             half.found(
-                SharedMessages(partial(self._opened, asked.identifier), self._options.bounds)
+                SharedMessages(
+                    partial(self._opened, asked.identifier),
+                    self._options.bounds,
+                    self._shared_bytes,
+                    partial(self._start_for_client, name="source"),
+                    self._heartbeat,
+                )
             )
         try:
             return half.result(self._timeout)
@@ -354,15 +367,20 @@ class Server(Closing):
         with self._lock:
             self._sendings[sending] = traffic
         try:
-            self._start(partial(self._send, sending, open_messages), "send")
-        except RuntimeError as error:
+            self._start_for_client(partial(self._send, sending, open_messages), "send")
+        except BaseException:
             with self._lock:
                 del self._sendings[sending]
-            leave()
+            raise
+        return sending
+
+    def _start_for_client(self, work: Callable[[], None], name: str) -> None:
+        try:
+            self._start(work, name)
+        except RuntimeError as error:
             raise StreamError(
                 errno.EAGAIN, f"no thread for this client ({error}); try again later"
             ) from None
-        return sending
 
     def _send(self, sending: Sending, open_messages: Callable[[], Iterator[Message]]) -> None:
         try:

@@ -64,9 +64,12 @@ def serve(
         token: What clients must have, too.
         remote: Whether other machines may connect; that needs a token.
         timeout: How many seconds a client may take to ask, or to ask at the other service.
-        heartbeat: Every so many seconds clients hear that the server is alive.
+        heartbeat: Every so many seconds clients hear that the server is alive. A client that reads all
+            metadata before the bodies, or the other way round, may have to wait up to twice as long, once,
+            where the source is read only once.
         max_connections: How many there may be at once; a client of two services has two. Each takes a
-            thread or two. One more is refused.
+            thread or two, and a source that is read once for two connections takes one more. One more
+            connection is refused.
         bounds: What may be under way for each client.
         limits: What may be spent on files that are served.
         options: See `colkern.ipc.WriteOptions`.

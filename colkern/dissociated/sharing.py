@@ -6,8 +6,10 @@ Dissociated IPC protocol: "Server Sequence".
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from colkern.dissociated.bounds import Bounds
 from colkern.ipc.writing.messages import Message
@@ -15,33 +17,99 @@ from colkern.ipc.writing.messages import Message
 Role = int
 """Which of both streams: 0 or 1."""
 
+_LEAD_MESSAGES = 64
+_LEAD_BYTES = 1 << 18
+"""How far one stream may always be ahead: enough that streams of small batches seldom wait."""
+
+
+class SharedBytes:
+    """Bytes of bodies that a server may keep for all clients whose streams are far apart.
+
+    Args:
+        size: How many; each client may go over it by one body.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+        self._lock = threading.Lock()
+
+    @property
+    def has_some(self) -> bool:
+        """Whether any are left."""
+        return self._left > 0
+
+    def take(self, size: int) -> None:
+        """So many more are kept."""
+        with self._lock:
+            self._left -= size
+
+    def give_back(self, size: int) -> None:
+        """So many are kept no longer."""
+        with self._lock:
+            self._left += size
+
+
+class _Kept(NamedTuple):
+    """A message that one stream has still to take, and how many of the shared bytes it takes up."""
+
+    message: Message
+    charged: int
+
+
+class _Stream:
+    """What is kept for one of both streams."""
+
+    def __init__(self) -> None:
+        self.kept: deque[_Kept] = deque()
+        self.kept_bytes = 0
+        self.is_waiting = False
+        self.has_left = False
+        self.still_since = 0.0
+        """Since when it has taken nothing, though something is kept for it."""
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the other stream is not far ahead of it."""
+        return self.kept_bytes < _LEAD_BYTES and len(self.kept) < _LEAD_MESSAGES
+
 
 class SharedMessages:
     """What two streams send of one source.
 
-    A source that can be read twice is read by each of them. Of another one, whichever stream is ahead
-    takes the next message, which is kept until the other stream has taken it, too.
+    A source that can be read twice is read by each of them. Any other is opened and read by one thread,
+    as some sources ask for; it takes a message when a stream waits for one, and keeps it until the
+    other stream has taken it, too.
+
+    A stream may be a little ahead of the other one. It may go further once the other one has taken
+    nothing for `patience` seconds, as it does where a client reads one stream to its end first.
 
     Args:
         open_source: Opens the source: the messages once, or twice if it can be read twice.
-        bounds: How many messages are kept, and how many bytes of bodies, one body more than fits. Then
-            the stream that is ahead waits for the other one.
+        bounds: How many messages are kept at most.
+        shared_bytes: How many bytes are kept for streams that are far behind.
+        start: Starts the thread that reads the source.
+        patience: See above.
     """
 
     def __init__(
-        self, open_source: Callable[[], Sequence[Iterator[Message]]], bounds: Bounds
+        self,
+        open_source: Callable[[], Sequence[Iterator[Message]]],
+        bounds: Bounds,
+        shared_bytes: SharedBytes,
+        start: Callable[[Callable[[], None]], None],
+        patience: float,
     ) -> None:
         self._open_source = open_source
         self._bounds = bounds
-        self._opening = threading.Lock()
-        self._opened: Sequence[Iterator[Message]] | Exception | None = None
+        self._shared_bytes = shared_bytes
+        self._start = start
+        self._patience = patience
         self._changed = threading.Condition()
-        self._kept: tuple[deque[Message], deque[Message]] = (deque(), deque())
-        self._kept_bytes = [0, 0]
-        self._has_left = [False, False]
-        self._is_taking = False
-        # Why no more is taken: the source has ended, or has failed.
-        self._end: BaseException | None = None
+        self._has_started = False
+        self._twice: Sequence[Iterator[Message]] | None = None
+        self._streams = (_Stream(), _Stream())
+        self._has_ended = False
+        self._failure: BaseException | None = None
 
     def messages(self, role: Role) -> Iterator[Message]:
         """The messages for one of the streams.
@@ -50,78 +118,119 @@ class SharedMessages:
             BrokenPipeError: If the stream was left.
             Exception: What the source raises; both streams are told.
         """
-        opened = self._open()
-        return opened[role] if len(opened) > 1 else self._shared(opened[0], role)
+        self._start_once()
+        while (message := self._next(role)) is not None:
+            yield message
+            # Not kept here while the next one is waited for.
+            del message
+        if self._twice is not None:
+            yield from self._twice[role]
 
     def leave(self, role: Role) -> None:
         """One of the streams takes no more; the other one need not wait for it."""
+        stream = self._streams[role]
         with self._changed:
-            self._has_left[role] = True
-            self._kept[role].clear()
-            self._kept_bytes[role] = 0
+            stream.has_left = True
+            self._shared_bytes.give_back(sum(each.charged for each in stream.kept))
+            stream.kept.clear()
+            stream.kept_bytes = 0
             self._changed.notify_all()
 
-    def _open(self) -> Sequence[Iterator[Message]]:
-        with self._opening:
-            if self._opened is None:
-                try:
-                    self._opened = self._open_source()
-                except Exception as error:  # noqa: BLE001 - whatever the source raises, for both
-                    self._opened = error
-            if isinstance(self._opened, Exception):
-                raise self._opened
-            return self._opened
-
-    def _shared(self, source: Iterator[Message], role: Role) -> Iterator[Message]:
-        while (message := self._next(source, role)) is not None:
-            yield message
-
-    def _next(self, source: Iterator[Message], role: Role) -> Message | None:
+    def _start_once(self) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: self._is_ready(role))
-            if self._has_left[role]:
+            has_started, self._has_started = self._has_started, True
+        if has_started:
+            return
+        try:
+            self._start(self._read)
+        except Exception as error:  # noqa: BLE001 - there may be no thread; both are told
+            self._finish(error)
+
+    def _next(self, role: Role) -> Message | None:
+        stream = self._streams[role]
+        with self._changed:
+            stream.is_waiting = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: stream.has_left or stream.kept or self._has_ended)
+            stream.is_waiting = False
+            if stream.has_left:
                 raise BrokenPipeError("the client has gone")
-            if self._kept[role]:
-                message = self._kept[role].popleft()
-                self._kept_bytes[role] -= _body_bytes(message)
+            if stream.kept:
+                message, charged = stream.kept.popleft()
+                stream.kept_bytes -= _body_bytes(message)
+                stream.still_since = time.monotonic()
+                self._shared_bytes.give_back(charged)
                 self._changed.notify_all()
                 return message
-            if self._end is not None:
-                if isinstance(self._end, StopIteration):
-                    return None
-                raise self._end
-            self._is_taking = True
-        # Without the lock: the source may take long, and what is kept is handed out meanwhile.
-        try:
-            message = next(source)
-        except BaseException as error:
-            self._took(role, None, error)
-            if isinstance(error, StopIteration):
-                return None
-            raise
-        self._took(role, message, None)
-        return message
+            if self._failure is not None:
+                raise self._failure
+            return None
 
-    def _is_ready(self, role: Role) -> bool:
-        if self._has_left[role] or self._kept[role]:
-            return True
-        if self._is_taking:
+    def _read(self) -> None:
+        """Open the source and take what the streams wait for; all in one thread."""
+        try:
+            opened = self._open_source()
+            if len(opened) > 1:
+                self._twice = opened
+            else:
+                while self._is_wanted() and self._keep(next(opened[0], None)):
+                    pass
+        except BaseException as error:  # noqa: BLE001 - whatever the source raises, for both
+            self._finish(error)
+        else:
+            self._finish()
+
+    def _finish(self, failure: BaseException | None = None) -> None:
+        with self._changed:
+            self._has_ended, self._failure = True, failure
+            self._changed.notify_all()
+
+    def _is_wanted(self) -> bool:
+        """Wait until a stream waits for a message that may be taken; False if both have been left."""
+        with self._changed:
+            # Time passes without a notice, and so do bytes that other clients give back.
+            while not self._changed.wait_for(
+                lambda: self._may_take() or self._is_over, self._patience
+            ):
+                pass
+            return not self._is_over
+
+    @property
+    def _is_over(self) -> bool:
+        return all(stream.has_left for stream in self._streams)
+
+    def _may_take(self) -> bool:
+        one, other = self._streams
+        return self._may_go_ahead(one, other) or self._may_go_ahead(other, one)
+
+    def _may_go_ahead(self, ahead: _Stream, behind: _Stream) -> bool:
+        if not ahead.is_waiting or ahead.kept:
             return False
-        other = 1 - role
-        return self._end is not None or (
-            self._kept_bytes[other] < self._bounds.pending_bytes
-            and len(self._kept[other]) < self._bounds.pending_messages
+        if behind.has_left or behind.is_near:
+            return True
+        return (
+            time.monotonic() - behind.still_since >= self._patience
+            and len(behind.kept) < self._bounds.pending_messages
+            and self._shared_bytes.has_some
         )
 
-    def _took(self, role: Role, message: Message | None, end: BaseException | None) -> None:
-        other = 1 - role
+    def _keep(self, message: Message | None) -> bool:
+        """Keep a message for both streams; False if there is none, as the source has ended."""
+        if message is None:
+            return False
+        size = _body_bytes(message)
         with self._changed:
-            self._is_taking = False
-            self._end = end
-            if message is not None and not self._has_left[other]:
-                self._kept[other].append(message)
-                self._kept_bytes[other] += _body_bytes(message)
+            for stream in self._streams:
+                if stream.has_left:
+                    continue
+                charged = 0 if stream.is_near else size
+                self._shared_bytes.take(charged)
+                if not stream.kept:
+                    stream.still_since = time.monotonic()
+                stream.kept.append(_Kept(message, charged))
+                stream.kept_bytes += size
             self._changed.notify_all()
+        return True
 
 
 def _body_bytes(message: Message) -> int:

@@ -63,9 +63,12 @@ class Catalogue:
         return RecordBatchStream(schema, batches)
 
     def open_for_two(self, identifier: bytes) -> list[RecordBatchStream]:
-        """The batches of an identifier for two streams: twice, or once if only that gives the same twice.
+        """The batches of an identifier for two streams.
 
-        A file is mapped once for both, whatever takes its place meanwhile.
+        A file and batches in memory can be read twice: two results, one for each stream. Any other
+        source might give something else the second time, so it is opened once: one result, whose
+        messages both streams share. A file is mapped once for both, so that another file that takes its
+        place does not mix with it.
 
         Raises:
             KeyError: As `open`.

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import pytest
 
@@ -55,26 +55,24 @@ class Absent:
 
 class Report:
     def __init__(self):
-        self.collected, self.skipped = [], []
+        self.tests, self.skipped = [], []
 
     def pytest_collectreport(self, report):
         if report.skipped:
             self.skipped.append(report.nodeid)
 
     def pytest_collection_finish(self, session):
-        self.collected = [item.nodeid for item in session.items]
+        for item in session.items:
+            self.tests.append([item.nodeid, item.get_closest_marker("gpu") is not None])
 
-absent, runs = json.loads(sys.argv[1])
+absent, paths = json.loads(sys.argv[1])
 sys.meta_path.insert(0, Absent())
 import pytest
 
-found = []
-for arguments in runs:
-    report = Report()
-    plugins = ["-p", "hypothesis.extra.pytestplugin"]
-    code = pytest.main(["--collect-only", "-q", "-q", *plugins, *arguments], [report])
-    found.append([int(code), report.collected, report.skipped])
-print("\\n" + json.dumps(found))
+report = Report()
+plugins = ["-p", "hypothesis.extra.pytestplugin"]
+code = pytest.main(["--collect-only", "-q", "-q", *plugins, *paths], [report])
+print("\\n" + json.dumps([int(code), report.tests, report.skipped]))
 """
 
 
@@ -85,13 +83,26 @@ def arguments_of(name: str) -> list[str]:
 
 
 OF_A_GPU, MATRIX = arguments_of("ON_GPU"), arguments_of("MATRIX_ON_GPU")
+PATHS_OF_A_GPU = OF_A_GPU[2:]
+
+
+class Collected(NamedTuple):
+    """What one call of pytest in `make test-gpu` collects.
+
+    Args:
+        tests: The ids of its tests.
+        skipped: The modules that were skipped as a whole.
+    """
+
+    tests: list[str]
+    skipped: list[str]
 
 
 @pytest.fixture(scope="module")
-def collected() -> list[Any]:
-    """Exit status, tests and skipped modules of each call of pytest in `make test-gpu`."""
+def collected() -> dict[str, Collected]:
+    """What each call of pytest collects; all paths at once, as imports take most of the time."""
     done = subprocess.run(
-        [sys.executable, "-c", COLLECT, json.dumps([ABSENT, [OF_A_GPU, MATRIX]])],
+        [sys.executable, "-c", COLLECT, json.dumps([ABSENT, [*PATHS_OF_A_GPU, *MATRIX]])],
         capture_output=True,
         text=True,
         timeout=300,
@@ -101,22 +112,40 @@ def collected() -> list[Any]:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     *output, report = done.stdout.splitlines()
-    results: list[Any] = json.loads(report)
-    assert [code for code, _, _ in results] == [0, 0], "\n".join(output)
-    return results
+    code, tests, skipped = json.loads(report)
+    # Also where a module of one call alone cannot be imported.
+    assert code == 0, "\n".join(output)
+    of_a_gpu = [name for name, is_of_a_gpu in tests if is_of_a_gpu]
+    return {
+        "of a GPU": Collected(under(PATHS_OF_A_GPU, of_a_gpu), under(PATHS_OF_A_GPU, skipped)),
+        "matrix": Collected(under(MATRIX, [name for name, _ in tests]), under(MATRIX, skipped)),
+    }
 
 
-def test_every_test_for_a_gpu_is_collected(collected: list[Any]) -> None:
-    (_, of_a_gpu, skipped), (_, matrix, skipped_of_matrix) = collected
-    assert len(of_a_gpu) > 700
-    assert len(matrix) > 1000
+def under(paths: list[str], names: list[str]) -> list[str]:
+    """The ids of tests or modules that lie in one of the paths."""
+    places = [Path(path) for path in paths]
+    return [
+        name for name in names if any(map(Path(name.partition("::")[0]).is_relative_to, places))
+    ]
+
+
+def test_every_test_for_a_gpu_is_collected(collected: dict[str, Collected]) -> None:
+    of_a_gpu, matrix = collected["of a GPU"], collected["matrix"]
+    assert len(of_a_gpu.tests) > 700
+    assert len(matrix.tests) > 1000
     # A module that lacks a peer is passed over as a whole: it may have no test for a GPU.
-    assert [name for name in skipped if marks_a_gpu(ROOT / name)] == []
-    assert skipped_of_matrix == []
+    assert [name for name in of_a_gpu.skipped if marks_a_gpu(ROOT / name)] == []
+    assert matrix.skipped == []
+
+
+def test_arguments_of_both_calls_are_paths_and_the_marker() -> None:
+    assert OF_A_GPU[:2] == ["-m", "gpu"]
+    assert [path for path in [*PATHS_OF_A_GPU, *MATRIX] if not (ROOT / path).exists()] == []
 
 
 def test_every_test_for_a_gpu_is_in_the_makefile() -> None:
-    named = [ROOT / path for path in OF_A_GPU if path.startswith("tests/")]
+    named = [ROOT / path for path in PATHS_OF_A_GPU]
     files = {path for path in (ROOT / "tests").rglob("test_*.py") if marks_a_gpu(path)}
     assert {path for path in files if not any(map(path.is_relative_to, named))} == set()
 

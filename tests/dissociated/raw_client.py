@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from colkern.dissociated import parse_uri
 
-MESSAGE, TAGGED, HELLO, FAILURE = 0, 1, 2, 5
+MESSAGE, TAGGED, HELLO, HEARTBEAT, FAILURE = 0, 1, 2, 3, 5
 SECONDS = 20
 
 
@@ -48,12 +49,14 @@ class RawClient:
         self.send(TAGGED, struct.pack(f"<{len(addresses)}Q", *addresses), self.uri.free_data)
 
     def frame(self) -> Frame | None:
-        """The next frame; None at the end."""
-        header = self._exactly(24)
-        if not header:
-            return None
-        length, tag, kind = struct.unpack("<QQB7x", header)
-        return Frame(kind, tag, self._exactly(length))
+        """The next frame that is no heartbeat; None at the end."""
+        end = time.monotonic() + SECONDS
+        while header := self._exactly(24):
+            assert time.monotonic() < end, "nothing but heartbeats has come"
+            length, tag, kind = struct.unpack("<QQB7x", header)
+            if kind != HEARTBEAT:
+                return Frame(kind, tag, self._exactly(length))
+        return None
 
     def frames(self) -> Iterator[Frame]:
         """All frames up to the end, or to the end of the metadata."""

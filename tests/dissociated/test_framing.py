@@ -47,7 +47,7 @@ def test_header_is_length_tag_kind_and_seven_zeros() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (header(0, 0, 7), "no frame of the protocol"),
+        (header(0, 0, 8), "no frame of the protocol"),
         (header(0, 0, 0, b"\x01" + bytes(6)), "no frame of the protocol"),
         (header(0, 1, 0), "message frame with tag 0x1"),
         (header(0, 1, 3), "heartbeat frame with tag 0x1"),

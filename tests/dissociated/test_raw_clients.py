@@ -5,7 +5,9 @@ Dissociated IPC protocol: "Server Sequence", "Client Sequence".
 
 from __future__ import annotations
 
+import sqlite3
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,25 +29,48 @@ from dissociated.raw_client import (
 import colkern.ipc
 from colkern import RecordBatch, record_batch
 from colkern.arrays import RecordBatchStream
-from colkern.dissociated import Bounds, Server, serve
+from colkern.dissociated import Bounds, Server, connect, serve
+from colkern.dissociated.transports import transport_of
+from colkern.errors import StreamError
 
 ROWS = 1 << 17
 """A megabyte a batch: more than the buffers of a socket take."""
 
 COUNT = 8
-CLIENT = bytes(range(16))
+CLIENT, ANOTHER_CLIENT = bytes(range(16)), bytes(16)
+
+NEVER, SOON = 60.0, 0.02
+"""Heartbeats: when one stream may go far ahead of the other one, which stands still."""
 
 
 def batches(count: int = COUNT, rows: int = ROWS) -> list[RecordBatch]:
     return [record_batch({"n": np.arange(k * rows, (k + 1) * rows)}) for k in range(count)]
 
 
-def both(server: Server, identifier: bytes = b"") -> tuple[RawClient, RawClient]:
+class Counted:
+    """A source that is read once, and how many batches it has made."""
+
+    def __init__(self, count: int) -> None:
+        self.made = 0
+        self._count = count
+
+    def stream(self) -> RecordBatchStream:
+        return RecordBatchStream(batches(1)[0].schema, self._batches())
+
+    def _batches(self) -> Iterator[RecordBatch]:
+        for batch in batches(self._count):
+            self.made += 1
+            yield batch
+
+
+def both(
+    server: Server, identifier: bytes = b"", hello: bytes = CLIENT
+) -> tuple[RawClient, RawClient]:
     """A client's connections to the services of metadata and of bodies."""
     assert server.data_uri is not None
     return (
-        RawClient(server.uri, CLIENT, identifier),
-        RawClient(server.data_uri, CLIENT, identifier),
+        RawClient(server.uri, hello, identifier),
+        RawClient(server.data_uri, hello, identifier),
     )
 
 
@@ -90,7 +115,8 @@ SOURCES = [as_list, as_path, as_compressed_path, as_generator, as_callable, as_t
 def test_a_client_may_drain_one_stream_before_it_reads_the_other(
     source: Callable[[Path], Any], first: str, tmp_path: Path
 ) -> None:
-    with serve(source(tmp_path / "table.arrow"), "unix:", data_uri="unix:") as server:
+    data = source(tmp_path / "table.arrow")
+    with serve(data, "unix:", data_uri="unix:", heartbeat=SOON) as server:
         metadata, bodies = both(server)
         order = (metadata, bodies) if first == "metadata" else (bodies, metadata)
         found = {client: list(client.frames()) for client in order}
@@ -100,7 +126,7 @@ def test_a_client_may_drain_one_stream_before_it_reads_the_other(
 
 def test_bodies_come_after_the_connection_of_metadata_is_closed() -> None:
     """ "Client Sequence": behind the end of the stream, the metadata connection may be closed."""
-    with serve(iter(batches()), "unix:", data_uri="unix:") as server:
+    with serve(iter(batches()), "unix:", data_uri="unix:", heartbeat=SOON) as server:
         metadata, bodies = both(server)
         described = metadata_in(list(metadata.frames()))
         metadata.close()
@@ -109,21 +135,13 @@ def test_bodies_come_after_the_connection_of_metadata_is_closed() -> None:
 
 
 def test_what_is_kept_for_the_stream_behind_is_bounded() -> None:
-    made = 0
-
-    def source() -> Iterator[RecordBatch]:
-        nonlocal made
-        for batch in batches(20):
-            made += 1
-            yield batch
-
-    stream = RecordBatchStream(batches(1)[0].schema, source())
+    source = Counted(20)
     bounds = Bounds(pending_bytes=3 * ROWS * 8)
-    with serve(stream, "unix:", data_uri="unix:", bounds=bounds) as server:
+    with serve(source.stream(), "unix:", data_uri="unix:", bounds=bounds, heartbeat=SOON) as server:
         metadata, bodies = both(server)
         frames = [metadata.frame() for _ in range(4)]
         time.sleep(0.1)
-        assert made <= 6
+        assert source.made <= 6
         data = [bodies.frame()]
         while len(data) < 20:
             data.append(bodies.frame())
@@ -132,12 +150,111 @@ def test_what_is_kept_for_the_stream_behind_is_bounded() -> None:
     assert table["n"].to_pylist() == expected(20)
 
 
+def test_what_is_kept_for_all_clients_together_is_bounded() -> None:
+    sources = {"a": Counted(COUNT), "b": Counted(COUNT)}
+    # One body is being sent, and the next one is not counted. The last byte lets the end be found.
+    bounds = Bounds(pending_bytes=(COUNT - 2) * ROWS * 8 + 1)
+    with serve(
+        {name: source.stream() for name, source in sources.items()},
+        "unix:",
+        data_uri="unix:",
+        bounds=bounds,
+        heartbeat=SOON,
+    ) as server:
+        first = both(server, b"a")
+        assert len(metadata_in(list(first[0].frames()))) == COUNT + 1
+        metadata, bodies = both(server, b"b", ANOTHER_CLIENT)
+        frames = [metadata.frame() for _ in range(2)]
+        time.sleep(0.2)
+        assert sources["b"].made <= 3
+        for connection in first:
+            connection.close()
+        frames += list(metadata.frames())
+        table = table_of(
+            metadata_in(frames),  # type: ignore[arg-type]
+            bodies_in(list(bodies.frames())),
+        )
+    assert table["n"].to_pylist() == expected()
+
+
+def test_little_is_kept_for_a_client_that_reads_both_streams_as_they_come() -> None:
+    source = Counted(40)
+    with (
+        serve(source.stream(), "unix:", data_uri="unix:", heartbeat=NEVER) as server,
+        connect(server.uri, data_uri=server.data_uri) as reader,
+    ):
+        next(reader)
+        time.sleep(0.2)
+        assert source.made <= 4
+        assert sum(batch.num_rows for batch in reader) == 39 * ROWS
+
+
+def test_a_source_is_opened_and_read_by_one_thread() -> None:
+    """As with one service: a cursor of SQLite may be used by no other thread than its own."""
+    threads = set()
+
+    def rows() -> Iterator[RecordBatch]:
+        cursor = sqlite3.connect(":memory:").cursor()
+        try:
+            for k in range(COUNT):
+                threads.add(threading.get_ident())
+                (row,) = cursor.execute("SELECT ?", [k]).fetchall()
+                yield record_batch({"n": np.full(ROWS, row[0])})
+        finally:
+            threads.add(threading.get_ident())
+
+    def source(identifier: bytes) -> RecordBatchStream:
+        threads.add(threading.get_ident())
+        return RecordBatchStream(batches(1)[0].schema, rows())
+
+    with serve(source, "unix:", data_uri="unix:", heartbeat=SOON) as server:
+        metadata, bodies = both(server)
+        described = [metadata.frame() for _ in range(4)]
+        data = list(bodies.frames())
+        described += list(metadata.frames())
+    table = table_of(metadata_in(described), bodies_in(data))  # type: ignore[arg-type]
+    assert table["n"].unique().to_pylist() == list(range(COUNT))
+    assert len(threads) == 1
+
+
 def test_a_connection_that_has_gone_holds_up_nobody() -> None:
     bounds = Bounds(pending_bytes=ROWS * 8)
-    with serve(iter(batches()), "unix:", data_uri="unix:", bounds=bounds) as server:
+    with serve(
+        iter(batches()), "unix:", data_uri="unix:", bounds=bounds, heartbeat=NEVER
+    ) as server:
         metadata, bodies = both(server)
         bodies.close()
         assert sorted(metadata_in(list(metadata.frames()))) == list(range(COUNT + 1))
+
+
+def test_a_stream_that_cannot_be_begun_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise StreamError(0, "no way to memory")
+
+    bounds = Bounds(pending_bytes=ROWS * 8)
+    with serve(
+        iter(batches()), "unix:", data_uri="unix:", bounds=bounds, heartbeat=NEVER
+    ) as server:
+        monkeypatch.setattr(type(transport_of("unix")), "announcer", fails)
+        metadata, bodies = both(server)
+        (failure,) = failures_in(list(bodies.frames()))
+        assert "no way to memory" in failure
+        assert sorted(metadata_in(list(metadata.frames()))) == list(range(COUNT + 1))
+
+
+def test_both_streams_are_told_that_there_is_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def refuse(self: threading.Thread) -> None:
+        if self.name == "colkern-source":
+            raise RuntimeError("can't start new thread")
+        start(self)
+
+    with serve(iter(batches()), "unix:", data_uri="unix:") as server:
+        monkeypatch.setattr(threading.Thread, "start", refuse)
+        for client in both(server):
+            (failure,) = failures_in(list(client.frames()))
+            assert "no thread for this client" in failure
 
 
 def test_a_file_is_the_same_for_both_streams_whatever_takes_its_place(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ class ClientStream:
         self._closed.add("metadata")
 
     def end_of_bodies(self) -> None:
-        """The connection of bodies has ended; what is missing raises when it is asked for."""
+        """No more bodies come over their connection; what is missing raises when it is asked for."""
         self._closed.add("body")
 
     def missing(self) -> str:

@@ -39,6 +39,8 @@ class FrameKind(IntEnum):
     """Why the stream ends here, as text."""
     SEGMENT = 6
     """Memory that addresses will point into: base and size, and a descriptor. Size 0: it is gone."""
+    SENT = 7
+    """All bodies have been sent; the connection stays for what frees their memory."""
 
 
 class Frame(NamedTuple):

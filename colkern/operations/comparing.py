@@ -14,6 +14,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.memory import Buffer
+from colkern.nulls import is_null
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.numbers import number_of
@@ -82,7 +83,7 @@ def _compare_arrays(
 def _compare_value(
     array: Array, value: Any, comparer: Callable[[Array], Comparer], asked: Any
 ) -> Array:
-    if value is None or array.layout.name == "null":
+    if is_null(value) or array.layout.name == "null":
         return nulls(array.length, _BOOL, array.device)
     bits = comparer(array).value(array, value, asked)
     return _booleans(array, compact_validity(array), bits, array.null_count)

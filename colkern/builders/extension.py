@@ -14,7 +14,7 @@ from colkern.arrays import Array
 from colkern.builders.parts import each, validity, within_field, wrong
 from colkern.extension_values import OffsetTimestamp
 from colkern.extensions import TensorParameters, known_parameters
-from colkern.nulls import is_null
+from colkern.missing import is_null
 
 Values = list[Any]
 Build = Callable[[s.DataType, Values], Array]

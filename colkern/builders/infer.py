@@ -21,7 +21,7 @@ from colkern.builders.parts import (
     within_field,
     wrong,
 )
-from colkern.nulls import with_nulls
+from colkern.missing import with_nulls
 from colkern.values import DayTime, MonthDayNano, Months
 
 Values = list[Any]

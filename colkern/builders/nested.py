@@ -25,7 +25,7 @@ from colkern.builders.parts import (
     wrong,
 )
 from colkern.layouts import Role, layout
-from colkern.nulls import is_null, with_nulls
+from colkern.missing import is_null, with_nulls
 
 Values = list[Any]
 
@@ -45,7 +45,7 @@ def build(type_: s.DataType, values: Values) -> Array:
 
     Args:
         type_: The type.
-        values: The values; a null is None, and none of pandas' or NumPy's: see `colkern.nulls`.
+        values: The values; a null is None, and none of pandas' or NumPy's: see `colkern.missing`.
     """
     return _BUILDERS[type(type_)](type_, values)
 

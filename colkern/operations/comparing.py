@@ -14,7 +14,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.nulls import is_null
+from colkern.missing import is_null
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.numbers import number_of
@@ -128,7 +128,12 @@ def _one(array: Array, value: Any) -> Array:
     try:
         return build(array.type.storage, [value])
     except BadValue as error:
-        raise error.kind(f"right: {error.message}; the array is of {array.type}") from None
+        raise error.kind(_about_value(error.message, array)) from None
+
+
+def _about_value(what: object, array: Array) -> str:
+    """The message of an error about the value that an array is compared with."""
+    return f"right: {what}; the array is of {array.type}"
 
 
 def item_of(array: Array, value: Any) -> Any:
@@ -140,16 +145,20 @@ def item_of(array: Array, value: Any) -> Any:
     return _one(array, value).items(Role.DATA)
 
 
-def boolean_of(value: Any) -> bool:
-    """The value as a boolean."""
+def boolean_of(array: Array, value: Any) -> bool:
+    """The value as a boolean, for an array of them."""
+    from colkern.builders.parts import wrong
+
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"right: expected bool, got {type(value).__name__}")
+        raise TypeError(_about_value(wrong("bool", value), array))
     return bool(value)
 
 
 def bytes_of(array: Array, value: Any) -> bytes:
     """The value as an array of strings or of binary values stores it."""
+    from colkern.builders.parts import wrong
+
     expected: type = str if _kind(array) == "string" else bytes
     if not isinstance(value, str | bytes) or (expected is str and not isinstance(value, str)):
-        raise TypeError(f"right: expected {expected.__name__}, got {type(value).__name__}")
+        raise TypeError(_about_value(wrong(expected.__name__, value), array))
     return value.encode() if isinstance(value, str) else value

@@ -581,7 +581,7 @@ def as_type(value: Any, argument: str = "type") -> DataType:
         argument: What errors call it.
 
     Raises:
-        TypeError: If it is none of these.
+        TypeError: If it is none of these; a field or a schema, of whatever library, is not a type.
         ValueError: If no type has that name.
     """
     if isinstance(value, DataType):
@@ -599,7 +599,8 @@ def as_type(value: Any, argument: str = "type") -> DataType:
         from colkern.interchange import import_field
 
         imported = import_field(value)
-        # Structs of a schema cannot be null; but some libraries write so of their types, too.
+        # A schema is exported as a struct that is not nullable. nanoarrow's types are of a class Schema
+        # too, but nullable.
         is_schema = type(value).__name__ == "Schema" and not imported.nullable
         if imported.name or (is_schema and isinstance(imported.type, Struct)):
             raise TypeError(f"{expected} a {'schema' if is_schema else 'field'}: {shown(value)}")

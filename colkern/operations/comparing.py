@@ -121,7 +121,7 @@ def output_for(array: Array) -> Any:
 
 
 def _one(array: Array, value: Any) -> Array:
-    """The value as an array of one slot, on the host."""
+    """The value, which is not null, as an array of one slot on the host."""
     from colkern.builders.nested import build
     from colkern.builders.parts import BadValue
 

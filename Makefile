@@ -125,7 +125,7 @@ wheel: $(DEV)  ## dist/colkern-*.whl
 	$(PY) -m hatchling build -t wheel -d dist
 
 clean:  ## removes all that make has made, the environments too
-	rm -rf $(ENV) $(ENV)-* .cache .asv .fuzz build dist docs/_build docs/api
+	rm -rf $(ENV) $(GPU_ENV) .venv-3.* .cache .asv .fuzz build dist docs/_build docs/api
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
 	find . -name __pycache__ -prune -exec rm -rf {} +
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, SupportsInt
 import numpy as np
 from numpy.typing import NDArray
 
+from colkern.names import PublicNames
 from colkern.pool import ALIGNMENT as ALIGNMENT
 from colkern.pool import LEAST, POOL
 
@@ -50,7 +51,7 @@ def device_named(device: str | Device) -> Device:
     return Device("cuda", int(ordinal or 0))
 
 
-class Buffer:
+class Buffer(PublicNames):
     """An immutable run of bytes.
 
     Args:

@@ -66,13 +66,18 @@ def why_missing(error: ImportError | RuntimeError, wanted: str) -> str:
     return f"{error}; {install_command(wanted)}"
 
 
+_IMPORT_STATEMENT = "importlib._bootstrap"
+"""The module that looks up the names of a `from … import …` statement."""
+
+
 def late_names(
     package: str, homes: Mapping[str, str], modules: Iterable[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package whose names are imported when they are first used.
 
-    `dir` shows what `__all__` lists. Where the import of a name fails because a package is not
-    installed, the error says what to install.
+    `dir` shows what `__all__` lists. If a name needs a package that is not installed, the package has
+    no such attribute: `hasattr`, `help` and `inspect.getmembers` work. An import of the name raises
+    `ModuleNotFoundError`. Both errors say what to install.
 
     Args:
         package: The package's name.
@@ -94,7 +99,11 @@ def late_names(
             if wanted not in INSTALL:
                 raise
             said = f"{package}.{name}: {why_missing(error, wanted)}"
-            raise ModuleNotFoundError(said, name=error.name) from error
+            # `from package import name` drops the text of an AttributeError, and there can be no class
+            # that is also a ModuleNotFoundError: objects of the two have different layouts.
+            if sys._getframe(1).f_globals.get("__name__") == _IMPORT_STATEMENT:
+                raise ModuleNotFoundError(said, name=error.name) from error
+            raise AttributeError(said, name=name, obj=sys.modules[package]) from error
         setattr(sys.modules[package], name, found)
         return found
 

@@ -539,7 +539,8 @@ class Schema(PublicNames):
         try:
             position = integer(key, "key")
         except TypeError:
-            raise TypeError(f"key: expected a position or a name, got {shown(key)}") from None
+            got = f"{type(key).__name__} {shown(key)}"
+            raise TypeError(f"key: expected a position or a name, got {got}") from None
         count = len(self._fields)
         if not -count <= position < count:
             raise IndexError(f"field {position} of a schema with {count} fields")
@@ -580,7 +581,7 @@ def as_type(value: Any, argument: str = "type") -> DataType:
         argument: What errors call it.
 
     Raises:
-        TypeError: If it is none of these.
+        TypeError: If it is none of these; a field or a schema, of whatever library, is not a type.
         ValueError: If no type has that name.
     """
     if isinstance(value, DataType):
@@ -593,17 +594,36 @@ def as_type(value: Any, argument: str = "type") -> DataType:
             f"{argument}: no data type has the name {value!r}; names are those of types without "
             f'parameters, as "int32", "string", "timestamp[us]"'
         )
+    expected = f"{argument}: expected a data type such as colkern.int32(), got"
     if hasattr(value, "__arrow_c_schema__") and not isinstance(value, Field | Schema):
-        from colkern.interchange import import_type
+        from colkern.interchange import import_field
 
-        return import_type(value)
-    if inspect.isfunction(value) and value.__module__ == __name__:
-        needed = "" if value.__name__ in _PLAIN_NAMES else "…"
+        imported = import_field(value)
+        # A schema is exported as a struct that is not nullable. nanoarrow's types are of a class Schema
+        # too, but nullable.
+        is_schema = type(value).__name__ == "Schema" and not imported.nullable
+        if imported.name or (is_schema and isinstance(imported.type, Struct)):
+            raise TypeError(f"{expected} a {'schema' if is_schema else 'field'}: {shown(value)}")
+        return imported.type
+    if _makes_a_type(value):
+        needs_none = all(
+            parameter.default is not parameter.empty
+            for parameter in inspect.signature(value).parameters.values()
+        )
         raise TypeError(
             f"{argument}: {value.__name__} is a function that makes a data type; call it: "
-            f"{value.__name__}({needed})"
+            f"{value.__name__}({'' if needs_none else '…'})"
         )
-    raise TypeError(f"{argument}: expected a data type such as colkern.int32(), got {shown(value)}")
+    raise TypeError(f"{expected} {shown(value)}")
+
+
+def _makes_a_type(value: Any) -> bool:
+    """Whether a value is a function of colkern that says it returns a data type."""
+    if not inspect.isfunction(value) or not value.__module__.startswith("colkern."):
+        return False
+    result = str(value.__annotations__.get("return")).rpartition(".")[2]
+    found = globals().get(result)
+    return isinstance(found, type) and issubclass(found, DataType)
 
 
 @functools.cache

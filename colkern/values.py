@@ -79,9 +79,12 @@ def to_numpy(array: Array, dtype: Any = None, copy: bool | None = None) -> NDArr
     Args:
         array: An array in host memory.
         dtype: The type that is asked for; None for the above. The values are converted by NumPy.
+            `np.asarray(array, "U")` does not pass `dtype` here, as it has no length: NumPy then writes
+            'None' for each null. For an error instead, give a length, as in `"U10"`.
         copy: True for a copy in any case, False for an error where one is needed.
 
     Raises:
+        TypeError: If the values are nested, and `dtype` is not None or `object`.
         ValueError: If the bytes are not in host memory, `copy` forbids what is needed, or there are
             nulls and `dtype` has no value for them. NumPy's own errors, if it cannot convert a value.
         InvalidArrowError: As `to_pylist`.
@@ -103,9 +106,18 @@ def to_numpy(array: Array, dtype: Any = None, copy: bool | None = None) -> NDArr
         found = np.array(values, own)
     if dtype is None:
         return found
+    if own is None and np.dtype(dtype) != object and any(isinstance(v, _NESTED) for v in values):
+        raise TypeError(
+            f"dtype: values of {array.type} are nested and have no NumPy type, so they cannot become "
+            f"{dtype}; leave dtype out for Python objects"
+        )
     if nulls and not _has_null(np.dtype(dtype)):
         raise ValueError(f"dtype: {dtype} has no value for nulls, and there are {nulls} of them")
     return found.astype(dtype, copy=False)
+
+
+_NESTED = (list, dict, np.ndarray)
+"""What `to_pylist` gives for nested values."""
 
 
 def _numpy_dtype(type_: s.DataType) -> np.dtype[Any] | None:

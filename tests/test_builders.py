@@ -16,6 +16,7 @@ from arrow_oracle import batch_from_pyarrow, from_pyarrow, type_of
 from arrow_strategies import arrays
 from hypothesis import assume, given
 
+from colkern import extensions
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import UnionValue, array, record_batch
@@ -317,6 +318,29 @@ def test_what_other_libraries_have_for_a_null_is_a_null(missing: Any) -> None:
 
 def test_a_nan_is_no_null() -> None:
     assert array([float("nan"), np.float32("nan")]).null_count == 0
+
+
+def test_a_key_of_a_map_is_never_null() -> None:
+    for key in MISSING:
+        with pytest.raises(ValueError, match=r"^values\[1\]: a key of a map is never null$"):
+            array([{"a": 1}, [(key, 1)]], s.map_(s.utf8(), s.int64()))
+
+
+def test_nulls_of_other_libraries_within_unions_and_times_with_offset() -> None:
+    for make in (s.sparse_union, s.dense_union):
+        union = make([("n", s.int64())])
+        assert array([UnionValue(0, pd.NA), 1], union).to_pylist() == [None, 1]
+    local = extensions.timestamp_with_offset("us")
+    pairs = [(pd.NaT, pd.NA), {"timestamp": 0, "offset_minutes": pd.NA}]
+    first, second = array(pairs, local).to_pylist()
+    assert first is None
+    assert second == dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+def test_times_of_two_units_that_do_not_fit_one_numpy_array() -> None:
+    times = [np.datetime64("9999-01-01", "s"), np.datetime64("NaT", "ns"), np.datetime64(1, "D")]
+    expected = [dt.datetime(9999, 1, 1), None, dt.datetime(1970, 1, 2)]
+    assert array(times, s.timestamp("s")).to_pylist() == expected
 
 
 @pytest.mark.parametrize(

@@ -306,6 +306,12 @@ def test_wrong_use_is_a_value_error() -> None:
         (lambda: ck.variable_shape_tensor(ck.int8(), 2.0), "ndim: expected an integer"),
         (lambda: ck.variable_shape_tensor(ck.int8(), 2, "ab"), "dim_names: expected a sequence"),
         (lambda: ck.variable_shape_tensor(ck.int8(), 1, uniform_shape=[1.5]), "uniform_shape: exp"),
+        (lambda: ck.fixed_shape_tensor(ck.int8(), object()), "shape: .*, got object$"),
+        (lambda: ck.fixed_shape_tensor(ck.int8(), [1], object()), "dim_names: .*, got object$"),
+        (
+            lambda: ck.variable_shape_tensor(ck.int8(), 1, uniform_shape=object()),
+            "uniform_shape: .*, got object$",
+        ),
     ],
 )
 def test_sequences_of_another_class_are_named(make: Callable[[], object], message: str) -> None:

@@ -27,7 +27,7 @@ PACKAGE = ROOT / "colkern"
 
 # Each may import what stands in the rows above it; parts of one row as long as there is no cycle.
 LAYERS = [
-    {"errors", "closing", "forks", "integers", "key_values", "names"},
+    {"errors", "closing", "forks", "integers", "key_values", "missing", "names"},
     {"type_trees"},
     {"schema"},
     {"layouts", "extensions", "pool", "cache"},
@@ -223,6 +223,35 @@ for call in (lambda: ck.to_device(ck.array([1])), lambda: ck.ipc.open(b"", devic
         assert line == f"no CUDA compiler: numba-cuda is not installed: {install}"
 
 
+LOOKED_AT = """
+import importlib, inspect, pydoc
+for name in {packages}:
+    package = importlib.import_module(name)
+    missing = {{public for public in package.__all__ if not hasattr(package, public)}}
+    members = {{member for member, _ in inspect.getmembers(package)}}
+    assert members == set(package.__all__) - missing, name
+    assert all(getattr(package, public, None) is None for public in missing), name
+    assert pydoc.render_doc(package)
+    try:
+        exec(f"from {{name}} import *", {{}})
+        said = ""
+    except ImportError as error:
+        said = str(error)
+    print(name, *sorted(missing), said, sep="; ")
+"""
+
+
+def test_all_packages_can_be_looked_at_without_extras() -> None:
+    lines = run_without(OPTIONAL, LOOKED_AT.format(packages=PACKAGES)).splitlines()
+    found = {line.split("; ")[0]: line.split("; ")[1:] for line in lines}
+    assert found.keys() == set(PACKAGES)
+    *missing, said = found.pop("colkern.spark")
+    assert {"udf", "read", "accelerate"} <= set(missing)
+    # The statement would leave names out: it fails, and says what to install.
+    assert "is not installed: pip install" in said
+    assert all(rest == [""] for rest in found.values())
+
+
 PACKAGES = sorted(
     ".".join(path.parent.relative_to(ROOT).parts)
     for path in [PACKAGE / "__init__.py", *PACKAGE.glob("*/__init__.py")]
@@ -237,13 +266,26 @@ def test_dir_of_a_package_shows_its_public_names(name: str) -> None:
     assert all(hasattr(package, public) for public in package.__all__)
 
 
+def private_names(thing: object) -> list[str]:
+    return [name for name in dir(thing) if name[0] == "_" and not name.endswith("__")]
+
+
+def test_dir_of_functions_and_buffers_shows_public_names() -> None:
+    @colkern.udf
+    def double(x: float) -> float:
+        return 2 * x
+
+    for thing in (double, colkern.array([1]).buffers[1]):
+        assert private_names(thing) == []
+    assert "compile" in dir(double)
+
+
 def test_dir_of_data_shows_public_names() -> None:
     column = colkern.array([1])
     batch = colkern.record_batch({"n": column})
     stream = colkern.RecordBatchStream(batch.schema, [batch])
     for thing in (column, batch, stream, batch.schema, column.type):
-        hidden = [name for name in dir(thing) if name[0] == "_" and not name.endswith("__")]
-        assert hidden == []
+        assert private_names(thing) == []
         assert "__arrow_c_schema__" in dir(thing) or thing is column
 
 

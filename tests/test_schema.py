@@ -180,6 +180,42 @@ def test_names_of_types_are_those_of_pyarrow(name: str) -> None:
     assert s.as_type(name) == s.as_type(pa.field("a", name).type)
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (s.field("a", s.int8()), "got <colkern.Field a: int8>"),
+        (s.Schema([s.field("a", s.int8())]), "got <colkern.Schema"),
+        (pa.field("a", pa.int8()), "got a field: pyarrow.Field<a: int8>"),
+        (pa.schema({"a": pa.int8()}), "got a schema: a: int8"),
+        (ck.array, "got array"),
+        (ck.field, "got field"),
+    ],
+    ids=["Field", "Schema", "pyarrow.Field", "pyarrow.Schema", "array", "field"],
+)
+def test_what_is_no_type_is_refused_as_one(value: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=f"^type: expected a data type such as .*{said}"):
+        s.as_type(value)
+
+
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        (s.int8, r"int8\(\)"),
+        (s.decimal128, r"decimal128\(…\)"),
+        (s.list_, r"list_\(…\)"),
+        (ck.uuid, r"uuid\(\)"),
+        (ck.fixed_shape_tensor, r"fixed_shape_tensor\(…\)"),
+    ],
+)
+def test_a_function_that_makes_a_type_is_to_be_called(function: Any, call: str) -> None:
+    with pytest.raises(TypeError, match=f"is a function that makes a data type; call it: {call}$"):
+        s.as_type(function)
+
+
+def test_a_struct_type_of_another_library_is_no_schema() -> None:
+    assert s.as_type(pa.struct({"a": pa.int8()})) == s.struct([("a", s.int8())])
+
+
 FIELDS = [s.field("a", s.int8()), s.field("b", s.utf8())]
 
 

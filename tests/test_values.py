@@ -15,6 +15,7 @@ from by_hand import buffer, int8s, text, with_one_random_buffer
 from hypothesis import given
 from hypothesis import strategies as st
 
+import colkern as ck
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array
@@ -420,3 +421,25 @@ def test_a_type_of_numpys_without_a_value_for_nulls_is_refused() -> None:
     for column, dtype in ((numbers, "i8"), (flags, "?")):
         with pytest.raises(ValueError, match=r"dtype: .* has no value for nulls, and there are 1"):
             np.asarray(column, dtype)
+    text = array(["a", None])
+    with pytest.raises(ValueError, match=r"dtype: <U5 has no value for nulls, and there are 1"):
+        np.asarray(text, "U5")
+    # Without a length, NumPy converts the objects itself.
+    assert np.asarray(text, "U").tolist() == ["a", "None"]
+
+
+@pytest.mark.parametrize("dtype", [int, "f8", "U5", "M8[s]"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        array([[1], [2]]),
+        array([None, {"a": 1}]),
+        array([{"a": 1}], s.map_("utf8", "int8")),
+        array([[1, 2]], ck.fixed_shape_tensor("int8", [2])),
+    ],
+    ids=["list", "struct", "map", "tensor"],
+)
+def test_nested_values_have_no_numpy_type(column: Any, dtype: Any) -> None:
+    assert np.asarray(column, object).dtype == object
+    with pytest.raises(TypeError, match=r"^dtype: values of .* are nested and have no NumPy type"):
+        np.asarray(column, dtype)

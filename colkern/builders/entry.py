@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from colkern.arrays import Array, RecordBatch
-from colkern.builders.infer import infer
-from colkern.builders.nested import build
+from colkern.builders.infer import array_of
 from colkern.builders.numpy_arrays import from_numpy
 from colkern.builders.parts import BadValue
 from colkern.errors import shown
@@ -130,8 +129,7 @@ def _array(values: Any, type_: DataType | None, name: str) -> Array:
     try:
         if isinstance(values, np.ndarray):
             return from_numpy(values, type_)
-        items = list(values)
-        return build(infer(items) if type_ is None else type_, items)
+        return array_of(list(values), type_)
     except BadValue as error:
         raise error.public(name) from None
 

@@ -14,6 +14,7 @@ from colkern.arrays import Array
 from colkern.builders.parts import each, validity, within_field, wrong
 from colkern.extension_values import OffsetTimestamp
 from colkern.extensions import TensorParameters, known_parameters
+from colkern.missing import is_null
 
 Values = list[Any]
 Build = Callable[[s.DataType, Values], Array]
@@ -87,10 +88,11 @@ def _stamp_and_minutes(value: Any) -> tuple[Any, int] | None:
             raise ValueError(f"{value} is no whole number of minutes away from UTC")
         return value, minutes
     if isinstance(value, dict) and value.keys() <= {"timestamp", "offset_minutes"}:
-        value = OffsetTimestamp(value.get("timestamp"), value.get("offset_minutes") or 0)
+        value = OffsetTimestamp(value.get("timestamp"), value.get("offset_minutes", 0))
     if not isinstance(value, tuple) or len(value) != 2:
         raise wrong("an aware datetime.datetime or an OffsetTimestamp", value)
-    return None if value[0] is None else (value[0], value[1] or 0)
+    stamp, minutes = value
+    return None if is_null(stamp) else (stamp, 0 if is_null(minutes) else minutes)
 
 
 # Tensors

@@ -11,19 +11,26 @@ from typing import Any
 import numpy as np
 
 from colkern import schema as s
-from colkern.builders.nested import elements_of
+from colkern.arrays import Array
+from colkern.builders.nested import build, elements_of
 from colkern.builders.parts import (
     BadValue,
     each,
     starts_of,
-    with_nulls,
     within_elements,
     within_field,
     wrong,
 )
+from colkern.missing import with_nulls
 from colkern.values import DayTime, MonthDayNano, Months
 
 Values = list[Any]
+
+
+def array_of(values: Values, type_: s.DataType | None) -> Array:
+    """An array of Python values, of the type that `infer` gives if `type_` is None."""
+    values, classes = with_nulls(values)
+    return build(_inferred(values, classes) if type_ is None else type_, values)
 
 
 def infer(values: Values) -> s.DataType:
@@ -31,8 +38,12 @@ def infer(values: Values) -> s.DataType:
 
     Integers beside floats are floats. `BadValue` where no type, or more than one, would fit.
     """
-    values = with_nulls(values)
-    rules = {of_class: _rule(of_class) for of_class in set(map(type, values)) - {type(None)}}
+    return _inferred(*with_nulls(values))
+
+
+def _inferred(values: Values, classes: set[type]) -> s.DataType:
+    """The type of values with None for nulls, the others of the given classes."""
+    rules = {of_class: _rule(of_class) for of_class in classes}
     if not rules:
         return s.null()
     used = set(rules.values())

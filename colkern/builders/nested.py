@@ -19,13 +19,13 @@ from colkern.builders.parts import (
     offsets,
     starts_of,
     validity,
-    with_nulls,
     within_chosen,
     within_elements,
     within_field,
     wrong,
 )
 from colkern.layouts import Role, layout
+from colkern.missing import is_null, with_nulls
 
 Values = list[Any]
 
@@ -41,8 +41,18 @@ class UnionValue(NamedTuple):
 
 
 def build(type_: s.DataType, values: Values) -> Array:
-    """An array of that type; `BadValue` for a value that does not fit."""
-    return _BUILDERS[type(type_)](type_, with_nulls(values))
+    """An array of that type; `BadValue` for a value that does not fit.
+
+    Args:
+        type_: The type.
+        values: The values; a null is None, and none of pandas' or NumPy's: see `colkern.missing`.
+    """
+    return _BUILDERS[type(type_)](type_, values)
+
+
+def _child(type_: s.DataType, values: Values) -> Array:
+    """An array of what stood within the values; nulls of pandas and NumPy become None first."""
+    return build(type_, with_nulls(values)[0])
 
 
 def elements_of(value: Any) -> Values:
@@ -60,7 +70,7 @@ def _elements(type_: s.DataType, lists: list[Values]) -> tuple[Array, list[int]]
     """The child array of the elements, and where each list starts in it."""
     starts = starts_of(list(map(len, lists)))
     element = type_.fields[0].type
-    return within_elements(starts, lambda: build(element, _flattened(lists))), starts
+    return within_elements(starts, lambda: _child(element, _flattened(lists))), starts
 
 
 def build_list(type_: s.DataType, values: Values) -> Array:
@@ -106,7 +116,7 @@ def build_map(type_: s.Map, values: Values) -> Array:
         for pair in pairs:
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise wrong("a (key, value) pair", pair)
-            if pair[0] is None:
+            if is_null(pair[0]):
                 raise ValueError("a key of a map is never null")
         return [tuple(pair) for pair in pairs]
 
@@ -150,7 +160,7 @@ def build_struct(type_: s.DataType, values: Values) -> Array:
 
 
 def _column(field: s.Field, values: Values) -> Array:
-    return within_field(field.name, lambda: build(field.type, values))
+    return within_field(field.name, lambda: _child(field.type, values))
 
 
 def build_union(type_: s.Union, values: Values) -> Array:
@@ -162,7 +172,7 @@ def build_union(type_: s.Union, values: Values) -> Array:
     type_ids = filled(np.int8, [type_.type_codes[child] for child, _ in members])
     if type_.mode == "sparse":
         children = [
-            build(field.type, [value if own == child else None for own, value in members])
+            _child(field.type, [value if own == child else None for own, value in members])
             for child, field in enumerate(type_.fields)
         ]
         return Array(type_, len(values), [type_ids], children)
@@ -179,7 +189,7 @@ def build_union(type_: s.Union, values: Values) -> Array:
 
 
 def _chosen_column(field: s.Field, members: list[tuple[int, Any]], slots: list[int]) -> Array:
-    return within_chosen(slots, lambda: build(field.type, [members[slot][1] for slot in slots]))
+    return within_chosen(slots, lambda: _child(field.type, [members[slot][1] for slot in slots]))
 
 
 def _member(type_: s.Union, value: Any) -> tuple[int, Any]:

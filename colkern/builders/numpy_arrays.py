@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders.extension import tensors_from_numpy
-from colkern.builders.infer import from_dtype, infer
-from colkern.builders.nested import build
+from colkern.builders.infer import array_of, from_dtype
 from colkern.builders.parts import BadValue, packed
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer
@@ -114,4 +113,4 @@ def _from_objects(
     if nulls is not None:
         for index in np.flatnonzero(nulls).tolist():
             values[index] = None
-    return build(infer(values) if type_ is None else type_, values)
+    return array_of(values, type_)

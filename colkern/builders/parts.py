@@ -91,31 +91,6 @@ def each(
     return converted
 
 
-_CLASSES_WITH_NULLS = {"NAType", "NaTType", "datetime64", "timedelta64"}
-
-
-def with_nulls(values: list[Any]) -> list[Any]:
-    """The values with None for pandas' NA and NaT, and for NumPy's NaT.
-
-    pandas is not imported for it: the classes go by their names.
-    """
-    classes = {of_class for of_class in set(map(type, values)) if _may_be_null(of_class)}
-    if not classes:
-        return values
-    return [None if type(value) in classes and _is_null(value) else value for value in values]
-
-
-def _may_be_null(of_class: type) -> bool:
-    return of_class.__name__ in _CLASSES_WITH_NULLS and of_class.__module__.partition(".")[0] in (
-        "numpy",
-        "pandas",
-    )
-
-
-def _is_null(value: Any) -> bool:
-    return not isinstance(value, np.datetime64 | np.timedelta64) or bool(np.isnat(value))
-
-
 def filler(values: list[Any], size: int, limit: int, what: str) -> int:
     """How large what stands under one null must be: `size`, or 0 if there are no nulls.
 

@@ -90,7 +90,11 @@ def product(typingctx: Any, left: Any, right: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def rounded(typingctx: Any, value: Any) -> Any:
-    """A number as it is: a power that is made of products is not fused with what it is added to."""
+    """The same number, after a rounding that the compiler cannot remove.
+
+    A power is computed as products. Without this rounding, the compiler would fuse the last product
+    with a following addition, and the result would differ from that on the host.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if not isinstance(value, types.Float):

@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from colkern import schema as s
-from colkern.errors import InvalidArrowError
+from colkern.errors import InvalidArrowError, shown
 from colkern.extensions.canonical import parameters_of
 from colkern.extensions.metadata import serialized
 from colkern.integers import integer
@@ -162,7 +162,7 @@ def _integers(values: Any, name: str) -> list[int]:
     try:
         return [integer(value, name) for value in values]
     except TypeError:
-        raise TypeError(f"{name}: expected a sequence of integers, got {values!r:.60}") from None
+        raise TypeError(f"{name}: expected a sequence of integers, got {shown(values)}") from None
 
 
 def _order(permutation: Any) -> list[int] | None:
@@ -176,7 +176,7 @@ def _uniform(shape: Any) -> list[int | None] | None:
         return [None if size is None else integer(size, "uniform_shape") for size in shape]
     except TypeError:
         raise TypeError(
-            f"uniform_shape: expected a sequence of integers and None, got {shape!r:.60}"
+            f"uniform_shape: expected a sequence of integers and None, got {shown(shape)}"
         ) from None
 
 
@@ -186,5 +186,5 @@ def _dimension_names(names: Any) -> list[str] | None:
     is_sequence = isinstance(names, Iterable) and not isinstance(names, str | bytes)
     listed: list[Any] = list(names) if is_sequence else [None]
     if not all(isinstance(name, str) for name in listed):
-        raise TypeError(f"dim_names: expected a sequence of str, got {names!r:.60}")
+        raise TypeError(f"dim_names: expected a sequence of str, got {shown(names)}")
     return listed

@@ -23,6 +23,7 @@ from colkern.jit.rows.arguments import (
 )
 from colkern.jit.signatures import Signature
 from colkern.memory import HOST, Device
+from colkern.names import PublicNames
 
 if TYPE_CHECKING:
     from colkern.jit.compiling.row_function import RowFunction
@@ -34,7 +35,7 @@ MAX_NULLABLE = 4
 """A function is compiled for each combination of null and non-null arguments: 16 at most."""
 
 
-class ColumnFunction:
+class ColumnFunction(PublicNames):
     """A compiled function of columns, made from functions of one row.
 
     Attributes:

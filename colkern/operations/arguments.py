@@ -19,27 +19,40 @@ from colkern.memory import Buffer, Device
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def operation(function: _Function) -> _Function:
-    """A function that callers use. Where it fails, arguments of a wrong class are named.
+def _integer_or_none(value: Any, name: str) -> int | None:
+    return None if value is None else integer(value, name)
 
-    They are looked at only then, by the parameters' annotations: right calls do not pay for it. What is
-    annotated as `int` is made one before the call, as a function may give a wrong result for 1.5.
+
+_INTEGERS: dict[str, Callable[[Any, str], int | None]] = {
+    "int": integer,
+    "int | None": _integer_or_none,
+}
+"""By a parameter's annotation, what converts its argument."""
+
+
+def operation(function: _Function) -> _Function:
+    """A function that callers use, with errors that name each argument of a wrong class.
+
+    The decorator reads the annotations of the parameters. It converts arguments for `int` and
+    `int | None` before each call, and so refuses 1.5, for which an operation might return a wrong
+    result. It checks the other arguments only after the operation has raised an exception, so that
+    calls that succeed do not pay for the check.
     """
     parameters = inspect.signature(function).parameters.values()
     integers = [
-        (place, parameter.name)
+        (place, parameter.name, _INTEGERS[parameter.annotation])
         for place, parameter in enumerate(parameters)
-        if parameter.annotation == "int"
+        if parameter.annotation in _INTEGERS
     ]
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         try:
-            for place, name in integers:
+            for place, name, convert in integers:
                 if place < len(args):
-                    args = (*args[:place], integer(args[place], name), *args[place + 1 :])
+                    args = (*args[:place], convert(args[place], name), *args[place + 1 :])
                 elif name in kwargs:
-                    kwargs[name] = integer(kwargs[name], name)
+                    kwargs[name] = convert(kwargs[name], name)
             return function(*args, **kwargs)
         except Exception:
             wrong = _wrong_argument(function, args, kwargs)

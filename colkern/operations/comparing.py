@@ -14,6 +14,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.memory import Buffer
+from colkern.missing import is_null
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.numbers import number_of
@@ -82,7 +83,7 @@ def _compare_arrays(
 def _compare_value(
     array: Array, value: Any, comparer: Callable[[Array], Comparer], asked: Any
 ) -> Array:
-    if value is None or array.layout.name == "null":
+    if is_null(value) or array.layout.name == "null":
         return nulls(array.length, _BOOL, array.device)
     bits = comparer(array).value(array, value, asked)
     return _booleans(array, compact_validity(array), bits, array.null_count)
@@ -120,14 +121,19 @@ def output_for(array: Array) -> Any:
 
 
 def _one(array: Array, value: Any) -> Array:
-    """The value as an array of one slot, on the host."""
+    """The value, which is not null, as an array of one slot on the host."""
     from colkern.builders.nested import build
     from colkern.builders.parts import BadValue
 
     try:
         return build(array.type.storage, [value])
     except BadValue as error:
-        raise error.kind(f"right: {error.message}; the array is of {array.type}") from None
+        raise error.kind(_about_value(error.message, array)) from None
+
+
+def _about_value(what: object, array: Array) -> str:
+    """The message of an error about the value that an array is compared with."""
+    return f"right: {what}; the array is of {array.type}"
 
 
 def item_of(array: Array, value: Any) -> Any:
@@ -139,16 +145,20 @@ def item_of(array: Array, value: Any) -> Any:
     return _one(array, value).items(Role.DATA)
 
 
-def boolean_of(value: Any) -> bool:
-    """The value as a boolean."""
+def boolean_of(array: Array, value: Any) -> bool:
+    """The value as a boolean, for an array of them."""
+    from colkern.builders.parts import wrong
+
     if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"right: expected bool, got {type(value).__name__}")
+        raise TypeError(_about_value(wrong("bool", value), array))
     return bool(value)
 
 
 def bytes_of(array: Array, value: Any) -> bytes:
     """The value as an array of strings or of binary values stores it."""
+    from colkern.builders.parts import wrong
+
     expected: type = str if _kind(array) == "string" else bytes
     if not isinstance(value, str | bytes) or (expected is str and not isinstance(value, str)):
-        raise TypeError(f"right: expected {expected.__name__}, got {type(value).__name__}")
+        raise TypeError(_about_value(wrong(expected.__name__, value), array))
     return value.encode() if isinstance(value, str) else value

@@ -100,7 +100,7 @@ def _equal_booleans(left: Array, right: Array, flip: int) -> Any:
 
 
 def _equal_boolean(array: Array, value: Any, flip: int) -> Any:
-    table = bitmaps.SAME if boolean_of(value) else bitmaps.NOT
+    table = bitmaps.SAME if boolean_of(array, value) else bitmaps.NOT
     return combined_values(array, array, table ^ (flip & 1)).array
 
 

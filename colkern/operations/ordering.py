@@ -160,7 +160,7 @@ def _ordered_booleans(left: Array, right: Array, order: Order) -> Any:
 
 
 def _ordered_boolean(array: Array, value: Any, order: Order) -> Any:
-    if boolean_of(value):
+    if boolean_of(array, value):
         table = bitmaps.NEVER if order.swapped else bitmaps.NOT
     else:
         table = bitmaps.SAME if order.swapped else bitmaps.NEVER

@@ -327,6 +327,8 @@ def test_classes_of_arguments_are_checked(kind: str) -> None:
             make(np.eye(2), names)
         with pytest.raises(TypeError, match="dim_names: expected a sequence of str"):
             Tensor(np.eye(2), names)
+    with pytest.raises(TypeError, match=r"dim_names: .*, got object$"):
+        make(np.eye(2), object())
     assert make(np.eye(2), np.array(["a", "b"])).dim_names == ("a", "b")
 
 
@@ -334,3 +336,5 @@ def test_sizes_are_integers() -> None:
     index = np.zeros((0, 2), np.int64)
     with pytest.raises(TypeError, match="shape: expected integers"):
         colkern.ipc.SparseCOOTensor(np.zeros(0), index, (2.5, 2))
+    with pytest.raises(TypeError, match=r"shape: expected integers, got \[object\]$"):
+        colkern.ipc.SparseCOOTensor(np.zeros(0), index, [object()])

@@ -103,6 +103,8 @@ def test_what_is_no_array_is_named_with_its_parameter(
 LISTS = ck.array([[1], [2, 3]])
 UNION = ck.nulls(2, ck.dense_union([ck.field("i", ck.int64())]))
 STRUCTS = ck.array([{"x": 1}])
+TEXT = ck.array(["2", "1"])
+FLAGS = ck.array([True])
 
 
 @pytest.mark.parametrize(
@@ -128,6 +130,10 @@ STRUCTS = ck.array([{"x": 1}])
         (lambda: ck.sum(BATCH), r"array: .*, got RecordBatch; take one of its columns: batch\['na"),
         (lambda: ck.add(NUMBERS, "1"), "right: expected an integer for int64, got str '1'"),
         (lambda: ck.add(1.5, NUMBERS), "left: .* got float 1.5; cast the array to double first"),
+        (lambda: ck.unpack_bits(ck.array([True]), 0, 1.5), "length: expected an integer, got fl"),
+        (lambda: ck.unpack_bits(ck.array([True]), length="1"), "length: expected an integer, got"),
+        (lambda: ck.equal(TEXT, 1), "right: expected str, got int 1; the array is of string"),
+        (lambda: ck.less(FLAGS, 1), "right: expected bool, got int 1; the array is of bool"),
         (lambda: ck.validate(BATCH, skip=3), "skip: expected a collection of rules, got 3"),
     ],
 )
@@ -152,7 +158,6 @@ def test_an_operation_is_pickled_by_its_name() -> None:
 
 
 DAYS = ck.array([dt.date(2026, 1, 1)])
-TEXT = ck.array(["2", "1"])
 SORTED = [1, 0]
 
 

@@ -7,6 +7,8 @@ import math
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -17,8 +19,18 @@ from operations.samples import TEXTS, ints, sample, samples
 
 import colkern.schema as s
 from colkern.arrays import Array
+from colkern.builders import array
 from colkern.errors import UnsupportedError
-from colkern.operations import equal, not_equal, nulls, take, validate
+from colkern.operations import (
+    add,
+    equal,
+    greater_equal,
+    less,
+    not_equal,
+    nulls,
+    take,
+    validate,
+)
 
 NESTED = (
     "variable-size list",
@@ -208,3 +220,42 @@ def test_a_value_of_another_kind_is_refused_and_both_types_are_named(
     for operation in (equal, not_equal):
         with pytest.raises(TypeError, match=f"right: .*{text}"):
             operation(from_pyarrow(array), value)
+
+
+ZEROS: dict[str, Array] = {
+    str(made.type): made
+    for made in (
+        *(array([0, 1], type_) for type_ in (s.int8(), s.uint16(), s.int32(), s.uint64())),
+        *(array([0.0, 1.0], type_) for type_ in (s.float16(), s.float32(), s.float64())),
+        array([False, True]),
+        *(array([Decimal(0), Decimal(1)], s.decimal(width, 5, 0)) for width in (32, 64, 128, 256)),
+        *(array([0, 86_400_000], type_) for type_ in (s.date32(), s.date64())),
+        array([0, 1], s.time32("s")),
+        array([0, 1], s.time64("ns")),
+        array([0, 1], s.timestamp("us")),
+        array([0, 1], s.timestamp("ns", "UTC")),
+        array([0, 1], s.duration("ms")),
+        *(array(["", "a"], type_) for type_ in (s.utf8(), s.large_utf8(), s.utf8_view())),
+        *(array([b"", b"a"], type_) for type_ in (s.binary(), s.large_binary(), s.binary_view())),
+        array([bytes(4), b"abcd"], s.fixed_size_binary(4)),
+        array([0, 1], s.dictionary(s.int8(), s.timestamp("us"))),
+        array([0, 1], s.run_end_encoded(s.int32(), s.timestamp("us"))),
+    )
+}
+"""Of every type of scalars, an array that begins with what is stored as zeros."""
+
+NULLS = [None, pd.NA, pd.NaT, np.datetime64("NaT"), np.timedelta64("NaT", "s")]
+
+
+@pytest.mark.parametrize("null", NULLS, ids=repr)
+@pytest.mark.parametrize("name", ZEROS)
+def test_a_null_of_any_library_is_compared_with_nothing(name: str, null: Any) -> None:
+    for compare in (equal, not_equal, less, greater_equal):
+        assert compare(ZEROS[name], null).to_pylist() == [None, None]
+
+
+@pytest.mark.parametrize("null", NULLS, ids=repr)
+def test_a_null_is_no_number_to_add(null: Any) -> None:
+    for numbers in (array([1]), array([1.0])):
+        with pytest.raises(TypeError, match="right: expected"):
+            add(numbers, null)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.errors import InvalidArrowError, UnsupportedError, shown
 from colkern.extensions import MAX_DIMENSIONS
 from colkern.layouts import Role, layout
 from colkern.schema import (
@@ -101,7 +101,7 @@ def names_of(dim_names: Any, dimensions: int) -> tuple[str, ...] | None:
     is_sequence = isinstance(dim_names, Iterable) and not isinstance(dim_names, str | bytes)
     names = tuple(dim_names) if is_sequence else (None,)
     if not all(isinstance(name, str) for name in names):
-        raise TypeError(f"dim_names: expected a sequence of str, got {dim_names!r:.60}")
+        raise TypeError(f"dim_names: expected a sequence of str, got {shown(dim_names)}")
     if len(names) != dimensions:
         raise ValueError(f"dim_names: {len(names)} names for {dimensions} dimensions")
     return names

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.errors import InvalidArrowError, LimitExceededError
+from colkern.errors import InvalidArrowError, LimitExceededError, shown
 from colkern.ipc.tensors.numeric import (
     check_shape,
     is_addressable,
@@ -45,7 +45,7 @@ class Sparse(ABC):
         try:
             shape = tuple(operator.index(size) for size in self.shape)
         except TypeError:
-            raise TypeError(f"shape: expected integers, got {self.shape!r:.60}") from None
+            raise TypeError(f"shape: expected integers, got {shown(self.shape)}") from None
         object.__setattr__(self, "shape", shape)
         if not isinstance(self.data, np.ndarray) or self.data.ndim != 1:
             raise TypeError("data: expected a one-dimensional NumPy array")

@@ -45,8 +45,8 @@ def count(array: Array, mode: CountMode = "only_valid") -> int:
 def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     """The sum of the values; of integers modulo 2**64, as an int64 or uint64; of booleans, how many.
 
-    Floats are summed as float64. Decimals give a `decimal.Decimal`, within 128 bits (256 for those of
-    256) and past the type's precision.
+    Floats are summed as float64. Decimals give a `decimal.Decimal`, which may have more digits than
+    the type's precision, but no more than 128 bits (256 bits for decimal256).
 
     Args:
         array: Numbers, booleans or decimals, also dictionary-encoded or run-end encoded.
@@ -54,7 +54,7 @@ def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
         min_count: With fewer values, the sum is None.
 
     Raises:
-        OverflowError: If a sum of decimals has more bits than that.
+        OverflowError: If a sum of decimals needs more than 128 bits (256 bits for decimal256).
         UnsupportedError: If the type has no sum.
         InvalidArrowError: If `array` points outside its own memory.
     """

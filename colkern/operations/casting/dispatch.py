@@ -23,21 +23,23 @@ Conversion = Callable[[Array, s.DataType, bool], Array]
 def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
     """The values of an array as those of another type, nulls as nulls.
 
-    What is the same in both types is shared, not copied: an array of that type already, bytes of
-    strings, the child of lists whose elements stay. Nested values are cast value by value, struct
-    fields by name; dictionary-encoded and run-end encoded arrays become their values; extension types
-    are cast as their storage.
+    Data that both types store in the same way is shared, not copied: an array that has the type
+    already, the bytes of strings, the child of lists if the element type does not change. Elements of
+    lists and fields of structs are cast too; fields are matched by name. Dictionary-encoded and run-end
+    encoded arrays are decoded, unless `type` has the same encoding. Extension types are cast as their
+    storage.
 
     Args:
         array: Any array.
         type: The type of the result.
-        safe: Refuse what would lose something, and what the type does not have: integers and decimals
-            that do not fit, fractions, integers where not each has its float, part of a unit of time,
-            times outside of a day, dates that are no whole days, bytes that are not UTF-8, values
-            against the rules of a canonical extension type. Three casts keep a part only and are safe
-            all the same: floats and decimals become the nearest float, timestamps their date or time of
-            day, numbers whether they are not zero. If False, numbers wrap around or lose what is too
-            small, and neither bytes nor rules are looked at.
+        safe: If True, refuse values that the result cannot hold exactly or that are not valid in it:
+            integers and decimals that do not fit, fractions as integers, integers that a float rounds,
+            times that are not a whole number of the result's unit, times outside of a day, dates that
+            are not whole days, bytes that are not UTF-8, values that break the rules of a canonical
+            extension type. Three casts are safe although they drop a part: floats and decimals become
+            the nearest float, timestamps become their date or time of day, and numbers become booleans
+            that say whether they are not zero. If False, numbers wrap around, digits that do not fit
+            are dropped, and neither bytes nor rules are checked.
 
     Raises:
         TypeError: If `type` is not a data type.

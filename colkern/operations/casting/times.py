@@ -17,7 +17,7 @@ from colkern.operations.value_checks import number_against_type
 _ALL = np.uint64((1 << 64) - 1)
 
 _ANY = (-(1 << 63), (1 << 63) - 1)
-"""The ends of what lets each number pass."""
+"""The least and the greatest int64: bounds that no number is outside of."""
 
 _UTC = ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "+00:00", "-00:00")
 
@@ -125,7 +125,18 @@ def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bo
 
 
 def _in_range(array: Array, type: s.DataType, safe: bool, numbers: Array, factor: int) -> Array:
-    """Numbers times a factor, which must fit the type if `safe`; they stand for those of `array`."""
+    """Each number times a factor, as another type.
+
+    Args:
+        array: What is cast. An error shows the value of this array, not the number.
+        type: The result's type.
+        safe: Whether to refuse products that do not fit the type; else they wrap around.
+        numbers: The numbers to multiply, one for each slot of `array`.
+        factor: The factor.
+
+    Raises:
+        ValueError: If `safe` and a product does not fit; names the slot.
+    """
     low, high = _ends(type)
     ends = (-(-low // factor), high // factor) if safe else _ANY
     dtype = layout(type).spec(Role.DATA).dtype

@@ -6,51 +6,88 @@ asks for it waits for ever.
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from threading import get_ident
+from typing import Any, TypeVar
 
-_forks = 0
-_renewing = threading.Lock()
+_T = TypeVar("_T")
+
+_forking: list[int] = []
+"""The threads that forked the processes from the first one to this."""
+
+_settling = threading.Lock()
 
 
-def _count_fork() -> None:
-    global _forks, _renewing
-    _forks += 1
-    _renewing = threading.Lock()
+def _note_fork() -> None:
+    global _settling
+    _forking.append(get_ident())
+    _settling = threading.Lock()
 
 
-os.register_at_fork(after_in_child=_count_fork)
+os.register_at_fork(after_in_child=_note_fork)
 
 
 class Lock:
-    """A lock that is free in a forked child, whoever held it.
+    """A lock that is free in a forked child, unless the thread that forked holds it.
 
-    For state that is right at every moment: what the holder was doing is lost in the child, and done again.
+    A child never finishes what another thread was doing under the lock. So the state that the lock guards
+    must be valid at every moment, and the child does the unfinished work itself. A lock that the forking
+    thread holds stays held by that thread, in the child as in the parent.
 
     Args:
         make: `threading.Lock` or `threading.RLock`.
     """
 
-    __slots__ = ("_forks", "_lock", "_make")
+    __slots__ = ("_depth", "_forks", "_lock", "_make", "_owner")
 
     def __init__(self, make: Callable[[], Any] = threading.Lock) -> None:
         self._make = make
         self._lock = make()
-        self._forks = _forks
+        self._owner: int | None = None
+        self._depth = 0
+        self._forks = len(_forking)
 
     def __enter__(self) -> None:
-        if self._forks != _forks:
-            with _renewing:
-                if self._forks != _forks:
-                    self._lock = self._make()
-                    self._forks = _forks
+        if self._forks != len(_forking):
+            self._settle()
         self._lock.acquire()
+        self._owner = get_ident()
+        self._depth += 1
 
     def __exit__(self, *_: object) -> None:
+        # Before the owner is forgotten: another thread of a child would take the lock for a lost one.
+        if self._forks != len(_forking):
+            self._settle()
+        self._depth -= 1
+        if self._depth == 0:
+            self._owner = None
         self._lock.release()
+
+    def _settle(self) -> None:
+        """After a fork, make the lock anew unless its owner is still there."""
+        with _settling:
+            if any(thread != self._owner for thread in _forking[self._forks :]):
+                self._lock = self._make()
+                self._owner = None
+                self._depth = 0
+            self._forks = len(_forking)
+
+
+class cached_property(functools.cached_property[_T]):
+    """`functools.cached_property` without the lock that it has before Python 3.12.
+
+    Several threads may make the value at once; all get the one that was first.
+    """
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
+        if instance is None:
+            return self
+        assert self.attrname is not None
+        return instance.__dict__.setdefault(self.attrname, self.func(instance))
 
 
 def hold_over_forks(*locks: AbstractContextManager[Any]) -> None:

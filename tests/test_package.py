@@ -398,5 +398,12 @@ def test_only_the_primitives_extend_a_compiler() -> None:
     assert set(found["cuda"]) <= primitives
 
 
+def test_cached_properties_have_no_lock() -> None:
+    """Those of functools have one before Python 3.12, which a fork may leave held: see colkern.forks."""
+    assert importers("functools.cached_property") == {}
+    name = "functools.cached_property"
+    assert [path.name for path in PACKAGE.rglob("*.py") if name in path.read_text()] == ["forks.py"]
+
+
 def test_kernel_bodies_know_no_target() -> None:
     assert "kernels" not in importers("numba.cuda", "numba_cuda", "cupy", "pyarrow")

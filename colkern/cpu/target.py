@@ -7,7 +7,6 @@ are scanned into offsets.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from functools import reduce as fold
 from operator import add
 from typing import Any
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from colkern import memory
 from colkern.cpu.plain import plain_loop
 from colkern.cpu.threads import GRAIN, num_threads, run_ranges
+from colkern.forks import cached_property
 from colkern.kernels import offsets, selection
 from colkern.kernels.kernel import Kernel
 from colkern.memory import HOST, Buffer

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from colkern.cuda.device_library import (
 )
 from colkern.cuda.failures import Explaining, explaining
 from colkern.errors import DeviceUnavailableError
+from colkern.forks import cached_property
 from colkern.names import why_missing
 
 

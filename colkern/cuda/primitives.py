@@ -61,11 +61,15 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-def _multiplied(builder: Any, left: Any, right: Any) -> Any:
-    """`mul.rn` of two LLVM floats of one type, which no compiler fuses with an addition."""
-    name = "llvm.nvvm.mul.rn.d" if left.type == ir.DoubleType() else "llvm.nvvm.mul.rn.f"
-    called = ir.FunctionType(left.type, [left.type] * 2)
-    return builder.call(cgutils.get_or_insert_function(builder.module, called, name), [left, right])
+def _multiplied(context: Any, builder: Any, kind: types.Float, left: Any, right: Any) -> Any:
+    """`mul.rn` of two floats of a kind, which no compiler fuses with an addition."""
+    # Single precision holds every product of two halves exactly: it is rounded once, to a half.
+    wide = types.float32 if kind == types.float16 else kind
+    sides = [context.cast(builder, side, kind, wide) for side in (left, right)]
+    name = "llvm.nvvm.mul.rn.d" if wide == types.float64 else "llvm.nvvm.mul.rn.f"
+    called = ir.FunctionType(sides[0].type, [sides[0].type] * 2)
+    multiply = cgutils.get_or_insert_function(builder.module, called, name)
+    return context.cast(builder, builder.call(multiply, sides), wide, kind)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -82,7 +86,7 @@ def product(typingctx: Any, left: Any, right: Any) -> Any:
         pairs = zip(args, signature.args, plain.args, strict=True)
         sides = [context.cast(builder, arg, given, wanted) for arg, given, wanted in pairs]
         if isinstance(plain.return_type, types.Float):
-            return _multiplied(builder, *sides)
+            return _multiplied(context, builder, plain.return_type, *sides)
         return context.get_function(operator.mul, plain)(builder, sides)
 
     return plain.return_type(left, right), generate
@@ -99,7 +103,8 @@ def rounded(typingctx: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if not isinstance(value, types.Float):
             return args[0]
-        return _multiplied(builder, args[0], ir.Constant(args[0].type, 1.0))
+        one = context.get_constant(value, 1.0)
+        return _multiplied(context, builder, value, args[0], one)
 
     return value(value), generate
 

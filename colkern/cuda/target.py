@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from colkern.cuda import adapter, memory
 from colkern.cuda.compiler import THREADS, compile_kernel
+from colkern.forks import cached_property
 from colkern.kernels.kernel import Kernel
 from colkern.memory import Buffer, Device
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.forks import Lock
 from colkern.ipc.flatbuf.BodyCompressionMethod import BodyCompressionMethod
 from colkern.ipc.flatbuf.CompressionType import CompressionType
 from colkern.ipc.flatbuffer import Record
@@ -74,7 +75,7 @@ class Budget:
     def __init__(self, limit: int, spent: int = 0) -> None:
         self._limit = limit
         self._left = limit - spent
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     @property
     def left(self) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
+from colkern.forks import cached_property
 from colkern.jit.compiling.names import has_all_names, is_found_by_name, named_object
 from colkern.jit.rows.arguments import (
     Reader,
@@ -59,7 +60,6 @@ class ColumnFunction(PublicNames):
         self._inferred: dict[tuple[Value, ...], Any] = {}
         self._plans: dict[tuple[s.DataType, ...], Any] = {}
         self._made: dict[tuple[Callable[..., Any], str], RowFunction] = {}
-        self._anchor: Callable[[], ColumnFunction] | None = None
 
     @property
     def name(self) -> str:
@@ -267,23 +267,21 @@ class ColumnFunction(PublicNames):
         """What was found out, for a pickle: it need not be found again."""
         return self._inferred
 
-    @property
+    @cached_property
     def anchor(self) -> Callable[[], ColumnFunction]:
         """A function that makes this one anew, for a pickle.
 
         Its name leads here. Plain pickle writes that name, as for any function; cloudpickle writes
         functions of scripts and notebooks by value, and with this one all that it is made of.
         """
-        if self._anchor is None:
-            kind, parts, types = type(self), self._parts(), self._pickled_types()
+        kind, parts, types = type(self), self._parts(), self._pickled_types()
 
-            def anchor() -> ColumnFunction:
-                return _rebuilt(kind, parts, types)
+        def anchor() -> ColumnFunction:
+            return _rebuilt(kind, parts, types)
 
-            anchor.__module__ = self.__module__
-            anchor.__qualname__ = f"{self.__qualname__}.anchor"
-            self._anchor = anchor
-        return self._anchor
+        anchor.__module__ = self.__module__
+        anchor.__qualname__ = f"{self.__qualname__}.anchor"
+        return anchor
 
     def __reduce__(self) -> Any:
         if not is_found_by_name(self):

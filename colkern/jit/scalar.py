@@ -292,7 +292,8 @@ def udf(
 
     Arithmetic is that of 64-bit machine numbers: integers wrap around, and division by zero gives an
     infinity or NaN for floats and 0 for integers. On a device it is the same, also for `a * b + c`, which
-    is rounded twice. `str(x)` is there for integers, booleans and text, not for floats. A literal beside
+    is rounded twice; the compiler may fuse products of complex numbers, and those that `operator.mul`
+    makes, with a sum. `str(x)` is there for integers, booleans and text, not for floats. A literal beside
     a uint64 is one, too; any other signed integer beside one does not compile, until `np.int64(x)` or
     `np.uint64(i)` says what is meant. Globals and variables of outer functions are taken as they are when
     it is compiled.

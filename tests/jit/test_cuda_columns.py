@@ -98,6 +98,20 @@ def test_products_are_rounded_before_they_are_added_to_as_in_python() -> None:
     assert run_ptx(made, (9, 0), out, column)[:4] == [0.0] * 4
 
 
+def test_products_of_float16_are_rounded_before_they_are_added_to() -> None:
+    """PTX fuses `mul.f16`, which has no rounding of its own; single precision holds such a product."""
+
+    def kernel(out, column):  # type: ignore[no-untyped-def]
+        out[0] = out[1] * out[2] - out[3]
+        out[1] *= out[2]
+        out[2] = out[2] ** 2 - out[3]
+
+    ptx = ck.cuda_jit(kernel).ptx([np.ones(4, np.float16), ck.float64()], (9, 0))
+    assert "mul.rn.f32" in ptx
+    assert "fma." not in ptx
+    assert "mul.f16" not in ptx
+
+
 def test_compiled_quotients_wrap_around_as_all_integers() -> None:
     def quotients(out, column):  # type: ignore[no-untyped-def]
         if cuda.grid(1) == 0:

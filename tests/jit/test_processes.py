@@ -461,11 +461,12 @@ if __name__ == "__main__":
         assert copy.deepcopy(function) is function
     for method in multiprocessing.get_all_start_methods():
         with multiprocessing.get_context(method).Pool(1) as pool:
-            assert pool.map(call, [*named, size, doubled]) == [
-                [2, 3], 3, [[1, 1], [2, 2]], [0, 1], 2, [2, 4]
-            ]
             assert pool.map(returned, [up])[0] is up
             assert [array.to_pylist() for array in pool.map(up, [ck.array([3])])] == [[4]]
+            if method == "spawn":
+                assert pool.map(call, [*named, size, doubled]) == [
+                    [2, 3], 3, [[1, 1], [2, 2]], [0, 1], 2, [2, 4]
+                ]
 """
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from colkern.arrays import UNKNOWN, Array, RecordBatch
 from colkern.cpu.threads import map_items
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.forks import cached_property
 from colkern.ipc.compression import PREFIX_BYTES, Budget, Codec, codec_of
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import Limits

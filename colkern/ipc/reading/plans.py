@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError
+from colkern.forks import cached_property
 from colkern.ipc.fields import WireField, WireSchema
 from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.reading.flat_fields import FlatFields

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cached_property, reduce
+from functools import reduce
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,7 +26,7 @@ from colkern.errors import (
     LimitExceededError,
     StreamError,
 )
-from colkern.forks import Lock
+from colkern.forks import Lock, cached_property
 from colkern.integers import integer
 from colkern.ipc.fields import WireSchema, dictionary_ids
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader

@@ -10,7 +10,6 @@ import io
 import mmap
 import os
 import stat
-import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +18,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.errors import InvalidArrowError
+from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.forks import Lock
 from colkern.ipc.paths import require_local
 from colkern.memory import EMPTY, HOST, Buffer, Device, allocate, allocate_for_overwrite
 
@@ -119,7 +119,11 @@ class OpenFile:
 
 
 class SeekableFile:
-    """Random access to a seekable binary file object, from where it stands on; ranges are copies."""
+    """Random access to a seekable binary file object, from where it stands on; ranges are copies.
+
+    A forked child shares the position of the file with its parent, and cannot read it. Only `io.BytesIO`
+    is copied by a fork, with its position.
+    """
 
     device = HOST
 
@@ -130,9 +134,11 @@ class SeekableFile:
         self._receive = _receiver(file)
         # Threads load columns at once, and a file object has one position for all its readers.
         self._lock = _lock_of(file)
+        self._process = None if type(file) is io.BytesIO else os.getpid()
 
     def read(self, offset: int, length: int) -> Buffer:
         """The bytes of a range, in new memory."""
+        self._require_own_position()
         with self._lock:
             self._file.seek(self._start + offset)
             data = _fill(self._receive, length)
@@ -142,22 +148,30 @@ class SeekableFile:
 
     def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
         """Read a range into given memory."""
+        self._require_own_position()
         with self._lock:
             self._file.seek(self._start + offset)
             filled = _fill_view(self._receive, view)
         if filled < view.size:
             raise _shrunk(view.size - filled, offset)
 
+    def _require_own_position(self) -> None:
+        if self._process not in (None, os.getpid()):
+            raise UnsupportedError(
+                f"source: this process was forked after the {type(self._file).__name__} was opened, and "
+                "shares its position with the parent; open the source again here, or by its path"
+            )
 
-_locks: weakref.WeakKeyDictionary[Any, threading.Lock] = weakref.WeakKeyDictionary()
+
+_locks: weakref.WeakKeyDictionary[Any, Lock] = weakref.WeakKeyDictionary()
 
 
-def _lock_of(file: Any) -> threading.Lock:
+def _lock_of(file: Any) -> Lock:
     """The lock of a file object; one of its own for each reader where objects cannot be told apart."""
     try:
-        return _locks.setdefault(file, threading.Lock())
+        return _locks.setdefault(file, Lock())
     except TypeError:
-        return threading.Lock()
+        return Lock()
 
 
 def random_access(file: Any) -> OpenFile | SeekableFile:
@@ -165,11 +179,13 @@ def random_access(file: Any) -> OpenFile | SeekableFile:
     raw = getattr(file, "raw", file)
     # Exactly these: a class derived from them may read something else.
     if type(file) in _BUFFERED and type(raw) is io.FileIO and _is_regular(raw):
+        # What was written and is still in the buffer could not be read from the descriptor.
+        file.flush()
         return OpenFile(raw, file.tell())
     return SeekableFile(file)
 
 
-_BUFFERED = (io.FileIO, io.BufferedReader)
+_BUFFERED = (io.FileIO, io.BufferedReader, io.BufferedRandom)
 
 
 def _is_regular(file: io.FileIO) -> bool:

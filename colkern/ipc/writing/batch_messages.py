@@ -6,9 +6,10 @@ Columnar format 1.5: "IPC streaming format", "Dictionary messages".
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import partial
 
 from colkern.arrays import RecordBatch
+from colkern.forks import cached_property
 from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.flatbuffer import encode_table
 from colkern.ipc.limits import refused_by_readers

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from colkern.cpu.content import content_hash
+from colkern.forks import cached_property
 from colkern.jit.compiling.library import library_key
 
 
@@ -28,21 +29,17 @@ class RowFunction:
         self._kind = kind
         self.name = plain.__name__
         self.content = self._hash()
-        self._dispatcher: Any = None
 
     def is_as_before(self) -> bool:
         """Whether all that it reads is still what it was when this was made."""
         return self._hash() == self.content
 
-    @property
+    @cached_property
     def dispatcher(self) -> Any:
         """A Numba dispatcher of it."""
-        # No `cached_property`: before Python 3.12 it has a lock, which a fork may leave held.
-        if self._dispatcher is None:
-            from colkern.jit.compiling import functions
+        from colkern.jit.compiling import functions
 
-            self._dispatcher = getattr(functions, self._kind)(self._plain)
-        return self._dispatcher
+        return getattr(functions, self._kind)(self._plain)
 
     def _hash(self) -> str:
         return content_hash(self._plain, self._kind, library_key())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.cpu.threads import GRAIN, run_ranges
+from colkern.forks import cached_property
 from colkern.jit.compiling.row_function import RowFunction
 from colkern.jit.rows.execution import Plan
 from colkern.jit.rows.inputs import Inputs, bits

@@ -313,7 +313,7 @@ def test_the_deepest_that_is_read_is_printed_pickled_and_copied(kind: str) -> No
             keys = colkern.array([1, 2], colkern.int8())
             entries = Array(type_.entries_field.type, 2, [None], [keys, column])
             column = Array(type_, 2, [None, offsets], [entries])
-    data = written(RecordBatch.from_arrays([column], ["x"]))
+    data = written(RecordBatch.from_arrays([column], ["x"]), reader_limits=limit)
     (batch,) = colkern.ipc.open(data, limits=limit)
     assert "2 rows" in repr(batch)
     assert "2 values" in repr(batch["x"])

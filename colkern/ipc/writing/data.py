@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from colkern.arrays import RecordBatch, RecordBatchStream
+from colkern.arrays import RecordBatch
 from colkern.schema import Schema, same_type
 
 
@@ -38,8 +38,11 @@ def batches_of(data: Any) -> Iterator[RecordBatch]:
     """
     if isinstance(data, RecordBatch):
         yield data
+    elif isinstance(getattr(data, "schema", None), Schema):
+        # A stream or a reader of colkern: its batches, with their metadata.
+        yield from data
     # A string's characters are strings again.
-    elif isinstance(data, RecordBatchStream | Sequence) and not isinstance(data, str | bytes):
+    elif isinstance(data, Sequence) and not isinstance(data, str | bytes):
         for item in data:
             yield from batches_of(item)
     elif isinstance(data, Mapping):

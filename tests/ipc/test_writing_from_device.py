@@ -293,8 +293,10 @@ def test_a_dictionary_that_is_known_is_not_fetched_again(
         for known in (batch, again):
             with count_transfers() as counted:
                 writer.write(known)
-            # The two indices.
-            assert counted.bytes_to_host == 2
+            # The two indices, and one byte for each buffer that is compared on the device.
+            compared = counted.copies_to_host - 1
+            assert counted.bytes_to_host == 2 + compared
+            assert known is again or not compared
 
 
 def test_fields_that_share_a_dictionary_in_two_memories(device: stand_in.StandIn) -> None:

@@ -413,6 +413,56 @@ def test_extreme_values_that_the_original_refuses_do_not_stop_it() -> None:
     assert halved.attempt((pa.array([4.0, 2.0]),)).to_pylist() == [2, 1]
 
 
+def test_extreme_values_that_the_original_refuses_cost_few_calls_and_no_warnings() -> None:
+    calls: list[int] = []
+
+    def halved(s: pd.Series) -> pd.Series:
+        calls.append(len(calls))
+        warnings.warn("called", UserWarning, stacklevel=1)
+        return s / 2
+
+    compiled = in_worker(halved, spark.IntegerType())
+    column = pa.array([4.0, None, 2.0])
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        assert compiled.attempt((column,)).to_pylist() == [2, None, 1]
+    assert len(calls) <= 6
+    # Tracing, and the sample of what is there.
+    assert len([w for w in found if str(w.message) == "called"]) <= 4
+
+
+def test_a_result_is_verified_at_extremes_beside_those_that_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled = in_worker(lambda s: s.round(), spark.IntegerType())
+
+    def wrong(columns: Any) -> Any:
+        # Halves, for which pandas takes the even number.
+        values = columns[0].to_numpy(zero_copy_only=False)
+        return pa.array(np.trunc(values + np.copysign(0.5, values)), from_pandas=True)
+
+    monkeypatch.setattr(compiling, "Program", lambda *_: wrong)
+    made, said = reasons(lambda: compiled((pa.array([1.0, 2.0, None]),)))
+    assert made.to_pylist() == [1, 2, None]
+    assert len(said) == 1
+    assert re.search(r"not verified: for \(-?\d+\.5\) it is", said[0])
+
+
+def test_a_result_where_the_original_raises_is_a_difference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled = in_worker(lambda s: s.astype("int64"), spark.LongType())
+    monkeypatch.setattr(
+        compiling,
+        "Program",
+        lambda *_: lambda c: pa.array(np.nan_to_num(c[0].to_numpy()).astype("int64")),
+    )
+    made, said = reasons(lambda: compiled((pa.array([1.0, 2.0]),)))
+    assert made.to_pylist() == [1, 2]
+    assert len(said) == 1
+    assert "where the original raises IntCastingNaNError" in said[0]
+
+
 def test_each_shape_of_columns_is_compiled_and_verified() -> None:
     # To pandas, integers with nulls are floats: 2**53 + 1 is not among them.
     compiled = in_worker(lambda s: s + 1, spark.LongType())

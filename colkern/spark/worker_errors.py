@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import sysconfig
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
+
+import pyspark
 
 _SIMPLIFIED = "SPARK_SIMPLIFIED_TRACEBACK"
 """Set in Spark's workers, and there alone, unless the session asks for whole tracebacks."""
@@ -18,11 +21,22 @@ _HIDDEN = "SPARK_HIDE_TRACEBACK"
 _MOST_PLACES = 4
 
 _PATHS = sysconfig.get_paths()
+_STANDARD = tuple({os.path.join(_PATHS[name], "") for name in ("stdlib", "platstdlib")})
+_INSTALLED = ("site-packages", "dist-packages")
+"""Folders within the standard library's that are not of it."""
+
+_PACKAGES = ("py4j", "pandas", "numpy", "pyarrow", "numba", "llvmlite", "cloudpickle")
 _LIBRARIES = (
-    str(Path(__file__).parents[1]),
-    *{_PATHS[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+    os.path.join(Path(__file__).parents[1], ""),
+    # Of a cluster's Spark it may be an archive, or a folder of its own.
+    os.path.join(os.path.dirname(pyspark.__file__), ""),
+    *{
+        os.path.join(_PATHS[name], package, "")
+        for name in ("purelib", "platlib")
+        for package in _PACKAGES
+    },
 )
-"""Where the code is that is not the user's."""
+"""Where the code is that is known not to be the user's; the user's own may be installed beside it."""
 
 _TYPED = ("<stdin>", "<ipython-", "<command-")
 """How code that was typed into a prompt or a notebook is called."""
@@ -33,30 +47,47 @@ def told_plainly() -> Iterator[None]:
     """Have Spark show what is raised within by its message, with the lines of the user's code as notes.
 
     A traceback would begin with Spark's and colkern's own frames, dozens of lines of them, and end with
-    what happened. The worker ends after such an exception, so that no other function's is changed.
+    what happened. The worker ends after such an exception, so that no other function's is changed; where
+    user's code has called, and may catch it, it stays unchanged.
     """
     try:
         yield
     except Exception as error:
-        if os.environ.get(_SIMPLIFIED) and not os.environ.get(_HIDDEN):
+        simplified = os.environ.get(_SIMPLIFIED) and not os.environ.get(_HIDDEN)
+        if simplified and not _is_called_by_user():
             os.environ[_HIDDEN] = "1"
-            for place in _users_places(error):
+            for place in _last_places(error):
                 error.add_note(place)
         raise
 
 
-def _users_places(error: Exception) -> list[str]:
-    """The last lines of the user's code that an exception went through, as tracebacks have them."""
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename.endswith(".py") or frame.filename.startswith(_TYPED)
-        if not frame.filename.startswith(_LIBRARIES)
-        # Of a cluster's Spark, out of an archive or a folder of its own.
-        and "/pyspark/" not in frame.filename
-    ]
+def _is_called_by_user() -> bool:
+    return any(
+        _is_of_user(frame.f_code.co_filename) for frame, _ in traceback.walk_stack(sys._getframe())
+    )
+
+
+def _last_places(error: Exception) -> list[str]:
+    """The last lines of the user's code that an exception went through, as tracebacks have them.
+
+    Where it went through none, those of other code: no exception is without a place.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    users = [frame for frame in frames if _is_of_user(frame.filename)]
     return [
         f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}'
         + (f"\n    {frame.line}" if frame.line else "")
-        for frame in frames[-_MOST_PLACES:]
+        for frame in (users or frames)[-_MOST_PLACES:]
     ]
+
+
+def _is_of_user(filename: str) -> bool:
+    """Whether code may be the user's: it is not known to be anybody else's."""
+    if not filename.endswith(".py"):
+        return filename.startswith(_TYPED)
+    for folder in _STANDARD:
+        if filename.startswith(folder):
+            return filename.removeprefix(folder).partition(os.sep)[0] in _INSTALLED and (
+                not filename.startswith(_LIBRARIES)
+            )
+    return not filename.startswith(_LIBRARIES)

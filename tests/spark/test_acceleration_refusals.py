@@ -9,10 +9,12 @@ import itertools
 import os
 import random
 import re
+import sys
 import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -151,6 +153,31 @@ class Scaling:
         return s * self.rate + datetime.date.today().year
 
 
+clock = datetime.datetime.now
+chance_of_system = os.urandom
+shuffled = np.random.permutation
+
+
+def with_a_module_of_modules(s: pd.Series) -> pd.Series:
+    import os.path
+
+    return s + len(os.urandom(3)) + len(os.path.sep)
+
+
+def with_a_module_that_is_not_loaded(s: pd.Series) -> pd.Series:
+    from secrets import randbelow
+
+    return s + randbelow(1)
+
+
+class Inherited(Scaling):
+    @property
+    def today(self) -> int:
+        return year()
+
+
+INHERITED = Inherited(2.0)
+
 IMPURE: dict[str, tuple[Callable[..., Any], str]] = {
     # None of them differs between two calls that follow each other.
     "the day": (lambda s: s + datetime.date.today().year, r"datetime\.date\.today"),
@@ -169,6 +196,12 @@ IMPURE: dict[str, tuple[Callable[..., Any], str]] = {
     "a generator of them": (lambda s: s * GENERATOR.integers(1, 2), r"GENERATOR\.integers"),
     "chance": (lambda s: s * random.randint(1, 1), r"random\.randint"),
     "identifiers": (lambda s: s + (uuid.uuid4().version or 0), r"uuid\.uuid4"),
+    "a clock by another name": (lambda s: s + clock().year, "clock"),
+    "the system's chance by another name": (lambda s: s + len(chance_of_system(3)), "chance_of"),
+    "random numbers by another name": (lambda s: s + shuffled(1)[0], "shuffled"),
+    "a package imported with its module": (with_a_module_of_modules, r"os\.urandom"),
+    "what a class inherits": (Inherited(2.0), r"datetime\.date\.today"),
+    "a property": (lambda s: s + INHERITED.today, r"time\.localtime"),
     "the system's chance": (lambda s: s + len(os.urandom(3)), r"os\.urandom"),
 }
 
@@ -180,6 +213,67 @@ def test_what_reads_the_clock_or_is_random_is_left_to_pandas(case: str) -> None:
     original = pandas_udf(function, spark.DoubleType(), PandasUDFType.SCALAR)
     with pytest.warns(RuntimeWarning, match=rf"it uses \S*{named}\S*, and .*\(line \d+ of"):
         assert accelerate(original) is original
+
+
+def test_a_source_of_chance_counts_before_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "secrets", raising=False)
+    original = scalar(with_a_module_that_is_not_loaded)
+    with pytest.warns(RuntimeWarning, match=r"it uses secrets\.randbelow, and"):
+        assert accelerate(original) is original
+    assert "secrets" not in sys.modules
+
+
+class Unready:
+    """An object that is of use on a worker alone."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(f"{name}: not on the driver")
+
+    @property
+    def rate(self) -> float:
+        raise RuntimeError("not on the driver")
+
+
+UNREADY = Unready()
+ON_DRIVER = True
+
+
+def with_relative_imports(s: pd.Series) -> pd.Series:
+    if ON_DRIVER:
+        return s * 2
+    from . import helpers
+    from .helpers import K
+
+    return s * K * helpers.K
+
+
+def with_an_import_that_fails(s: pd.Series) -> pd.Series:
+    try:
+        import fails_on_import
+    except RuntimeError:
+        return s * 2
+    return s * fails_on_import.K
+
+
+def with_an_object_that_is_not_ready(s: pd.Series) -> pd.Series:
+    return s * 2 if ON_DRIVER else s * UNREADY.rate * UNREADY.other
+
+
+@pytest.mark.filterwarnings("error:.*not accelerated:RuntimeWarning")
+def test_a_function_is_looked_into_without_running_what_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "helpers.py").write_text("raise SystemExit('of another package')")
+    (tmp_path / "fails_on_import.py").write_text("raise RuntimeError('no')")
+    monkeypatch.syspath_prepend(tmp_path)
+    for function in (
+        with_relative_imports,
+        with_an_import_that_fails,
+        with_an_object_that_is_not_ready,
+    ):
+        original = scalar(function)
+        assert accelerate(original) is not original
+    assert not sys.modules.keys() & {"helpers", "fails_on_import"}
 
 
 PURE: list[Callable[..., Any]] = [
@@ -317,6 +411,56 @@ def test_extreme_values_that_the_original_refuses_do_not_stop_it() -> None:
     assert compiled.attempt((pa.array([1.5, 2.0]),)).to_pylist() == [2, 4]
     halved = in_worker(lambda s: s / 2, spark.IntegerType())
     assert halved.attempt((pa.array([4.0, 2.0]),)).to_pylist() == [2, 1]
+
+
+def test_extreme_values_that_the_original_refuses_cost_few_calls_and_no_warnings() -> None:
+    calls: list[int] = []
+
+    def halved(s: pd.Series) -> pd.Series:
+        calls.append(len(calls))
+        warnings.warn("called", UserWarning, stacklevel=1)
+        return s / 2
+
+    compiled = in_worker(halved, spark.IntegerType())
+    column = pa.array([4.0, None, 2.0])
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        assert compiled.attempt((column,)).to_pylist() == [2, None, 1]
+    assert len(calls) <= 6
+    # Tracing, and the sample of what is there.
+    assert len([w for w in found if str(w.message) == "called"]) <= 4
+
+
+def test_a_result_is_verified_at_extremes_beside_those_that_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled = in_worker(lambda s: s.round(), spark.IntegerType())
+
+    def wrong(columns: Any) -> Any:
+        # Halves, for which pandas takes the even number.
+        values = columns[0].to_numpy(zero_copy_only=False)
+        return pa.array(np.trunc(values + np.copysign(0.5, values)), from_pandas=True)
+
+    monkeypatch.setattr(compiling, "Program", lambda *_: wrong)
+    made, said = reasons(lambda: compiled((pa.array([1.0, 2.0, None]),)))
+    assert made.to_pylist() == [1, 2, None]
+    assert len(said) == 1
+    assert re.search(r"not verified: for \(-?\d+\.5\) it is", said[0])
+
+
+def test_a_result_where_the_original_raises_is_a_difference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled = in_worker(lambda s: s.astype("int64"), spark.LongType())
+    monkeypatch.setattr(
+        compiling,
+        "Program",
+        lambda *_: lambda c: pa.array(np.nan_to_num(c[0].to_numpy()).astype("int64")),
+    )
+    made, said = reasons(lambda: compiled((pa.array([1.0, 2.0]),)))
+    assert made.to_pylist() == [1, 2]
+    assert len(said) == 1
+    assert "where the original raises IntCastingNaNError" in said[0]
 
 
 def test_each_shape_of_columns_is_compiled_and_verified() -> None:

@@ -75,6 +75,25 @@ def test_a_misspelt_option_is_refused_with_what_was_meant(of: Any, option: str, 
         of({"path": "p", option: "x"})
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        "queryName",
+        "asyncProgressTrackingEnabled",
+        "asyncProgressTrackingCheckpointIntervalMs",
+        "checkpointLocation",
+    ],
+)
+def test_options_of_a_streaming_query_are_spark_s(option: str) -> None:
+    # Spark passes them all to the sink, in lower case.
+    assert WriteOptions.of({"path": "p", option.lower(): "x"}).path.endswith("p")
+
+
+def test_a_misspelt_option_of_a_streaming_query_is_refused() -> None:
+    with pytest.raises(ValueError, match="did you mean asyncProgressTrackingEnabled"):
+        WriteOptions.of({"path": "p", "asyncProgresTrackingEnabled": "true"})
+
+
 def test_properties_of_a_table_in_the_catalog_are_no_misspelt_options() -> None:
     # What Spark passes for CREATE TABLE t USING colkern OPTIONS (path 'p').
     properties = {"owner": "me", "provider": "colkern", "option.path": "p", "comment": "orders"}

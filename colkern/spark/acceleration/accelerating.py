@@ -88,7 +88,8 @@ def accelerate(function: Any) -> Any:
     Raises:
         TypeError: If it is no `pandas_udf`.
 
-    The body is called a few times for each combination of columns, not for each batch. What it does
+    In a worker the body is called a few times for each combination of columns, also with extreme values
+    of their types, not for each batch. What it does
     besides its result is not done again: a message, a counter. A function that reads the clock or takes
     random numbers is not compiled. Settings of the session that concern pandas hold for each query, as
     they do for the original.

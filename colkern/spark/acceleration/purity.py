@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import dis
 import functools
-import importlib
+import inspect
 import sys
 import types
 from collections.abc import Iterator, Mapping
@@ -53,7 +53,7 @@ class _Search:
         while isinstance(value, functools.partial | types.MethodType):
             value = value.func if isinstance(value, functools.partial) else value.__func__
         if not isinstance(value, types.FunctionType):
-            value = vars(type(value)).get("__call__")
+            value = inspect.getattr_static(type(value), "__call__", None)
         if isinstance(value, types.FunctionType) and not _is_of_library(value):
             self._look_into_code(value.__code__, _Names(value))
 
@@ -101,11 +101,13 @@ def _reached(code: types.CodeType, names: _Names) -> Iterator[tuple[int | None, 
     """The line, the dotted name and the object of each name and attribute that code reads."""
     path, value = "", _UNKNOWN
     module: Any = _UNKNOWN
+    # Of an import: its level, and the names that it takes out of a module.
+    arguments: tuple[Any, Any] = (0, None)
     for instruction in dis.get_instructions(code):
         line = instruction.positions.lineno if instruction.positions else None
         operation, name = instruction.opname, instruction.argval
         if operation == "IMPORT_NAME":
-            module = value = _imported(name)
+            module = value = _imported(name, *arguments)
             continue
         elif operation == "IMPORT_FROM":
             path, value = f"{getattr(module, '__name__', '')}.{name}", _attribute(module, name)
@@ -120,39 +122,65 @@ def _reached(code: types.CodeType, names: _Names) -> Iterator[tuple[int | None, 
             path, value = name, names.inside.get(name, _UNKNOWN)
         elif operation not in ("EXTENDED_ARG", "CACHE"):
             path, value = "", _UNKNOWN
+            arguments = (arguments[1], name)
         else:
             continue
         yield line, path, value
 
 
-def _imported(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
+def _imported(name: str, level: Any, wanted: Any) -> Any:
+    """What an import statement gives, as far as it is loaded: nothing of the user's is run for it."""
+    if level:
         return _UNKNOWN
+    return _module(name if wanted else name.partition(".")[0])
+
+
+def _module(name: str) -> Any:
+    """A loaded module; one that is not loaded, without anything in it, if it counts."""
+    missing = types.ModuleType(name) if name in _MODULES else _UNKNOWN
+    return sys.modules.get(name) or missing
 
 
 def _attribute(value: Any, name: str) -> Any:
-    return _UNKNOWN if value is _UNKNOWN else getattr(value, name, _UNKNOWN)
+    """An attribute, as far as that is known without running code of the user's."""
+    if value is _UNKNOWN:
+        return _UNKNOWN
+    if isinstance(value, types.ModuleType):
+        # What a module that counts does not have yet, counts like the module.
+        other = value if value.__name__ in _MODULES else _module(f"{value.__name__}.{name}")
+        return vars(value).get(name, other)
+    if isinstance(value, type | types.FunctionType):
+        return _asked(value, name, _UNKNOWN)
+    found = inspect.getattr_static(value, name, _UNKNOWN)
+    if isinstance(found, classmethod | types.ClassMethodDescriptorType):
+        return _asked(type(value), name, _UNKNOWN)
+    if isinstance(found, staticmethod):
+        return found.__func__
+    return found.fget if isinstance(found, property) else found
+
+
+def _asked(value: Any, name: str, default: Any) -> Any:
+    try:
+        return getattr(value, name, default)
+    except Exception:  # noqa: BLE001 The object is the user's, and may raise anything.
+        return default
 
 
 def _is_impure(value: Any, path: str) -> bool:
     """Whether something is a clock, a source of random numbers, or a function of one."""
-    name = path.rpartition(".")[2]
     if value is _UNKNOWN:
-        return "." in path and name in _METHODS
+        return "." in path and path.rpartition(".")[2] in _METHODS
     if isinstance(value, types.ModuleType):
         return value.__name__ in _MODULES
-    owner = getattr(value, "__self__", None)
-    if name in _METHODS and isinstance(owner, type) and issubclass(owner, datetime.date):
+    # Its own name, whatever the user calls it.
+    name, home = _asked(value, "__name__", ""), _asked(value, "__module__", "")
+    owner = _asked(value, "__self__", None)
+    if isinstance(owner, type) and issubclass(owner, datetime.date) and name in _METHODS:
         return True
-    if name in _FUNCTIONS and getattr(value, "__module__", "") in ("os", "posix"):
+    if home in ("os", "posix", "nt") and name in _FUNCTIONS:
         return True
-    if owner is not None and not isinstance(owner, types.ModuleType) and owner is not value:
-        return _is_impure(owner, "")
-    home = getattr(value, "__module__", None) or ""
-    kind = type(value).__module__
-    return any(_is_within(place, _MODULES) for place in (home, kind) if isinstance(place, str))
+    homes = (home, type(value).__module__, _asked(owner, "__module__", ""), type(owner).__module__)
+    return any(_is_within(each, _MODULES) for each in homes if isinstance(each, str))
 
 
 def _is_within(name: str, packages: tuple[str, ...]) -> bool:
@@ -161,7 +189,7 @@ def _is_within(name: str, packages: tuple[str, ...]) -> bool:
 
 def _is_impure_text(value: Any, code: types.CodeType) -> bool:
     """Whether something makes times of texts, and code has one of those that mean the present."""
-    return getattr(value, "__name__", "") in _OF_TEXT and any(
+    return _asked(value, "__name__", "") in _OF_TEXT and any(
         constant.lower() in ("now", "today")
         for constant in code.co_consts
         if isinstance(constant, str)

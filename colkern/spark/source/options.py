@@ -34,6 +34,13 @@ _READING = (
 _WRITING = ("compression", "batchRows", "statistics", "checkpointLocation")
 _OPTIONS = (*_READING, *_WRITING)
 
+_OF_STREAMS = (
+    *("queryName", "outputMode", "recoverFromCheckpointLocation", "useTempCheckpointLocation"),
+    *("asyncProgressTrackingEnabled", "asyncProgressTrackingCheckpointIntervalMs"),
+    "_asyncProgressTrackingOverrideSinkSupportCheck",
+)
+"""What Spark takes as options of a streaming query, and passes on to the sink."""
+
 _OF_TABLES = ("owner", "provider", "location")
 
 _FLAGS = {"true": True, "false": False}
@@ -133,7 +140,9 @@ class WriteOptions:
 
 
 def require_known(names: Iterable[str]) -> None:
-    """Check that the data source has options of some names, whatever their case.
+    """Check that the data source, or a streaming query of Spark's, has options of some names.
+
+    Names have no case.
 
     Those for writing may be given for reading too, and the other way round: a session may have them all
     in one place.
@@ -141,7 +150,7 @@ def require_known(names: Iterable[str]) -> None:
     Raises:
         ValueError: If there is no such option; with the one that was meant, if that can be told.
     """
-    known = {name.lower(): name for name in (*_PATHS, *_OPTIONS)}
+    known = {name.lower(): name for name in (*_PATHS, *_OPTIONS, *_OF_STREAMS)}
     given = {name.lower(): name for name in names}
     # Of a table in the catalog, Spark passes all properties as options: its owner, its comment, users' own.
     if not given.keys().isdisjoint(_OF_TABLES):

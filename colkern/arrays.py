@@ -182,6 +182,8 @@ class Array(PublicNames):
         rule, buffers, slots = self.layout, self.buffers, self.offset + self.length
         if self.length < 0 or self.offset < 0:
             raise InvalidArrowError(f"negative length {self.length} or offset {self.offset}")
+        if slots >> 63:
+            raise InvalidArrowError(f"{slots} slots: length and offset have 63 bits together")
         if not UNKNOWN <= self._null_count <= self.length:
             raise InvalidArrowError(f"null count {self._null_count} of {self.length} slots")
         fixed, given = len(rule.buffers), len(buffers)

@@ -24,7 +24,7 @@ class Limits:
 
     Whatever a length field claims is also checked against the bytes that are there before anything
     is allocated for it; these limits are for what the bytes alone do not bound. A writer refuses what
-    readers with its limits would refuse, see `WriteOptions.limits`.
+    readers with its limits would refuse, see `WriteOptions.reader_limits`.
 
     Args:
         metadata_bytes: Size of the metadata of one message, and of a file's footer.

@@ -56,6 +56,8 @@ def join_arrays(arrays: Sequence[Array]) -> Array:
     """Checked arrays of one type, copied one after the other."""
     first = arrays[0]
     length = sum([array.length for array in arrays])
+    if length >> 63:
+        raise LimitExceededError(f"{length} slots: the length of an array has at most 63 bits")
     buffers, children, dictionary = _CONCAT[first.layout.name](arrays)
     if first.layout.has_validity:
         validity, nulls = _validity(arrays, length)

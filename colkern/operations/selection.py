@@ -355,7 +355,9 @@ def _take_list(array: Array, picks: Picks) -> Array:
     validity, count = _validity(array, picks)
     starts, items, total = _measure(array, picks, validity)
     child = array.children[0]
-    if is_plain(child):
+    if (unbacked := _by_length(child, total)) is not None:
+        taken = unbacked
+    elif is_plain(child):
         values = child.items(Role.DATA)
         data = target.output(total, values.dtype)
         if total:
@@ -381,6 +383,32 @@ def is_plain(array: Array) -> bool:
     return data.extent is Extent.SLOTS and data.dtype.itemsize > 0 and array.null_count == 0
 
 
+def _by_length(array: Array, length: int) -> Array | None:
+    """An array of some other length; None if slots have bytes and may differ.
+
+    A few bytes may claim any number of such slots, so that none of them may cost anything.
+    """
+    if array.layout.name == "fixed-size list":
+        assert isinstance(array.type.storage, s.FixedSizeList)
+        inner = length * array.type.storage.list_size
+    elif array.layout.name in ("null", "struct"):
+        inner = length
+    else:
+        return None
+    if array.layout.has_validity and array.null_count:
+        return None
+    children = []
+    for child in array.children:
+        made = _by_length(child, inner)
+        if made is None:
+            return None
+        children.append(made)
+    buffers = [None] * len(array.layout.buffers)
+    made = Array(array.type, length, buffers, children)
+    made._checked = True
+    return made
+
+
 def _take_list_view(array: Array, picks: Picks) -> Array:
     validity, count = _validity(array, picks)
     offsets = _take_buffer(array, Role.OFFSETS, picks)
@@ -394,6 +422,9 @@ def _take_fixed_list(array: Array, picks: Picks) -> Array:
     target = target_of(array.device)
     validity, count = _validity(array, picks)
     size = array.type.storage.list_size
+    unbacked = _by_length(array.children[0], picks.count * size)
+    if unbacked is not None:
+        return Array(array.type, picks.count, [validity], [unbacked], null_count=count)
     elements = target.output(picks.count * size, np.uint64)
     if len(elements):
         args = (picks.words, size, array.offset, elements)

@@ -270,3 +270,72 @@ fork_and(lambda: lock.acquire(timeout=5))
 print(lock.acquire(timeout=5))
 """
     assert outcome(code).split() == ["0", "True"]
+
+
+STREAM = """
+import io
+from colkern.errors import StreamError, UnsupportedError
+
+written = io.BytesIO()
+ck.ipc.write_stream(written, [ck.record_batch({"x": [1]}), ck.record_batch({"x": [2]})])
+
+def refused(reader, kind):
+    try:
+        next(reader)
+    except kind as error:
+        return "fork" in str(error)
+
+"""
+
+
+def test_a_child_is_told_that_it_shares_the_position_of_a_stream() -> None:
+    """A thread of the parent waits for bytes: the child must neither wait for it nor take its bytes."""
+    code = f"""{STREAM}
+begin, write = os.pipe()
+data = written.getvalue()
+os.write(write, data[:-8])
+source = os.fdopen(begin, "rb", buffering=0)
+reader = ck.ipc.open_stream(source)
+taken = [next(reader), next(reader)]
+thread = threading.Thread(target=lambda: taken.extend(reader))
+thread.start()
+threading.Event().wait(0.3)
+fork_and(lambda: refused(reader, (UnsupportedError, StreamError)))
+os.write(write, data[-8:])
+thread.join()
+fork_and(lambda: list(reader) == [])
+
+begin, write = os.pipe()
+os.write(write, data)
+other = ck.ipc.open_stream(os.fdopen(begin, "rb", buffering=0))
+fork_and(lambda: refused(other, UnsupportedError))
+print([batch.column(0).to_pylist() for batch in other])
+"""
+    assert outcome(code).split("\n") == ["0", "0", "0", "[[1], [2]]"]
+
+
+def test_a_child_reads_a_stream_in_memory_unless_another_thread_was_within_a_message() -> None:
+    code = f"""{STREAM}
+from colkern.ipc.reading import messages
+
+reader = ck.ipc.open_stream(written.getvalue())
+fork_and(lambda: [batch.column(0).to_pylist() for batch in reader] == [[1], [2]])
+reading, leave, take = threading.Event(), threading.Event(), messages.MessageStream.next
+
+def waiting(self):
+    message = take(self)
+    reading.set()
+    leave.wait()
+    return message
+
+messages.MessageStream.next = waiting
+taken = []
+thread = threading.Thread(target=lambda: taken.extend(reader))
+thread.start()
+reading.wait()
+fork_and(lambda: refused(reader, StreamError))
+leave.set()
+thread.join()
+print([batch.column(0).to_pylist() for batch in taken])
+"""
+    assert outcome(code).split("\n") == ["0", "0", "[[1], [2]]"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import re
 import struct
 from pathlib import Path
@@ -20,6 +21,7 @@ from colkern.ipc.flatbuf import Field, Footer, KeyValue, Message, Schema
 from colkern.ipc.flatbuffer import (
     Bytes,
     Choice,
+    Encoded,
     Inline,
     Ref,
     Refs,
@@ -301,3 +303,11 @@ def test_records_that_do_not_fit_their_table_are_refused() -> None:
         encode(wire.SCHEMA, {"name": "x"})
     with pytest.raises(ValueError, match="Tensor lacks the required"):
         encode(wire.TENSOR, {})
+
+
+def test_a_buffer_that_offsets_cannot_span_is_refused() -> None:
+    """An offset has 32 bits. Memory that nobody touches stands for a schema of 4 GiB."""
+    with mmap.mmap(-1, (1 << 32) + 8) as schema:
+        record = {"version": 4, "schema": Encoded(schema, 8)}  # type: ignore[arg-type]
+        with pytest.raises(LimitExceededError, match="FlatBuffers have at most 2147483647"):
+            encode(wire.FOOTER, record)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import struct
 from typing import Any
 
 import pyarrow as pa
@@ -197,6 +198,21 @@ def test_the_metadata_of_messages_is_carried(
         assert main(["convert", str(given), str(made), "--to", target]) == 0
     written = made.read_bytes()
     assert marks(written[8:] if target == "file" else written) == EXPECTED
+
+
+def test_a_file_with_a_damaged_front_is_written_without_its_metadata(tmp_path: Any) -> None:
+    """The footer alone says where the batches are; the schema in front is for those who stream."""
+    parts = take_apart(marked())
+    data = bytearray(as_file(parts, parts[0]))
+    data[8:16] = struct.pack("<iI", -1, 1 << 30)
+    with colkern.ipc.open_file(bytes(data)) as reader:
+        colkern.ipc.write_stream(tmp_path / "made", reader)
+    with colkern.ipc.open_stream(tmp_path / "made") as reader:
+        assert reader.message_metadata is None
+        assert len(reader.read_all()) == 2
+        assert {k: pairs(v) for k, v in reader.dictionary_metadata.items()} == {
+            0: [(b"number", b"1")] * 2
+        }
 
 
 def test_the_writer_takes_metadata_for_its_messages() -> None:

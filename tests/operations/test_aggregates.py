@@ -464,3 +464,16 @@ def test_extremes_of_a_dictionary_are_of_the_values_that_are_used(size: int) -> 
         array = from_pyarrow(pa.DictionaryArray.from_arrays(pa.array(used, pa.int32()), values))
         shown = [values[k].as_py() for k in used]
         assert ops.min_max(array) == {"min": min(shown), "max": max(shown)}
+
+
+def test_a_long_dictionary_of_two_runs_costs_no_more_than_its_runs() -> None:
+    """2**60 values, 7 five times and then 3; the slots point to 7, to nothing, and to the last 3."""
+    ends = Array(s.int64(), 2, [None, Buffer(np.array([5, 1 << 60], np.int64).view(np.uint8))])
+    values = Array(s.int64(), 2, [None, Buffer(np.array([7, 3], np.int64).view(np.uint8))])
+    type_ = s.RunEndEncoded(s.Field("run_ends", s.int64(), False), s.Field("values", s.int64()))
+    runs = Array(type_, 1 << 60, [], [ends, values])
+    indices = Buffer(np.array([0, -1, (1 << 60) - 1], np.int64).view(np.uint8))
+    bitmap = Buffer(np.array([0b101], np.uint8))
+    array = Array(s.Dictionary(s.int64(), type_), 3, [bitmap, indices], dictionary=runs)
+    assert (ops.min(array), ops.max(array)) == (3, 7)
+    assert (ops.min(array.slice(0, 1)), ops.max(array.slice(0, 2))) == (7, 7)

@@ -197,3 +197,13 @@ def test_bad_input_is_refused() -> None:
     array = Array(s.list_(s.int64()), 1, [None, buffer([0, 5], "<i4")], [ints([1])])
     with pytest.raises(InvalidArrowError):
         concat([array, array])
+
+
+def test_lengths_have_63_bits() -> None:
+    half = Array(s.null(), 1 << 62, [])
+    with pytest.raises(LimitExceededError, match="at most 63 bits"):
+        concat([half, half])
+    with pytest.raises(InvalidArrowError, match="63 bits"):
+        Array(s.null(), 1 << 63, [])
+    with pytest.raises(InvalidArrowError, match="63 bits"):
+        Array(s.null(), 1 << 62, [], offset=1 << 62)

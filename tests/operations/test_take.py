@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from arrow_oracle import from_pyarrow
@@ -238,3 +239,26 @@ def test_take_of_a_concatenation() -> None:
     both = concat([sample("list of views"), sample("list of views").slice(3)])
     values = sample("list of views").to_pylist()
     assert take(both, ints([20, 13, 2])).to_pylist() == [values[11], values[4], values[2]]
+
+
+def test_slots_without_bytes_are_taken_at_no_cost() -> None:
+    """The elements are nulls, or structs of nothing: a list of 2**60 of them takes no memory."""
+    for element in (s.null(), s.Struct(()), s.Struct((s.Field("n", s.null()),))):
+        size = 1 << 60
+        children = [Array(s.null(), 2 * size, [])] if element.fields else []
+        no_buffers = [] if element == s.null() else [None]
+        elements = Array(element, 2 * size, no_buffers, children)
+        lists = Array(s.FixedSizeList(s.Field("item", element), size), 2, [None], [elements])
+        taken = take(lists, Array(s.int8(), 3, [None, Buffer(np.array([1, 0, 1], np.uint8))]))
+        assert (len(taken), len(taken.children[0])) == (3, 3 * size)
+        validate(taken)
+
+
+def test_too_many_nulls_for_the_offsets_are_refused() -> None:
+    most = 2**31 - 1
+    offsets = Buffer(np.array([0, most], np.int32).view(np.uint8))
+    lists = Array(
+        s.List(s.Field("item", s.null())), 1, [None, offsets], [Array(s.null(), most, [])]
+    )
+    with pytest.raises(LimitExceededError, match="do not fit offsets of int32"):
+        take(lists, Array(s.int8(), 2, [None, Buffer(np.zeros(2, np.uint8))]))

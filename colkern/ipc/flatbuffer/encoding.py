@@ -72,6 +72,7 @@ class Writer:
         """Put bytes in front of those that are there; returns where they start."""
         end = self._size + len(data)
         padding = -end % alignment
+        _require_size(end + padding)
         if padding:
             self._chunks.append(_PADDING[padding])
         self._chunks.append(data)
@@ -84,6 +85,7 @@ class Writer:
         Raises:
             KeyError: If the record has a slot that the table lacks.
             ValueError: If a required slot has no value.
+            LimitExceededError: If the buffer becomes larger than a FlatBuffer can be.
         """
         if not record.keys() <= table.slots.keys():
             raise KeyError(
@@ -106,6 +108,8 @@ class Writer:
         form = table.form(present)
         end = self._size + form.size
         place = end + -end % form.alignment
+        # Before its offsets are packed, which may not fit.
+        _require_size(place)
         vtable = self._vtables.get(form)
         # A vtable stands in front of the first table that has it.
         to_vtable = len(form.vtable) if vtable is None else vtable - place
@@ -185,6 +189,7 @@ class Writer:
     def string(self, text: bytes) -> int:
         """Write a string; returns where it stands."""
         size = len(text)
+        _require_size(self._size + size)
         return self._put(_uint32(size) + text + _PADDING[4 - size % 4], 4)
 
     def strings(self, texts: Sequence[bytes]) -> Places:
@@ -201,16 +206,8 @@ class Writer:
         return self._put(written.tobytes(), 4) - starts
 
     def finished(self) -> bytes:
-        """All bytes, a multiple of `ALIGNMENT`.
-
-        Raises:
-            LimitExceededError: If they are more than FlatBuffers can have.
-        """
+        """All bytes, a multiple of `ALIGNMENT`."""
         self._put(b"", ALIGNMENT)
-        if self._size > _MOST_BYTES:
-            raise LimitExceededError(
-                f"metadata of {self._size} bytes; FlatBuffers have at most {_MOST_BYTES}"
-            )
         return b"".join(reversed(self._chunks))
 
     def finished_with_root(self, place: int) -> bytes:
@@ -219,6 +216,14 @@ class Writer:
         start = end + -end % ALIGNMENT
         self._put(_uint32(start - place), ALIGNMENT)
         return self.finished()
+
+
+def _require_size(size: int) -> None:
+    """Raise `LimitExceededError` if a FlatBuffer cannot have so many bytes."""
+    if size > _MOST_BYTES:
+        raise LimitExceededError(
+            f"metadata of {size} bytes or more; FlatBuffers have at most {_MOST_BYTES}"
+        )
 
 
 def _struct_of(form: Form) -> np.dtype[Any]:

@@ -5,8 +5,10 @@ Columnar format 1.5: "IPC streaming format", "IPC file format".
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from functools import reduce
 from threading import RLock
@@ -112,7 +114,8 @@ class StreamReader(Closing, RecordBatchStream):
         self._failure: ColkernError | None = None
         self._ended = False
         self._closed = False
-        self._taking = RLock()
+        self._lock = Lock(RLock)
+        self._taker: int | None = None
         first = self._messages.next()
         if first is None:
             is_empty = self._messages.position == 0
@@ -143,7 +146,7 @@ class StreamReader(Closing, RecordBatchStream):
                 same error comes again on further calls: where the next message starts is unknown.
             ValueError: If the reader was closed before the stream's end.
         """
-        with self._taking:
+        with self._taking():
             message = self._guarded(self._next_record_batch)
             if message is None:
                 raise StopIteration
@@ -165,8 +168,23 @@ class StreamReader(Closing, RecordBatchStream):
             yield summary
 
     def _take_summary(self) -> BatchSummary | None:
-        with self._taking:
+        with self._taking():
             return self._guarded(self._next_summary)
+
+    @contextmanager
+    def _taking(self) -> Iterator[None]:
+        """While this thread takes a message. A fork meanwhile leaves the child within one."""
+        with self._lock:
+            process = os.getpid()
+            if self._taker not in (None, process) and self._failure is None:
+                self._failure = StreamError(
+                    "this process was forked while another thread took a batch; open the source again"
+                )
+            before, self._taker = self._taker, process
+            try:
+                yield
+            finally:
+                self._taker = before
 
     def _guarded(
         self,

@@ -134,11 +134,11 @@ class SeekableFile:
         self._receive = _receiver(file)
         # Threads load columns at once, and a file object has one position for all its readers.
         self._lock = _lock_of(file)
-        self._process = None if type(file) is io.BytesIO else os.getpid()
+        self._position = _Position(file)
 
     def read(self, offset: int, length: int) -> Buffer:
         """The bytes of a range, in new memory."""
-        self._require_own_position()
+        self._position.require_own()
         with self._lock:
             self._file.seek(self._start + offset)
             data = _fill(self._receive, length)
@@ -148,17 +148,29 @@ class SeekableFile:
 
     def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
         """Read a range into given memory."""
-        self._require_own_position()
+        self._position.require_own()
         with self._lock:
             self._file.seek(self._start + offset)
             filled = _fill_view(self._receive, view)
         if filled < view.size:
             raise _shrunk(view.size - filled, offset)
 
-    def _require_own_position(self) -> None:
+
+class _Position:
+    """Where a file object stands; a forked child and its parent would move it for each other."""
+
+    __slots__ = ("_kind", "_process")
+
+    def __init__(self, file: Any) -> None:
+        self._kind = type(file).__name__
+        # A fork copies memory.
+        self._process = None if type(file) is io.BytesIO else os.getpid()
+
+    def require_own(self) -> None:
+        """Raise `UnsupportedError` in a process that was forked since."""
         if self._process not in (None, os.getpid()):
             raise UnsupportedError(
-                f"source: this process was forked after the {type(self._file).__name__} was opened, and "
+                f"source: this process was forked after the {self._kind} was opened, and "
                 "shares its position with the parent; open the source again here, or by its path"
             )
 
@@ -235,9 +247,13 @@ class MemoryStream:
 
 
 class ByteStream:
-    """The bytes of a file object, pipe or socket, one after the other; each take is a copy."""
+    """The bytes of a file object, pipe or socket, one after the other; each take is a copy.
+
+    A forked child cannot take any, as with `SeekableFile`.
+    """
 
     def __init__(self, file: Any) -> None:
+        self._place = _Position(file)
         self._receive = _receiver(file)
         self._ahead: NDArray[np.uint8] = EMPTY.array
         self.position = 0
@@ -245,12 +261,14 @@ class ByteStream:
     def peek(self, length: int) -> bytes:
         """The next bytes without taking them, or fewer where the source ends before."""
         if self._ahead.size < length:
+            self._place.require_own()
             more = _fill(self._receive, length - self._ahead.size)
             self._ahead = np.concatenate([self._ahead, more])
         return bytes(self._ahead[:length])
 
     def take(self, length: int) -> Buffer:
         """The next bytes, in new memory."""
+        self._place.require_own()
         taken = self._ahead[:length]
         self._ahead = self._ahead[length:]
         if taken.size < length:
@@ -260,6 +278,7 @@ class ByteStream:
 
     def take_into(self, view: NDArray[np.uint8]) -> int:
         """Receive the next bytes in given memory."""
+        self._place.require_own()
         ahead = self._ahead[: view.size]
         self._ahead = self._ahead[view.size :]
         view[: ahead.size] = ahead

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from colkern.arrays import RecordBatch
+from colkern.errors import ColkernError
 from colkern.schema import Schema, same_type
 
 
@@ -90,11 +92,17 @@ def with_schema(data: Any) -> tuple[Schema, Iterator[RecordBatch]]:
 
 
 def carried_options(data: Any) -> dict[str, Any]:
-    """What a reader's source says of its messages, as options of a writer; none of other data."""
-    names = ("dictionary_ids", "message_metadata", "dictionary_metadata")
-    if not all(hasattr(data, name) for name in names):
+    """What a reader's source says of its messages, as options of a writer; none of other data.
+
+    The metadata of messages that cannot be read is left out: a file's batches can be good without.
+    """
+    if not hasattr(data, "dictionary_ids"):
         return {}
-    return {name: getattr(data, name) for name in names}
+    carried = {"dictionary_ids": data.dictionary_ids}
+    for name in ("message_metadata", "dictionary_metadata"):
+        with suppress(ColkernError):
+            carried[name] = getattr(data, name)
+    return carried
 
 
 def _chained(first: RecordBatch, rest: Iterator[RecordBatch]) -> Iterator[RecordBatch]:

@@ -30,7 +30,7 @@ class DictionaryBatch:
         values: The values, or those that come behind the ones before.
         is_delta: Whether they do.
         whole: All values that a reader has then.
-        replaces: Whether slots that point into earlier values must point anew.
+        replaces: Whether values that were written before changed their positions.
     """
 
     id: int

@@ -181,7 +181,7 @@ class FileWriter(_Writer):
         super()._begin()
 
     def _write_batch(self, batch: RecordBatch) -> None:
-        # Found out now, and not when the file is closed: its footer has to list this batch, too.
+        # The footer lists every batch. Check now that it stays within the limit, not on closing.
         listed = len(self._batches) + 1 + sum(map(len, self._dictionaries.values()))
         size = self._empty_footer_bytes + (listed + self._messages.dictionaries) * BLOCK.itemsize
         with refused_by_readers():

@@ -21,6 +21,7 @@ from colkern.operations.dictionaries import dictionary_decode
 from colkern.operations.nulling import null_outside
 from colkern.operations.patterns import bit_words, bitmap_of
 from colkern.operations.run_search import own_runs
+from colkern.operations.selection import take
 from colkern.operations.targets import target_of, validity_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import count_set_bits
@@ -63,9 +64,26 @@ def run_values(array: Array) -> tuple[Array, Any]:
 
 
 def used_values(array: Array) -> Array:
-    """The dictionary of an array, null where no valid slot points to."""
+    """The values that valid slots point to, and nulls.
+
+    They are the dictionary, null where no valid slot points to, or one value a slot of the array where
+    these are fewer: runs make a long dictionary of a few bytes.
+    """
     dictionary = array.dictionary
     assert dictionary is not None
+    if dictionary.length > array.length:
+        storage = array.type.storage
+        assert isinstance(storage, s.Dictionary)
+        indices = Array(
+            storage.index_type,
+            array.length,
+            array.buffers,
+            (),
+            None,
+            array.offset,
+            array.null_count,
+        )
+        return take(dictionary, indices)
     target = target_of(array.device)
     used = target.allocate(dictionary.length, np.uint8)
     items, validity = array.items(Role.DATA), validity_of(array, target)

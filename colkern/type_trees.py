@@ -12,8 +12,20 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, Self
 
 
+class _Immutable:
+    """A base of values that never change: a copy is the object itself."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+
 @dataclass(frozen=True, slots=True)
-class DataType:
+class DataType(_Immutable):
     """The root of the data types."""
 
     def __repr__(self) -> str:
@@ -29,12 +41,6 @@ class DataType:
         """The type that the values are stored as: itself, but for extension types."""
         return self
 
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self
-
     def __arrow_c_schema__(self) -> Any:
         """The type as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
         from colkern.interchange import export_schema
@@ -43,7 +49,7 @@ class DataType:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Field(_Immutable):
     """A named, possibly nullable, column or child of a nested type.
 
     Args:
@@ -73,12 +79,6 @@ class Field:
     def with_metadata(self, metadata: Mapping[bytes, bytes] | None) -> Field:
         """The same field with other metadata."""
         return Field(self.name, self.type, self.nullable, metadata)
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self
 
     def __arrow_c_schema__(self) -> Any:
         """The field as an `arrow_schema` capsule (Arrow PyCapsule interface)."""

@@ -135,8 +135,8 @@ def refused_by_readers() -> Iterator[None]:
         yield
     except LimitExceededError as error:
         raise LimitExceededError(
-            f"not written, as readers would refuse it: {error}; Limits that allow it are given to the "
-            "writer as reader_limits"
+            f"not written, as readers would refuse it: {error}; to write it all the same, pass such "
+            "Limits to the writer as reader_limits="
         ) from None
 
 

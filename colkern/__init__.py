@@ -43,6 +43,7 @@ from colkern.extensions import (
 )
 from colkern.key_values import KeyValueMetadata
 from colkern.memory import Buffer, Device
+from colkern.methods import bind_methods
 from colkern.names import late_names
 from colkern.schema import (
     DataType,
@@ -191,6 +192,8 @@ if TYPE_CHECKING:
     )
 
 __version__ = "0.1.0"
+
+bind_methods()
 
 __all__ = [
     "Array",

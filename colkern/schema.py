@@ -19,7 +19,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import colkern.type_trees as trees
 from colkern.errors import InvalidArrowError, shown
@@ -29,6 +29,9 @@ from colkern.names import PublicNames
 from colkern.type_trees import DataType as DataType
 from colkern.type_trees import Field as Field
 from colkern.type_trees import Spell, alike
+
+if TYPE_CHECKING:
+    from colkern import methods
 
 TimeUnit = Literal["s", "ms", "us", "ns"]
 IntervalUnit = Literal["year_month", "day_time", "month_day_nano"]
@@ -413,11 +416,6 @@ class Extension(trees.NestedType):
         """The storage type, which is not an extension itself."""
         return self.storage_type.storage
 
-    def _spelled(self, of: Spell) -> str:
-        from colkern.extensions import text_of
-
-        return text_of(self, of)
-
 
 def same_type(a: DataType, b: DataType) -> bool:
     """Whether two types are equal but for the names of list elements, map entries, keys and items.
@@ -473,6 +471,10 @@ class Schema(PublicNames):
     """
 
     __slots__ = ("_fields", "_metadata")
+
+    if TYPE_CHECKING:
+        from_arrow = staticmethod(methods.schema_of_arrow)
+        __arrow_c_schema__ = methods.schema_capsule
 
     def __init__(self, fields: Fields, metadata: Mapping[bytes, bytes] | None = None) -> None:
         self._fields: Sequence[Field] = as_fields(fields)
@@ -559,12 +561,6 @@ class Schema(PublicNames):
         lines += map(str, self.fields[:most])
         return "\n".join([*lines, "…"] if count > most else lines)
 
-    def __arrow_c_schema__(self) -> Any:
-        """The schema as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
-        from colkern.interchange import export_schema
-
-        return export_schema(self)
-
 
 TypeLike = DataType | str
 """What stands for a data type: itself or its name. Those of other libraries are taken too."""
@@ -596,9 +592,7 @@ def as_type(value: Any, argument: str = "type") -> DataType:
         )
     expected = f"{argument}: expected a data type such as colkern.int32(), got"
     if hasattr(value, "__arrow_c_schema__") and not isinstance(value, Field | Schema):
-        from colkern.interchange import import_field
-
-        imported = import_field(value)
+        imported = Field.from_arrow(value)
         # A schema is exported as a struct that is not nullable. nanoarrow's types are of a class Schema
         # too, but nullable.
         is_schema = type(value).__name__ == "Schema" and not imported.nullable
@@ -663,9 +657,7 @@ def as_fields(fields: Fields) -> tuple[Field, ...]:
     if isinstance(fields, Schema):
         return fields.fields
     if hasattr(fields, "__arrow_c_schema__"):
-        from colkern.interchange import import_schema
-
-        return import_schema(fields).fields
+        return Schema.from_arrow(fields).fields
     if isinstance(fields, str) or not isinstance(fields, Iterable):
         raise TypeError(f"fields: expected fields or (name, type) pairs, got {shown(fields)}")
     items: Iterable[Any] = fields.items() if isinstance(fields, Mapping) else fields
@@ -677,9 +669,7 @@ def as_field(item: Field | tuple[str, TypeLike]) -> Field:
     if isinstance(item, Field):
         return item
     if hasattr(item, "__arrow_c_schema__"):
-        from colkern.interchange import import_field
-
-        return import_field(item)
+        return Field.from_arrow(item)
     if isinstance(item, str) or not isinstance(item, Sequence) or len(item) != 2:
         raise TypeError(f"fields: expected a field or a (name, type) pair, got {shown(item)}")
     name, data_type = item

@@ -9,7 +9,10 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+if TYPE_CHECKING:
+    from colkern import methods
 
 
 class _Immutable:
@@ -28,6 +31,10 @@ class _Immutable:
 class DataType(_Immutable):
     """The root of the data types."""
 
+    if TYPE_CHECKING:
+        of = staticmethod(methods.type_of)
+        __arrow_c_schema__ = methods.schema_capsule
+
     def __repr__(self) -> str:
         return f"<colkern.DataType {self}>"
 
@@ -40,12 +47,6 @@ class DataType(_Immutable):
     def storage(self) -> DataType:
         """The type that the values are stored as: itself, but for extension types."""
         return self
-
-    def __arrow_c_schema__(self) -> Any:
-        """The type as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
-        from colkern.interchange import export_schema
-
-        return export_schema(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +65,13 @@ class Field(_Immutable):
     nullable: bool = True
     metadata: Mapping[bytes, bytes] | None = dataclasses.field(default=None, compare=False)
 
+    if TYPE_CHECKING:
+        from_arrow = staticmethod(methods.field_of_arrow)
+        __arrow_c_schema__ = methods.schema_capsule
+
     def __post_init__(self) -> None:
         if not isinstance(self.type, DataType):
-            from colkern.schema import as_type
-
-            object.__setattr__(self, "type", as_type(self.type, f"type of field {self.name!r}"))
+            object.__setattr__(self, "type", DataType.of(self.type, f"type of field {self.name!r}"))
 
     def __str__(self) -> str:
         return f"{self.name}: {self.type}{'' if self.nullable else ' not null'}"
@@ -79,12 +82,6 @@ class Field(_Immutable):
     def with_metadata(self, metadata: Mapping[bytes, bytes] | None) -> Field:
         """The same field with other metadata."""
         return Field(self.name, self.type, self.nullable, metadata)
-
-    def __arrow_c_schema__(self) -> Any:
-        """The field as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
-        from colkern.interchange import export_schema
-
-        return export_schema(self)
 
 
 Spell = Callable[["DataType | Field"], str]

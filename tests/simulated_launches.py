@@ -67,7 +67,7 @@ def report() -> dict[str, list[str]]:
 
     from benchmarks.gpu import MEASUREMENTS
     from colkern.memory import Device
-    from colkern.operations.targets import target_of
+    from colkern.targets import target_of
 
     sys.setswitchinterval(SWITCH_SECONDS)
     target, found = target_of(Device("cuda")), {}

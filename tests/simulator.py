@@ -44,7 +44,7 @@ def kernel_runs(target: Any) -> dict[str, Callable[[], Iterable[str]]]:
 
 def main(output: str) -> None:
     from colkern.memory import Device
-    from colkern.operations.targets import target_of
+    from colkern.targets import target_of
 
     sys.setswitchinterval(SWITCH_SECONDS)
     target = target_of(Device("cuda"))

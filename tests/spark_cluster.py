@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import pyspark
 
-from colkern.java import find_java
+from colkern.spark.java import find_java
 from colkern.spark.worker import READER_VARIABLE
 
 WORKERS = 2

@@ -19,10 +19,10 @@ from hypothesis import assume, given
 from colkern import extensions
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.arrays.values import DayTime, MonthDayNano, Months
 from colkern.builders import UnionValue, array, record_batch
 from colkern.errors import LimitExceededError
 from colkern.memory import ALIGNMENT
-from colkern.values import DayTime, MonthDayNano, Months
 
 
 def has_union(type_: pa.DataType) -> bool:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import colkern as ck
 import colkern.ipc
 from colkern import Array, InvalidArrowError, LimitExceededError, UnsupportedError
-from colkern.extension_values import OffsetTimestamp
+from colkern.arrays.extension_values import OffsetTimestamp
 from colkern.extensions import TensorParameters, parameters_of
 from colkern.interchange import import_array, import_field
 from colkern.schema import Extension

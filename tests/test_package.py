@@ -32,20 +32,25 @@ LAYERS = [
     {"schema"},
     {"layouts", "extensions", "pool", "cache"},
     {"memory"},
-    {"arrays"},
     {"kernels"},
     {"cpu", "cuda"},
-    {"operations", "slots", "extension_values", "values", "equality", "display"},
-    {"jit", "ipc", "interchange", "builders"},
+    {"targets"},
+    {"bitmaps"},
+    {"arrays"},
+    {"interchange"},
+    {"builders"},
+    {"operations"},
+    {"jit", "ipc"},
+    {"dissociated", "integration"},
+    {"methods"},
     {"__init__"},
-    {"dissociated", "spark", "integration"},
+    {"machine"},
+    {"spark"},
     {"commands"},
     {"cli"},
+    {"__main__"},
 ]
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
-
-# Methods of these open doors to the layers above, imported when they are called, never before.
-DOORS = {"type_trees", "schema", "arrays", "operations", "__init__"}
 
 HEAVY = ("numba", "pyarrow", "pandas", "pyspark", "cupy", "matplotlib", "rich")
 
@@ -302,8 +307,8 @@ def is_part(name: str) -> bool:
     return (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file()
 
 
-def imports(tree: ast.AST, *, package: str, late: bool = False) -> Iterator[tuple[str, bool]]:
-    """Every dotted name that is imported, and whether only when a function is called.
+def imports(tree: ast.AST, *, package: str) -> Iterator[str]:
+    """Every dotted name that is imported, when the module is or when a function is called.
 
     Imports for type checkers alone do not run, and do not count.
     """
@@ -311,59 +316,56 @@ def imports(tree: ast.AST, *, package: str, late: bool = False) -> Iterator[tupl
         match node:
             case ast.If(test=ast.Name(id="TYPE_CHECKING")):
                 for other in node.orelse:
-                    yield from imports(other, package=package, late=late)
+                    yield from imports(other, package=package)
             case ast.Import():
-                yield from ((alias.name, late) for alias in node.names)
+                yield from (alias.name for alias in node.names)
             case ast.ImportFrom():
                 base = node.module or ""
                 if node.level:
                     parents = package.split(".")[: len(package.split(".")) - node.level + 1]
                     base = ".".join([*parents, base] if base else parents)
-                yield from ((f"{base}.{alias.name}", late) for alias in node.names)
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                yield from imports(node, package=package, late=True)
+                yield from (f"{base}.{alias.name}" for alias in node.names)
             case _:
-                yield from imports(node, package=package, late=late)
+                yield from imports(node, package=package)
 
 
 @cache
-def all_imports() -> list[tuple[Path, str, bool]]:
+def all_imports() -> list[tuple[Path, str]]:
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         if "flatbuf" in path.parts:
             continue
         package = ".".join(path.parent.relative_to(ROOT).parts)
         tree = ast.parse(path.read_bytes())
-        found += [(path, name, late) for name, late in imports(tree, package=package)]
+        found += [(path, name) for name in imports(tree, package=package)]
     return found
 
 
-def internal_imports() -> Iterator[tuple[Path, str, str, bool]]:
-    """(file, its part, the part that it imports, late): only imports across parts."""
-    for path, name, late in all_imports():
+def internal_imports() -> Iterator[tuple[Path, str, str]]:
+    """(file, its part, the part that it imports): only imports across parts."""
+    for path, name in all_imports():
         words = name.split(".")
         if words[0] != "colkern":
             continue
         target = words[1] if len(words) > 1 and is_part(words[1]) else "__init__"
         if target != part_of(path):
-            yield path, part_of(path), target, late
+            yield path, part_of(path), target
 
 
 def test_imports_run_downwards_only() -> None:
+    """Imports within functions count: none is exempt."""
     upwards = [
         f"{path.relative_to(ROOT)} imports {target}"
-        for path, part, target, late in internal_imports()
-        if part in RANK and target in RANK and RANK[target] > RANK[part]
-        if not (late and part in DOORS)
+        for path, part, target in internal_imports()
+        if RANK[target] > RANK[part]
     ]
     assert upwards == []
 
 
-def test_parts_have_no_cycle() -> None:
+def test_packages_import_each_other_in_no_circle() -> None:
     graph: dict[str, set[str]] = {}
-    for _, part, target, late in internal_imports():
-        if not (late and part in DOORS):
-            graph.setdefault(part, set()).add(target)
+    for _, part, target in internal_imports():
+        graph.setdefault(part, set()).add(target)
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -373,7 +375,7 @@ def test_parts_have_no_cycle() -> None:
 def importers(*libraries: str) -> dict[str, list[str]]:
     """Which parts import a library, and in which files."""
     found: dict[str, list[str]] = {}
-    for path, name, _ in all_imports():
+    for path, name in all_imports():
         if any(f"{name}.".startswith(f"{library}.") for library in libraries):
             found.setdefault(part_of(path), []).append(str(path.relative_to(ROOT)))
     return found

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.arrays.extension_values import OffsetTimestamp
 from colkern.builders.parts import each, validity, within_field, wrong
-from colkern.extension_values import OffsetTimestamp
 from colkern.extensions import TensorParameters, known_parameters
 from colkern.missing import is_null
 

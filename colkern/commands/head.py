@@ -164,9 +164,9 @@ def _cells(batches: list[RecordBatch], position: int) -> list[Text]:
     """The values of a column, cut."""
     from rich.text import Text
 
+    from colkern.arrays.display import MOST_MEMBERS, cell_text
+    from colkern.arrays.values import preview
     from colkern.commands.utc_stamps import marked
-    from colkern.display import MOST_MEMBERS, cell_text
-    from colkern.values import preview
 
     values: list[Any] = []
     for batch in batches:

@@ -11,14 +11,14 @@ from uuid import UUID
 
 import numpy as np
 
+from colkern.arrays.extension_values import OffsetTimestamp
+from colkern.arrays.values import DayTime, MonthDayNano, Months
 from colkern.commands.utc_stamps import UtcStamp
-from colkern.extension_values import OffsetTimestamp
 from colkern.schema import PER_SECOND
-from colkern.values import DayTime, MonthDayNano, Months
 
 
 def json_value(value: Any) -> Any:
-    """A value of `colkern.values.to_pylist` as JSON has it; nothing is rounded.
+    """A value of `colkern.arrays.values.to_pylist` as JSON has it; nothing is rounded.
 
     Numbers, text, booleans and nulls are themselves; NaN and infinities the text `NaN`, `Infinity`,
     `-Infinity`; decimals their digits as text; bytes hexadecimal text; dates, times and timestamps ISO

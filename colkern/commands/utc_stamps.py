@@ -15,7 +15,7 @@ from colkern import schema as s
 from colkern.extensions import TensorParameters, known_parameters
 
 Mark = Callable[[Any], Any]
-"""A value as `colkern.values` gives it, its timestamps in UTC as `UtcStamp`."""
+"""A value as `colkern.arrays.values` gives it, its timestamps in UTC as `UtcStamp`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class UtcStamp:
 
 
 def marked(values: list[Any], type_: s.DataType) -> list[Any]:
-    """Values of `colkern.values` with a `UtcStamp` for every `numpy.datetime64` in UTC, at any depth.
+    """Values of `to_pylist` with a `UtcStamp` for every `numpy.datetime64` in UTC, at any depth.
 
     A value of a union does not say which child it is of: it is marked if every child that gives
     scalars of its unit has a time zone.

@@ -23,7 +23,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from colkern.arrays import RecordBatchStream
-from colkern.cuda.moving import to_host
 from colkern.dissociated.connecting import ServiceReader, connect
 from colkern.dissociated.server import Server
 from colkern.dissociated.serving import serve
@@ -32,6 +31,7 @@ from colkern.dissociated.transports import TRANSPORTS
 from colkern.errors import StreamError, UnsupportedError
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.names import why_missing
+from colkern.operations.moving import to_host
 
 try:
     import pyarrow as pa

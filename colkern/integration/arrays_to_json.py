@@ -15,16 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.arrays import Array
-from colkern.errors import InvalidArrowError, UnsupportedError
-from colkern.integration.arrays_from_json import values_of
-from colkern.integration.comparison import array_difference
-from colkern.integration.json_values import HEX, integer_codec, to_hex, value_codec
-from colkern.integration.positions import check_positions
-from colkern.ipc.fields import WireField
-from colkern.layouts import VIEW_INLINE_BYTES, ChildLength, Extent, Role
-from colkern.memory import EMPTY, Buffer
-from colkern.schema import FixedSizeList
-from colkern.slots import (
+from colkern.arrays.slots import (
     all_slots,
     bits_at,
     byte_ranges,
@@ -34,6 +25,15 @@ from colkern.slots import (
     valid_at,
     views_at,
 )
+from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.integration.arrays_from_json import values_of
+from colkern.integration.comparison import array_difference
+from colkern.integration.json_values import HEX, integer_codec, to_hex, value_codec
+from colkern.integration.positions import check_positions
+from colkern.ipc.fields import WireField
+from colkern.layouts import VIEW_INLINE_BYTES, ChildLength, Extent, Role
+from colkern.memory import EMPTY, Buffer
+from colkern.schema import FixedSizeList
 
 Column = dict[str, Any]
 

@@ -14,13 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.arrays import Array, RecordBatch
-from colkern.display import MOST_MEMBERS, cell_text
-from colkern.errors import DifferenceError, InvalidArrowError
-from colkern.integration.entries import shown
-from colkern.layouts import Extent, Role
-from colkern.memory import EMPTY
-from colkern.schema import DataType, Dictionary, Field, Map, Null, Schema, same_type
-from colkern.slots import (
+from colkern.arrays.display import MOST_MEMBERS, cell_text
+from colkern.arrays.slots import (
     Slots,
     bits_at,
     byte_ranges,
@@ -34,7 +29,12 @@ from colkern.slots import (
     valid_at,
     views_at,
 )
-from colkern.values import preview
+from colkern.arrays.values import preview
+from colkern.errors import DifferenceError, InvalidArrowError
+from colkern.integration.entries import shown
+from colkern.layouts import Extent, Role
+from colkern.memory import EMPTY
+from colkern.schema import DataType, Dictionary, Field, Map, Null, Schema, same_type
 
 # So many rows are compared at a time: what is gathered for it stays small.
 _ROWS = 1 << 16

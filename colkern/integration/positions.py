@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from colkern.arrays import Array
-from colkern.slots import (
+from colkern.arrays.slots import (
     Slots,
     all_slots,
     byte_ranges,

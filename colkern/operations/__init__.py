@@ -4,6 +4,7 @@ An operation runs where the bytes of its inputs live; nothing moves between host
 Importing this package does not import Numba; the first kernel does.
 """
 
+from colkern.bitmaps import count_set_bits
 from colkern.operations.aggregates import all, any, count, max, mean, min, min_max, sum
 from colkern.operations.arithmetic import abs, add, divide, multiply, negate, subtract
 from colkern.operations.booleans import (
@@ -62,12 +63,7 @@ from colkern.operations.trimming import trim
 from colkern.operations.union_modes import to_dense_union, to_sparse_union
 from colkern.operations.unions import gather_union, select_child
 from colkern.operations.validation import require_valid, validate
-from colkern.operations.validity import (
-    combine_validity,
-    compact_validity,
-    count_set_bits,
-    null_count,
-)
+from colkern.operations.validity import combine_validity, compact_validity, null_count
 from colkern.operations.value_checks import TypeRule
 from colkern.operations.view_compaction import compact_views
 

@@ -23,9 +23,9 @@ from colkern.operations.run_merging import merge_runs
 from colkern.operations.run_search import own_runs
 from colkern.operations.runs import run_end_decode
 from colkern.operations.selection import take, take_positions
-from colkern.operations.targets import NOWHERE, target_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import combine_validity
+from colkern.targets import NOWHERE, target_of
 
 Operand = Array | int | float
 

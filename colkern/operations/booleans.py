@@ -11,13 +11,13 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import UNKNOWN, Array
+from colkern.bitmaps import bit_words, bitmap_of
 from colkern.kernels import bitmaps
 from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Buffer, Device
 from colkern.operations.arguments import operation
-from colkern.operations.patterns import bit_words, bitmap_of
-from colkern.operations.targets import target_of
 from colkern.operations.validity import combine_validity, compact_validity
+from colkern.targets import target_of
 
 _BOOL = s.bool_()
 

@@ -18,9 +18,9 @@ from colkern.missing import is_null
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.numbers import number_of
-from colkern.operations.targets import target_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import combine_validity, compact_validity
+from colkern.targets import target_of
 
 _BOOL = s.bool_()
 

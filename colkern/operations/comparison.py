@@ -26,7 +26,7 @@ from colkern.operations.comparing import (
 )
 from colkern.operations.selection import words_of
 from colkern.operations.strings import equal_string, equal_strings
-from colkern.operations.targets import target_of
+from colkern.targets import target_of
 
 _FLIP = 255
 

@@ -12,16 +12,16 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import bit_words, bitmap_of
 from colkern.errors import LimitExceededError
 from colkern.kernels import bitmaps, offsets, runs, unions, views
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
-from colkern.operations.patterns import bit_words, bitmap_of
 from colkern.operations.run_search import own_runs
-from colkern.operations.targets import on_its_device, target_of
 from colkern.operations.union_slots import child_numbers
 from colkern.operations.validation import require_valid
+from colkern.targets import on_its_device, target_of
 
 
 @operation

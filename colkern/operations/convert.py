@@ -17,10 +17,11 @@ from colkern.kernels import views
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
+from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.patterns import measure_in_place
-from colkern.operations.targets import buffer_addresses, target_of, validity_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity
+from colkern.targets import target_of
 
 _OFFSET_TYPES: dict[tuple[type[s.DataType], bool], s.DataType] = {
     (s.Utf8View, False): s.utf8(),

@@ -13,7 +13,7 @@ from colkern.errors import LimitExceededError
 from colkern.layouts import ChildLength, layout
 from colkern.memory import HOST, Device
 from colkern.operations.arguments import operation
-from colkern.operations.targets import target_of
+from colkern.targets import target_of
 
 
 @operation

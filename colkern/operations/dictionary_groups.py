@@ -17,7 +17,7 @@ from colkern.kernels import hashing, sorting
 from colkern.operations.hashing import byte_values, hashes_of, run_masks
 from colkern.operations.number_words import number_words
 from colkern.operations.sorting import split_nulls
-from colkern.operations.targets import on_its_device, target_of
+from colkern.targets import on_its_device, target_of
 
 
 @on_its_device

@@ -17,7 +17,8 @@ from colkern.kernels import dictionaries as kernels
 from colkern.kernels.dictionaries import HEAD, NO_VALUE, NULLS
 from colkern.operations.hashing import byte_hasher, byte_values, run_masks
 from colkern.operations.number_words import NumberWords, number_words, word_range
-from colkern.operations.targets import target_of, validity_of
+from colkern.operations.operands import validity_of
+from colkern.targets import target_of
 
 CHUNK = 1 << 15
 """The slots that are looked up in one go: their numbers fit a cache."""

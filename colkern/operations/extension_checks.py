@@ -16,8 +16,9 @@ from colkern.errors import InvalidArrowError
 from colkern.extensions import OFFSET_MINUTES, TensorParameters, parameters_of, tensor_fields
 from colkern.kernels import extensions
 from colkern.layouts import Role
-from colkern.operations.targets import NOWHERE, target_of, validity_of
+from colkern.operations.operands import validity_of
 from colkern.operations.validity import combine_validity
+from colkern.targets import NOWHERE, target_of
 
 
 def check_extension(array: Array, full: bool, place: str) -> None:

@@ -12,13 +12,13 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
+from colkern.bitmaps import bit_words, bitmap_of
 from colkern.kernels import bitmaps, filtering
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.compaction import Kept, compact
 from colkern.operations.creation import nulls
-from colkern.operations.patterns import bit_words, bitmap_of
 from colkern.operations.selection import (
     Picks,
     is_plain,
@@ -28,8 +28,8 @@ from colkern.operations.selection import (
     take_picks,
     words_of,
 )
-from colkern.operations.targets import target_of
 from colkern.operations.validation import require_valid
+from colkern.targets import target_of
 
 NullSelection = Literal["drop", "emit_null"]
 

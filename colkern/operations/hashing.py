@@ -17,8 +17,9 @@ from colkern.layouts import Role
 from colkern.memory import HOST
 from colkern.operations.arguments import operation
 from colkern.operations.number_words import number_words
-from colkern.operations.targets import buffer_addresses, target_of, validity_of
+from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.validation import require_valid
+from colkern.targets import target_of
 
 _MOST_PARTITIONS = 1 << 32
 _MASKS = hashing.run_masks()

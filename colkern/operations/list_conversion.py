@@ -20,8 +20,8 @@ from colkern.operations.creation import nulls
 from colkern.operations.list_elements import bitmap_of, copy_elements
 from colkern.operations.list_slots import Lists, lists_of, most_of
 from colkern.operations.nulling import null_outside
-from colkern.operations.targets import NOWHERE
 from colkern.operations.validity import compact_validity
+from colkern.targets import NOWHERE
 
 _VIEW_TYPES: dict[type[s.DataType], Callable[[s.Field], s.DataType]] = {
     s.List: s.list_view,

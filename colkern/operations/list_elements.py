@@ -19,8 +19,8 @@ from colkern.memory import EMPTY, Buffer
 from colkern.operations.creation import nulls
 from colkern.operations.runs import can_repeat_bytes, repeat_bytes
 from colkern.operations.selection import take_positions, words_of
-from colkern.operations.targets import target_of
 from colkern.operations.validity import null_count
+from colkern.targets import target_of
 
 
 def copy_elements(child: Array, begins: Any, starts: Any, least: int = 1) -> Array:

@@ -16,8 +16,9 @@ from colkern.arrays import Array
 from colkern.errors import LimitExceededError
 from colkern.kernels import lists, offsets
 from colkern.layouts import Role
-from colkern.operations.targets import NOWHERE, target_of, validity_of
+from colkern.operations.operands import validity_of
 from colkern.operations.validation import require_valid
+from colkern.targets import NOWHERE, target_of
 
 
 class Lists:

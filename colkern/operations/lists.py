@@ -19,8 +19,8 @@ from colkern.operations.list_elements import copy_elements
 from colkern.operations.list_slots import Lists, list_size, lists_of
 from colkern.operations.nulling import null_outside
 from colkern.operations.selection import take_positions
-from colkern.operations.targets import NOWHERE
 from colkern.operations.validity import compact_validity
+from colkern.targets import NOWHERE
 
 
 @operation

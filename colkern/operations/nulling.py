@@ -11,13 +11,13 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import UNKNOWN, Array
+from colkern.bitmaps import and_bits
 from colkern.memory import Buffer
 from colkern.operations.own_slots import own_parts
 from colkern.operations.runs import run_of_each
 from colkern.operations.selection import Picks, gathered_bits, take_positions
-from colkern.operations.targets import target_of
 from colkern.operations.union_slots import slots_of
-from colkern.operations.validity import and_bits
+from colkern.targets import target_of
 
 
 def null_outside(array: Array, visible: Buffer, hidden: int = UNKNOWN) -> Array:

@@ -11,7 +11,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import Extent, Role
 from colkern.operations.booleans import expand
-from colkern.operations.targets import target_of
+from colkern.targets import target_of
 
 _MANTISSA_BITS = {16: 10, 32: 23, 64: 52}
 

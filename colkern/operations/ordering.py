@@ -31,7 +31,7 @@ from colkern.operations.order import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, O
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.selection import words_of
 from colkern.operations.string_ordering import as_strings, ordered_string, ordered_strings
-from colkern.operations.targets import on_its_device, target_of
+from colkern.targets import on_its_device, target_of
 
 
 @operation

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import own_bits
 from colkern.layouts import ChildLength, Extent
 from colkern.memory import Buffer
-from colkern.operations.validity import own_bits
 
 
 def own_parts(array: Array) -> tuple[Sequence[Buffer | None], Sequence[Array]]:

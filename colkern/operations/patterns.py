@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from colkern.errors import LimitExceededError
-from colkern.kernels import Kernel, bitmaps
-from colkern.memory import Buffer
+from colkern.kernels import Kernel
 
 
 def measure(target: Any, kernel: Kernel, count: int, dtype: Any, *args: Any) -> Any:
@@ -84,14 +83,3 @@ def compact_blocks(target: Any, count: Kernel, write: Kernel, blocks: int, *args
     kept = target.output(target.item(starts, blocks), np.int64)
     target.map(write, blocks, *args, target.frozen(starts), kept)
     return kept
-
-
-def bit_words(target: Any, length: int) -> Any:
-    """Words (uint64[]) for a bitmap of that many bits, not zeroed: kernels write bitmaps as words."""
-    return target.output(bitmaps.words_for(length), np.uint64)
-
-
-def bitmap_of(target: Any, words: Any, length: int) -> Buffer:
-    """The buffer of a bitmap that was written as words; not copied."""
-    made: Buffer = target.buffer(words.view(np.uint8)[: (length + 7) // 8])
-    return made

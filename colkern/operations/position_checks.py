@@ -16,8 +16,9 @@ from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
 from colkern.kernels import Kernel, lists, offsets, runs, selection, unions, views
 from colkern.layouts import Role
-from colkern.operations.targets import NOWHERE, target_of, validity_of
+from colkern.operations.operands import validity_of
 from colkern.operations.union_slots import child_numbers
+from colkern.targets import NOWHERE, target_of
 
 Check = Callable[[Array, str], None]
 """Looks at an array at that place; raises `InvalidArrowError`."""

@@ -17,9 +17,10 @@ from colkern.kernels import changes, runs
 from colkern.layouts import Extent, Role, layout
 from colkern.memory import ALIGNMENT
 from colkern.operations.arguments import operation
+from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.selection import Picks, take_picks, words_of
-from colkern.operations.targets import buffer_addresses, on_its_device, target_of, validity_of
 from colkern.operations.validation import require_valid
+from colkern.targets import on_its_device, target_of
 
 _INT32 = s.int32()
 

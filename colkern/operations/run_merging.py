@@ -13,7 +13,7 @@ from colkern.arrays import Array
 from colkern.kernels import run_merging, runs
 from colkern.layouts import Role
 from colkern.operations.run_search import own_runs, runs_at
-from colkern.operations.targets import target_of
+from colkern.targets import target_of
 
 
 def merge_runs(left: Array, right: Array) -> tuple[Any, Any, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.kernels import runs
 from colkern.layouts import Role
-from colkern.operations.targets import target_of
+from colkern.targets import target_of
 
 _SEARCH = 16
 """How many times longer a search for a run takes than its share of an index, about."""

@@ -17,7 +17,7 @@ from colkern.operations.patterns import compact_blocks
 from colkern.operations.run_encoding import encode_words, require_room
 from colkern.operations.run_search import own_runs, runs_at, runs_of_range
 from colkern.operations.selection import Picks, take_items, take_picks, take_positions
-from colkern.operations.targets import target_of
+from colkern.targets import target_of
 
 _MANY = 4
 """From so many positions in a run on, it is quicker to go through the runs than to look each up."""

@@ -11,17 +11,19 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import bit_words, bitmap_of
 from colkern.errors import LimitExceededError
 from colkern.kernels import runs, selection
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.arguments import operation
-from colkern.operations.patterns import bit_words, bitmap_of, measure
+from colkern.operations.operands import validity_of
+from colkern.operations.patterns import measure
 from colkern.operations.run_encoding import require_room
 from colkern.operations.run_search import own_runs, runs_at
 from colkern.operations.selection import take_positions
-from colkern.operations.targets import NOWHERE, on_its_device, target_of, validity_of
 from colkern.operations.validation import require_valid
+from colkern.targets import NOWHERE, on_its_device, target_of
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 

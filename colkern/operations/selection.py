@@ -13,16 +13,18 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
+from colkern.bitmaps import and_bits, bit_words, bitmap_of
 from colkern.kernels import hidden, selection
 from colkern.kernels.bitmaps import words_for
 from colkern.layouts import Extent, Role
 from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
-from colkern.operations.patterns import bit_words, bitmap_of, measure
-from colkern.operations.targets import NOWHERE, target_of, validity_of
+from colkern.operations.operands import validity_of
+from colkern.operations.patterns import measure
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import and_bits, compact_validity
+from colkern.operations.validity import compact_validity
+from colkern.targets import NOWHERE, target_of
 
 _WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 

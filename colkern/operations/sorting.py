@@ -16,9 +16,10 @@ from colkern.kernels import sorting
 from colkern.memory import HOST
 from colkern.operations.arguments import operation
 from colkern.operations.number_words import NumberWords, number_words, word_range
+from colkern.operations.operands import validity_of
 from colkern.operations.remedies import instead_of_order
-from colkern.operations.targets import target_of, validity_of
 from colkern.operations.validation import require_valid
+from colkern.targets import target_of
 
 Order = Literal["ascending", "descending"]
 Placement = Literal["at_end", "at_start"]

@@ -9,7 +9,7 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.operations.convert import offsets_to_views
-from colkern.operations.targets import buffer_addresses, validity_of
+from colkern.operations.operands import buffer_addresses, validity_of
 
 _WORD = 8
 

@@ -13,7 +13,7 @@ from colkern.kernels import ordering
 from colkern.operations.comparing import output_for
 from colkern.operations.order import Order
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
-from colkern.operations.targets import on_its_device, target_of
+from colkern.targets import on_its_device, target_of
 
 
 def ordered_strings(left: Array, right: Array, order: Order) -> Any:

@@ -15,14 +15,15 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import count_set_bits
 from colkern.kernels import strings, views
 from colkern.layouts import Role
 from colkern.operations.arguments import operation
 from colkern.operations.encodings import on_values
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
-from colkern.operations.targets import target_of
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import combine_validity, compact_validity, count_set_bits
+from colkern.operations.validity import combine_validity, compact_validity
+from colkern.targets import target_of
 
 _STRINGS = (s.Utf8, s.LargeUtf8, s.Utf8View)
 _WASTE = 64

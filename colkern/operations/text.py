@@ -16,7 +16,8 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.kernels import text
 from colkern.layouts import VIEW_INLINE_BYTES, Role
-from colkern.operations.targets import NOWHERE, buffer_addresses, target_of, validity_of
+from colkern.operations.operands import buffer_addresses, validity_of
+from colkern.targets import NOWHERE, target_of
 
 _BYTE = 1 / 32
 """How much work a byte is."""

@@ -11,17 +11,17 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import bitmap_of
 from colkern.errors import LimitExceededError
 from colkern.kernels import unions
 from colkern.layouts import Role
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
-from colkern.operations.patterns import bitmap_of
 from colkern.operations.selection import take_positions
-from colkern.operations.targets import target_of
 from colkern.operations.union_slots import slots_of, slots_with
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import combine_validity
+from colkern.targets import target_of
 
 _MOST = np.iinfo(np.int32).max
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from colkern import schema as s
+from colkern.bitmaps import bit_words
 from colkern.kernels import unions
 from colkern.operations.compaction import compact
-from colkern.operations.patterns import bit_words
 
 
 def child_numbers(union: s.DataType) -> list[int]:

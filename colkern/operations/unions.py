@@ -24,10 +24,10 @@ from colkern.operations.selection import (
     take_positions,
     words_of,
 )
-from colkern.operations.targets import target_of
 from colkern.operations.union_slots import child_numbers, slots_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import null_count
+from colkern.targets import target_of
 
 
 @operation

@@ -18,10 +18,11 @@ from colkern.errors import InvalidArrowError
 from colkern.kernels import numbers, unions, views
 from colkern.layouts import VIEW_INLINE_BYTES, Role
 from colkern.memory import EMPTY
+from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.position_checks import Check, check_list_views_in, first_slot
-from colkern.operations.targets import NOWHERE, buffer_addresses, target_of, validity_of
 from colkern.operations.text import describe_invalid_utf8, first_invalid_utf8
 from colkern.operations.union_slots import slots_of
+from colkern.targets import NOWHERE, target_of
 
 TypeRule = Literal["dates", "decimals", "times", "utf8"]
 """A rule of some types that `validate` can be told to skip:

@@ -15,9 +15,10 @@ from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.convert import gather_views
-from colkern.operations.targets import target_of, validity_of
+from colkern.operations.operands import validity_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity
+from colkern.targets import target_of
 
 
 @operation

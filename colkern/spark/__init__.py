@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 from colkern.names import late_names
 
 if TYPE_CHECKING:
-    from colkern.java import Java, JavaNotFoundError, find_java
     from colkern.spark.acceleration import accelerate
     from colkern.spark.deployment.installing import install
     from colkern.spark.devices import task_device
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
         udf,
         udtf,
     )
+    from colkern.spark.java import Java, JavaNotFoundError, find_java
     from colkern.spark.session import start_session
     from colkern.spark.source import read, register_source
 
@@ -60,12 +60,12 @@ __all__ = [
 __getattr__, __dir__ = late_names(
     __name__,
     {
-        "Java": "colkern.java",
-        "JavaNotFoundError": "colkern.java",
+        "Java": "colkern.spark.java",
+        "JavaNotFoundError": "colkern.spark.java",
         "accelerate": "colkern.spark.acceleration",
         "apply_in_groups": "colkern.spark.functions",
         "cogroup_apply": "colkern.spark.functions",
-        "find_java": "colkern.java",
+        "find_java": "colkern.spark.java",
         "install": "colkern.spark.deployment.installing",
         "iterator_udf": "colkern.spark.functions",
         "map_batches": "colkern.spark.functions",

@@ -13,7 +13,7 @@ from pathlib import Path
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from colkern.java import find_java
+from colkern.spark.java import find_java
 
 _QUIET = {
     "spark.ui.enabled": "false",
@@ -41,7 +41,7 @@ def start_session(
     """A Spark session whose workers run this Python.
 
     Sets `PYSPARK_PYTHON` and `PYSPARK_DRIVER_PYTHON`, and `JAVA_HOME` to what
-    `colkern.java.find_java` finds, in the environment of this process.
+    `colkern.spark.java.find_java` finds, in the environment of this process.
 
     Args:
         master: Spark's master URL; a local one listens on 127.0.0.1 only.

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import colkern as ck
-from colkern.extension_values import OffsetTimestamp
+from colkern.arrays.extension_values import OffsetTimestamp
 from colkern.extensions import CANONICAL
 
 Run = Callable[..., tuple[int, str, str]]

@@ -63,7 +63,7 @@ def test_the_file_of_a_module_alone_counts(package: Path) -> None:
     assert module_key("edited_package.alone") != key
 
 
-@pytest.mark.parametrize("name", ["colkern.layouts", "colkern.schema", "colkern.values"])
+@pytest.mark.parametrize("name", ["colkern.layouts", "colkern.schema", "colkern.arrays.values"])
 def test_what_columns_are_described_by_counts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     key = library_key()
     keys = {name: "of other content"}

@@ -11,10 +11,10 @@ from golden import is_installed
 from operations.samples import ints, sample
 
 from colkern.arrays import Array, RecordBatch
-from colkern.cuda.moving import to_device, to_host
 from colkern.errors import InvalidArrowError
 from colkern.ipc import write_stream
 from colkern.operations import gather_union, validate
+from colkern.operations.moving import to_device, to_host
 
 
 def failures(what: str) -> Iterator[str]:

@@ -16,7 +16,6 @@ from colkern.cuda.target import CudaTarget, Schedule
 from colkern.kernels import KERNELS, bitmaps, lz4, runs, selection
 from colkern.layouts import Role
 from colkern.memory import Buffer, Device
-from colkern.operations import targets
 from colkern.schema import int32, utf8
 
 H100 = Schedule(256, 4096, 132 * 8, 8, ((0, 8), (256, 32), (8192, 256)))
@@ -123,22 +122,19 @@ def test_partial_results_are_fetched_from_their_own_device(
     assert second.reduce(bitmaps.count_set_bits, 1, bits, 0, 64) == 7
 
 
-class FakeTarget:
-    def table(self, values: list[int], dtype: Any) -> Any:
-        return "on the device", values, dtype
-
-
 def on_device(array: Any) -> Buffer:
     return Buffer(array, Device("cuda", 1))
 
 
-def test_items_of_empty_arrays_are_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(targets, "target_of", lambda device: FakeTarget())
-    some = on_device(np.zeros(4, np.uint8))
-    empty = Array(int32(), 0, [None, some])
-    assert empty.items(Role.DATA) == ("on the device", [], np.int32)
-    text = Array(utf8(), 0, [None, None, some])
-    assert text.items(Role.OFFSETS) == ("on the device", [0], np.int32)
+def test_items_of_empty_arrays_are_on_the_device() -> None:
+    with stand_in.installed():
+        device = Device("cuda")
+        some = memory.on_device(np.zeros(4, np.uint8))
+        empty = Array(int32(), 0, [None, Buffer(some, device)])
+        text = Array(utf8(), 0, [None, None, Buffer(some, device)])
+        none, one = empty.items(Role.DATA), text.items(Role.OFFSETS)
+        assert (len(none), none.dtype) == (0, np.int32)
+        assert (memory.on_host(one).tolist(), one.dtype) == ([0], np.int32)
 
 
 @pytest.mark.parametrize("code", ["<i2", "<i8", "V16", "V12", "V3"])

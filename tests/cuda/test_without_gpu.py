@@ -45,7 +45,7 @@ def run(code: str, *missing: str, **environment: str) -> str:
 ASK = """
 from colkern.errors import DeviceUnavailableError
 from colkern.memory import Device
-from colkern.operations.targets import target_of
+from colkern.targets import target_of
 try:
     target_of(Device("cuda"))
 except DeviceUnavailableError as error:
@@ -109,7 +109,7 @@ except DeviceUnavailableError as error:
 def test_to_device_without_a_device() -> None:
     code = """
 from colkern.arrays import Array
-from colkern.cuda.moving import to_device
+from colkern.operations.moving import to_device
 from colkern.errors import DeviceUnavailableError
 from colkern.schema import null
 try:
@@ -176,7 +176,7 @@ def test_a_device_too_many() -> None:
 def test_other_devices_have_no_kernels() -> None:
     from colkern.errors import UnsupportedError
     from colkern.memory import Device
-    from colkern.operations.targets import target_of
+    from colkern.targets import target_of
 
     with pytest.raises(UnsupportedError, match="no kernels for memory on rocm:1"):
         target_of(Device("rocm", 1))

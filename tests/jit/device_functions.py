@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import colkern as ck
-from colkern.cuda.moving import to_device, to_host
+from colkern.operations.moving import to_device, to_host
 
 
 def column(values: list[Any], kind: ck.DataType | None = None) -> ck.Array:

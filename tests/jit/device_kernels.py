@@ -25,9 +25,9 @@ from numba import njit
 
 import colkern as ck
 from colkern.cuda import adapter, memory
-from colkern.cuda.moving import to_device
 from colkern.jit.device import launching
 from colkern.memory import Buffer
+from colkern.operations.moving import to_device
 
 cuda = adapter.compiler()
 

@@ -24,9 +24,9 @@ from numba import njit
 
 import colkern as ck
 from colkern.cuda import memory
-from colkern.cuda.moving import to_device, to_host
 from colkern.jit import build_rows
 from colkern.jit.building.rows import rows_and_offsets
+from colkern.operations.moving import to_device, to_host
 
 
 def column(values: list[Any], kind: ck.DataType | None = None) -> ck.Array:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from colkern.memory import HOST, Device
-from colkern.operations.targets import target_of
+from colkern.targets import target_of
 
 
 @pytest.fixture(scope="session")

@@ -22,10 +22,10 @@ import colkern.schema as s
 from colkern import operations as ops
 from colkern.arrays import Array
 from colkern.cuda import stand_in
-from colkern.cuda.moving import to_device
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.memory import Buffer
 from colkern.operations import cast, nulls, take
+from colkern.operations.moving import to_device
 
 NUMBERS = [
     pa.int8(),

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pyspark
 import pytest
 
-from colkern.java import find_java
+from colkern.spark.java import find_java
 
 pytestmark = pytest.mark.spark
 

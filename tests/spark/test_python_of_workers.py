@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from colkern.java import find_java
+from colkern.spark.java import find_java
 
 SCRIPT = """
 import sys

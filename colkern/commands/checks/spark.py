@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from colkern.commands.checks.finding import Finding, checked, missing, ok, problem
 from colkern.commands.checks.packages import optional
-from colkern.java import OLDEST_JAVA, JavaNotFoundError, find_java
 from colkern.machine import release
+from colkern.spark.java import OLDEST_JAVA, JavaNotFoundError, find_java
 
 _FUNCTIONS = "functions of colkern as columns of Spark's data frames"
 

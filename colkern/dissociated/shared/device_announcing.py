@@ -10,7 +10,6 @@ from weakref import WeakValueDictionary
 
 from colkern.cuda import memory
 from colkern.cuda.device_library import Allocation, DeviceSharing
-from colkern.cuda.moving import uploaded
 from colkern.cuda.placement import placed
 from colkern.dissociated.body_locations import BodyLocations, Location
 from colkern.dissociated.shared.allocation_frames import AllocationPlace, retired
@@ -19,6 +18,7 @@ from colkern.dissociated.shared.spaces import Places
 from colkern.dissociated.transports.connection import Announcement, Connection, FrameKind
 from colkern.errors import LimitExceededError
 from colkern.memory import HOST, Buffer, Device
+from colkern.operations.moving import uploaded
 
 _KEPT_FREE = 1 << 28
 

@@ -14,7 +14,7 @@ from colkern.ipc.device_codecs.codec import ExaminedFrame, PlacedFrame, require_
 from colkern.ipc.lz4_frames import independent_blocks
 from colkern.kernels.lz4 import decode_lz4_blocks
 from colkern.memory import Device
-from colkern.operations.targets import target_of
+from colkern.targets import target_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.device_codecs.codec import ExaminedFrame, PlacedFrame, require_places
 from colkern.ipc.zstd_frames import require_one_frame
 from colkern.memory import Device
-from colkern.operations.targets import target_of
+from colkern.targets import target_of
 
 _LARGEST = (1 << 31) - 1
 """The bytes of a frame, and those that it makes, that nvCOMP takes at most."""

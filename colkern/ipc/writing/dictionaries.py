@@ -16,8 +16,8 @@ from colkern.ipc.fields import WireField
 from colkern.ipc.writing.residence import current, devices_of, trimmed
 from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations import take, views_to_offsets
-from colkern.operations.targets import target_of
 from colkern.schema import int64
+from colkern.targets import target_of
 
 
 @dataclass(frozen=True, slots=True)

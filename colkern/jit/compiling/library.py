@@ -8,7 +8,7 @@ from colkern.jit.environment import is_checked
 _COMPILED_IN = ("colkern.kernels", "colkern.cpu", "colkern.jit")
 
 # Where in memory the parts of a column are, and of what types, is told by these.
-_DESCRIBED_BY = ("colkern.layouts", "colkern.schema", "colkern.values")
+_DESCRIBED_BY = ("colkern.layouts", "colkern.schema", "colkern.arrays.values")
 
 
 def library_key() -> str:

@@ -8,11 +8,11 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import bit_words, bitmap_of
 from colkern.jit.building.tree import Part
 from colkern.kernels import bitmaps
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer
-from colkern.operations.patterns import bit_words, bitmap_of
 
 
 def built_array(part: Part, target: Any) -> Array:

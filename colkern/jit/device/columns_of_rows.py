@@ -10,14 +10,14 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array
-from colkern.cuda.moving import to_device, to_host
 from colkern.cuda.target import schedule_of
 from colkern.errors import CompileError
 from colkern.jit.device.result_columns import allocated, output_of
 from colkern.jit.device.row_kernels import PLACE_BITS, Argument, row_kernel
 from colkern.memory import Device
 from colkern.operations import take
-from colkern.operations.targets import target_of
+from colkern.operations.moving import to_device, to_host
+from colkern.targets import target_of
 
 _NO_ERROR = (1 << 64) - 1
 

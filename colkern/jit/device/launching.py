@@ -13,7 +13,7 @@ from colkern.jit.device.emitter import Member, Need, Program, Shared
 from colkern.jit.device.records import number_of
 from colkern.memory import HOST, Device
 from colkern.operations import require_valid
-from colkern.operations.targets import target_of
+from colkern.targets import target_of
 
 
 def read_arrays(columns: dict[str, Array | RecordBatch], needs: list[Need]) -> dict[str, Array]:

@@ -15,7 +15,8 @@ from colkern.cuda import memory
 from colkern.forks import Lock
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.targets import buffer_addresses, target_of
+from colkern.operations.operands import buffer_addresses
+from colkern.targets import target_of
 
 _WORD = 8
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import bit_words, bitmap_of, count_set_bits
 from colkern.cuda import memory
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.jit.device import decimals, strings
@@ -34,8 +35,6 @@ from colkern.jit.results.writers import DAY
 from colkern.kernels import bitmaps, byte_strings, selection, slot_values
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer
-from colkern.operations.patterns import bit_words, bitmap_of
-from colkern.operations.validity import count_set_bits
 
 _WORD = 64
 

@@ -28,7 +28,7 @@ from colkern.jit.device.kernels import Types, explained, type_of
 from colkern.jit.device.launching import common_device, needed, read_arrays, require_readable
 from colkern.jit.environment import is_checked
 from colkern.memory import Device
-from colkern.operations.targets import target_of
+from colkern.targets import target_of
 
 
 def rows_on_device(

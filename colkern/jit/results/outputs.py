@@ -22,7 +22,7 @@ from colkern.jit.rows.gathering import gather_loop
 from colkern.jit.rows.row_loop import note_row
 from colkern.layouts import Role, layout
 from colkern.memory import HOST, Buffer, allocate
-from colkern.operations.targets import target_of
+from colkern.targets import target_of
 
 
 class Column(Protocol):

@@ -20,6 +20,7 @@ from numba.np.numpy_support import from_dtype
 from numpy import int64, uint32, uint64
 
 from colkern import schema as s
+from colkern.arrays.values import DayTime, MonthDayNano
 from colkern.cpu.compiler import compiled
 from colkern.jit.rows.support import bit
 from colkern.jit.values.decimal_numbers import DecimalType, decimal_at
@@ -37,7 +38,6 @@ from colkern.jit.views.columns import (
 )
 from colkern.kernels import runs, slot_values
 from colkern.layouts import Role, layout
-from colkern.values import DayTime, MonthDayNano
 
 
 @dataclass(frozen=True, slots=True)

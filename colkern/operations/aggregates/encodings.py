@@ -11,6 +11,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import bit_words, bitmap_of, count_set_bits
 from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
 from colkern.kernels import bitmaps
@@ -19,12 +20,11 @@ from colkern.operations.casting.dispatch import convert
 from colkern.operations.casting.results import retyped
 from colkern.operations.dictionaries import dictionary_decode
 from colkern.operations.nulling import null_outside
-from colkern.operations.patterns import bit_words, bitmap_of
+from colkern.operations.operands import validity_of
 from colkern.operations.run_search import own_runs
 from colkern.operations.selection import take
-from colkern.operations.targets import target_of, validity_of
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import count_set_bits
+from colkern.targets import target_of
 
 ENCODED = (s.Dictionary, s.RunEndEncoded)
 

@@ -27,8 +27,8 @@ from colkern.operations.aggregates.encodings import (
 from colkern.operations.aggregates.sums import sum_bools
 from colkern.operations.casting.decimals import words_of
 from colkern.operations.remedies import instead_of_order
-from colkern.operations.targets import on_its_device, target_of
 from colkern.operations.validation import require_valid
+from colkern.targets import on_its_device, target_of
 
 _PIECE = {"cpu": 1 << 14, "cuda": 64}
 """How many slots a piece has: few on a GPU, so that each of its threads has some."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import count_set_bits
 from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
 from colkern.layouts import Role
@@ -25,9 +26,9 @@ from colkern.operations.aggregates.encodings import (
 from colkern.operations.casting.decimals import words_of
 from colkern.operations.casting.dispatch import convert
 from colkern.operations.casting.results import retyped
+from colkern.operations.operands import validity_of
 from colkern.operations.remedies import instead_of_sum
-from colkern.operations.targets import on_its_device, target_of, validity_of
-from colkern.operations.validity import count_set_bits
+from colkern.targets import on_its_device, target_of
 
 _PIECE = {"cpu": 1 << 14, "cuda": 64}
 """How many slots a piece has: few on a GPU, so that each of its threads has some."""

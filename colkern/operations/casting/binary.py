@@ -15,8 +15,9 @@ from colkern.layouts import Role, layout
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.casting.results import no_value, retyped, with_nulls_of
 from colkern.operations.convert import offsets_to_views, views_to_offsets
-from colkern.operations.targets import NOWHERE, target_of, validity_of
+from colkern.operations.operands import validity_of
 from colkern.operations.text import describe_invalid_utf8, first_invalid_utf8
+from colkern.targets import NOWHERE, target_of
 
 TEXT = (s.Utf8, s.LargeUtf8, s.Utf8View)
 

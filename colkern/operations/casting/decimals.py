@@ -14,7 +14,8 @@ from colkern.layouts import Role, layout
 from colkern.memory import EMPTY
 from colkern.operations.casting.numbers import limits
 from colkern.operations.casting.results import fixed_result, no_value
-from colkern.operations.targets import NOWHERE, target_of, validity_of
+from colkern.operations.operands import validity_of
+from colkern.targets import NOWHERE, target_of
 
 _WORD = (1 << 64) - 1
 _FACTOR_DIGITS = 19

@@ -12,8 +12,8 @@ from colkern.memory import Buffer
 from colkern.operations.casting.binary import moved_offsets
 from colkern.operations.casting.numbers import integers_to_integers
 from colkern.operations.creation import nulls
-from colkern.operations.targets import target_of
 from colkern.operations.validity import compact_validity
+from colkern.targets import target_of
 
 
 def lists_to_lists(array: Array, type: s.DataType, safe: bool) -> Array:

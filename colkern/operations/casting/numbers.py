@@ -19,7 +19,7 @@ from colkern.operations.casting.results import (
     no_value,
     words_view,
 )
-from colkern.operations.targets import on_its_device, target_of
+from colkern.targets import on_its_device, target_of
 
 _EXACT = {16: 1 << 11, 32: 1 << 24, 64: 1 << 53}
 """Up to where each integer is a float of that many bits."""

@@ -10,8 +10,9 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import Kernel
 from colkern.memory import Buffer
-from colkern.operations.targets import NOWHERE, target_of, validity_of
+from colkern.operations.operands import validity_of
 from colkern.operations.validity import compact_validity
+from colkern.targets import NOWHERE, target_of
 
 _WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 

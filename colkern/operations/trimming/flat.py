@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from colkern.bitmaps import and_bits
 from colkern.kernels import hidden
 from colkern.kernels.bitmaps import words_for
 from colkern.layouts import Extent, Role
 from colkern.memory import Buffer
 from colkern.operations.selection import words_of
 from colkern.operations.trimming.slots import ALL_VISIBLE, Parts, Slots, clean_bits
-from colkern.operations.validity import and_bits
 
 
 def trim_null(slots: Slots) -> Parts:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from colkern import schema as s
+from colkern.bitmaps import and_bits, bitmap_of
 from colkern.kernels import hidden, selection
 from colkern.layouts import Role
 from colkern.operations.booleans import expand
 from colkern.operations.concatenation import join_arrays
-from colkern.operations.patterns import bitmap_of
 from colkern.operations.selection import repeat_bits, take_positions
 from colkern.operations.trimming.flat import visible_items
 from colkern.operations.trimming.slots import (
@@ -24,7 +24,6 @@ from colkern.operations.trimming.slots import (
 )
 from colkern.operations.trimming.variable import hides_values, rebased_offsets, visible_offsets
 from colkern.operations.union_slots import slots_with
-from colkern.operations.validity import and_bits
 
 
 def trim_list(slots: Slots) -> Parts:

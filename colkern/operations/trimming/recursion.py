@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from colkern.arrays import Array
+from colkern.bitmaps import and_bits, count_set_bits
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
-from colkern.operations.targets import on_its_device, target_of
 from colkern.operations.trimming.flat import trim_fixed, trim_null
 from colkern.operations.trimming.nested import (
     trim_dense_union,
@@ -23,7 +23,7 @@ from colkern.operations.trimming.slots import ALL_VISIBLE, Parts, Slots, clean_b
 from colkern.operations.trimming.variable import trim_binary
 from colkern.operations.trimming.views import trim_views
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import and_bits, count_set_bits
+from colkern.targets import on_its_device, target_of
 
 
 @operation

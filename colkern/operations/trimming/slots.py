@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colkern.arrays import Array
+from colkern.bitmaps import move_bits, own_bits
 from colkern.kernels import hidden
 from colkern.kernels.bitmaps import words_for
 from colkern.memory import Buffer
-from colkern.operations.targets import NOWHERE
-from colkern.operations.validity import move_bits, own_bits
+from colkern.targets import NOWHERE
 
 ALL_VISIBLE = None
 """In place of a bitmap: no slot is hidden."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from colkern.arrays import Array
 from colkern.layouts import ChildLength, Extent, Role
-from colkern.operations.targets import target_of
 from colkern.operations.trimming.recursion import trim
 from colkern.schema import FixedSizeList
+from colkern.targets import target_of
 
 
 def without_surplus(array: Array) -> Array:

@@ -12,9 +12,10 @@ from colkern.kernels.bitmaps import words_for
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.convert import gather_views
-from colkern.operations.targets import NOWHERE, buffer_addresses
+from colkern.operations.operands import buffer_addresses
 from colkern.operations.trimming.slots import ALL_VISIBLE, Parts, Slots, bits_reached
 from colkern.operations.view_compaction import windows
+from colkern.targets import NOWHERE
 
 _WINDOW_BITS = views.WINDOW_BITS
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.table import Table
 
-from colkern.java import Java
 from colkern.machine import machine, versions
 from colkern.spark.demo.cases import WAYS
 from colkern.spark.demo.job import FLOOR, Outcome, Run
+from colkern.spark.java import Java
 
 
 def table(run: Run) -> Table:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from colkern.arrays import Array
-from colkern.cuda.moving import to_device, to_host
 from colkern.errors import CompileError, UnsupportedError
 from colkern.interchange import import_array
 from colkern.jit import Udf
 from colkern.memory import HOST, Device
+from colkern.operations.moving import to_device, to_host
 from colkern.spark.devices import task_device
 
 

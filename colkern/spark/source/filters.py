@@ -11,7 +11,6 @@ from pyspark.sql import datasource as spark
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.cuda.moving import to_device
 from colkern.memory import Buffer
 from colkern.operations import (
     and_,
@@ -26,6 +25,7 @@ from colkern.operations import (
     starts_with,
     struct_field,
 )
+from colkern.operations.moving import to_device
 from colkern.operations.order import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
 from colkern.operations.ordering import ordered
 from colkern.spark.source.ordering import key_of

@@ -12,13 +12,13 @@ from pyspark.sql.types import StructType
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
-from colkern.cuda.moving import to_host
 from colkern.errors import InvalidArrowError
 from colkern.ipc import FileReader, StreamReader
 from colkern.memory import HOST, Device
 from colkern.operations import any as any_true
 from colkern.operations import filter as keep_rows
 from colkern.operations import nulls
+from colkern.operations.moving import to_host
 from colkern.spark.devices import task_device
 from colkern.spark.source.contents import opened
 from colkern.spark.source.conversion import converted

@@ -93,7 +93,7 @@ def test_the_same_python(monkeypatch: pytest.MonkeyPatch, named: Named) -> None:
 
 
 def test_java_is_looked_for_without_pyspark() -> None:
-    code = "import sys; sys.modules['pyspark'] = sys.modules['pyarrow'] = None; import colkern.java"
+    code = "import sys; sys.modules['pyspark'] = sys.modules['pyarrow'] = None; import colkern.spark.java"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 

@@ -11,8 +11,8 @@ from operations.samples import ints, samples
 
 from colkern import operations as ops
 from colkern.arrays import Array
-from colkern.cuda.moving import to_host
-from colkern.operations.targets import target_of
+from colkern.operations.moving import to_host
+from colkern.targets import target_of
 
 
 def with_null(picks: Array) -> Array:

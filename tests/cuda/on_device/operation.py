@@ -8,7 +8,7 @@ from typing import Any
 from operations.samples import ints
 
 from colkern.arrays import Array
-from colkern.cuda.moving import to_device
+from colkern.operations.moving import to_device
 
 Operation = Callable[..., Any]
 

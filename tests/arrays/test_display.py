@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
+from colkern.arrays.display import CELL_WIDTH, LINE
 from colkern.builders import array, record_batch
-from colkern.display import CELL_WIDTH, LINE
 from colkern.memory import Buffer, Device
 
 

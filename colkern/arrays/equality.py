@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.layouts import VIEW_INLINE_BYTES, ChildLength, Role
-from colkern.memory import EMPTY
-from colkern.slots import (
+from colkern.arrays.slots import (
     INLINE,
     Slots,
     all_slots,
@@ -32,6 +30,8 @@ from colkern.slots import (
     valid_at,
     views_at,
 )
+from colkern.layouts import VIEW_INLINE_BYTES, ChildLength, Role
+from colkern.memory import EMPTY
 
 _BLOCK_BYTES = 1 << 20
 

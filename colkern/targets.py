@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
-from colkern.arrays import Array
 from colkern.errors import UnsupportedError
-from colkern.layouts import Role
 from colkern.memory import HOST, Device
 
 NOWHERE = (1 << 64) - 1
@@ -75,18 +73,3 @@ def _stand_in_target(device: Device) -> Any:
     from colkern.cuda.stand_in_target import StandInTarget
 
     return StandInTarget(device)
-
-
-def validity_of(array: Array, target: Any) -> tuple[Any, int]:
-    """The validity bitmap as kernels take it, and the bit of slot 0: zero bytes if there is none."""
-    buffer = None
-    if array.layout.has_validity and array.known_null_count != 0:
-        buffer = array.buffer(Role.VALIDITY)
-    if buffer is None:
-        return target.no_bits, 0
-    return buffer.array, array.offset
-
-
-def buffer_addresses(array: Array) -> list[int]:
-    """The address of each variadic data buffer; 0 for one without bytes."""
-    return [b.address if b is not None and b.size else 0 for b in array.data_buffers]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
-from colkern.equality import equals
+from colkern.arrays.equality import equals
 from colkern.errors import InvalidArrowError
 from colkern.memory import Buffer
 

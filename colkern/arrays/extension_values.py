@@ -1,6 +1,6 @@
 """Values of canonical extension types as Python objects.
 
-A presenter is asked for chosen slots that are valid, as decoders in `colkern.values` are, and is
+A presenter is asked for chosen slots that are valid, as decoders in `colkern.arrays.values` are, and is
 handed the decoder of the type's storage.
 
 Format: "Canonical Extension Types".
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.arrays.slots import Slots, element_ranges, items_at, same_slots, valid_at
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.extensions import TensorParameters, known_parameters, tensor_fields
 from colkern.layouts import Role
-from colkern.slots import Slots, element_ranges, items_at, same_slots, valid_at
 
 Decode = Callable[[Array, Slots, int | None], list[Any]]
 Presenter = Callable[[s.Extension, Array, Slots, int | None, Decode], list[Any]]

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 import colkern as ck
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.arrays.values import DayTime, MonthDayNano, Months, to_pylist
 from colkern.builders import array
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError
 from colkern.memory import Buffer
-from colkern.values import DayTime, MonthDayNano, Months, to_pylist
 
 
 @given(arrays())

@@ -21,11 +21,8 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.errors import InvalidArrowError
-from colkern.extension_values import booleans, presenter_of
-from colkern.layouts import Role, layout
-from colkern.memory import EMPTY
-from colkern.slots import (
+from colkern.arrays.extension_values import booleans, presenter_of
+from colkern.arrays.slots import (
     Slots,
     all_slots,
     bits_at,
@@ -42,6 +39,9 @@ from colkern.slots import (
     valid_at,
     views_at,
 )
+from colkern.errors import InvalidArrowError
+from colkern.layouts import Role, layout
+from colkern.memory import EMPTY
 
 CUT_BYTES = 256
 """How many bytes of a byte string `preview` reads at most."""

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import Any
 
 from colkern.arrays import UNKNOWN, Array, RecordBatch
-from colkern.values import preview
+from colkern.arrays.values import preview
 
 EDGE_VALUES = 10
 """How many values are shown at either end of an array."""

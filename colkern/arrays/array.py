@@ -1,0 +1,363 @@
+"""`Array`: one class for every layout, a type over buffers.
+
+What an array has follows from `colkern.layouts`. Nothing here reads a value: methods that do
+(`to_pylist`, `equals`, `validate` …) are functions of higher packages; `colkern.methods` binds them.
+
+Columnar format 1.5: "Physical Memory Layout".
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from colkern.arrays.positions import part_of, position_of, slice_bounds
+from colkern.errors import InvalidArrowError
+from colkern.integers import integer
+from colkern.layouts import Extent, Layout, Role, layout
+from colkern.memory import HOST, Buffer, Device
+from colkern.names import PublicNames
+from colkern.schema import DataType, Dictionary, same_type
+from colkern.targets import target_of
+
+if TYPE_CHECKING:
+    from colkern import methods
+
+UNKNOWN = -1
+
+
+class Array(PublicNames):
+    """A column: `length` values of one type, from slot `offset` of its buffers on. Immutable.
+
+    Args:
+        type: The data type.
+        length: The number of values.
+        buffers: As `layout(type)` lists them; None for an absent one. A variadic layout has its
+            data buffers after the fixed ones.
+        children: The child arrays, for nested types.
+        dictionary: The values, for a dictionary type.
+        offset: The slot where the array starts; buffers and children are not cut.
+        null_count: The number of nulls, or `UNKNOWN` (-1) to have it counted when asked for.
+
+    Raises:
+        TypeError: If length, offset or null count is no integer.
+        InvalidArrowError: If a count does not fit the layout, a child or the dictionary has another
+            type (see `colkern.schema.same_type`), or a buffer is too small for `offset + length`
+            slots. What only a look at the bytes can tell is left to `validate`.
+    """
+
+    __slots__ = (
+        "_checked",
+        "_device_record",
+        "_kept_items",
+        "_make_buffers",
+        "_null_count",
+        "_place",
+        "_record",
+        "_stated_null_count",
+        "buffers",
+        "children",
+        "dictionary",
+        "layout",
+        "length",
+        "offset",
+        "type",
+    )
+
+    if TYPE_CHECKING:
+        to_pylist = methods.array_to_pylist
+        equals = methods.array_equals
+        validate = methods.validate
+        __array__ = methods.array_to_numpy
+        __dlpack__ = methods.array_to_dlpack
+        __dlpack_device__ = methods.dlpack_device
+        __arrow_c_schema__ = methods.schema_capsule
+        __arrow_c_array__ = methods.array_capsules
+        __arrow_c_device_array__ = methods.device_array_capsules
+
+    _device_record: Any
+    _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
+    _place: int
+    _stated_null_count: int
+    # What compiled code is handed (colkern.jit.views.records), once it has been.
+    _record: Any
+
+    def __init__(
+        self,
+        type: DataType,
+        length: int,
+        buffers: Sequence[Buffer | None],
+        children: Sequence[Array] = (),
+        dictionary: Array | None = None,
+        offset: int = 0,
+        null_count: int = UNKNOWN,
+    ) -> None:
+        # On the way of every array, which most often has Python's own integers.
+        if not length.__class__ is offset.__class__ is null_count.__class__ is int:
+            length, offset = integer(length, "length"), integer(offset, "offset")
+            null_count = integer(null_count, "null_count")
+        self.type = type
+        self.layout: Layout = layout(type)
+        self.length = length
+        self.buffers = tuple(buffers)
+        self.children = tuple(children)
+        self.dictionary = dictionary
+        self.offset = offset
+        self._null_count = null_count
+        # Set by colkern.operations once the bytes have been checked; see `validate`.
+        self._checked = False
+        self._kept_items: tuple[Role, Any] | None = None
+        self._check_shape()
+
+    @classmethod
+    def late(
+        cls,
+        type: DataType,
+        layout: Layout,
+        length: int,
+        null_count: int,
+        make_buffers: Callable[[int], tuple[Buffer | None, ...]],
+        place: int,
+    ) -> Array:
+        """An array whose buffers are made by `make_buffers(place)` when they are first asked for.
+
+        For types without children and dictionary; the caller has checked counts and sizes. Readers make
+        arrays by the ten thousand, and each further object would cost the garbage collector its time.
+        """
+        array = cls.__new__(cls)
+        array.type = type
+        array.layout = layout
+        array.length = length
+        array.children = ()
+        array.dictionary = None
+        array.offset = 0
+        array._null_count = null_count
+        array._checked = False
+        array._kept_items = None
+        array._make_buffers = make_buffers
+        array._place = place
+        return array
+
+    @classmethod
+    def of_valid(
+        cls,
+        type: DataType,
+        length: int,
+        buffers: tuple[Buffer | None, ...],
+        null_count: int = UNKNOWN,
+    ) -> Array:
+        """An array that is valid by construction: nothing is looked at, here or by `require_valid`.
+
+        For what kernels have written, of types without children and dictionary.
+        """
+        array = cls.__new__(cls)
+        array.type = type
+        array.layout = layout(type)
+        array.length = length
+        array.buffers = buffers
+        array.children = ()
+        array.dictionary = None
+        array.offset = 0
+        array._null_count = null_count
+        array._checked = True
+        array._kept_items = None
+        return array
+
+    def __getattr__(self, name: str) -> Any:
+        # Called for what is not there: the buffers of a `late` array.
+        if name != "buffers":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        make = self._make_buffers
+        if make is not None:
+            self.buffers = make(self._place)
+            # What it holds on to is not needed any more. Another thread may be here too.
+            self._make_buffers = None
+        return self.buffers
+
+    def _check_shape(self) -> None:
+        # On the way of every array: no call where there is nothing to look at.
+        rule, buffers, slots = self.layout, self.buffers, self.offset + self.length
+        if self.length < 0 or self.offset < 0:
+            raise InvalidArrowError(f"negative length {self.length} or offset {self.offset}")
+        if slots >> 63:
+            raise InvalidArrowError(f"{slots} slots: length and offset have 63 bits together")
+        if not UNKNOWN <= self._null_count <= self.length:
+            raise InvalidArrowError(f"null count {self._null_count} of {self.length} slots")
+        fixed, given = len(rule.buffers), len(buffers)
+        if given < fixed or (given > fixed and not rule.variadic):
+            raise InvalidArrowError(f"{self.type}: {given} buffers where the layout has {fixed}")
+        self._check_parts()
+        if self._null_count > 0 and rule.has_validity and buffers[0] is None:
+            raise InvalidArrowError(f"{self.type}: {self._null_count} nulls without a bitmap")
+        for spec, buffer in zip(rule.buffers, buffers, strict=False):
+            size = 0 if buffer is None else buffer.array.size
+            # Zero slots need zero bytes.
+            if 8 * size < slots * spec.slot_bits + spec.extra_bits and slots:
+                if buffer is None and spec.role is Role.VALIDITY:
+                    continue
+                raise InvalidArrowError(
+                    f"{self.type}: {spec.role.value} buffer has {size} bytes, "
+                    f"{slots} slots need {spec.min_bytes(slots)}"
+                )
+
+    def _check_parts(self) -> None:
+        # Whoever is handed the array reads children and dictionary by the types that it declares.
+        fields = self.type.fields
+        if len(self.children) != len(fields):
+            raise InvalidArrowError(
+                f"{self.type}: {len(self.children)} children for {len(fields)} fields"
+            )
+        for child, field in zip(self.children, fields, strict=True):
+            if not same_type(child.type, field.type):
+                raise InvalidArrowError(f"{self.type}: child of {child.type} under {field}")
+        dictionary = self.dictionary
+        if self.layout.has_dictionary != (dictionary is not None):
+            has = "no" if dictionary is None else "a"
+            raise InvalidArrowError(f"{self.type}: {has} dictionary")
+        if dictionary is not None:
+            storage = self.type.storage
+            assert isinstance(storage, Dictionary)
+            if not same_type(dictionary.type, storage.value_type):
+                raise InvalidArrowError(f"{self.type}: dictionary of {dictionary.type}")
+
+    @property
+    def device(self) -> Device:
+        """Where the bytes live: the device of the first buffer there is, here or below; else the host."""
+        return self._device_of_bytes() or HOST
+
+    def _device_of_bytes(self) -> Device | None:
+        for buffer in self.buffers:
+            if buffer is not None:
+                return buffer.device
+        for part in (*self.children, self.dictionary):
+            found = None if part is None else part._device_of_bytes()
+            if found is not None:
+                return found
+        return None
+
+    def buffer(self, role: Role) -> Buffer | None:
+        """The buffer of that role, or None if the array goes without it.
+
+        Raises:
+            KeyError: If the layout has no such buffer.
+        """
+        return self.buffers[self.layout.position(role)]
+
+    def items(self, role: Role) -> Any:
+        """The items of a buffer that belong to the array's own slots, as a NumPy (or CuPy) array.
+
+        For offsets of a `slots + 1` layout that is `length + 1` items. Not copied, unless misaligned.
+        Bitmaps start at a byte, not at a slot: take them whole with `buffer`. An absent or empty
+        offsets buffer of an empty array gives its one offset, 0.
+        """
+        # What was asked for last is kept: most arrays are asked for the same again and again.
+        kept = self._kept_items
+        if kept is not None and kept[0] is role:
+            return kept[1]
+        position = self.layout.position(role)
+        spec, buffer = self.layout.buffers[position], self.buffers[position]
+        if self.length == 0 or buffer is None:
+            return self._no_items(int(spec.extent is Extent.SLOTS_AND_ONE), spec.dtype)
+        found = buffer.view(spec.dtype, spec.items(self.length), self.offset * spec.dtype.itemsize)
+        self._kept_items = (role, found)
+        return found
+
+    def _no_items(self, count: int, dtype: np.dtype[Any]) -> Any:
+        """The items of an absent buffer, on the device of the others: that many zeros."""
+        if self.device != HOST:
+            return target_of(self.device).table([0] * count, dtype)
+        none = np.zeros(count, dtype)
+        none.flags.writeable = False
+        return none
+
+    @property
+    def data_buffers(self) -> tuple[Buffer | None, ...]:
+        """The variadic data buffers of a view layout; empty for the others."""
+        return self.buffers[len(self.layout.buffers) :] if self.layout.variadic else ()
+
+    @property
+    def known_null_count(self) -> int:
+        """The null count if it is known without counting, else `UNKNOWN`."""
+        return self._null_count
+
+    @property
+    def stated_null_count(self) -> int:
+        """What whoever made the array says of its null count, or `UNKNOWN`; `validate` compares."""
+        return getattr(self, "_stated_null_count", self._null_count)
+
+    def note_null_count(self, stated: int) -> None:
+        """Keep what a producer states of an array without a bitmap, where the count is not its to say."""
+        self._stated_null_count = stated
+
+    @property
+    def null_count(self) -> int:
+        """How many slots are null by this array's own validity bitmap (all, for type null)."""
+        if self._null_count == UNKNOWN:
+            self._null_count = self.count_nulls()
+        return self._null_count
+
+    def count_nulls(self) -> int:
+        """Count the nulls anew, on the device of the bitmap; `null_count` remembers the count."""
+        if self.layout.name == "null":
+            return self.length
+        bitmap = self.buffers[0] if self.layout.has_validity else None
+        if bitmap is None:
+            return 0
+        # Imported late, as all kernels are.
+        from colkern.bitmaps import count_set_bits
+
+        return self.length - count_set_bits(bitmap, self.offset, self.length)
+
+    def __len__(self) -> int:
+        return self.length
+
+    def slice(self, offset: int, length: int | None = None) -> Array:
+        """`length` values from `offset` on (all that follow, if None), in O(1); nothing is copied.
+
+        Raises:
+            TypeError: If one of them is no integer.
+            IndexError: If `offset` is negative or past the end, or `length` negative. A length that
+                reaches past the end is cut.
+        """
+        offset, count = slice_bounds(offset, length, self.length, "values")
+        whole = count == self.length
+        nulls = self._null_count if whole or self._null_count == 0 else UNKNOWN
+        part = Array(
+            self.type,
+            count,
+            self.buffers,
+            self.children,
+            self.dictionary,
+            self.offset + offset,
+            nulls,
+        )
+        part._checked = self._checked
+        return part
+
+    def __getitem__(self, key: int | builtins.slice) -> Any:
+        """One value as a Python object, or a slice with step 1 as an array.
+
+        Raises:
+            TypeError: If the key is neither an integer nor a slice.
+            IndexError: If there is no such value.
+        """
+        if isinstance(key, slice):
+            return self.slice(*part_of(key, self.length, "arrays"))
+        position = position_of(key, "a position or a slice", "array")
+        if not -self.length <= position < self.length:
+            raise IndexError(f"index {position} of {self.length} values")
+        return self.slice(position % self.length, 1).to_pylist()[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        """The values as Python objects, decoded in batches."""
+        step = 4096
+        for start in range(0, self.length, step):
+            yield from self.slice(start, step).to_pylist()
+
+    def __eq__(self, other: object) -> bool:
+        return self.equals(other) if isinstance(other, Array) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]

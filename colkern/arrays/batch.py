@@ -1,0 +1,244 @@
+"""`RecordBatch`: columns of one length under a schema.
+
+Columnar format 1.5: "Encapsulated message format".
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from colkern.arrays.array import Array
+from colkern.arrays.positions import part_of, position_of, slice_bounds
+from colkern.errors import InvalidArrowError
+from colkern.forks import Lock
+from colkern.integers import integer
+from colkern.names import PublicNames
+from colkern.schema import Field, Schema, same_type
+
+if TYPE_CHECKING:
+    from colkern import methods
+
+# In the place of a column's position: the lock for all of them.
+_ALL_COLUMNS = -1
+
+
+class RecordBatch(PublicNames):
+    """Columns of one length under a schema. Columns may be decoded as late as when asked for.
+
+    Args:
+        schema: The schema.
+        columns: One array a field, of the field's type (see `colkern.schema.same_type`).
+        length: The number of rows; needed where there are no columns.
+        metadata: Key-value pairs of bytes that came with the batch.
+    """
+
+    __slots__ = (
+        "_columns",
+        "_load",
+        "_load_many",
+        "_loading",
+        "_record",
+        "length",
+        "metadata",
+        "schema",
+    )
+
+    if TYPE_CHECKING:
+        validate = methods.validate
+        __arrow_c_schema__ = methods.schema_capsule
+        __arrow_c_array__ = methods.array_capsules
+        __arrow_c_device_array__ = methods.device_array_capsules
+        __arrow_c_stream__ = methods.stream_capsule
+
+    # What compiled code is handed (colkern.jit.views.records), once it has been.
+    _record: Any
+
+    def __init__(
+        self,
+        schema: Schema,
+        columns: Sequence[Array],
+        length: int | None = None,
+        metadata: Mapping[bytes, bytes] | None = None,
+    ) -> None:
+        if len(columns) != len(schema):
+            raise ValueError(f"columns: {len(columns)} arrays for {len(schema)} fields")
+        if length is None:
+            length = len(columns[0]) if columns else 0
+        self.length = integer(length, "length")
+        if self.length < 0:
+            raise ValueError(f"length: must not be negative, got {length}")
+        for field, column in zip(schema, columns, strict=True):
+            _check_column(field, column, self.length)
+        self.schema = schema
+        self.metadata = metadata
+        self._columns: list[Array | None] = list(columns)
+        self._load: Callable[[int], Array] | None = None
+        self._load_many: Callable[[list[int]], list[Array]] | None = None
+        # A lock for each column that is being made.
+        self._loading: dict[int, Lock] = {}
+
+    @classmethod
+    def lazy(
+        cls,
+        schema: Schema,
+        length: int,
+        load: Callable[[int], Array],
+        metadata: Mapping[bytes, bytes] | None = None,
+        load_many: Callable[[list[int]], list[Array]] | None = None,
+    ) -> RecordBatch:
+        """A batch whose column `i` is made by `load(i)` when it is first asked for, by any thread.
+
+        Where all columns are asked for, `load_many` makes those that are not there yet, if it is given;
+        it answers for their types and lengths.
+        """
+        batch = cls.__new__(cls)
+        batch.schema = schema
+        batch.length = length
+        batch.metadata = metadata
+        batch._columns = [None] * len(schema)
+        batch._load = load
+        batch._load_many = load_many
+        batch._loading = {}
+        return batch
+
+    @classmethod
+    def from_arrays(cls, arrays: Sequence[Array], names: Sequence[str]) -> RecordBatch:
+        """A batch of nullable columns with those names."""
+        if len(arrays) != len(names):
+            raise ValueError(f"names: {len(names)} names for {len(arrays)} arrays")
+        pairs = [(name, array.type) for name, array in zip(names, arrays, strict=True)]
+        return cls(Schema(pairs), arrays)
+
+    def column(self, key: int | str) -> Array:
+        """The column at a position or of a name; `KeyError` or `IndexError` if there is none."""
+        position = self.schema.index(key)
+        column = self._columns[position]
+        return self._loaded(position) if column is None else column
+
+    def _loaded(self, position: int) -> Array:
+        with self._loading.setdefault(position, Lock()):
+            # Another thread may have made it meanwhile.
+            column = self._columns[position]
+            if column is None:
+                assert self._load is not None
+                column = self._load(position)
+                _check_column(self.schema.field(position), column, self.length)
+                self._columns[position] = column
+        return column
+
+    @overload
+    def __getitem__(self, key: int | str) -> Array: ...
+    @overload
+    def __getitem__(self, key: builtins.slice) -> RecordBatch: ...
+    def __getitem__(self, key: int | str | builtins.slice) -> Array | RecordBatch:
+        """A column by position or name, or rows by a slice with step 1; nothing is copied."""
+        if not isinstance(key, slice):
+            if not isinstance(key, str):
+                key = position_of(key, "a position, a name or a slice of rows", "batch")
+            return self.column(key)
+        return self.slice(*part_of(key, self.length, "batches"))
+
+    @property
+    def columns(self) -> list[Array]:
+        """All columns, decoded."""
+        if self._load_many is not None:
+            with self._loading.setdefault(_ALL_COLUMNS, Lock()):
+                self._load_missing()
+        return [self.column(i) if c is None else c for i, c in enumerate(self._columns)]
+
+    def _load_missing(self) -> None:
+        load_many = self._load_many
+        if load_many is None:
+            return
+        missing = [i for i, column in enumerate(self._columns) if column is None]
+        for position, column in zip(missing, load_many(missing), strict=True):
+            # Another thread may have asked for this one alone meanwhile.
+            if self._columns[position] is None:
+                self._columns[position] = column
+        self._load_many = None
+
+    @property
+    def num_rows(self) -> int:
+        """The number of rows."""
+        return self.length
+
+    @property
+    def num_columns(self) -> int:
+        """The number of columns."""
+        return len(self.schema)
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __iter__(self) -> Iterator[Array]:
+        """The columns."""
+        return iter(self.columns)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Refused, in words for NumPy and pandas: columns have types of their own."""
+        raise no_numpy_array(self)
+
+    def slice(self, offset: int, length: int | None = None) -> RecordBatch:
+        """`length` rows from `offset` on; as lazy as this batch, and nothing is copied.
+
+        Raises:
+            TypeError: If one of them is no integer.
+            IndexError: If `offset` is negative or past the end, or `length` negative.
+        """
+        offset, count = slice_bounds(offset, length, self.length, "rows")
+        return RecordBatch.lazy(
+            self.schema, count, lambda i: self.column(i).slice(offset, count), self.metadata
+        )
+
+    def select(self, keys: Iterable[int | str]) -> RecordBatch:
+        """The columns at those positions or of those names, in that order; none is decoded."""
+        positions = [self.schema.index(key) for key in keys]
+        chosen = Schema(tuple(self.schema.fields[p] for p in positions), self.schema.metadata)
+        return RecordBatch.lazy(
+            chosen, self.length, lambda i: self.column(positions[i]), self.metadata
+        )
+
+    def to_pydict(self) -> dict[str, list[Any]]:
+        """Name → values as Python objects; of fields with one name, the last is kept."""
+        return {
+            field.name: column.to_pylist()
+            for field, column in zip(self.schema, self.columns, strict=True)
+        }
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """One dict of values a row."""
+        columns = self.to_pydict()
+        return [{name: values[i] for name, values in columns.items()} for i in range(self.length)]
+
+    def equals(self, other: RecordBatch) -> bool:
+        """Whether names and columns are equal; metadata and `nullable` of fields are not compared."""
+        return (
+            self.length == other.length
+            and self.schema.names == other.schema.names
+            and all(a.equals(b) for a, b in zip(self.columns, other.columns, strict=True))
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self.equals(other) if isinstance(other, RecordBatch) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RecordBatch, (self.schema, self.columns, self.length, self.metadata)
+
+
+def no_numpy_array(obj: Any) -> TypeError:
+    """The error of whoever asks for a table as one array."""
+    return TypeError(
+        f"a {type(obj).__name__} is a table, not one array: take a column of a batch, or make a data "
+        "frame with pandas.DataFrame.from_arrow, polars.DataFrame or pyarrow.table"
+    )
+
+
+def _check_column(field: Field, column: Array, length: int) -> None:
+    if not same_type(column.type, field.type):
+        raise InvalidArrowError(f"array of {column.type} under {field}", place=field.name)
+    if column.length != length:
+        raise InvalidArrowError(f"{column.length} values in {length} rows", place=field.name)

@@ -1,0 +1,70 @@
+"""Bits of buffers: counting, copying and combining them, where the bytes live.
+
+Columnar format 1.5: "Validity bitmaps".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from colkern.kernels import bitmaps
+from colkern.memory import Buffer
+from colkern.targets import target_of
+
+
+def count_set_bits(bitmap: Buffer, offset: int, length: int) -> int:
+    """The number of set bits among `length` bits from bit `offset` on.
+
+    Raises:
+        ValueError: If the bitmap is too small.
+    """
+    if offset < 0 or length < 0 or (offset + length + 7) // 8 > bitmap.size:
+        raise ValueError(f"bits {offset} to {offset + length} of {bitmap.size} bytes")
+    if length == 0:
+        return 0
+    end = offset + length
+    words = bitmaps.whole_words(offset, end)
+    target = target_of(bitmap.device)
+    return int(target.reduce(bitmaps.count_set_bits, words, bitmap.array, offset, end))
+
+
+def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
+    """Bits `[offset, offset + length)` from bit 0 on; copied if they do not start at a byte.
+
+    Behind the last one there may be others, if they are not copied.
+    """
+    if offset % 8 == 0:
+        return bitmap[offset // 8 : (offset + length + 7) // 8]
+    return move_bits(bitmap, offset, length)
+
+
+def move_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
+    """Bits `[offset, offset + length)` from bit 0 on, zeros behind; copied."""
+    target = target_of(bitmap.device)
+    words = bit_words(target, length)
+    target.map(bitmaps.copy_bits, len(words), bitmap.array, offset, length, words)
+    return bitmap_of(target, words, length)
+
+
+def and_bits(
+    left: Buffer, left_offset: int, right: Buffer, right_offset: int, length: int
+) -> tuple[Buffer, int]:
+    """The bits that are set on both sides, from bit 0 on, and how many they are."""
+    target = target_of(left.device)
+    words = bit_words(target, length)
+    sides = (left.array, left_offset, right.array, right_offset)
+    count = target.reduce(bitmaps.and_bits, len(words), *sides, length, words)
+    return bitmap_of(target, words, length), count
+
+
+def bit_words(target: Any, length: int) -> Any:
+    """Words (uint64[]) for a bitmap of that many bits, not zeroed: kernels write bitmaps as words."""
+    return target.output(bitmaps.words_for(length), np.uint64)
+
+
+def bitmap_of(target: Any, words: Any, length: int) -> Buffer:
+    """The buffer of a bitmap that was written as words; not copied."""
+    made: Buffer = target.buffer(words.view(np.uint8)[: (length + 7) // 8])
+    return made

@@ -11,7 +11,7 @@ import numpy as np
 
 from colkern.kernels import bitmaps
 from colkern.memory import Buffer
-from colkern.targets import target_of
+from colkern.targets import Target, target_of
 
 
 def count_set_bits(bitmap: Buffer, offset: int, length: int) -> int:
@@ -59,12 +59,12 @@ def and_bits(
     return bitmap_of(target, words, length), count
 
 
-def bit_words(target: Any, length: int) -> Any:
+def bit_words(target: Target, length: int) -> Any:
     """Words (uint64[]) for a bitmap of that many bits, not zeroed: kernels write bitmaps as words."""
     return target.output(bitmaps.words_for(length), np.uint64)
 
 
-def bitmap_of(target: Any, words: Any, length: int) -> Buffer:
+def bitmap_of(target: Target, words: Any, length: int) -> Buffer:
     """The buffer of a bitmap that was written as words; not copied."""
     made: Buffer = target.buffer(words.view(np.uint8)[: (length + 7) // 8])
     return made

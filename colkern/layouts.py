@@ -22,6 +22,26 @@ VIEW_BYTES = 16
 VIEW_INLINE_BYTES = 12
 
 
+class LayoutKind(Enum):
+    """The layouts, by their names in the format's text."""
+
+    NULL = "null"
+    FIXED_SIZE = "fixed-size primitive"
+    BINARY_VIEW = "variable-size binary view"
+    BINARY = "variable-size binary"
+    LIST_VIEW = "variable-size list-view"
+    LIST = "variable-size list"
+    FIXED_SIZE_LIST = "fixed-size list"
+    STRUCT = "struct"
+    SPARSE_UNION = "sparse union"
+    DENSE_UNION = "dense union"
+    DICTIONARY = "dictionary-encoded"
+    RUN_END_ENCODED = "run-end encoded"
+
+    # Tables by layout are on the way of every operation, and the hash of Enum is Python code.
+    __hash__ = object.__hash__
+
+
 class Role(Enum):
     """What a buffer holds."""
 
@@ -102,14 +122,14 @@ class Layout:
     """The buffers and children of a data type, in the order of IPC and the C Data interface.
 
     Args:
-        name: The layout's name in the format's text.
+        kind: Which layout it is.
         buffers: The fixed buffers.
         child_length: The rule for the lengths of the children.
         variadic: Whether any number of data buffers follow the fixed ones.
         has_dictionary: Whether values stand in a dictionary beside the array.
     """
 
-    name: str
+    kind: LayoutKind
     buffers: tuple[BufferSpec, ...]
     child_length: ChildLength = ChildLength.NONE
     variadic: bool = False
@@ -124,6 +144,11 @@ class Layout:
         object.__setattr__(self, "has_validity", first is Role.VALIDITY)
         grows = any(spec.min_bytes(8) for spec in self.buffers[self.has_validity :])
         object.__setattr__(self, "is_backed", grows)
+
+    @property
+    def name(self) -> str:
+        """The layout's name in the format's text."""
+        return self.kind.value
 
     def position(self, role: Role) -> int:
         """Where the buffer of that role stands; raises `KeyError` if the layout has none."""
@@ -165,12 +190,12 @@ def _sizes(bits: int) -> BufferSpec:
 
 
 def _fixed(dtype: Any) -> Layout:
-    return Layout("fixed-size primitive", (_VALIDITY, _numbers(Role.DATA, Extent.SLOTS, dtype)))
+    return Layout(LayoutKind.FIXED_SIZE, (_VALIDITY, _numbers(Role.DATA, Extent.SLOTS, dtype)))
 
 
 def _packed(dtype: Any, swap_bytes: tuple[int, ...]) -> Layout:
     data = BufferSpec(Role.DATA, Extent.SLOTS, np.dtype(dtype), swap_bytes)
-    return Layout("fixed-size primitive", (_VALIDITY, data))
+    return Layout(LayoutKind.FIXED_SIZE, (_VALIDITY, data))
 
 
 def _int(type_: s.Int) -> Layout:
@@ -193,38 +218,38 @@ def _interval(type_: s.Interval) -> Layout:
 
 
 def _variable_binary(bits: int) -> Layout:
-    return Layout("variable-size binary", (_VALIDITY, _offsets(bits), _BYTES))
+    return Layout(LayoutKind.BINARY, (_VALIDITY, _offsets(bits), _BYTES))
 
 
 def _list(bits: int) -> Layout:
-    return Layout("variable-size list", (_VALIDITY, _offsets(bits)), ChildLength.LAST_OFFSET)
+    return Layout(LayoutKind.LIST, (_VALIDITY, _offsets(bits)), ChildLength.LAST_OFFSET)
 
 
 def _list_view(bits: int) -> Layout:
     buffers = (_VALIDITY, _slot_offsets(bits), _sizes(bits))
-    return Layout("variable-size list-view", buffers, ChildLength.OFFSET_AND_SIZE)
+    return Layout(LayoutKind.LIST_VIEW, buffers, ChildLength.OFFSET_AND_SIZE)
 
 
 def _union(type_: s.Union) -> Layout:
     if type_.mode == "sparse":
-        return Layout("sparse union", (_TYPE_IDS,), ChildLength.SAME)
-    return Layout("dense union", (_TYPE_IDS, _slot_offsets(32)), ChildLength.SLOT_OFFSETS)
+        return Layout(LayoutKind.SPARSE_UNION, (_TYPE_IDS,), ChildLength.SAME)
+    return Layout(LayoutKind.DENSE_UNION, (_TYPE_IDS, _slot_offsets(32)), ChildLength.SLOT_OFFSETS)
 
 
 def _dictionary(type_: s.Dictionary) -> Layout:
-    return Layout("dictionary-encoded", _int(type_.index_type).buffers, has_dictionary=True)
+    return Layout(LayoutKind.DICTIONARY, _int(type_.index_type).buffers, has_dictionary=True)
 
 
 def _extension(type_: s.Extension) -> Layout:
     return layout(type_.storage)
 
 
-_VIEW_LAYOUT = Layout("variable-size binary view", (_VALIDITY, _VIEWS), variadic=True)
+_VIEW_LAYOUT = Layout(LayoutKind.BINARY_VIEW, (_VALIDITY, _VIEWS), variadic=True)
 
 _TABLE: dict[type[s.DataType], Callable[[Any], Layout]] = {
-    s.Null: lambda _: Layout("null", ()),
+    s.Null: lambda _: Layout(LayoutKind.NULL, ()),
     s.Bool: lambda _: Layout(
-        "fixed-size primitive", (_VALIDITY, BufferSpec(Role.DATA, Extent.BITS, _BYTE))
+        LayoutKind.FIXED_SIZE, (_VALIDITY, BufferSpec(Role.DATA, Extent.BITS, _BYTE))
     ),
     s.Int: _int,
     s.FloatingPoint: lambda t: _fixed(f"<f{t.bit_width // 8}"),
@@ -246,13 +271,18 @@ _TABLE: dict[type[s.DataType], Callable[[Any], Layout]] = {
     s.Map: lambda _: _list(32),
     s.ListView: lambda _: _list_view(32),
     s.LargeListView: lambda _: _list_view(64),
-    s.FixedSizeList: lambda _: Layout("fixed-size list", (_VALIDITY,), ChildLength.LIST_SIZE),
-    s.Struct: lambda _: Layout("struct", (_VALIDITY,), ChildLength.SAME),
+    s.FixedSizeList: lambda _: Layout(
+        LayoutKind.FIXED_SIZE_LIST, (_VALIDITY,), ChildLength.LIST_SIZE
+    ),
+    s.Struct: lambda _: Layout(LayoutKind.STRUCT, (_VALIDITY,), ChildLength.SAME),
     s.Union: _union,
     s.Dictionary: _dictionary,
-    s.RunEndEncoded: lambda _: Layout("run-end encoded", (), ChildLength.RUNS),
+    s.RunEndEncoded: lambda _: Layout(LayoutKind.RUN_END_ENCODED, (), ChildLength.RUNS),
     s.Extension: _extension,
 }
+
+DATA_TYPES = tuple(_TABLE)
+"""Every class of data types that has a layout."""
 
 
 @lru_cache(maxsize=4096)

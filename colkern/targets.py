@@ -1,16 +1,124 @@
-"""The target that an operation runs on: the one where its input bytes live."""
+"""Targets: where kernels run, and the patterns in which they do.
+
+An operation runs on the target where the bytes of its input live. `Target` lists what all targets have;
+`colkern.cpu.target.CpuTarget` and `colkern.cuda.target.CudaTarget` write each pattern in their own way:
+
+| Pattern | CPU | CUDA |
+| --- | --- | --- |
+| map | one range for each thread of the pool, or the calling thread alone | tiles over a grid |
+| reduce | a partial result for each thread | a partial result for each block, combined on the host |
+| scan, accumulate, running_sum | NumPy's cumsum, or one kernel | CuPy's cumsum |
+| sort_positions | a radix sort | CuPy's stable sort |
+| allocate, output, table | host memory | device memory |
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, wraps
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from colkern.errors import UnsupportedError
-from colkern.memory import HOST, Device
+from colkern.memory import HOST, Buffer, Device
+
+if TYPE_CHECKING:
+    from colkern.kernels.kernel import Kernel
+
+Items: TypeAlias = NDArray[Any]
+"""Items in the memory of a target: a NumPy array, or a CuPy array, which type checkers take for one."""
 
 NOWHERE = (1 << 64) - 1
 """What a kernel that looks for the first slot of a kind returns if there is none."""
+
+
+class Target(Protocol):
+    """Runs kernels on one device, and gives them memory there."""
+
+    @property
+    def device(self) -> Device:
+        """The device."""
+
+    @property
+    def no_bits(self) -> Items:
+        """The bitmap of arrays without one, as kernels take it: no bytes."""
+
+    def block_words(self, words: int) -> int:
+        """How many of a bitmap's words make one block of a filter."""
+
+    def map(
+        self,
+        kernel: Kernel,
+        count: int,
+        *args: Any,
+        work: float = 1,
+        balance: Items | None = None,
+    ) -> None:
+        """Run a kernel that writes, over `count` items.
+
+        A CUDA device may still be running it when the call returns.
+
+        Args:
+            kernel: The kernel.
+            count: The number of items.
+            args: The kernel's arguments.
+            work: How much work an item is; of one number in a plain loop it is 1.
+            balance: The running sum of the work for each item, [count + 1], where items differ much:
+                each thread of a CPU then gets as much work, not as many items.
+        """
+
+    def reduce(self, kernel: Kernel, count: int, *args: Any, work: float = 1) -> Any:
+        """Run a kernel that returns partial results, and combine them: a Python number. Waits."""
+
+    def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
+        """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]).
+
+        The caller has checked that the sum fits; see `total`.
+        """
+
+    def copy(self, items: Items, out: Items) -> None:
+        """`out[:] = items`, both unsigned words of one type."""
+
+    def accumulate(self, offsets: Items) -> None:
+        """Turn lengths, behind one item of any value, into offsets `[0, l0, l0 + l1, …]`, in place.
+
+        The caller has checked that the sum fits.
+        """
+
+    def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
+        """As `scan`, and the sum. Waits. Where the sum does not fit `dtype`, the offsets mean nothing."""
+
+    def total(self, lengths: Items) -> int:
+        """The exact sum of an int64 array without negative items, also past 64 bits. Waits."""
+
+    def allocate(self, count: int, dtype: DTypeLike) -> Items:
+        """A zeroed array."""
+
+    def output(self, count: int, dtype: DTypeLike) -> Items:
+        """An array of which a kernel writes every item; not zeroed."""
+
+    def table(self, values: Sequence[int] | Items, dtype: DTypeLike) -> Items:
+        """A small array of host values, readable by kernels."""
+
+    def positions(self, count: int) -> NDArray[np.int64]:
+        """The numbers from 0 on (int64[count])."""
+
+    def sort_positions(self, keys: Items, positions: Items | None = None) -> Items:
+        """The positions (uint64[]; all, if None) in the order of their keys (uint64[n]); stable."""
+
+    def item(self, array: Items, position: int) -> int:
+        """One number of an array. Waits."""
+
+    def address(self, array: Items) -> int:
+        """The address of an array's first item."""
+
+    def frozen(self, array: Items) -> Items:
+        """The same array for reading: the CPU's kernels are compiled for inputs that are read-only."""
+
+    def buffer(self, array: Items) -> Buffer:
+        """The buffer of an array's bytes; not copied."""
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -39,7 +147,7 @@ def on_its_device(function: Function) -> Function:
     return cast("Function", called)
 
 
-def target_of(device: Device) -> Any:
+def target_of(device: Device) -> Target:
     """The target for a device; compilers are imported when it is first asked for.
 
     Raises:
@@ -56,20 +164,20 @@ def target_of(device: Device) -> Any:
 
 
 @cache
-def _cpu_target() -> Any:
+def _cpu_target() -> Target:
     from colkern.cpu.target import CpuTarget
 
     return CpuTarget()
 
 
 @cache
-def _cuda_target(device: Device) -> Any:
+def _cuda_target(device: Device) -> Target:
     from colkern.cuda.target import CudaTarget
 
     return CudaTarget(device)
 
 
-def _stand_in_target(device: Device) -> Any:
+def _stand_in_target(device: Device) -> Target:
     from colkern.cuda.stand_in_target import StandInTarget
 
     return StandInTarget(device)

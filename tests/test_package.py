@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import pkgutil
 import re
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import pytest
 from documents import run_page
 
 import colkern
+from colkern.dispatch import incomplete
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "colkern"
@@ -31,6 +33,7 @@ LAYERS = [
     {"type_trees"},
     {"schema"},
     {"layouts", "extensions", "pool", "cache"},
+    {"dispatch"},
     {"memory"},
     {"kernels"},
     {"cpu", "cuda"},
@@ -292,6 +295,16 @@ def test_dir_of_data_shows_public_names() -> None:
     for thing in (column, batch, stream, batch.schema, column.type):
         assert private_names(thing) == []
         assert "__arrow_c_schema__" in dir(thing) or thing is column
+
+
+# Tables by layout and by data type
+
+
+def test_no_table_lacks_a_layout_or_a_type() -> None:
+    for module in pkgutil.walk_packages(colkern.__path__, "colkern."):
+        if not module.name.endswith("__main__") and "mlir" not in module.name:
+            importlib.import_module(module.name)
+    assert incomplete() == []
 
 
 # Which way imports run

@@ -14,6 +14,7 @@ from benchmarks import data
 from benchmarks.bodies.contestant import SPEED, Against, Contestant, Group, Place
 from benchmarks.bodies.tables import array_bytes
 from colkern.cpu.threads import set_num_threads
+from colkern.layouts import LayoutKind
 
 TIMES_AS_FAST = 10
 """What a device is to reach beside one core."""
@@ -52,7 +53,7 @@ COLUMNS: dict[str, Callable[[int], pa.Array]] = {
     "utf8": _text,
     "list": _lists,
     "dictionary": _dictionary,
-    "run-end encoded": _runs,
+    LayoutKind.RUN_END_ENCODED: _runs,
     "utf8 view": _views,
 }
 

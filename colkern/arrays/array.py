@@ -17,7 +17,7 @@ import numpy as np
 from colkern.arrays.positions import part_of, position_of, slice_bounds
 from colkern.errors import InvalidArrowError
 from colkern.integers import integer
-from colkern.layouts import Extent, Layout, Role, layout
+from colkern.layouts import Extent, Layout, LayoutKind, Role, layout
 from colkern.memory import HOST, Buffer, Device
 from colkern.names import PublicNames
 from colkern.schema import DataType, Dictionary, same_type
@@ -301,7 +301,7 @@ class Array(PublicNames):
 
     def count_nulls(self) -> int:
         """Count the nulls anew, on the device of the bitmap; `null_count` remembers the count."""
-        if self.layout.name == "null":
+        if self.layout.kind is LayoutKind.NULL:
             return self.length
         bitmap = self.buffers[0] if self.layout.has_validity else None
         if bitmap is None:

@@ -40,7 +40,7 @@ from colkern.arrays.slots import (
     views_at,
 )
 from colkern.errors import InvalidArrowError
-from colkern.layouts import Role, layout
+from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import EMPTY
 
 CUT_BYTES = 256
@@ -142,7 +142,7 @@ def _is_laid_out_as(dtype: np.dtype[Any] | None, array: Array) -> bool:
     """Whether an array's items are NumPy's items of that type."""
     if dtype is None or dtype.kind == "b":
         return False
-    return array.layout.name == "fixed-size primitive"
+    return array.layout.kind is LayoutKind.FIXED_SIZE
 
 
 def _has_null(dtype: np.dtype[Any]) -> bool:

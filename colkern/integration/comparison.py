@@ -32,7 +32,7 @@ from colkern.arrays.slots import (
 from colkern.arrays.values import preview
 from colkern.errors import DifferenceError, InvalidArrowError
 from colkern.integration.entries import shown
-from colkern.layouts import Extent, Role
+from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY
 from colkern.schema import DataType, Dictionary, Field, Map, Null, Schema, same_type
 
@@ -177,7 +177,7 @@ def _difference(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> Differenc
         )
         return Difference(row, (), *texts)
     rows = np.flatnonzero(a_valid)
-    compare = _COMPARERS[a.layout.name]
+    compare = _COMPARERS[a.layout.kind]
     return _from(compare(a, a_slots[rows], b, b_slots[rows]), rows)
 
 
@@ -325,17 +325,17 @@ def _runs(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> Difference | No
     return _from(found, np.flatnonzero(new), a.type.fields[1].name)
 
 
-_COMPARERS: dict[str, Callable[[Array, Slots, Array, Slots], Difference | None]] = {
-    "null": lambda a, a_slots, b, b_slots: None,
-    "fixed-size primitive": _items,
-    "variable-size binary": _variable,
-    "variable-size binary view": _variable,
-    "variable-size list": _lists,
-    "variable-size list-view": _lists,
-    "fixed-size list": _lists,
-    "struct": _structs,
-    "sparse union": _unions,
-    "dense union": _unions,
-    "dictionary-encoded": _encoded,
-    "run-end encoded": _runs,
+_COMPARERS: dict[LayoutKind, Callable[[Array, Slots, Array, Slots], Difference | None]] = {
+    LayoutKind.NULL: lambda a, a_slots, b, b_slots: None,
+    LayoutKind.FIXED_SIZE: _items,
+    LayoutKind.BINARY: _variable,
+    LayoutKind.BINARY_VIEW: _variable,
+    LayoutKind.LIST: _lists,
+    LayoutKind.LIST_VIEW: _lists,
+    LayoutKind.FIXED_SIZE_LIST: _lists,
+    LayoutKind.STRUCT: _structs,
+    LayoutKind.SPARSE_UNION: _unions,
+    LayoutKind.DENSE_UNION: _unions,
+    LayoutKind.DICTIONARY: _encoded,
+    LayoutKind.RUN_END_ENCODED: _runs,
 }

@@ -23,6 +23,7 @@ from colkern.arrays.slots import (
     valid_at,
     views_at,
 )
+from colkern.layouts import LayoutKind
 
 
 def check_positions(array: Array) -> None:
@@ -32,7 +33,7 @@ def check_positions(array: Array) -> None:
         InvalidArrowError: If an offset, a view, an index, a type id, a run end or the length of a
             child is bad, with the slot.
     """
-    check = _CHECKS.get(array.layout.name)
+    check = _CHECKS.get(array.layout.kind)
     if check is not None and array.length:
         check(array)
 
@@ -53,15 +54,15 @@ def _check_runs(array: Array) -> None:
     run_slots(array, np.array([0, array.length - 1], np.int64))
 
 
-_CHECKS: dict[str, Callable[[Array], object]] = {
-    "variable-size binary": lambda array: byte_ranges(array, all_slots(array)),
-    "variable-size binary view": lambda array: views_at(array, _valid_slots(array)),
-    "variable-size list": lambda array: element_ranges(array, all_slots(array)),
-    "variable-size list-view": lambda array: element_ranges(array, _valid_slots(array)),
-    "fixed-size list": lambda array: element_ranges(array, all_slots(array)),
-    "struct": _check_children,
-    "sparse union": lambda array: list(union_members(array, all_slots(array))),
-    "dense union": lambda array: list(union_members(array, all_slots(array))),
-    "dictionary-encoded": lambda array: dictionary_slots(array, _valid_slots(array)),
-    "run-end encoded": _check_runs,
+_CHECKS: dict[LayoutKind, Callable[[Array], object]] = {
+    LayoutKind.BINARY: lambda array: byte_ranges(array, all_slots(array)),
+    LayoutKind.BINARY_VIEW: lambda array: views_at(array, _valid_slots(array)),
+    LayoutKind.LIST: lambda array: element_ranges(array, all_slots(array)),
+    LayoutKind.LIST_VIEW: lambda array: element_ranges(array, _valid_slots(array)),
+    LayoutKind.FIXED_SIZE_LIST: lambda array: element_ranges(array, all_slots(array)),
+    LayoutKind.STRUCT: _check_children,
+    LayoutKind.SPARSE_UNION: lambda array: list(union_members(array, all_slots(array))),
+    LayoutKind.DENSE_UNION: lambda array: list(union_members(array, all_slots(array))),
+    LayoutKind.DICTIONARY: lambda array: dictionary_slots(array, _valid_slots(array)),
+    LayoutKind.RUN_END_ENCODED: _check_runs,
 }

@@ -15,7 +15,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.kernels import Kernel, arithmetic, runs
-from colkern.layouts import Role, layout
+from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.numbers import number_of
@@ -25,7 +25,7 @@ from colkern.operations.runs import run_end_decode
 from colkern.operations.selection import take, take_positions
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import combine_validity
-from colkern.targets import NOWHERE, target_of
+from colkern.targets import NOWHERE, Target, target_of
 
 Operand = Array | int | float
 
@@ -156,10 +156,10 @@ def _numbers(array: Array) -> s.Int | s.FloatingPoint:
 
 def _with_number(what: _Operation, left: Any, right: Any) -> Array:
     array = left if isinstance(left, Array) else right
-    kind = array.layout.name
-    if kind == "run-end encoded":
+    kind = array.layout.kind
+    if kind is LayoutKind.RUN_END_ENCODED:
         return _over_runs(array, lambda values: _rebuilt(what, left, right, values))
-    if kind == "dictionary-encoded":
+    if kind is LayoutKind.DICTIONARY:
         if _may_divide_by_zero(what, array, left, right):
             return _rebuilt(what, left, right, _decoded(array))
         assert array.dictionary is not None
@@ -215,9 +215,9 @@ def _with_dictionary(array: Array, dictionary: Array) -> Array:
 
 def _decoded(array: Array) -> Array:
     """The numbers of an array without dictionaries and runs."""
-    if array.layout.name == "run-end encoded":
+    if array.layout.kind is LayoutKind.RUN_END_ENCODED:
         return _decoded(run_end_decode(array))
-    if array.layout.name == "dictionary-encoded":
+    if array.layout.kind is LayoutKind.DICTIONARY:
         storage = array.type.storage
         assert isinstance(storage, s.Dictionary)
         assert array.dictionary is not None
@@ -245,7 +245,7 @@ def _combine_arrays(what: _Operation, left: Array, right: Array) -> Array:
         raise ValueError(f"{what.name}: arrays of {left.length} and {right.length} values")
     if left.device != right.device:
         raise ValueError(f"{what.name}: arrays on {left.device} and {right.device}")
-    if left.layout.name == right.layout.name == "run-end encoded":
+    if left.layout.kind == right.layout.kind is LayoutKind.RUN_END_ENCODED:
         return _combine_runs(what, left, right)
     left, right = _decoded(left), _decoded(right)
     return _apply(what, left, right, left, combine_validity([left, right]))
@@ -292,12 +292,12 @@ def _apply(what: _Operation, left: Any, right: Any, like: Array, validity: Valid
     return _plain(target, type_, out, validity)
 
 
-def _plain(target: Any, type_: s.DataType, out: Any, validity: Validity) -> Array:
+def _plain(target: Target, type_: s.DataType, out: Any, validity: Validity) -> Array:
     bitmap, nulls = validity
     return Array.of_valid(type_, len(out), (bitmap, target.buffer(out)), nulls)
 
 
-def _items(target: Any, operand: Any, type_: s.DataType) -> Any:
+def _items(target: Target, operand: Any, type_: s.DataType) -> Any:
     if isinstance(operand, Array):
         return operand.items(Role.DATA)
     return target.table([operand], layout(type_).spec(Role.DATA).dtype)
@@ -308,7 +308,7 @@ def _words(items: Any) -> Any:
 
 
 def _divide_words(
-    target: Any, type_: s.Int, items: list[Any], words: list[Any], out: Any, validity: Validity
+    target: Target, type_: s.Int, items: list[Any], words: list[Any], out: Any, validity: Validity
 ) -> None:
     left, right = words
     bits = type_.bit_width
@@ -327,7 +327,7 @@ def _divide_words(
 
 
 def _divide_by(
-    target: Any, divisor: int, left: Any, bits: int, sign: int, out: Any, validity: Validity
+    target: Target, divisor: int, left: Any, bits: int, sign: int, out: Any, validity: Validity
 ) -> None:
     if divisor == 0 and validity[1] < len(out):
         raise ZeroDivisionError("divide: by 0")
@@ -353,9 +353,9 @@ def _reciprocal(divisor: int, bits: int) -> tuple[Any, int]:
 
 
 def _absolute(array: Array) -> Array:
-    if array.layout.name == "run-end encoded":
+    if array.layout.kind is LayoutKind.RUN_END_ENCODED:
         return _over_runs(array, _absolute)
-    if array.layout.name == "dictionary-encoded":
+    if array.layout.kind is LayoutKind.DICTIONARY:
         assert array.dictionary is not None
         return _with_dictionary(array, _absolute(array.dictionary))
     target = target_of(array.device)

@@ -17,7 +17,7 @@ from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Buffer, Device
 from colkern.operations.arguments import operation
 from colkern.operations.validity import combine_validity, compact_validity
-from colkern.targets import target_of
+from colkern.targets import Target, target_of
 
 _BOOL = s.bool_()
 
@@ -122,7 +122,7 @@ def unpack_bits(bits: Array | Buffer, offset: int = 0, length: int | None = None
     return expand(target_of(buffer.device), buffer, first + offset, count)
 
 
-def expand(target: Any, bits: Buffer, offset: int, length: int) -> Any:
+def expand(target: Target, bits: Buffer, offset: int, length: int) -> Any:
     """Bits `[offset, offset + length)`, which are there, as an array of bools."""
     words = target.output((length + 7) // 8, np.uint64)
     target.map(bitmaps.expand_bits, len(words), bits.array, offset, length, words)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from colkern.kernels import Kernel, bitmaps, filtering
+from colkern.targets import Target
 
 
 class Kept:
@@ -38,7 +39,14 @@ class Kept:
     )
 
     def __init__(
-        self, target: Any, bits: Any, offset: int, length: int, words: int, starts: Any, count: int
+        self,
+        target: Target,
+        bits: Any,
+        offset: int,
+        length: int,
+        words: int,
+        starts: Any,
+        count: int,
     ) -> None:
         self.target = target
         self.bits = bits
@@ -83,7 +91,7 @@ class Kept:
         return self._positions
 
 
-def compact(target: Any, bits: Any, offset: int, length: int) -> Kept:
+def compact(target: Target, bits: Any, offset: int, length: int) -> Kept:
     """What is kept where bits `[offset, offset + length)` of a bitmap (uint8[]) are set."""
     words = target.block_words(bitmaps.words_for(length))
     if length and length <= 64 * words:

@@ -12,7 +12,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.layouts import Role
+from colkern.layouts import LayoutKind, Role
 from colkern.memory import Buffer
 from colkern.missing import is_null
 from colkern.operations.creation import nulls
@@ -73,7 +73,7 @@ def _compare_arrays(
     left, right = decoded(left), decoded(right)
     if _kind(left) is None or _kind(left) != _kind(right):
         _require_same_type(left, right)
-    if left.layout.name == "null":
+    if left.layout.kind is LayoutKind.NULL:
         return nulls(left.length, _BOOL, left.device)
     validity, count = combine_validity([left, right])
     bits = comparer(left).arrays(left, right, asked)
@@ -83,7 +83,7 @@ def _compare_arrays(
 def _compare_value(
     array: Array, value: Any, comparer: Callable[[Array], Comparer], asked: Any
 ) -> Array:
-    if is_null(value) or array.layout.name == "null":
+    if is_null(value) or array.layout.kind is LayoutKind.NULL:
         return nulls(array.length, _BOOL, array.device)
     bits = comparer(array).value(array, value, asked)
     return _booleans(array, compact_validity(array), bits, array.null_count)

@@ -13,7 +13,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.kernels import bitmaps, comparison
-from colkern.layouts import Role
+from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import operation
 from colkern.operations.booleans import combined_values
 from colkern.operations.comparing import (
@@ -60,7 +60,7 @@ def not_equal(left: Array, right: Any) -> Array:
 
 def _comparer(array: Array) -> Comparer:
     storage = type(array.type.storage)
-    found = _SPECIAL.get(storage) or _COMPARERS.get(array.layout.name)
+    found = _SPECIAL.get(storage) or _COMPARERS.get(array.layout.kind)
     if found is None:
         raise UnsupportedError(f"comparing {array.type}; compare its children")
     return found
@@ -114,8 +114,8 @@ _SPECIAL: dict[type[s.DataType], Comparer] = {
     s.Bool: Comparer(_equal_booleans, _equal_boolean),
 }
 
-_COMPARERS: dict[str, Comparer] = {
-    "fixed-size primitive": Comparer(_equal_numbers, _equal_number),
-    "variable-size binary": _STRINGS,
-    "variable-size binary view": _STRINGS,
+_COMPARERS: dict[LayoutKind, Comparer] = {
+    LayoutKind.FIXED_SIZE: Comparer(_equal_numbers, _equal_number),
+    LayoutKind.BINARY: _STRINGS,
+    LayoutKind.BINARY_VIEW: _STRINGS,
 }

@@ -15,7 +15,7 @@ from colkern.arrays import Array
 from colkern.bitmaps import bit_words, bitmap_of
 from colkern.errors import LimitExceededError
 from colkern.kernels import bitmaps, offsets, runs, unions, views
-from colkern.layouts import Extent, Role
+from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.run_search import own_runs
@@ -58,12 +58,12 @@ def join_arrays(arrays: Sequence[Array]) -> Array:
     length = sum([array.length for array in arrays])
     if length >> 63:
         raise LimitExceededError(f"{length} slots: the length of an array has at most 63 bits")
-    buffers, children, dictionary = _CONCAT[first.layout.name](arrays)
+    buffers, children, dictionary = _CONCAT[first.layout.kind](arrays)
     if first.layout.has_validity:
         validity, nulls = _validity(arrays, length)
         buffers = [validity, *buffers]
     else:
-        nulls = length if first.layout.name == "null" else 0
+        nulls = length if first.layout.kind is LayoutKind.NULL else 0
     made = Array(first.type, length, buffers, children, dictionary, null_count=nulls)
     made._checked = True
     return made
@@ -324,17 +324,17 @@ def _starts(lengths: list[int]) -> list[int]:
     return starts
 
 
-_CONCAT: dict[str, Callable[[Sequence[Array]], Parts]] = {
-    "null": _join_null,
-    "fixed-size primitive": _join_fixed,
-    "dictionary-encoded": _join_dictionary,
-    "variable-size binary": _join_binary,
-    "variable-size binary view": _join_views,
-    "variable-size list": _join_list,
-    "variable-size list-view": _join_list_view,
-    "fixed-size list": _join_fixed_list,
-    "struct": _join_struct,
-    "sparse union": _join_sparse_union,
-    "dense union": _join_dense_union,
-    "run-end encoded": _join_runs,
+_CONCAT: dict[LayoutKind, Callable[[Sequence[Array]], Parts]] = {
+    LayoutKind.NULL: _join_null,
+    LayoutKind.FIXED_SIZE: _join_fixed,
+    LayoutKind.DICTIONARY: _join_dictionary,
+    LayoutKind.BINARY: _join_binary,
+    LayoutKind.BINARY_VIEW: _join_views,
+    LayoutKind.LIST: _join_list,
+    LayoutKind.LIST_VIEW: _join_list_view,
+    LayoutKind.FIXED_SIZE_LIST: _join_fixed_list,
+    LayoutKind.STRUCT: _join_struct,
+    LayoutKind.SPARSE_UNION: _join_sparse_union,
+    LayoutKind.DENSE_UNION: _join_dense_union,
+    LayoutKind.RUN_END_ENCODED: _join_runs,
 }

@@ -10,7 +10,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import LimitExceededError
-from colkern.layouts import ChildLength, layout
+from colkern.layouts import ChildLength, LayoutKind, layout
 from colkern.memory import HOST, Device
 from colkern.operations.arguments import operation
 from colkern.targets import target_of
@@ -52,7 +52,7 @@ def nulls(length: int, type: s.TypeLike, device: Device = HOST) -> Array:
             for field, size in zip(storage.fields, sizes, strict=True)
         ]
     dictionary = nulls(0, storage.value_type, device) if isinstance(storage, s.Dictionary) else None
-    has_nulls = rule.has_validity or rule.name == "null"
+    has_nulls = rule.has_validity or rule.kind is LayoutKind.NULL
     return Array(type, length, buffers, children, dictionary, null_count=length if has_nulls else 0)
 
 

@@ -15,7 +15,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import dictionaries as kernels
-from colkern.layouts import Extent, Role
+from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.concatenation import concat
@@ -52,7 +52,7 @@ def dictionary_decode(array: Array) -> Array:
     values = array.dictionary
     if values.length == 0:
         return nulls(array.length, values.type, array.device)
-    made = _DECODE.get(values.layout.name, _decode_any)(array, values)
+    made = _DECODE.get(values.layout.kind, _decode_any)(array, values)
     made._checked = True
     return made
 
@@ -147,12 +147,12 @@ def _decode_any(array: Array, values: Array) -> Array:
     return take(values, indices)
 
 
-_DECODE: dict[str, Callable[[Array, Array], Array]] = {
-    "null": _decode_null,
-    "fixed-size primitive": _decode_fixed,
-    "dictionary-encoded": _decode_fixed,
-    "variable-size binary view": _decode_fixed,
-    "variable-size binary": _decode_binary,
+_DECODE: dict[LayoutKind, Callable[[Array, Array], Array]] = {
+    LayoutKind.NULL: _decode_null,
+    LayoutKind.FIXED_SIZE: _decode_fixed,
+    LayoutKind.DICTIONARY: _decode_fixed,
+    LayoutKind.BINARY_VIEW: _decode_fixed,
+    LayoutKind.BINARY: _decode_binary,
 }
 
 
@@ -189,7 +189,7 @@ def dictionary_encode(
     require_valid(array)
     type_ = s.dictionary(s.int32() if index_type is None else index_type, array.type)
     counted = null_encoding == "encode"
-    if array.layout.name == "null":
+    if array.layout.kind is LayoutKind.NULL:
         return _encode_nulls(array, type_, counted)
     target = target_of(array.device)
     numbers, firsts = number_values(array, counted, f"u{type_.index_type.bit_width // 8}")
@@ -216,9 +216,9 @@ def number_values(array: Array, counted: bool, dtype: Any, expected: int = 0) ->
         UnsupportedError: If the values are nested or run-end encoded.
         LimitExceededError: If there are more than 2^32 slots.
     """
-    if array.layout.name not in _ENCODED:
+    if array.layout.kind not in _ENCODED:
         raise UnsupportedError(
-            f"values of {array.type} ({array.layout.name}) are not looked up, only flat ones: "
+            f"values of {array.type} ({array.layout.kind}) are not looked up, only flat ones: "
             f"encode the children, or decode it first"
         )
     if array.length >= 1 << 32:
@@ -228,7 +228,7 @@ def number_values(array: Array, counted: bool, dtype: Any, expected: int = 0) ->
     return numbers_by_sorting(array, counted, dtype)
 
 
-_ENCODED = ("fixed-size primitive", "variable-size binary", "variable-size binary view")
+_ENCODED = (LayoutKind.FIXED_SIZE, LayoutKind.BINARY, LayoutKind.BINARY_VIEW)
 
 
 def _require_fit(count: int, index_type: s.Int) -> None:

@@ -17,7 +17,7 @@ from colkern.kernels import hashing, sorting
 from colkern.operations.hashing import byte_values, hashes_of, run_masks
 from colkern.operations.number_words import number_words
 from colkern.operations.sorting import split_nulls
-from colkern.targets import on_its_device, target_of
+from colkern.targets import Target, on_its_device, target_of
 
 
 @on_its_device
@@ -75,7 +75,7 @@ def _grouped_bytes(array: Array, chosen: Any, seed: int) -> tuple[Any, Any] | No
     return positions, groups
 
 
-def _grouped_by(target: Any, keys: Any, chosen: Any) -> tuple[Any, Any]:
+def _grouped_by(target: Target, keys: Any, chosen: Any) -> tuple[Any, Any]:
     positions = target.frozen(target.sort_positions(keys, chosen))
     marks = target.output(len(positions), np.int64)
     target.map(kernels.mark_groups, len(positions), keys, positions, marks)

@@ -18,7 +18,7 @@ from colkern.kernels.dictionaries import HEAD, NO_VALUE, NULLS
 from colkern.operations.hashing import byte_hasher, byte_values, run_masks
 from colkern.operations.number_words import NumberWords, number_words, word_range
 from colkern.operations.operands import validity_of
-from colkern.targets import target_of
+from colkern.targets import Target, target_of
 
 CHUNK = 1 << 15
 """The slots that are looked up in one go: their numbers fit a cache."""
@@ -73,7 +73,7 @@ def _by_value(
     return made, _first_slots(target, out, HEAD + chunk, 1)
 
 
-def _first_slots(target: Any, out: Any, table: int, width: int) -> Any:
+def _first_slots(target: Target, out: Any, table: int, width: int) -> Any:
     firsts = target.output(int(out[0]), np.int64)
     slots = target.frozen(out[table:])
     target.map(kernels.first_slots, len(slots) // width, slots, width, firsts)

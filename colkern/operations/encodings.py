@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.layouts import LayoutKind
 from colkern.operations.runs import run_end_decode
 from colkern.operations.selection import take
 
@@ -22,7 +23,7 @@ def on_values(array: Array, work: Work) -> Array:
         array: A checked array.
         work: Takes an array without such an encoding, gives one of as many slots, null where it is.
     """
-    spread = _SPREAD.get(array.layout.name)
+    spread = _SPREAD.get(array.layout.kind)
     return work(array) if spread is None else spread(array, work)
 
 
@@ -53,7 +54,7 @@ def _of_runs(array: Array, work: Work) -> Array:
     return run_end_decode(encoded)
 
 
-_SPREAD: dict[str, Callable[[Array, Work], Array]] = {
-    "dictionary-encoded": _of_dictionary,
-    "run-end encoded": _of_runs,
+_SPREAD: dict[LayoutKind, Callable[[Array, Work], Array]] = {
+    LayoutKind.DICTIONARY: _of_dictionary,
+    LayoutKind.RUN_END_ENCODED: _of_runs,
 }

@@ -18,7 +18,7 @@ from colkern.kernels import extensions
 from colkern.layouts import Role
 from colkern.operations.operands import validity_of
 from colkern.operations.validity import combine_validity
-from colkern.targets import NOWHERE, target_of
+from colkern.targets import NOWHERE, Target, target_of
 
 
 def check_extension(array: Array, full: bool, place: str) -> None:
@@ -56,7 +56,7 @@ def _first(array: Array, kernel: Any, *args: Any) -> int:
     return int(target_of(array.device).reduce(kernel, array.length, *args))
 
 
-def _validity(target: Any, *arrays: Array) -> tuple[Any, int]:
+def _validity(target: Target, *arrays: Array) -> tuple[Any, int]:
     """Where all the arrays are valid, as kernels take it."""
     bitmap, _ = combine_validity(arrays)
     return (target.no_bits if bitmap is None else bitmap.array), 0

@@ -14,7 +14,7 @@ from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.bitmaps import bit_words, bitmap_of
 from colkern.kernels import bitmaps, filtering
-from colkern.layouts import Extent, Role
+from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.compaction import Kept, compact
@@ -105,7 +105,7 @@ def _kept(mask: Array, emits: bool) -> Kept:
 
 def keep(array: Array, kept: Kept) -> Array:
     """The slots of a checked array that are kept, of as many."""
-    name = array.layout.name
+    name = array.layout.kind
     if name in _BY_POSITION and (kept.has_positions or (kept.is_sparse and _BY_POSITION[name])):
         return take_picks(array, Picks(kept.positions()))
     made = _FILTER[name](array, kept)
@@ -291,25 +291,25 @@ def _keep_runs(array: Array, kept: Kept) -> Array:
 
 
 _BY_POSITION = {
-    "fixed-size primitive": False,
-    "dictionary-encoded": False,
-    "variable-size binary view": False,
-    "variable-size binary": True,
+    LayoutKind.FIXED_SIZE: False,
+    LayoutKind.DICTIONARY: False,
+    LayoutKind.BINARY_VIEW: False,
+    LayoutKind.BINARY: True,
 }
 """The layouts whose kept slots are taken by position where there are positions; whether to find those,
 where few slots are kept."""
 
-_FILTER: dict[str, Callable[[Array, Kept], Array]] = {
-    "null": _keep_null,
-    "fixed-size primitive": _keep_fixed,
-    "dictionary-encoded": _keep_fixed,
-    "variable-size binary view": _keep_fixed,
-    "variable-size binary": _keep_binary,
-    "variable-size list": _keep_list,
-    "variable-size list-view": _keep_list_view,
-    "fixed-size list": _keep_fixed_list,
-    "struct": _keep_struct,
-    "sparse union": _keep_sparse_union,
-    "dense union": _keep_dense_union,
-    "run-end encoded": _keep_runs,
+_FILTER: dict[LayoutKind, Callable[[Array, Kept], Array]] = {
+    LayoutKind.NULL: _keep_null,
+    LayoutKind.FIXED_SIZE: _keep_fixed,
+    LayoutKind.DICTIONARY: _keep_fixed,
+    LayoutKind.BINARY_VIEW: _keep_fixed,
+    LayoutKind.BINARY: _keep_binary,
+    LayoutKind.LIST: _keep_list,
+    LayoutKind.LIST_VIEW: _keep_list_view,
+    LayoutKind.FIXED_SIZE_LIST: _keep_fixed_list,
+    LayoutKind.STRUCT: _keep_struct,
+    LayoutKind.SPARSE_UNION: _keep_sparse_union,
+    LayoutKind.DENSE_UNION: _keep_dense_union,
+    LayoutKind.RUN_END_ENCODED: _keep_runs,
 }

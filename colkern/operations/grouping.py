@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
-from colkern.layouts import Role
+from colkern.layouts import LayoutKind, Role
 from colkern.memory import Buffer
 from colkern.operations.dictionaries import number_values
 from colkern.operations.lists import list_flatten, list_value_length
@@ -69,7 +69,7 @@ def group_rows(arrays: Sequence[Array]) -> Groups:
 
 def _groups_of(array: Array) -> Groups:
     require_valid(array)
-    return _GROUPS.get(array.layout.name, _flat)(array)
+    return _GROUPS.get(array.layout.kind, _flat)(array)
 
 
 def _flat(array: Array) -> Groups:
@@ -117,7 +117,7 @@ def _dictionary(array: Array) -> Groups:
 
 def _shown(array: Array) -> Buffer | None:
     """The bitmap of the slots that are not null, also of layouts without one."""
-    if array.layout.name == "null":
+    if array.layout.kind is LayoutKind.NULL:
         return Buffer(np.zeros((array.length + 7) // 8, np.uint8))
     return compact_validity(array)
 
@@ -154,14 +154,14 @@ def _refuse(array: Array) -> Groups:
     raise UnsupportedError(f"groups of {array.type}: select_child gives the values of one kind")
 
 
-_GROUPS: dict[str, Callable[[Array], Groups]] = {
-    "null": _null,
-    "dictionary-encoded": _dictionary,
-    "run-end encoded": _run_ends,
-    "struct": _struct,
-    "variable-size list": _lists,
-    "variable-size list-view": _lists,
-    "fixed-size list": _lists,
-    "sparse union": _refuse,
-    "dense union": _refuse,
+_GROUPS: dict[LayoutKind, Callable[[Array], Groups]] = {
+    LayoutKind.NULL: _null,
+    LayoutKind.DICTIONARY: _dictionary,
+    LayoutKind.RUN_END_ENCODED: _run_ends,
+    LayoutKind.STRUCT: _struct,
+    LayoutKind.LIST: _lists,
+    LayoutKind.LIST_VIEW: _lists,
+    LayoutKind.FIXED_SIZE_LIST: _lists,
+    LayoutKind.SPARSE_UNION: _refuse,
+    LayoutKind.DENSE_UNION: _refuse,
 }

@@ -13,13 +13,13 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import hashing, runs, sorting
-from colkern.layouts import Role
+from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST
 from colkern.operations.arguments import operation
 from colkern.operations.number_words import number_words
 from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.validation import require_valid
-from colkern.targets import target_of
+from colkern.targets import Target, target_of
 
 _MOST_PARTITIONS = 1 << 32
 _MASKS = hashing.run_masks()
@@ -101,26 +101,26 @@ def partition_indices(hashes: Array, partitions: int) -> tuple[Array, Array]:
     )
 
 
-def hashes_of(target: Any, array: Array, state: int) -> Any:
+def hashes_of(target: Target, array: Array, state: int) -> Any:
     """The hash of each slot of a checked array (uint64[n], which may be written)."""
     out = target.output(array.length, np.uint64)
     if array.length:
-        _HASH[array.layout.name](target, array, state, out)
+        _HASH[array.layout.kind](target, array, state, out)
     return out
 
 
-def _combine(target: Any, array: Array, state: int, hashes: Any) -> None:
+def _combine(target: Target, array: Array, state: int, hashes: Any) -> None:
     """Let an array follow in each row."""
     own = target.frozen(hashes_of(target, array, state))
     target.map(hashing.combine_hashes, array.length, own, hashes)
 
 
-def _hash_null(target: Any, array: Array, state: int, out: Any) -> None:
+def _hash_null(target: Target, array: Array, state: int, out: Any) -> None:
     none = target.table([0] * -(-array.length // 8), np.uint8)
     target.map(hashing.hash_nulls, array.length, none, 0, state, out)
 
 
-def _hash_fixed(target: Any, array: Array, state: int, out: Any) -> None:
+def _hash_fixed(target: Target, array: Array, state: int, out: Any) -> None:
     numbers = number_words(array)
     if numbers is None or numbers.width > 1:
         byte_hasher(target, array, state)(0, array.length, out)
@@ -135,14 +135,14 @@ def _hash_fixed(target: Any, array: Array, state: int, out: Any) -> None:
         target.map(hashing.hash_integers, array.length, *integers, *validity, state, out)
 
 
-def _hash_bytes(target: Any, array: Array, state: int, out: Any) -> None:
+def _hash_bytes(target: Target, array: Array, state: int, out: Any) -> None:
     byte_hasher(target, array, state)(0, array.length, out)
 
 
 Hasher = Callable[[int, int, Any], None]
 
 
-def byte_hasher(target: Any, array: Array, state: int) -> Hasher:
+def byte_hasher(target: Target, array: Array, state: int) -> Hasher:
     """What writes the hashes (uint64) of slots from one to another of a flat array by their bytes."""
     masks = run_masks(target)
     bitmap, offset = validity_of(array, target)
@@ -176,10 +176,10 @@ def byte_values(array: Array) -> tuple[str, tuple[Any, ...]]:
     how many there are, and the width of each value if there are no offsets.
     """
     target = target_of(array.device)
-    if array.layout.name == "variable-size binary view":
+    if array.layout.kind is LayoutKind.BINARY_VIEW:
         addresses = target.table(buffer_addresses(array), np.uint64)
         return "views", (array.items(Role.VIEWS).view(np.uint64), addresses)
-    if array.layout.name == "variable-size binary":
+    if array.layout.kind is LayoutKind.BINARY:
         data = array.buffer(Role.BYTES)
         base, size = (data.address, data.size) if data is not None and data.size else (0, 0)
         return "strings", (array.items(Role.OFFSETS), base, size, 0)
@@ -190,12 +190,12 @@ def byte_values(array: Array) -> tuple[str, tuple[Any, ...]]:
     return "strings", (target.table([], np.int32), base, size, width)
 
 
-def run_masks(target: Any) -> Any:
+def run_masks(target: Target) -> Any:
     """What kernels need that go through runs of bytes by words."""
     return target.table(_MASKS, np.uint64)
 
 
-def _hash_dictionary(target: Any, array: Array, state: int, out: Any) -> None:
+def _hash_dictionary(target: Target, array: Array, state: int, out: Any) -> None:
     assert array.dictionary is not None
     hashes = target.frozen(hashes_of(target, array.dictionary, state))
     items = array.items(Role.DATA)
@@ -204,14 +204,14 @@ def _hash_dictionary(target: Any, array: Array, state: int, out: Any) -> None:
     target.map(hashing.hash_indices, array.length, words, hashes, *validity, state, out)
 
 
-def _hash_runs(target: Any, array: Array, state: int, out: Any) -> None:
+def _hash_runs(target: Target, array: Array, state: int, out: Any) -> None:
     ends, values = array.children
     hashes = target.frozen(hashes_of(target, values, state))
     items = ends.items(Role.DATA)
     target.map(runs.decode_runs, array.length, items, hashes, array.offset, out)
 
 
-def _hash_list(target: Any, array: Array, state: int, out: Any) -> None:
+def _hash_list(target: Target, array: Array, state: int, out: Any) -> None:
     offsets = array.items(Role.OFFSETS)
     first, last = target.item(offsets, 0), target.item(offsets, array.length)
     child = array.children[0].slice(first, last - first)
@@ -219,12 +219,12 @@ def _hash_list(target: Any, array: Array, state: int, out: Any) -> None:
     _hash_elements(target, array, state, (offsets, sizes, 0, first), child, out)
 
 
-def _hash_list_view(target: Any, array: Array, state: int, out: Any) -> None:
+def _hash_list_view(target: Target, array: Array, state: int, out: Any) -> None:
     lists = (array.items(Role.OFFSETS), array.items(Role.SIZES), 0, 0)
     _hash_elements(target, array, state, lists, array.children[0], out)
 
 
-def _hash_fixed_list(target: Any, array: Array, state: int, out: Any) -> None:
+def _hash_fixed_list(target: Target, array: Array, state: int, out: Any) -> None:
     storage = array.type.storage
     assert isinstance(storage, s.FixedSizeList)
     size = storage.list_size
@@ -234,14 +234,14 @@ def _hash_fixed_list(target: Any, array: Array, state: int, out: Any) -> None:
 
 
 def _hash_elements(
-    target: Any, array: Array, state: int, lists: tuple[Any, ...], child: Array, out: Any
+    target: Target, array: Array, state: int, lists: tuple[Any, ...], child: Array, out: Any
 ) -> None:
     hashes = target.frozen(hashes_of(target, child, state))
     validity = validity_of(array, target)
     target.map(hashing.hash_lists, array.length, *lists, hashes, *validity, state, out)
 
 
-def _hash_struct(target: Any, array: Array, state: int, out: Any) -> None:
+def _hash_struct(target: Target, array: Array, state: int, out: Any) -> None:
     target.map(hashing.start_structs, array.length, len(array.children), state, out)
     for child in array.children:
         _combine(target, child.slice(array.offset, array.length), state, out)
@@ -250,7 +250,7 @@ def _hash_struct(target: Any, array: Array, state: int, out: Any) -> None:
         target.map(hashing.hash_nulls, array.length, bitmap, offset, state, out)
 
 
-def _hash_union(target: Any, array: Array, state: int, out: Any) -> None:
+def _hash_union(target: Target, array: Array, state: int, out: Any) -> None:
     storage = array.type.storage
     assert isinstance(storage, s.Union)
     ids = array.items(Role.TYPE_IDS).view(np.uint8)
@@ -262,17 +262,17 @@ def _hash_union(target: Any, array: Array, state: int, out: Any) -> None:
         target.map(hashing.pick_hashes, array.length, ids, offsets, code, hashes, out)
 
 
-_HASH: dict[str, Callable[[Any, Array, int, Any], None]] = {
-    "null": _hash_null,
-    "fixed-size primitive": _hash_fixed,
-    "dictionary-encoded": _hash_dictionary,
-    "variable-size binary": _hash_bytes,
-    "variable-size binary view": _hash_bytes,
-    "variable-size list": _hash_list,
-    "variable-size list-view": _hash_list_view,
-    "fixed-size list": _hash_fixed_list,
-    "struct": _hash_struct,
-    "sparse union": _hash_union,
-    "dense union": _hash_union,
-    "run-end encoded": _hash_runs,
+_HASH: dict[LayoutKind, Callable[[Any, Array, int, Any], None]] = {
+    LayoutKind.NULL: _hash_null,
+    LayoutKind.FIXED_SIZE: _hash_fixed,
+    LayoutKind.DICTIONARY: _hash_dictionary,
+    LayoutKind.BINARY: _hash_bytes,
+    LayoutKind.BINARY_VIEW: _hash_bytes,
+    LayoutKind.LIST: _hash_list,
+    LayoutKind.LIST_VIEW: _hash_list_view,
+    LayoutKind.FIXED_SIZE_LIST: _hash_fixed_list,
+    LayoutKind.STRUCT: _hash_struct,
+    LayoutKind.SPARSE_UNION: _hash_union,
+    LayoutKind.DENSE_UNION: _hash_union,
+    LayoutKind.RUN_END_ENCODED: _hash_runs,
 }

@@ -14,13 +14,13 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import lists
-from colkern.layouts import Extent, Role
+from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.creation import nulls
 from colkern.operations.runs import can_repeat_bytes, repeat_bytes
 from colkern.operations.selection import take_positions, words_of
 from colkern.operations.validity import null_count
-from colkern.targets import target_of
+from colkern.targets import Target, target_of
 
 
 def copy_elements(child: Array, begins: Any, starts: Any, least: int = 1) -> Array:
@@ -116,7 +116,7 @@ def _gather_binary(array: Array, how: _Gathering) -> Array:
 def _gathered(array: Array, how: _Gathering) -> Array:
     if how.count == 0 or array.length == 0:
         return nulls(how.count, array.type, array.device)
-    gather = _GATHER.get(array.layout.name, _gather_positions)
+    gather = _GATHER.get(array.layout.kind, _gather_positions)
     made = gather(array, how)
     made._checked = True
     return made
@@ -163,7 +163,7 @@ def _bits(bits: Buffer, offset: int, how: _Gathering) -> Buffer:
     return bitmap_of(how.target, out, how.count)
 
 
-def bitmap_of(target: Any, words: Any, length: int) -> Buffer:
+def bitmap_of(target: Target, words: Any, length: int) -> Buffer:
     """Bits as kernels write them, 64 in a word, as a bitmap."""
     made: Buffer = target.buffer(words)
     return made[: (length + 7) // 8]
@@ -177,11 +177,11 @@ def _validity(array: Array, how: _Gathering) -> tuple[Buffer | None, int]:
     return made, null_count(Array(s.bool_(), how.count, [made, made]))
 
 
-_GATHER: dict[str, Callable[[Array, _Gathering], Array]] = {
-    "null": _gather_null,
-    "fixed-size primitive": _gather_fixed,
-    "dictionary-encoded": _gather_fixed,
-    "variable-size binary": _gather_binary,
-    "variable-size binary view": _gather_fixed,
-    "struct": _gather_struct,
+_GATHER: dict[LayoutKind, Callable[[Array, _Gathering], Array]] = {
+    LayoutKind.NULL: _gather_null,
+    LayoutKind.FIXED_SIZE: _gather_fixed,
+    LayoutKind.DICTIONARY: _gather_fixed,
+    LayoutKind.BINARY: _gather_binary,
+    LayoutKind.BINARY_VIEW: _gather_fixed,
+    LayoutKind.STRUCT: _gather_struct,
 }

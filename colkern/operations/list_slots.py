@@ -15,7 +15,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import LimitExceededError
 from colkern.kernels import lists, offsets
-from colkern.layouts import Role
+from colkern.layouts import LayoutKind, Role
 from colkern.operations.operands import validity_of
 from colkern.operations.validation import require_valid
 from colkern.targets import NOWHERE, target_of
@@ -44,7 +44,7 @@ class Lists:
         self.child = array.children[0]
         self.target = target_of(array.device)
         # Views have sizes, and come in any order.
-        self.has_views = array.layout.name == "variable-size list-view"
+        self.has_views = array.layout.kind is LayoutKind.LIST_VIEW
         self._offsets: Any = None
         self._sizes: Any = None
         self._validity: tuple[Any, int] | None = None
@@ -54,7 +54,7 @@ class Lists:
     def offsets(self) -> Any:
         """Where each list begins (int32/int64), and, if there are no sizes, where the last one ends."""
         if self._offsets is None:
-            self._offsets = _OFFSETS[self.array.layout.name](self)
+            self._offsets = _OFFSETS[self.array.layout.kind](self)
         return self._offsets
 
     @property
@@ -247,7 +247,7 @@ class Count:
 
 def has_lists(array: Array) -> bool:
     """Whether it is a list, large list, list view, fixed-size list or map array."""
-    return array.layout.name in _OFFSETS
+    return array.layout.kind in _OFFSETS
 
 
 def lists_of(array: Array) -> Lists:
@@ -285,8 +285,8 @@ def _even_offsets(found: Lists) -> Any:
     return found.target.frozen(out)
 
 
-_OFFSETS: dict[str, Callable[[Lists], Any]] = {
-    "variable-size list": _own_offsets,
-    "variable-size list-view": _own_offsets,
-    "fixed-size list": _even_offsets,
+_OFFSETS: dict[LayoutKind, Callable[[Lists], Any]] = {
+    LayoutKind.LIST: _own_offsets,
+    LayoutKind.LIST_VIEW: _own_offsets,
+    LayoutKind.FIXED_SIZE_LIST: _even_offsets,
 }

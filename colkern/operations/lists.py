@@ -13,6 +13,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import lists
+from colkern.layouts import LayoutKind
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_elements import copy_elements
@@ -58,7 +59,7 @@ def list_value_length(array: Array) -> Array:
         InvalidArrowError: If a list reaches outside the child.
     """
     found = lists_of(array)
-    lengths = _LENGTHS[array.layout.name](found)
+    lengths = _LENGTHS[array.layout.kind](found)
     nulls = array.null_count
     validity = compact_validity(array) if nulls else None
     kind = _KINDS[lengths.dtype.itemsize]
@@ -134,10 +135,10 @@ def _lengths_of_fixed(found: Lists) -> Any:
     return out
 
 
-_LENGTHS: dict[str, Callable[[Lists], Any]] = {
-    "variable-size list": _lengths_of_lists,
-    "variable-size list-view": _lengths_of_views,
-    "fixed-size list": _lengths_of_fixed,
+_LENGTHS: dict[LayoutKind, Callable[[Lists], Any]] = {
+    LayoutKind.LIST: _lengths_of_lists,
+    LayoutKind.LIST_VIEW: _lengths_of_views,
+    LayoutKind.FIXED_SIZE_LIST: _lengths_of_fixed,
 }
 
 _INT64 = s.int64()

@@ -12,6 +12,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import UNKNOWN, Array
 from colkern.bitmaps import and_bits
+from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
 from colkern.operations.own_slots import own_parts
 from colkern.operations.runs import run_of_each
@@ -33,7 +34,7 @@ def null_outside(array: Array, visible: Buffer, hidden: int = UNKNOWN) -> Array:
     """
     if not array.length:
         return array
-    special = _NULL.get(array.layout.name)
+    special = _NULL.get(array.layout.kind)
     made = _null_by_bitmap(array, visible, hidden) if special is None else special(array, visible)
     made._checked = True
     return made
@@ -84,9 +85,9 @@ def _null_in_runs(array: Array, visible: Buffer) -> Array:
     return Array(array.type, array.length, [], [run_ends, null_outside(values, visible)])
 
 
-_NULL: dict[str, Callable[[Array, Buffer], Array]] = {
-    "null": _null_already,
-    "sparse union": _null_in_sparse_union,
-    "dense union": _null_in_dense_union,
-    "run-end encoded": _null_in_runs,
+_NULL: dict[LayoutKind, Callable[[Array, Buffer], Array]] = {
+    LayoutKind.NULL: _null_already,
+    LayoutKind.SPARSE_UNION: _null_in_sparse_union,
+    LayoutKind.DENSE_UNION: _null_in_dense_union,
+    LayoutKind.RUN_END_ENCODED: _null_in_runs,
 }

@@ -9,7 +9,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.layouts import Extent, Role
+from colkern.layouts import Extent, LayoutKind, Role
 from colkern.operations.booleans import expand
 from colkern.targets import target_of
 
@@ -40,7 +40,7 @@ def number_words(array: Array) -> NumberWords | None:
     storage = array.type.storage
     if isinstance(storage, s.Bool):
         return NumberWords(_expanded_bits(array), 1, 8, 0)
-    if array.layout.name != "fixed-size primitive" or isinstance(storage, s.FixedSizeBinary):
+    if array.layout.kind is not LayoutKind.FIXED_SIZE or isinstance(storage, s.FixedSizeBinary):
         return None
     if isinstance(storage, s.Interval) and storage.unit != "year_month":
         return None

@@ -6,9 +6,10 @@ from typing import Any
 
 from colkern.arrays import Array
 from colkern.layouts import Role
+from colkern.targets import Target
 
 
-def validity_of(array: Array, target: Any) -> tuple[Any, int]:
+def validity_of(array: Array, target: Target) -> tuple[Any, int]:
     """The validity bitmap as kernels take it, and the bit of slot 0: zero bytes if there is none."""
     buffer = None
     if array.layout.has_validity and array.known_null_count != 0:

@@ -31,7 +31,7 @@ from colkern.operations.order import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, O
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.selection import words_of
 from colkern.operations.string_ordering import as_strings, ordered_string, ordered_strings
-from colkern.targets import on_its_device, target_of
+from colkern.targets import Target, on_its_device, target_of
 
 
 @operation
@@ -148,7 +148,7 @@ def _ordered_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> An
 
 
 @on_its_device
-def _single(target: Any, items: Any) -> Any:
+def _single(target: Target, items: Any) -> Any:
     """Floats of 32 bits for those of 16, which a CPU has not; others as they are."""
     return target.frozen(items.astype(np.float32)) if items.dtype == np.float16 else items
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from colkern.errors import LimitExceededError
 from colkern.kernels import Kernel
+from colkern.targets import Target
 
 
-def measure(target: Any, kernel: Kernel, count: int, dtype: Any, *args: Any) -> Any:
+def measure(target: Target, kernel: Kernel, count: int, dtype: Any, *args: Any) -> Any:
     """The first pass of two: the offsets (dtype[count + 1]) of values whose lengths a kernel tells.
 
     Args:
@@ -44,7 +45,7 @@ def require_room(total: int, dtype: Any) -> None:
 
 
 def measure_in_place(
-    target: Any, kernel: Kernel, count: int, dtype: Any, *args: Any
+    target: Target, kernel: Kernel, count: int, dtype: Any, *args: Any
 ) -> tuple[Any, int]:
     """As `measure`, with less memory moved: the offsets, and the last of them.
 
@@ -66,7 +67,7 @@ def measure_in_place(
     return offsets, total
 
 
-def compact_blocks(target: Any, count: Kernel, write: Kernel, blocks: int, *args: Any) -> Any:
+def compact_blocks(target: Target, count: Kernel, write: Kernel, blocks: int, *args: Any) -> Any:
     """What is kept of each block of anything, one after the other (int64).
 
     Args:

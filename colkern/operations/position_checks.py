@@ -15,7 +15,7 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
 from colkern.kernels import Kernel, lists, offsets, runs, selection, unions, views
-from colkern.layouts import Role
+from colkern.layouts import LayoutKind, Role
 from colkern.operations.operands import validity_of
 from colkern.operations.union_slots import child_numbers
 from colkern.targets import NOWHERE, target_of
@@ -168,14 +168,14 @@ def _check_runs(array: Array, place: str) -> None:
         raise InvalidArrowError(f"{values.length} values for {run_ends.length} runs", place=place)
 
 
-POSITION_CHECKS: dict[str, Check] = {
-    "variable-size binary": _check_binary,
-    "variable-size binary view": _check_views,
-    "variable-size list": _check_list,
-    "variable-size list-view": _check_list_view,
-    "sparse union": _check_sparse_union,
-    "dense union": _check_dense_union,
-    "dictionary-encoded": _check_dictionary,
-    "run-end encoded": _check_runs,
+POSITION_CHECKS: dict[LayoutKind, Check] = {
+    LayoutKind.BINARY: _check_binary,
+    LayoutKind.BINARY_VIEW: _check_views,
+    LayoutKind.LIST: _check_list,
+    LayoutKind.LIST_VIEW: _check_list_view,
+    LayoutKind.SPARSE_UNION: _check_sparse_union,
+    LayoutKind.DENSE_UNION: _check_dense_union,
+    LayoutKind.DICTIONARY: _check_dictionary,
+    LayoutKind.RUN_END_ENCODED: _check_runs,
 }
 """What is checked of each layout, by its name; a layout without positions has no row."""

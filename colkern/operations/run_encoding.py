@@ -14,13 +14,13 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import changes, runs
-from colkern.layouts import Extent, Role, layout
+from colkern.layouts import Extent, LayoutKind, Role, layout
 from colkern.memory import ALIGNMENT
 from colkern.operations.arguments import operation
 from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.selection import Picks, take_picks, words_of
 from colkern.operations.validation import require_valid
-from colkern.targets import on_its_device, target_of
+from colkern.targets import Target, on_its_device, target_of
 
 _INT32 = s.int32()
 
@@ -62,7 +62,7 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
     return encoded
 
 
-def encode_words(target: Any, words: Any, kind: Any) -> tuple[Any, Any]:
+def encode_words(target: Target, words: Any, kind: Any) -> tuple[Any, Any]:
     """The run ends of equal neighbours among `words` (uint32/uint64[n]), and where each run begins.
 
     Both are of the dtype `kind`. Or a run for each word, and None, if hardly any neighbours are equal.
@@ -86,12 +86,12 @@ def require_room(length: int, kind: Any) -> None:
         raise LimitExceededError(f"{length} slots do not fit run ends of {kind}")
 
 
-def _bounds(target: Any, marks: Any, length: int, kind: Any) -> Any:
+def _bounds(target: Target, marks: Any, length: int, kind: Any) -> Any:
     """Where the runs begin, and, one further, where the last one ends; read-only."""
     return _listed(target, marks, *_counted(target, marks), length, kind)
 
 
-def _counted(target: Any, marks: Any) -> tuple[Any, int]:
+def _counted(target: Target, marks: Any) -> tuple[Any, int]:
     """How many marks there are before each block of them (int64), and in all."""
     blocks = -(-len(marks) // changes.BLOCK_WORDS)
     counts = target.output(blocks + 1, np.int64)
@@ -100,7 +100,7 @@ def _counted(target: Any, marks: Any) -> tuple[Any, int]:
     return target.frozen(counts), target.item(counts, blocks)
 
 
-def _listed(target: Any, marks: Any, counts: Any, total: int, length: int, kind: Any) -> Any:
+def _listed(target: Target, marks: Any, counts: Any, total: int, length: int, kind: Any) -> Any:
     # The ends are a buffer of their own without being copied: they begin one item after the starts, and
     # where a buffer may.
     before = ALIGNMENT // np.dtype(kind).itemsize - 1
@@ -112,7 +112,7 @@ def _listed(target: Any, marks: Any, counts: Any, total: int, length: int, kind:
 
 def _changes(array: Array) -> Any:
     """The slots that differ from the one before, as bits in words; the first one does."""
-    mark = _CHANGES.get(array.layout.name)
+    mark = _CHANGES.get(array.layout.kind)
     if mark is None:
         raise UnsupportedError(
             f"array: {array.type} cannot be run-end encoded; encode its children, "
@@ -121,7 +121,7 @@ def _changes(array: Array) -> Any:
     target = target_of(array.device)
     out = target.output((array.length + 63) // 64, np.uint64)
     mark(array, target, out)
-    if array.layout.name == "null" or array.null_count == 0:
+    if array.layout.kind is LayoutKind.NULL or array.null_count == 0:
         return out
     merged = target.output(len(out), np.uint64)
     validity = validity_of(array, target)
@@ -130,12 +130,12 @@ def _changes(array: Array) -> Any:
     return merged
 
 
-def _mark_null(array: Array, target: Any, out: Any) -> None:
+def _mark_null(array: Array, target: Target, out: Any) -> None:
     out[:] = 0
     out[:1] = 1
 
 
-def _mark_fixed(array: Array, target: Any, out: Any) -> None:
+def _mark_fixed(array: Array, target: Target, out: Any) -> None:
     if array.layout.buffers[1].extent is Extent.BITS:
         data = array.buffer(Role.DATA)
         bits = target.no_bits if data is None else data.array
@@ -145,14 +145,14 @@ def _mark_fixed(array: Array, target: Any, out: Any) -> None:
     target.map(changes.mark_changes, len(out), target.frozen(words), width, array.length, out)
 
 
-def _mark_binary(array: Array, target: Any, out: Any) -> None:
+def _mark_binary(array: Array, target: Target, out: Any) -> None:
     items = array.items(Role.OFFSETS)
     data = array.buffer(Role.BYTES)
     bytes_ = target.no_bits if data is None else data.array
     target.map(changes.mark_binary_changes, len(out), items, bytes_, array.length, out)
 
 
-def _mark_views(array: Array, target: Any, out: Any) -> None:
+def _mark_views(array: Array, target: Target, out: Any) -> None:
     views = array.items(Role.VIEWS).view(np.uint8)
     addresses = target.table(buffer_addresses(array), np.uint64)
     validity = validity_of(array, target)
@@ -161,17 +161,17 @@ def _mark_views(array: Array, target: Any, out: Any) -> None:
 
 
 @on_its_device
-def _mark_struct(array: Array, target: Any, out: Any) -> None:
+def _mark_struct(array: Array, target: Target, out: Any) -> None:
     _mark_null(array, target, out)
     for child in array.children:
         out |= _changes(child.slice(array.offset, array.length))
 
 
-_CHANGES: dict[str, Callable[[Array, Any, Any], None]] = {
-    "null": _mark_null,
-    "fixed-size primitive": _mark_fixed,
-    "dictionary-encoded": _mark_fixed,
-    "variable-size binary": _mark_binary,
-    "variable-size binary view": _mark_views,
-    "struct": _mark_struct,
+_CHANGES: dict[LayoutKind, Callable[[Array, Any, Any], None]] = {
+    LayoutKind.NULL: _mark_null,
+    LayoutKind.FIXED_SIZE: _mark_fixed,
+    LayoutKind.DICTIONARY: _mark_fixed,
+    LayoutKind.BINARY: _mark_binary,
+    LayoutKind.BINARY_VIEW: _mark_views,
+    LayoutKind.STRUCT: _mark_struct,
 }

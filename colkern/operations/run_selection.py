@@ -17,7 +17,7 @@ from colkern.operations.patterns import compact_blocks
 from colkern.operations.run_encoding import encode_words, require_room
 from colkern.operations.run_search import own_runs, runs_at, runs_of_range
 from colkern.operations.selection import Picks, take_items, take_picks, take_positions
-from colkern.targets import target_of
+from colkern.targets import Target, target_of
 
 _MANY = 4
 """From so many positions in a run on, it is quicker to go through the runs than to look each up."""
@@ -123,7 +123,7 @@ def _cut(array: Array, first: int, kept: Any) -> Array:
     return cut
 
 
-def _running_bits(target: Any, bits: Buffer, offset: int, length: int) -> Any:
+def _running_bits(target: Target, bits: Buffer, offset: int, length: int) -> Any:
     """How many bits are set before each 64 of them (int64), and in all."""
     counts = target.output((length + 63) // 64, np.int64)
     target.map(runs.count_word_bits, len(counts), bits.array, offset, length, counts)

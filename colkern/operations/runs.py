@@ -14,7 +14,7 @@ from colkern.arrays import Array
 from colkern.bitmaps import bit_words, bitmap_of
 from colkern.errors import LimitExceededError
 from colkern.kernels import runs, selection
-from colkern.layouts import Extent, Role
+from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.operands import validity_of
@@ -102,7 +102,7 @@ def require_runs(array: Array) -> None:
 
 def _is_plain(values: Array) -> bool:
     """Whether a value is one machine word, or a bit."""
-    if values.layout.name not in ("fixed-size primitive", "dictionary-encoded"):
+    if values.layout.kind not in (LayoutKind.FIXED_SIZE, LayoutKind.DICTIONARY):
         return False
     data = values.layout.buffers[1]
     return data.extent is Extent.BITS or data.dtype.itemsize in _WORDS
@@ -140,7 +140,7 @@ def _decode_binary(array: Array, values: Array) -> Array:
 
 def can_repeat_bytes(values: Array, length: int) -> bool:
     """Whether `repeat_bytes` is for those values: else a run could have more bytes than 64 bits count."""
-    if values.layout.name != "variable-size binary":
+    if values.layout.kind is not LayoutKind.BINARY:
         return False
     items, item = values.items(Role.OFFSETS), target_of(values.device).item
     size: int = item(items, values.length) - item(items, 0)

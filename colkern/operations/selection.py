@@ -16,7 +16,7 @@ from colkern.arrays import Array, RecordBatch
 from colkern.bitmaps import and_bits, bit_words, bitmap_of
 from colkern.kernels import hidden, selection
 from colkern.kernels.bitmaps import words_for
-from colkern.layouts import Extent, Role
+from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
@@ -24,7 +24,7 @@ from colkern.operations.operands import validity_of
 from colkern.operations.patterns import measure
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity
-from colkern.targets import NOWHERE, target_of
+from colkern.targets import NOWHERE, Target, target_of
 
 _WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
@@ -93,11 +93,11 @@ class Picks:
         """How many picks there are."""
         return len(self.words)
 
-    def bitmap(self, target: Any) -> Any:
+    def bitmap(self, target: Target) -> Any:
         """The validity as kernels take it: zero bytes if no pick is null."""
         return target.no_bits if self.validity is None else self.validity.array
 
-    def validity_at(self, target: Any, slots: Any) -> tuple[Buffer | None, int]:
+    def validity_at(self, target: Target, slots: Any) -> tuple[Buffer | None, int]:
         """Validity and null count of the picks at `slots` (unsigned, read-only) alone."""
         if self.validity is None:
             return None, 0
@@ -138,7 +138,7 @@ def _take_words(array: Array, indices: Array) -> Array | None:
     """`take` in one pass, where a value is a word or a bit; None where that is not so, or not in one
     pass, or an index is out of bounds.
     """
-    if array.layout.name not in _ONE_WORD or not array.length or not indices.length:
+    if array.layout.kind not in _ONE_WORD or not array.length or not indices.length:
         return None
     spec = array.layout.buffers[1]
     is_bit = spec.extent is Extent.BITS
@@ -164,11 +164,11 @@ def _take_words(array: Array, indices: Array) -> Array | None:
     return made
 
 
-_ONE_WORD = ("fixed-size primitive", "dictionary-encoded")
+_ONE_WORD = (LayoutKind.FIXED_SIZE, LayoutKind.DICTIONARY)
 
 
 def _words_within(
-    target: Any, array: Array, indices: Array, picked: Any, bound: int
+    target: Target, array: Array, indices: Array, picked: Any, bound: int
 ) -> Buffer | None:
     """The values at some indices, one word each; None if one is out of bounds."""
     words, _ = own_words(array, Role.DATA)
@@ -184,7 +184,7 @@ def _words_within(
 
 
 def _bits_within(
-    target: Any, array: Array, indices: Array, picked: Any, bound: int
+    target: Target, array: Array, indices: Array, picked: Any, bound: int
 ) -> Buffer | None:
     """The bits at some indices; None if one is out of bounds."""
     out = bit_words(target, len(picked))
@@ -202,7 +202,7 @@ def take_positions(array: Array, positions: Any) -> Array:
 
 def take_picks(array: Array, picks: Picks) -> Array:
     """The values of a checked array at some picks. Where there are none, nothing is read of it."""
-    made = _TAKE[array.layout.name](array, picks)
+    made = _TAKE[array.layout.kind](array, picks)
     made._checked = True
     return made
 
@@ -215,7 +215,7 @@ def null_where(array: Array, validity: Buffer, count: int) -> Array:
         validity: A bitmap from bit 0 on.
         count: How many of its bits are not set.
     """
-    if count == 0 or array.layout.name == "null":
+    if count == 0 or array.layout.kind is LayoutKind.NULL:
         return array
     if not array.layout.has_validity:
         target = target_of(array.device)
@@ -238,7 +238,7 @@ def null_where(array: Array, validity: Buffer, count: int) -> Array:
     return made
 
 
-def gathered_bits(target: Any, bits: Buffer, offset: int, picks: Picks) -> tuple[Buffer, int]:
+def gathered_bits(target: Target, bits: Buffer, offset: int, picks: Picks) -> tuple[Buffer, int]:
     """The picked bits of those from bit `offset` on, 0 for a null pick; and how many are set."""
     words = bit_words(target, picks.count)
     count = 0
@@ -299,7 +299,7 @@ def own_words(array: Array, role: Role) -> tuple[Any, int]:
     return buffer.view(_WORDS[size], array.length * width, array.offset * itemsize), width
 
 
-def take_items(target: Any, items: Any, picked: Any) -> Any:
+def take_items(target: Target, items: Any, picked: Any) -> Any:
     """The items at positions (unsigned, read-only, in bounds), moved in words; same dtype."""
     words, width = words_of(target.frozen(items))
     if width == 0:
@@ -307,7 +307,7 @@ def take_items(target: Any, items: Any, picked: Any) -> Any:
     return take_words(target, words, width, picked).view(items.dtype)
 
 
-def take_words(target: Any, words: Any, width: int, picked: Any) -> Any:
+def take_words(target: Target, words: Any, width: int, picked: Any) -> Any:
     """The items at positions, of `width` words each and one a position."""
     out = target.output(len(picked) * width, words.dtype)
     if not len(out):
@@ -379,7 +379,7 @@ def _take_list(array: Array, picks: Picks) -> Array:
 
 def is_plain(array: Array) -> bool:
     """Whether an array is nothing but whole bytes, the same number a slot, and no nulls."""
-    if array.layout.name != "fixed-size primitive":
+    if array.layout.kind is not LayoutKind.FIXED_SIZE:
         return False
     data = array.layout.buffers[1]
     return data.extent is Extent.SLOTS and data.dtype.itemsize > 0 and array.null_count == 0
@@ -390,10 +390,10 @@ def _by_length(array: Array, length: int) -> Array | None:
 
     A few bytes may claim any number of such slots, so that none of them may cost anything.
     """
-    if array.layout.name == "fixed-size list":
+    if array.layout.kind is LayoutKind.FIXED_SIZE_LIST:
         assert isinstance(array.type.storage, s.FixedSizeList)
         inner = length * array.type.storage.list_size
-    elif array.layout.name in ("null", "struct"):
+    elif array.layout.kind in (LayoutKind.NULL, LayoutKind.STRUCT):
         inner = length
     else:
         return None
@@ -436,14 +436,14 @@ def _take_fixed_list(array: Array, picks: Picks) -> Array:
     return Array(array.type, picks.count, [validity], [child], null_count=count)
 
 
-def _repeated(target: Any, picks: Picks, size: int) -> tuple[Buffer | None, int]:
+def _repeated(target: Target, picks: Picks, size: int) -> tuple[Buffer | None, int]:
     """The validity of the picks, and their null count, if each is made `size` times."""
     if picks.validity is None or size == 0:
         return None, 0
     return repeat_bits(target, picks.validity, 0, picks.count, size), picks.null_count * size
 
 
-def repeat_bits(target: Any, bits: Buffer, offset: int, count: int, size: int) -> Buffer:
+def repeat_bits(target: Target, bits: Buffer, offset: int, count: int, size: int) -> Buffer:
     """`count` bits from bit `offset` on, each `size` (not 0) times, from bit 0 on."""
     words = bit_words(target, count * size)
     args = (bits.array, offset, size, count * size, words)
@@ -491,17 +491,17 @@ def _take_runs(array: Array, picks: Picks) -> Array:
     return Array(array.type, picks.count, [], [ends, hidden_values])
 
 
-_TAKE: dict[str, Callable[[Array, Picks], Array]] = {
-    "null": _take_null,
-    "fixed-size primitive": _take_fixed,
-    "dictionary-encoded": _take_fixed,
-    "variable-size binary view": _take_fixed,
-    "variable-size binary": _take_binary,
-    "variable-size list": _take_list,
-    "variable-size list-view": _take_list_view,
-    "fixed-size list": _take_fixed_list,
-    "struct": _take_struct,
-    "sparse union": _take_sparse_union,
-    "dense union": _take_dense_union,
-    "run-end encoded": _take_runs,
+_TAKE: dict[LayoutKind, Callable[[Array, Picks], Array]] = {
+    LayoutKind.NULL: _take_null,
+    LayoutKind.FIXED_SIZE: _take_fixed,
+    LayoutKind.DICTIONARY: _take_fixed,
+    LayoutKind.BINARY_VIEW: _take_fixed,
+    LayoutKind.BINARY: _take_binary,
+    LayoutKind.LIST: _take_list,
+    LayoutKind.LIST_VIEW: _take_list_view,
+    LayoutKind.FIXED_SIZE_LIST: _take_fixed_list,
+    LayoutKind.STRUCT: _take_struct,
+    LayoutKind.SPARSE_UNION: _take_sparse_union,
+    LayoutKind.DENSE_UNION: _take_dense_union,
+    LayoutKind.RUN_END_ENCODED: _take_runs,
 }

@@ -13,13 +13,14 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.kernels import sorting
+from colkern.layouts import LayoutKind
 from colkern.memory import HOST
 from colkern.operations.arguments import operation
 from colkern.operations.number_words import NumberWords, number_words, word_range
 from colkern.operations.operands import validity_of
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.validation import require_valid
-from colkern.targets import target_of
+from colkern.targets import Target, target_of
 
 Order = Literal["ascending", "descending"]
 Placement = Literal["at_end", "at_start"]
@@ -27,8 +28,8 @@ Placement = Literal["at_end", "at_start"]
 _SAMPLE = 1024
 
 _DECODE = {
-    "dictionary-encoded": "sort what colkern.dictionary_decode(array) gives",
-    "run-end encoded": "sort what colkern.run_end_decode(array) gives",
+    LayoutKind.DICTIONARY: "sort what colkern.dictionary_decode(array) gives",
+    LayoutKind.RUN_END_ENCODED: "sort what colkern.run_end_decode(array) gives",
 }
 
 
@@ -68,7 +69,7 @@ def sort_indices(
 def _sorted(array: Array, descending: bool, nulls_first: bool) -> Any:
     numbers = number_words(array)
     if numbers is None:
-        what = _DECODE.get(array.layout.name) or instead_of_order(array.type)
+        what = _DECODE.get(array.layout.kind) or instead_of_order(array.type)
         raise UnsupportedError(f"sort_indices: no order of the values of {array.type}; {what}")
     target = target_of(array.device)
     nulls = array.null_count
@@ -108,7 +109,7 @@ def split_nulls(array: Array) -> Any:
     return out
 
 
-def _counted(target: Any, numbers: NumberWords, descending: bool) -> Any:
+def _counted(target: Target, numbers: NumberWords, descending: bool) -> Any:
     """The positions in the order of integers, if these are few; else None."""
     from colkern.cpu.radix import FEW_BITS, counted_positions
 

@@ -10,6 +10,7 @@ from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.operations.convert import offsets_to_views
 from colkern.operations.operands import buffer_addresses, validity_of
+from colkern.targets import Target
 
 _WORD = 8
 
@@ -33,7 +34,7 @@ class Text(NamedTuple):
         return self.offsets, self.base, len(self.data) - _WORD
 
 
-def text_of(array: Array, target: Any) -> Text:
+def text_of(array: Array, target: Target) -> Text:
     """The values of an array with offsets; few bytes are copied to where a whole word can be read.
 
     Must be kept until the kernels that are given the address have run.
@@ -47,7 +48,7 @@ def text_of(array: Array, target: Any) -> Text:
     return Text(offsets, data, target.address(data))
 
 
-def views_of(array: Array, target: Any) -> tuple[Any, Any, Any, int]:
+def views_of(array: Array, target: Target) -> tuple[Any, Any, Any, int]:
     """The views of an array as words, the addresses of its data buffers and of them, its validity."""
     words = array.items(Role.VIEWS).view(np.uint64)
     addresses = [*buffer_addresses(array), target.address(words)]
@@ -59,6 +60,6 @@ def as_views(array: Array) -> Array:
     return array if array.layout.variadic else offsets_to_views(array)
 
 
-def pattern_of(value: bytes, target: Any) -> Any:
+def pattern_of(value: bytes, target: Target) -> Any:
     """The bytes of a pattern where a kernel reads them, and zeros behind them (uint8[])."""
     return target.table([*value, *bytes(12)], np.uint8)

@@ -23,7 +23,7 @@ from colkern.operations.encodings import on_values
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import combine_validity, compact_validity
-from colkern.targets import target_of
+from colkern.targets import Target, target_of
 
 _STRINGS = (s.Utf8, s.LargeUtf8, s.Utf8View)
 _WASTE = 64
@@ -181,7 +181,7 @@ def _result(array: Array, type_: s.DataType, data: Any) -> Array:
     return Array(type_, array.length, buffers, null_count=array.null_count)
 
 
-def _all_ascii(array: Array, target: Any) -> bool:
+def _all_ascii(array: Array, target: Target) -> bool:
     """Whether all bytes that values have are ASCII, as a look at them as a whole shows."""
     if not array.length:
         return True
@@ -199,7 +199,7 @@ def _all_ascii(array: Array, target: Any) -> bool:
     return all(_are_ascii(data, target) for data in buffers)
 
 
-def _are_ascii(data: Any, target: Any) -> bool:
+def _are_ascii(data: Any, target: Target) -> bool:
     """Whether all of some bytes (uint8[]) are ASCII; False may also say that they are few."""
     if len(data) < 8:
         return not len(data)
@@ -255,7 +255,7 @@ def _lengths(array: Array) -> Array:
     return _result(array, _length_type(out), out)
 
 
-def _no_nulls(target: Any) -> tuple[Any, int]:
+def _no_nulls(target: Target) -> tuple[Any, int]:
     return target.no_bits, 0
 
 

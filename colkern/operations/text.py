@@ -17,7 +17,7 @@ from colkern.arrays import Array
 from colkern.kernels import text
 from colkern.layouts import VIEW_INLINE_BYTES, Role
 from colkern.operations.operands import buffer_addresses, validity_of
-from colkern.targets import NOWHERE, target_of
+from colkern.targets import NOWHERE, Target, target_of
 
 _BYTE = 1 / 32
 """How much work a byte is."""
@@ -50,7 +50,7 @@ def describe_invalid_utf8(array: Array, slot: int) -> str:
     return f"byte {target.item(value, place):#04x} at {place}"
 
 
-def _first_invalid_slot(array: Array, target: Any) -> int:
+def _first_invalid_slot(array: Array, target: Target) -> int:
     offsets = array.items(Role.OFFSETS)
     buffer = array.buffer(Role.BYTES)
     first, last = target.item(offsets, 0), target.item(offsets, array.length)
@@ -69,7 +69,7 @@ def _first_invalid_slot(array: Array, target: Any) -> int:
     return int(target.reduce(kernel, array.length, offsets, buffer.address, *validity))
 
 
-def _first_invalid_view(array: Array, target: Any) -> int:
+def _first_invalid_view(array: Array, target: Target) -> int:
     words = array.items(Role.VIEWS).view(np.int32)
     validity = validity_of(array, target)
     sizes = [0 if b is None else b.size for b in array.data_buffers]
@@ -89,13 +89,13 @@ def _first_invalid_view(array: Array, target: Any) -> int:
     return int(target.reduce(kernel, array.length, words, base, *validity, *tables))
 
 
-def _encoding(data: Any, target: Any) -> int:
+def _encoding(data: Any, target: Target) -> int:
     """What all of `data` (uint8[]) is: `ASCII`, `UTF8` or `NEITHER`."""
     count = max(len(data) - 3, 0)
     return int(target.reduce(text.encoding_of, count, data, work=_BYTE))
 
 
-def _value(array: Array, slot: int, target: Any) -> Any:
+def _value(array: Array, slot: int, target: Target) -> Any:
     """The bytes of a slot (uint8[]), where they are."""
     if not array.layout.variadic:
         offsets, buffer = array.items(Role.OFFSETS), array.buffer(Role.BYTES)

@@ -13,6 +13,7 @@ from colkern import schema as s
 from colkern.bitmaps import bit_words
 from colkern.kernels import unions
 from colkern.operations.compaction import compact
+from colkern.targets import Target
 
 
 def child_numbers(union: s.DataType) -> list[int]:
@@ -24,13 +25,13 @@ def child_numbers(union: s.DataType) -> list[int]:
     return numbers
 
 
-def slots_of(target: Any, type_ids: Any, code: int) -> Any:
+def slots_of(target: Target, type_ids: Any, code: int) -> Any:
     """The slots with a type id (uint64, read-only), increasing."""
     bits = slots_with(target, type_ids, code).view(np.uint8)
     return compact(target, target.frozen(bits), 0, len(type_ids)).positions()
 
 
-def slots_with(target: Any, type_ids: Any, code: int) -> Any:
+def slots_with(target: Target, type_ids: Any, code: int) -> Any:
     """Which slots have a type id, as the words (uint64) of a bitmap."""
     words = bit_words(target, len(type_ids))
     ids = target.frozen(type_ids.view(np.uint8))

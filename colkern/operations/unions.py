@@ -12,7 +12,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import unions
-from colkern.layouts import Extent, Role
+from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.concatenation import concat
@@ -27,7 +27,7 @@ from colkern.operations.selection import (
 from colkern.operations.union_slots import child_numbers, slots_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import null_count
-from colkern.targets import target_of
+from colkern.targets import Target, target_of
 
 
 @operation
@@ -73,7 +73,7 @@ def gather_union(array: Array) -> Array:
         raise TypeError(f"array: its children must be of one type, they are {array.type}")
     if _is_words(array.children[0]):
         return _gather_words(array)
-    if array.children[0].layout.name == "variable-size binary":
+    if array.children[0].layout.kind is LayoutKind.BINARY:
         return _gather_binary(array)
     return take_positions(concat(array.children), _places_in_all(array))
 
@@ -106,20 +106,20 @@ def _union(array: Array) -> s.Union:
     return storage
 
 
-def _picked(target: Any, offsets: Any, words: Any) -> Any:
+def _picked(target: Target, offsets: Any, words: Any) -> Any:
     """The offsets (int32, none negative) at positions, as positions (uint32, read-only)."""
     return target.frozen(take_items(target, offsets, words).view(np.uint32))
 
 
-def _slot_offsets(array: Array, target: Any) -> Any:
+def _slot_offsets(array: Array, target: Target) -> Any:
     """The offsets of a dense union; none for a sparse one, whose children are then cut to its slots."""
-    if array.layout.name == "dense union":
+    if array.layout.kind is LayoutKind.DENSE_UNION:
         return array.items(Role.OFFSETS)
     return target.table([], np.int32)
 
 
 def _cut_children(array: Array) -> list[Array]:
-    if array.layout.name == "dense union":
+    if array.layout.kind is LayoutKind.DENSE_UNION:
         return list(array.children)
     return [child.slice(array.offset, array.length) for child in array.children]
 
@@ -128,7 +128,7 @@ def _places_in_all(array: Array) -> Any:
     """Where the value of each slot stands in the children put one after the other."""
     target = target_of(array.device)
     starts = np.cumsum([0, *(child.length for child in array.children)])
-    first = 0 if array.layout.name == "dense union" else array.offset
+    first = 0 if array.layout.kind is LayoutKind.DENSE_UNION else array.offset
     bases = target.table([int(start) + first for start in starts[:-1]], np.int64)
     out = target.output(array.length, np.int64)
     target.map(unions.rebase_slots, array.length, *_slots(array, target), bases, out)
@@ -137,7 +137,7 @@ def _places_in_all(array: Array) -> Any:
 
 def _is_words(values: Array) -> bool:
     """Whether a value is a whole number of bytes in the array's one data buffer."""
-    if values.layout.name != "fixed-size primitive":
+    if values.layout.kind is not LayoutKind.FIXED_SIZE:
         return False
     data = values.layout.buffers[1]
     return data.extent is Extent.SLOTS and data.dtype.itemsize > 0
@@ -184,7 +184,7 @@ def _gather_binary(array: Array) -> Array:
     return made
 
 
-def _slots(array: Array, target: Any) -> tuple[Any, Any, Any]:
+def _slots(array: Array, target: Target) -> tuple[Any, Any, Any]:
     """Type ids, child numbers and offsets, as the kernels take them."""
     numbers = target.table(child_numbers(array.type.storage), np.int64)
     return array.items(Role.TYPE_IDS), numbers, _slot_offsets(array, target)

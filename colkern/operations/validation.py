@@ -66,7 +66,7 @@ def require_valid(array: Array, place: str = "") -> None:
     if array._checked:
         return
     _check_children(array, place)
-    check = POSITION_CHECKS.get(array.layout.name)
+    check = POSITION_CHECKS.get(array.layout.kind)
     if check is not None:
         check(array, place)
     for name, part in _parts(array):

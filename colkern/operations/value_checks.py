@@ -16,13 +16,13 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
 from colkern.kernels import numbers, unions, views
-from colkern.layouts import VIEW_INLINE_BYTES, Role
+from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role
 from colkern.memory import EMPTY
 from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.position_checks import Check, check_list_views_in, first_slot
 from colkern.operations.text import describe_invalid_utf8, first_invalid_utf8
 from colkern.operations.union_slots import slots_of
-from colkern.targets import NOWHERE, target_of
+from colkern.targets import NOWHERE, Target, target_of
 
 TypeRule = Literal["dates", "decimals", "times", "utf8"]
 """A rule of some types that `validate` can be told to skip:
@@ -52,8 +52,8 @@ def skipped_rules(skip: Collection[TypeRule]) -> frozenset[str]:
 
 def check_values(array: Array, skipped: Collection[str], place: str) -> None:
     """The rules of an array's layout, and those of its type that are not skipped."""
-    if array.layout.name in _OF_LAYOUTS:
-        _OF_LAYOUTS[array.layout.name](array, place)
+    if array.layout.kind in _OF_LAYOUTS:
+        _OF_LAYOUTS[array.layout.kind](array, place)
     rule, check = _OF_TYPES.get(type(array.type.storage), ("", None))
     if check is not None and rule not in skipped:
         check(array, place)
@@ -101,10 +101,10 @@ def _check_view_bytes(array: Array, place: str) -> None:
         raise InvalidArrowError(f"slot {slot}: the view's {what} is not its value's", place=place)
 
 
-_OF_LAYOUTS: dict[str, Check] = {
-    "variable-size binary view": _check_view_bytes,
-    "variable-size list-view": _check_null_list_views,
-    "dense union": _check_union_order,
+_OF_LAYOUTS: dict[LayoutKind, Check] = {
+    LayoutKind.BINARY_VIEW: _check_view_bytes,
+    LayoutKind.LIST_VIEW: _check_null_list_views,
+    LayoutKind.DENSE_UNION: _check_union_order,
 }
 
 
@@ -162,7 +162,7 @@ def _words(array: Array, bits: int) -> Any:
     return buffer.view(dtype, array.length * width, array.offset * (bits // 8))
 
 
-def _decimal(words: Any, slot: int, bits: int, target: Any) -> int:
+def _decimal(words: Any, slot: int, bits: int, target: Target) -> int:
     width = max(bits // 64, 1)
     parts = (target.item(words, width * slot + k) << 64 * k for k in range(width))
     value = int(sum(parts))

@@ -12,6 +12,7 @@ from arrow_oracle import from_pyarrow
 
 import colkern.schema as s
 from colkern.arrays import Array
+from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
 
 TEXTS = ["a", None, "", "twelve bytes", "thirteen byte", "ü", None, "x" * 40, "b", "a", "zz", None]
@@ -138,8 +139,8 @@ def sample(name: str) -> Array:
     return from_pyarrow(samples()[name])
 
 
-def layout_names() -> set[str]:
-    return {sample(name).layout.name for name in samples()}
+def sample_layouts() -> set[LayoutKind]:
+    return {sample(name).layout.kind for name in samples()}
 
 
 # Arrays by hand.

@@ -8,16 +8,15 @@ import pytest
 from arrow_oracle import from_pyarrow
 from hypothesis import given
 from hypothesis import strategies as st
-from operations.samples import ints, layout_names, sample, samples
+from operations.samples import ints, sample, sample_layouts, samples
 
 import colkern.schema as s
 from colkern.arrays import Array
 from colkern.builders import array, record_batch
 from colkern.errors import InvalidArrowError, LimitExceededError
+from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
 from colkern.operations import concat, nulls, take, validate
-from colkern.operations.concatenation import _CONCAT
-from colkern.operations.selection import _TAKE
 
 PICKS = [[], [0], [11], [3, 3, 3], [11, 0, 5, 1, 1, 7, 2, 8, 10, 4, 6, 9], list(range(12)) * 3]
 PYARROW_DOES_NOT_TAKE = {
@@ -31,7 +30,7 @@ UNMARKED = ("dense union", "sparse union", "run-end encoded")
 
 
 def test_samples_have_every_layout() -> None:
-    assert layout_names() == set(_TAKE) == set(_CONCAT)
+    assert sample_layouts() == set(LayoutKind)
 
 
 @pytest.mark.parametrize("name", samples())

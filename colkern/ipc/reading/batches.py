@@ -32,7 +32,7 @@ from colkern.ipc.reading.messages import Message
 from colkern.ipc.reading.plans import ArrayPlan, ColumnsPlan, SchemaPlan
 from colkern.ipc.reading.projection import Projection
 from colkern.ipc.wire import BUFFER, FIELD_NODE
-from colkern.layouts import BufferSpec
+from colkern.layouts import BufferSpec, LayoutKind
 from colkern.memory import HOST, Buffer
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ class BatchColumns:
         told: NDArray[np.int64] = counts[first]
         for position, column in enumerate(plan.columns):
             if column.validity is None:
-                told[position] = self.length if column.layout.name == "null" else UNKNOWN
+                told[position] = self.length if column.layout.kind is LayoutKind.NULL else UNKNOWN
         return told
 
     def _bad_node(self, node: int, message: str) -> InvalidArrowError:

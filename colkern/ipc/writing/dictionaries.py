@@ -14,6 +14,7 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.ipc.fields import WireField
 from colkern.ipc.writing.residence import current, devices_of, trimmed
+from colkern.layouts import LayoutKind
 from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations import take, views_to_offsets
 from colkern.schema import int64
@@ -144,7 +145,7 @@ def _same(a: Array, b: Array) -> bool:
 def _same_bytes(a: Array, b: Array) -> bool:
     if _same_parts(a, b):
         return True
-    one_way = _ONE_WAY.get(a.layout.name)
+    one_way = _ONE_WAY.get(a.layout.kind)
     return one_way is not None and a.length == b.length and _same_parts(one_way(a), one_way(b))
 
 
@@ -177,9 +178,9 @@ def _all_slots(array: Array) -> Array:
 
 
 # Trimmed arrays that hold one value after another in one way, where their layout has several.
-_ONE_WAY: dict[str, Callable[[Array], Array]] = {
-    "variable-size binary view": partial(views_to_offsets, large=True),
-    "dense union": _all_slots,
+_ONE_WAY: dict[LayoutKind, Callable[[Array], Array]] = {
+    LayoutKind.BINARY_VIEW: partial(views_to_offsets, large=True),
+    LayoutKind.DENSE_UNION: _all_slots,
 }
 
 

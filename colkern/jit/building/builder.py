@@ -28,7 +28,7 @@ from colkern.jit.building.nodes import (
     node_of,
     subtree,
 )
-from colkern.layouts import layout
+from colkern.layouts import LayoutKind, layout
 from colkern.memory import ALIGNMENT, allocate, allocate_for_overwrite
 
 _LEAST = 64
@@ -287,7 +287,7 @@ class Builder:
     def _require_whole_slots(self, place: str) -> None:
         """ValueError for values of a union's children that no slot shows; slots are appended whole."""
         lengths = [len(child) for child in self._children]
-        dense = layout(self.type).name == "dense union"
+        dense = layout(self.type).kind is LayoutKind.DENSE_UNION
         if (sum(lengths) if dense else max(lengths, default=0)) != len(self):
             raise ValueError(f"{place}: a slot is incomplete; empty the builder by clear()")
 

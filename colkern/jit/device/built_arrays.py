@@ -13,9 +13,10 @@ from colkern.jit.building.tree import Part
 from colkern.kernels import bitmaps
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer
+from colkern.targets import Target
 
 
-def built_array(part: Part, target: Any) -> Array:
+def built_array(part: Part, target: Target) -> Array:
     """The array of a node, which shares its memory but where it is no buffer of the layout yet.
 
     Args:
@@ -38,12 +39,12 @@ def built_array(part: Part, target: Any) -> Array:
     )
 
 
-def _buffer(items: Any, target: Any) -> Buffer:
+def _buffer(items: Any, target: Target) -> Buffer:
     made: Buffer = target.buffer(target.allocate(0, np.uint8) if items is None else items)
     return made
 
 
-def _data(part: Part, target: Any) -> Buffer:
+def _data(part: Part, target: Target) -> Buffer:
     storage = part.type.storage
     if isinstance(storage, s.Bool):
         return _packed(part.items, target)
@@ -54,7 +55,7 @@ def _data(part: Part, target: Any) -> Buffer:
     return _buffer(part.items, target)
 
 
-def _packed(flags: Any, target: Any) -> Buffer:
+def _packed(flags: Any, target: Target) -> Buffer:
     """A bitmap of bytes (uint8[]), a bit for each, set where it is not 0."""
     words = bit_words(target, len(flags))
     target.map(bitmaps.pack_bits, len(words), target.frozen(flags), len(flags), words)

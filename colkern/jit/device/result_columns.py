@@ -35,6 +35,7 @@ from colkern.jit.results.writers import DAY
 from colkern.kernels import bitmaps, byte_strings, selection, slot_values
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer
+from colkern.targets import Target
 
 _WORD = 64
 
@@ -130,16 +131,16 @@ class Output:
 
     # Memory
 
-    def fill(self, target: Any, rooms: Rooms, default: Array) -> None:
+    def fill(self, target: Target, rooms: Rooms, default: Array) -> None:
         """Have a default value, an array of one slot in host memory, where the kernel writes nothing."""
         rooms[self.valid][:] = default.null_count == 0
         self.fill_value(target, rooms, default)
 
-    def fill_value(self, target: Any, rooms: Rooms, default: Array) -> None:
+    def fill_value(self, target: Target, rooms: Rooms, default: Array) -> None:
         """As `fill`, of the value itself."""
         rooms[self.out][:] = default.items(Role.DATA)[0]
 
-    def array(self, target: Any, rooms: Rooms, length: int) -> Array:
+    def array(self, target: Target, rooms: Rooms, length: int) -> Array:
         """The column of what was written."""
         bitmap = packed(target, rooms[self.valid], length)
         nulls = length - count_set_bits(bitmap, 0, length)
@@ -147,12 +148,12 @@ class Output:
         buffers, children = self.parts(target, rooms, length)
         return Array(self.returns, length, [validity, *buffers], children, null_count=nulls)
 
-    def parts(self, target: Any, rooms: Rooms, length: int) -> tuple[list[Buffer], list[Array]]:
+    def parts(self, target: Target, rooms: Rooms, length: int) -> tuple[list[Buffer], list[Array]]:
         """The buffers after the validity bitmap, and the children."""
         return [target.buffer(rooms[self.out])], []
 
 
-def packed(target: Any, flags: Any, length: int) -> Buffer:
+def packed(target: Target, flags: Any, length: int) -> Buffer:
     """A bitmap of bytes (uint8[length])."""
     words = bit_words(target, length)
     target.map(bitmaps.pack_bits, len(words), flags, length, words)
@@ -166,10 +167,10 @@ class _Bools(Output):
     def store_value(self, e: Statements, value: Value, slot: str) -> None:
         e.emit(f"{self.out}[{slot}] = {self.number(e, value)}")
 
-    def fill_value(self, target: Any, rooms: Rooms, default: Array) -> None:
+    def fill_value(self, target: Target, rooms: Rooms, default: Array) -> None:
         rooms[self.out][:] = int(default.to_pylist()[0] or 0)
 
-    def parts(self, target: Any, rooms: Rooms, length: int) -> tuple[list[Buffer], list[Array]]:
+    def parts(self, target: Target, rooms: Rooms, length: int) -> tuple[list[Buffer], list[Array]]:
         return [packed(target, rooms[self.out], length)], []
 
 
@@ -191,7 +192,7 @@ class _Halves(Output):
         number = f"_ck_f8({self.number(e, value)})"
         e.emit(f"{self.out}[{slot}] = {e.call(slot_values.half_of_float, number)}")
 
-    def fill_value(self, target: Any, rooms: Rooms, default: Array) -> None:
+    def fill_value(self, target: Target, rooms: Rooms, default: Array) -> None:
         rooms[self.out][:] = default.items(Role.DATA)[:1].view(np.uint16)[0]
 
 
@@ -258,7 +259,7 @@ class _Decimals(Output):
         words = decimals.words_of_integer(e, Value(value.kind, (self.number(e, value),)))
         return Value(Decimal(len(words), self.returns.scale), tuple(words))
 
-    def fill_value(self, target: Any, rooms: Rooms, default: Array) -> None:
+    def fill_value(self, target: Target, rooms: Rooms, default: Array) -> None:
         data = default.buffer(Role.DATA)
         assert data is not None
         out = rooms[self.out]
@@ -285,7 +286,7 @@ class _ByteStrings(Output):
         super()._store_null(e, slot)
         e.emit(f"{self._sizes}[{slot}] = 0")
 
-    def fill_value(self, target: Any, rooms: Rooms, default: Array) -> None:
+    def fill_value(self, target: Target, rooms: Rooms, default: Array) -> None:
         data = default.to_pylist()[0] or b""
         data = data.encode() if isinstance(data, str) else data
         # With one byte more, so that there is one.
@@ -293,7 +294,7 @@ class _ByteStrings(Output):
         rooms[self._addresses][:] = target.address(kept)
         rooms[self._sizes][:] = len(data)
 
-    def parts(self, target: Any, rooms: Rooms, length: int) -> tuple[list[Buffer], list[Array]]:
+    def parts(self, target: Target, rooms: Rooms, length: int) -> tuple[list[Buffer], list[Array]]:
         dtype = layout(self.returns).spec(Role.OFFSETS).dtype
         offsets, total = target.running_sum(rooms[self._sizes], dtype)
         if offsets is None:
@@ -328,11 +329,11 @@ class _Structs(Output):
         for field, item in zip(self._fields, found, strict=True):
             field.store(e, item, slot)
 
-    def fill_value(self, target: Any, rooms: Rooms, default: Array) -> None:
+    def fill_value(self, target: Target, rooms: Rooms, default: Array) -> None:
         for field, child in zip(self._fields, default.children, strict=True):
             field.fill(target, rooms, child)
 
-    def parts(self, target: Any, rooms: Rooms, length: int) -> tuple[list[Buffer], list[Array]]:
+    def parts(self, target: Target, rooms: Rooms, length: int) -> tuple[list[Buffer], list[Array]]:
         return [], [field.array(target, rooms, length) for field in self._fields]
 
 
@@ -368,7 +369,7 @@ def output_of(name: str, field: s.Field, prefix: str = "r", is_part: bool = Fals
     return made(name, field, prefix, is_part)
 
 
-def allocated(target: Any, output: Output, length: int, default: Array | None) -> Rooms:
+def allocated(target: Target, output: Output, length: int, default: Array | None) -> Rooms:
     """Memory for the results of so many rows, which are null, or a default, until they are written."""
     rooms: Rooms = {}
     with memory.current(target.device):

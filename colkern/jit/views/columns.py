@@ -37,7 +37,7 @@ from numba.np.numpy_support import from_dtype
 from colkern import schema as s
 from colkern.jit.values.borrowing import Borrowed, keep_within_calls
 from colkern.jit.views.records import HEADER, TABLE, members, part_position, parts, record_address
-from colkern.layouts import BufferSpec, Role, layout
+from colkern.layouts import BufferSpec, LayoutKind, Role, layout
 
 _WORDS = types.CPointer(types.int64)
 
@@ -274,7 +274,7 @@ def emit_child(context: Any, builder: Any, kind: ColumnType, column: Any, k: int
     """Child `k` of a struct, batch or union: of a dense union the whole child, else the child's slots
     that stand beside the column's own."""
     child = emit_part(context, builder, kind, column, k)
-    if layout(kind.data_type).name == "dense union":
+    if layout(kind.data_type).kind is LayoutKind.DENSE_UNION:
         return child
     made = cgutils.create_struct_proxy(kind)(context, builder, value=column)
     return emit_cut(context, builder, kind.part(k), child, made.offset, made.length)

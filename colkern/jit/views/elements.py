@@ -37,7 +37,7 @@ from colkern.jit.views.columns import (
     valid_by_bitmap,
 )
 from colkern.kernels import runs, slot_values
-from colkern.layouts import Role, layout
+from colkern.layouts import LayoutKind, Role, layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def child_slot(column: Any, slot: Any) -> Any:
 
 @overload(child_slot)
 def _ol_child_slot(column, slot):
-    if layout(column.data_type).name == "dense union":
+    if layout(column.data_type).kind is LayoutKind.DENSE_UNION:
         return lambda column, slot: uint64(column._ck_offsets[column._ck_offset + slot])
     return lambda column, slot: slot
 

@@ -34,7 +34,7 @@ from colkern.jit.views.elements import (
 )
 from colkern.jit.views.fields import position_of
 from colkern.jit.views.slots import called, checks_positions, element_at, slot_of
-from colkern.layouts import layout
+from colkern.layouts import LayoutKind, layout
 
 Owner = ColumnType | RowType
 
@@ -169,7 +169,7 @@ def _by_child(
 
 def _type_of_slot_child(row: RowType, k: int) -> types.Type:
     found = element_type(row.column.part(k))
-    may_differ = layout(row.column.data_type).name == "dense union"
+    may_differ = layout(row.column.data_type).kind is LayoutKind.DENSE_UNION
     if isinstance(found, types.NoneType | types.Optional) or not may_differ:
         return found
     return types.Optional(found)
@@ -180,7 +180,7 @@ def _emit_slot_child(context: Any, builder: Any, kind: RowType, row: Any, k: int
     made = cgutils.create_struct_proxy(kind)(context, builder, value=row)
     column, part = kind.column, kind.column.part(k)
     child = emit_child(context, builder, column, made.column, k)
-    if layout(column.data_type).name != "dense union":
+    if layout(column.data_type).kind is not LayoutKind.DENSE_UNION:
         return element_at(context, builder, part, child, made.slot)
     is_of_child = _is_of_child(context, builder, column, made, k)
     found, returned = element_type(part), _type_of_slot_child(kind, k)

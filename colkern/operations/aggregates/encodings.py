@@ -15,7 +15,7 @@ from colkern.bitmaps import bit_words, bitmap_of, count_set_bits
 from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
 from colkern.kernels import bitmaps
-from colkern.layouts import Role
+from colkern.layouts import LayoutKind, Role
 from colkern.operations.casting.dispatch import convert
 from colkern.operations.casting.results import retyped
 from colkern.operations.dictionaries import dictionary_decode
@@ -110,7 +110,7 @@ def count_valid(array: Array) -> int:
         if isinstance(type_.value_type.storage, s.Dictionary | s.RunEndEncoded | s.Union):
             return count_valid(decoded(array))
         values, lengths = run_values(array)
-        if values.layout.name == "null":
+        if values.layout.kind is LayoutKind.NULL:
             return 0
         if values.null_count == 0:
             return array.length

@@ -15,7 +15,7 @@ from colkern.memory import EMPTY
 from colkern.operations.casting.numbers import limits
 from colkern.operations.casting.results import fixed_result, no_value
 from colkern.operations.operands import validity_of
-from colkern.targets import NOWHERE, target_of
+from colkern.targets import NOWHERE, Target, target_of
 
 _WORD = (1 << 64) - 1
 _FACTOR_DIGITS = 19
@@ -164,7 +164,7 @@ def _table(array: Array, values: list[int]) -> Any:
     return target_of(array.device).table(values, np.uint64)
 
 
-def _number(words: Any, slot: int, width: int, type: s.DataType, target: Any) -> int:
+def _number(words: Any, slot: int, width: int, type: s.DataType, target: Target) -> int:
     bits = _bits(type)
     parts = (target.item(words, width * slot + k) << 64 * k for k in range(width))
     value = int(sum(parts))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from colkern.arrays import Array
 from colkern.bitmaps import and_bits, count_set_bits
-from colkern.layouts import Role
+from colkern.layouts import LayoutKind, Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.trimming.flat import trim_fixed, trim_null
@@ -69,7 +69,7 @@ def _trimmed(array: Array, above: Buffer | None) -> Array:
         validity = visible
     elif visible is not ALL_VISIBLE and count_set_bits(visible, 0, array.length) == array.length:
         visible = ALL_VISIBLE
-    parts = _TRIM[array.layout.name](Slots(array, target, visible))
+    parts = _TRIM[array.layout.kind](Slots(array, target, visible))
     buffers, shown = parts
     children = [_trimmed(*child) for child in shown]
     if array.layout.has_validity:
@@ -79,17 +79,17 @@ def _trimmed(array: Array, above: Buffer | None) -> Array:
     return made
 
 
-_TRIM: dict[str, Callable[[Slots], Parts]] = {
-    "null": trim_null,
-    "fixed-size primitive": trim_fixed,
-    "dictionary-encoded": trim_fixed,
-    "variable-size binary": trim_binary,
-    "variable-size binary view": trim_views,
-    "variable-size list": trim_list,
-    "variable-size list-view": trim_list_view,
-    "fixed-size list": trim_fixed_list,
-    "struct": trim_struct,
-    "sparse union": trim_sparse_union,
-    "dense union": trim_dense_union,
-    "run-end encoded": trim_runs,
+_TRIM: dict[LayoutKind, Callable[[Slots], Parts]] = {
+    LayoutKind.NULL: trim_null,
+    LayoutKind.FIXED_SIZE: trim_fixed,
+    LayoutKind.DICTIONARY: trim_fixed,
+    LayoutKind.BINARY: trim_binary,
+    LayoutKind.BINARY_VIEW: trim_views,
+    LayoutKind.LIST: trim_list,
+    LayoutKind.LIST_VIEW: trim_list_view,
+    LayoutKind.FIXED_SIZE_LIST: trim_fixed_list,
+    LayoutKind.STRUCT: trim_struct,
+    LayoutKind.SPARSE_UNION: trim_sparse_union,
+    LayoutKind.DENSE_UNION: trim_dense_union,
+    LayoutKind.RUN_END_ENCODED: trim_runs,
 }

@@ -13,7 +13,7 @@ from colkern.bitmaps import move_bits, own_bits
 from colkern.kernels import hidden
 from colkern.kernels.bitmaps import words_for
 from colkern.memory import Buffer
-from colkern.targets import NOWHERE
+from colkern.targets import NOWHERE, Target
 
 ALL_VISIBLE = None
 """In place of a bitmap: no slot is hidden."""
@@ -30,7 +30,7 @@ class Slots:
     """
 
     array: Array
-    target: Any
+    target: Target
     visible: Buffer | None
 
     def finds_hidden(self, kernel: Any, *args: Any) -> bool:
@@ -69,7 +69,7 @@ Parts = tuple[Sequence[Buffer | None], Sequence[Shown]]
 """The buffers after the validity, and what is left of the children."""
 
 
-def clean_bits(target: Any, bitmap: Buffer, offset: int, length: int) -> Buffer:
+def clean_bits(target: Target, bitmap: Buffer, offset: int, length: int) -> Buffer:
     """Bits `[offset, offset + length)` from bit 0 on, zeros behind; shared if they are so already."""
     own = own_bits(bitmap, offset, length)
     if length % 8 == 0 or target.item(own.array, own.size - 1) >> length % 8 == 0:
@@ -77,7 +77,7 @@ def clean_bits(target: Any, bitmap: Buffer, offset: int, length: int) -> Buffer:
     return move_bits(bitmap, offset, length)
 
 
-def bits_reached(target: Any, starts: Any, stops: Any, length: int) -> Buffer | None:
+def bits_reached(target: Target, starts: Any, stops: Any, length: int) -> Buffer | None:
     """Which of `length` items lie in one of the ranges (int64[n], in bounds), or `ALL_VISIBLE`."""
     if int((stops - starts).sum()) == length and bool((starts[1:] == stops[:-1]).all()):
         return ALL_VISIBLE

@@ -15,7 +15,7 @@ from colkern.operations.convert import gather_views
 from colkern.operations.operands import buffer_addresses
 from colkern.operations.trimming.slots import ALL_VISIBLE, Parts, Slots, bits_reached
 from colkern.operations.view_compaction import windows
-from colkern.targets import NOWHERE
+from colkern.targets import NOWHERE, Target
 
 _WINDOW_BITS = views.WINDOW_BITS
 
@@ -84,7 +84,7 @@ def _shown_data(slots: Slots, words: Any, lengths: Any) -> list[Buffer | None]:
     ]
 
 
-def _blanked(target: Any, data: Buffer, reached: Buffer, offset: int) -> Buffer:
+def _blanked(target: Target, data: Buffer, reached: Buffer, offset: int) -> Buffer:
     """The bytes with zeros where the bits from `offset` on are not set; shared if they are so already."""
     args = (data.array, 1, reached.array, offset, data.size)
     if target.reduce(hidden.first_hidden_value, words_for(data.size), *args) == NOWHERE:

@@ -1,0 +1,76 @@
+"""Tables of functions by layout or by data type, with a check for completeness.
+
+    hash_slots: Dispatch[LayoutKind, Callable[..., None]] = by_layout("hash")
+
+    @hash_slots.of(LayoutKind.LIST, LayoutKind.LIST_VIEW)
+    def hash_lists(...): ...
+
+A table names each layout, or each data type, that it leaves out. `incomplete` lists what is in neither:
+a test asks it, so a new layout shows every place that has nothing for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
+
+from colkern.layouts import DATA_TYPES, LayoutKind
+from colkern.schema import DataType
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+_TABLES: list[Dispatch[object, object]] = []
+
+
+class Dispatch(dict[Key, Value], Generic[Key, Value]):
+    """Functions, or what else there is one of, by layout or by data type class.
+
+    Args:
+        what: What the functions do, as `incomplete` says it.
+        keys: All keys.
+        without: The keys that have no function on purpose.
+    """
+
+    def __init__(self, what: str, keys: Iterable[Key], without: Iterable[Key]) -> None:
+        super().__init__()
+        self.what = what
+        self.keys_needed = frozenset(keys) - frozenset(without)
+        _TABLES.append(self)  # type: ignore[arg-type]
+
+    def of(self, *keys: Key) -> Callable[[Value], Value]:
+        """Register the decorated function for those keys; it stays as it is.
+
+        Raises:
+            ValueError: If a key has a function, or was declared to have none.
+        """
+
+        def register(value: Value) -> Value:
+            for key in keys:
+                if key in self or key not in self.keys_needed:
+                    raise ValueError(
+                        f"{self.what}: {key} is registered, or declared to be left out"
+                    )
+                self[key] = value
+            return value
+
+        return register
+
+
+def by_layout(what: str, *without: LayoutKind) -> Dispatch[LayoutKind, Value]:
+    """A table with a function for every layout but those."""
+    return Dispatch(what, LayoutKind, without)
+
+
+def by_type(what: str, *without: type[DataType]) -> Dispatch[type[DataType], Value]:
+    """A table with a function for every class of data types but those."""
+    return Dispatch(what, DATA_TYPES, without)
+
+
+def incomplete() -> list[str]:
+    """Each table of the modules imported so far that lacks a function, and for which key."""
+    return sorted(
+        f"{table.what}: nothing for {getattr(key, 'value', None) or getattr(key, '__name__', key)}"
+        for table in _TABLES
+        for key in table.keys_needed - table.keys()
+    )

@@ -6,9 +6,11 @@ and what installs it, stands in `INSTALL`; `why_missing` is the text of the erro
 
 from __future__ import annotations
 
+import ast
 import importlib
+import pkgutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 
@@ -70,30 +72,28 @@ _IMPORT_STATEMENT = "importlib._bootstrap"
 """The module that looks up the names of a `from … import …` statement."""
 
 
-def late_names(
-    package: str, homes: Mapping[str, str], modules: Iterable[str] = ()
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a package whose names are imported when they are first used.
+def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """`__getattr__`, `__dir__` and `__all__` of a package that imports names when they are first used.
 
-    `dir` shows what `__all__` lists. If a name needs a package that is not installed, the package has
-    no such attribute: `hasattr`, `help` and `inspect.getmembers` work. An import of the name raises
+    The names, and the modules that have them, are read from the package's `__init__.pyi`, which type
+    checkers read too. If a name needs a package that is not installed, the package has no such
+    attribute: `hasattr`, `help` and `inspect.getmembers` work. An import of the name raises
     `ModuleNotFoundError`. Both errors say what to install.
 
     Args:
         package: The package's name.
-        homes: Name → the module that has it.
-        modules: Modules and packages within the package, which are themselves the values.
     """
-    submodules = frozenset(modules)
+    homes = _homes(package)
 
     def get(name: str) -> Any:
         try:
-            if name in homes:
-                found = getattr(importlib.import_module(homes[name]), name)
-            elif name in submodules:
-                found = importlib.import_module(f"{package}.{name}")
-            else:
+            if name not in homes:
                 raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            home = homes[name]
+            if home == package:
+                value = importlib.import_module(f"{package}.{name}")
+            else:
+                value = getattr(importlib.import_module(home), name)
         except ModuleNotFoundError as error:
             wanted = (error.name or "").partition(".")[0]
             if wanted not in INSTALL:
@@ -104,10 +104,23 @@ def late_names(
             if sys._getframe(1).f_globals.get("__name__") == _IMPORT_STATEMENT:
                 raise ModuleNotFoundError(said, name=error.name) from error
             raise AttributeError(said, name=name, obj=sys.modules[package]) from error
-        setattr(sys.modules[package], name, found)
-        return found
+        setattr(sys.modules[package], name, value)
+        return value
 
     def names() -> list[str]:
         return sorted(sys.modules[package].__all__)
 
-    return get, names
+    return get, names, sorted(homes)
+
+
+def _homes(package: str) -> dict[str, str]:
+    """Name → the module that has it; the package itself for its modules."""
+    stub = pkgutil.get_data(package, "__init__.pyi")
+    if stub is None:
+        raise ImportError(f"{package}: __init__.pyi is not there", name=package)
+    return {
+        alias.name: statement.module
+        for statement in ast.parse(stub).body
+        if isinstance(statement, ast.ImportFrom) and statement.module
+        for alias in statement.names
+    }

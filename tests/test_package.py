@@ -82,7 +82,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    modules = {path.relative_to(ROOT).as_posix() for path in PACKAGE.rglob("*.py")}
+    sources = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi")]
+    modules = {path.relative_to(ROOT).as_posix() for path in sources}
     assert modules | {"colkern/py.typed"} <= set(names)
     strangers = [name for name in names if not name.startswith(("colkern/", "colkern-"))]
     assert strangers == []
@@ -263,7 +264,7 @@ def test_all_packages_can_be_looked_at_without_extras() -> None:
 PACKAGES = sorted(
     ".".join(path.parent.relative_to(ROOT).parts)
     for path in [PACKAGE / "__init__.py", *PACKAGE.glob("*/__init__.py")]
-    if "\n__all__ = " in path.read_text()
+    if "__all__ = " in path.read_text()
 )
 
 

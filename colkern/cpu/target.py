@@ -193,7 +193,7 @@ class CpuTarget:
         """An array of which a kernel writes every item; not zeroed."""
         return memory.allocate_for_overwrite(count, dtype)
 
-    def table(self, values: Sequence[int], dtype: Any) -> NDArray[Any]:
+    def table(self, values: Sequence[int] | NDArray[Any], dtype: Any) -> NDArray[Any]:
         """A small array of host values, readable by kernels."""
         made = np.array(values, dtype)
         made.flags.writeable = False

@@ -5,17 +5,6 @@ is the only one that imports CuPy. COLKERN_CUDA_COMPILER chooses the compiler; s
 memory is asked for stands in `device_library`; CuPy gives it, and where there is no GPU a `stand_in`.
 """
 
-from typing import TYPE_CHECKING
-
-from colkern.cuda.counting import Transfers, count_transfers
-from colkern.cuda.memory import is_available
 from colkern.names import late_names
 
-if TYPE_CHECKING:
-    from colkern.operations.moving import to_device, to_host
-
-__all__ = ["Transfers", "count_transfers", "is_available", "to_device", "to_host"]
-
-__getattr__, __dir__ = late_names(
-    __name__, dict.fromkeys(("to_device", "to_host"), "colkern.operations.moving")
-)
+__getattr__, __dir__, __all__ = late_names(__name__)

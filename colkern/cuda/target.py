@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -189,7 +188,7 @@ class CudaTarget:
         with memory.current(self.device):
             return memory.allocate_for_overwrite(count, dtype)
 
-    def table(self, values: Sequence[int], dtype: Any) -> Any:
+    def table(self, values: Any, dtype: Any) -> Any:
         """A small array of host values, copied to the device."""
         with memory.current(self.device):
             return memory.on_device(np.array(values, dtype))

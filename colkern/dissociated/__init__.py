@@ -8,33 +8,6 @@
 Bodies stay in shared or device memory, or are sent packed; arrow.apache.org/docs/format/DissociatedIPC.
 """
 
-from colkern.dissociated.asynchronous import AsyncReader, AsyncServer, connect_async, serve_async
-from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
-from colkern.dissociated.connecting import ServiceReader, connect
-from colkern.dissociated.server import Server
-from colkern.dissociated.serving import serve
-from colkern.dissociated.shared.arena import SharedMemory
-from colkern.dissociated.traffic import Traffic
-from colkern.dissociated.uri import ServiceUri, parse_uri
+from colkern.names import late_names
 
-__all__ = [
-    "DEFAULT_BOUNDS",
-    "AsyncReader",
-    "AsyncServer",
-    "Bounds",
-    "Server",
-    "ServiceReader",
-    "ServiceUri",
-    "SharedMemory",
-    "Traffic",
-    "connect",
-    "connect_async",
-    "parse_uri",
-    "serve",
-    "serve_async",
-]
-
-
-def __dir__() -> list[str]:
-    """The public names."""
-    return __all__
+__getattr__, __dir__, __all__ = late_names(__name__)

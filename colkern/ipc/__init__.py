@@ -11,58 +11,6 @@ What is written may live in host or device memory, see `StreamWriter.write`; ten
 Columnar format 1.5: "Serialization and Interprocess Communication (IPC)".
 """
 
-from colkern.ipc.limits import DEFAULT_LIMITS, Limits
-from colkern.ipc.reading.opening import open, open_file, open_stream, read_schema
-from colkern.ipc.reading.readers import FileReader, StreamReader
-from colkern.ipc.reading.summaries import BatchSummary
-from colkern.ipc.tensors import (
-    SparseCOOTensor,
-    SparseCSCMatrix,
-    SparseCSFTensor,
-    SparseCSRMatrix,
-    Tensor,
-    read_tensor,
-    read_tensors,
-    write_tensor,
-)
-from colkern.ipc.writing.options import WriteOptions
-from colkern.ipc.writing.writers import (
-    FileWriter,
-    StreamWriter,
-    new_file,
-    new_stream,
-    write_file,
-    write_stream,
-)
+from colkern.names import late_names
 
-__all__ = [
-    "DEFAULT_LIMITS",
-    "BatchSummary",
-    "FileReader",
-    "FileWriter",
-    "Limits",
-    "SparseCOOTensor",
-    "SparseCSCMatrix",
-    "SparseCSFTensor",
-    "SparseCSRMatrix",
-    "StreamReader",
-    "StreamWriter",
-    "Tensor",
-    "WriteOptions",
-    "new_file",
-    "new_stream",
-    "open",
-    "open_file",
-    "open_stream",
-    "read_schema",
-    "read_tensor",
-    "read_tensors",
-    "write_file",
-    "write_stream",
-    "write_tensor",
-]
-
-
-def __dir__() -> list[str]:
-    """The public names."""
-    return __all__
+__getattr__, __dir__, __all__ = late_names(__name__)

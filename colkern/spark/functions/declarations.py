@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from colkern import schema as s
 from colkern.spark.types import arrow_type, column_type, spark_type
@@ -11,7 +11,7 @@ from colkern.spark.types import arrow_type, column_type, spark_type
 if TYPE_CHECKING:
     from colkern.jit import Generator, Reducer, Udf
 
-    ColumnFunction = Udf | Reducer | Generator
+    ColumnFunction: TypeAlias = Udf | Reducer | Generator
 
 MOMENT = s.timestamp("us", "UTC")
 """What the hint `datetime.datetime` means to Spark: a moment, not a time on an unnamed wall clock."""

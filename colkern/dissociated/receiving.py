@@ -22,7 +22,7 @@ from colkern.dissociated.scattered import ScatteredBody
 from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import Connection, Frame, FrameKind, Reach
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, StreamError
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
+from colkern.ipc.enums import MessageHeader
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.reading.messages import Message, message_of
 from colkern.ipc.reading.sources import Body, Memory

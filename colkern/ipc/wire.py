@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
-from colkern.ipc.flatbuf.SparseTensorIndex import SparseTensorIndex
-from colkern.ipc.flatbuf.Type import Type
+from colkern.ipc.enums import MessageHeader, SparseTensorIndex, Type
 from colkern.ipc.flatbuffer import (
     Bytes,
     Choice,

@@ -20,7 +20,6 @@ from sphinx.ext.autodoc.mock import mock
 from sphinx.transforms.post_transforms import ReferencesResolver, SphinxPostTransform
 
 PACKAGE = "colkern"
-GENERATED = ("colkern.ipc.flatbuf",)
 
 
 def public_modules(package: Path) -> list[str]:
@@ -30,7 +29,7 @@ def public_modules(package: Path) -> list[str]:
         parts = path.relative_to(package.parent).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         hidden = any(part.startswith("_") for part in name.split("."))
-        if not hidden and not f"{name}.".startswith(tuple(f"{other}." for other in GENERATED)):
+        if not hidden:
             names.append(name)
     return sorted(names)
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from flatbuf import Message as GeneratedMessage
+from flatbuf.MetadataVersion import MetadataVersion
 
 from colkern import ColkernError
-from colkern.ipc.flatbuf import Message as GeneratedMessage
-from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import Table, Tables, decode, encode
 from colkern.ipc.wire import BLOCK, FOOTER, MESSAGE
 

@@ -1,7 +1,7 @@
 """Where the numbers of a FlatBuffer stand: what a mutation that goes deep has to change.
 
 A walk over a valid message by the description of its tables. It follows offsets without a check of
-its own and knows nothing of `colkern.ipc.flatbuffer.decoding`, which is under test.
+its own and knows nothing of `flatbuffer.decoding`, which is under test.
 """
 
 from __future__ import annotations

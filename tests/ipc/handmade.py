@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import flatbuffers
-
-from colkern.ipc.flatbuf import (
+from flatbuf import (
     BodyCompression,
     Buffer,
     DictionaryBatch,
@@ -24,8 +23,8 @@ from colkern.ipc.flatbuf import (
     RecordBatch,
     Schema,
 )
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
-from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
+from flatbuf.MessageHeader import MessageHeader
+from flatbuf.MetadataVersion import MetadataVersion
 
 EOS = b"\xff\xff\xff\xff\0\0\0\0"
 

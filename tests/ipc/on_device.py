@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from flatbuf.Type import Type
 from fuzz.recording import as_file, take_apart
 from ipc.handmade import EOS, Batch, WireField, int_type, schema_message
 
 import colkern as ck
 from colkern import Array, ColkernError, InvalidArrowError, RecordBatch
 from colkern.cuda import stand_in
-from colkern.ipc.flatbuf.Type import Type
 
 INT8 = WireField("i", Type.Int, int_type(8, True))
 

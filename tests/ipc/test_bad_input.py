@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from flatbuf import FixedSizeList, Null, RunEndEncoded, Struct_, Union, Utf8View
+from flatbuf.MetadataVersion import MetadataVersion
+from flatbuf.Type import Type
 from ipc.handmade import EOS, Batch, WireField, framed, int_type, plain_type, schema_message
 
 import colkern.ipc
 from colkern import ColkernError, InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.cuda import stand_in
-from colkern.ipc.flatbuf import FixedSizeList, Null, RunEndEncoded, Struct_, Union, Utf8View
-from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
-from colkern.ipc.flatbuf.Type import Type
 from colkern.ipc.framing import CONTINUATION
 
 INT32_TYPE = (Type.Int, int_type(32, True))

@@ -6,10 +6,7 @@ import struct
 
 import numpy as np
 import pyarrow as pa
-from ipc.handmade import EOS, Batch, WireField, int_type, plain_type, schema_message
-
-import colkern.ipc
-from colkern.ipc.flatbuf import (
+from flatbuf import (
     Decimal,
     FixedSizeBinary,
     FloatingPoint,
@@ -18,7 +15,10 @@ from colkern.ipc.flatbuf import (
     Utf8,
     Utf8View,
 )
-from colkern.ipc.flatbuf.Type import Type
+from flatbuf.Type import Type
+from ipc.handmade import EOS, Batch, WireField, int_type, plain_type, schema_message
+
+import colkern.ipc
 
 INT16 = WireField("i", Type.Int, int_type(16, True))
 

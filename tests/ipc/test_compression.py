@@ -6,11 +6,11 @@ import struct
 
 import pyarrow as pa
 import pytest
+from flatbuf.Type import Type
 from ipc.handmade import Batch, WireField, int_type, schema_message
 
 import colkern.ipc
 from colkern import InvalidArrowError, LimitExceededError, UnsupportedError
-from colkern.ipc.flatbuf.Type import Type
 
 lz4_library = pytest.importorskip("lz4.frame")
 zstandard = pytest.importorskip("zstandard")

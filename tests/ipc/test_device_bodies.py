@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from flatbuf import Utf8, Utf8View
+from flatbuf.Type import Type
 from ipc.handmade import EOS, Batch, WireField, int_type, plain_type, schema_message
 from ipc.on_device import INT8, assert_as_on_the_host, written
 from ipc.test_compression import DATA, FRAMES, stated
@@ -17,8 +19,6 @@ from ipc.test_dictionaries import WORDS, indices, words
 import colkern as ck
 from colkern import LimitExceededError
 from colkern.cuda import count_transfers, stand_in
-from colkern.ipc.flatbuf import Utf8, Utf8View
-from colkern.ipc.flatbuf.Type import Type
 from colkern.ipc.limits import Limits
 
 

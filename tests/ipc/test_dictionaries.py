@@ -6,12 +6,12 @@ import struct
 
 import pyarrow as pa
 import pytest
+from flatbuf import List, Struct_, Utf8
+from flatbuf.Type import Type
 from ipc.handmade import EOS, Batch, WireField, int_type, plain_type, schema_message
 
 import colkern.ipc
 from colkern import InvalidArrowError
-from colkern.ipc.flatbuf import List, Struct_, Utf8
-from colkern.ipc.flatbuf.Type import Type
 
 UTF8 = plain_type(Utf8)
 WORDS = WireField("d", Type.Utf8, UTF8, dictionary=7)

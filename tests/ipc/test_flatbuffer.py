@@ -12,12 +12,12 @@ import flatbuffers
 import numpy as np
 import pyarrow as pa
 import pytest
+from flatbuf import Field, Footer, KeyValue, Message, Schema
 from ipc.handmade import framed, offsets
 
 import colkern.ipc
 from colkern import InvalidArrowError, LimitExceededError
 from colkern.ipc import wire
-from colkern.ipc.flatbuf import Field, Footer, KeyValue, Message, Schema
 from colkern.ipc.flatbuffer import (
     Bytes,
     Choice,

@@ -19,16 +19,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from flatbuf import Union, Utf8View
+from flatbuf.MessageHeader import MessageHeader
+from flatbuf.MetadataVersion import MetadataVersion
+from flatbuf.Type import Type
 from fuzz.recording import CONTINUATION, MAGIC, Part, as_file, as_stream, records, take_apart
 from ipc.handmade import EOS, Batch, WireField, framed, int_type, plain_type, schema_message
 
 import colkern
 import colkern.ipc
 from colkern import ColkernError, InvalidArrowError, LimitExceededError, UnsupportedError
-from colkern.ipc.flatbuf import Union, Utf8View
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
-from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
-from colkern.ipc.flatbuf.Type import Type
 from colkern.ipc.flatbuffer import encode
 from colkern.ipc.wire import BLOCK, FOOTER, MESSAGE
 from colkern.schema import Extension

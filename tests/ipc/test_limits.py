@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from flatbuf import FixedSizeBinary, Null, Struct_, Utf8View
+from flatbuf.Type import Type
 from fuzz.recording import as_file, take_apart
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,8 +22,6 @@ import colkern.ipc
 import colkern.schema as s
 from colkern import Array, LimitExceededError, RecordBatch, Schema
 from colkern.ipc import Limits
-from colkern.ipc.flatbuf import FixedSizeBinary, Null, Struct_, Utf8View
-from colkern.ipc.flatbuf.Type import Type
 from colkern.memory import EMPTY, Buffer
 
 INT8 = WireField("i", Type.Int, int_type(8, True))

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pytest
 from arrow_oracle import batch_from_pyarrow
 from arrow_strategies import arrays
+from flatbuf import Utf8
+from flatbuf.Type import Type
 from hypothesis import given
 from hypothesis import strategies as st
 from ipc.handmade import EOS, Batch, WireField, plain_type, schema_message
@@ -19,8 +21,6 @@ from ipc.test_dictionaries import words
 import colkern as ck
 from colkern import InvalidArrowError, RecordBatch
 from colkern.cuda import stand_in
-from colkern.ipc.flatbuf import Utf8
-from colkern.ipc.flatbuf.Type import Type
 
 TABLE = pa.record_batch(
     {

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from flatbuf.MessageHeader import MessageHeader
+from flatbuf.SparseTensorIndex import SparseTensorIndex
+from flatbuf.Type import Type
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -27,9 +30,6 @@ from colkern.ipc import (
     read_tensor,
     read_tensors,
 )
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
-from colkern.ipc.flatbuf.SparseTensorIndex import SparseTensorIndex
-from colkern.ipc.flatbuf.Type import Type
 from colkern.ipc.flatbuffer import decode
 from colkern.ipc.wire import MESSAGE
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from flatbuf import Utf8
+from flatbuf.Type import Type
 from ipc.handmade import EOS, Batch, WireField, int_type, plain_type, schema_message
 
 import colkern.ipc
 from colkern import InvalidArrowError
-from colkern.ipc.flatbuf import Utf8
-from colkern.ipc.flatbuf.Type import Type
 
 FORMATS = {"file": pa.ipc.new_file, "stream": pa.ipc.new_stream}
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from flatbuf.MessageHeader import MessageHeader
+from flatbuf.Type import Type
 from golden import golden_files
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,8 +23,6 @@ import colkern as ck
 import colkern.ipc
 from colkern import InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.ipc import Limits, Tensor, read_tensor, read_tensors, write_tensor
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
-from colkern.ipc.flatbuf.Type import Type
 
 INT32 = {"type_type": Type.Int, "type": {"bitWidth": 32, "is_signed": True}}
 NUMBERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]

@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from arrow_oracle import batch_from_pyarrow
+from flatbuf.MessageHeader import MessageHeader
 
 import colkern.ipc
 import colkern.schema as s
 from colkern import Array, InvalidArrowError, RecordBatch, Schema
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
 from colkern.ipc.limits import DEFAULT_LIMITS
 from colkern.ipc.reading.messages import MessageStream
 from colkern.ipc.reading.sources import Memory, MemoryStream

@@ -16,7 +16,6 @@ _CORE = {
     "numpy": ("numpy", "arrays over the bytes of columns"),
     "numba": ("numba", "kernels and users' functions on the CPU"),
     "llvmlite": ("llvmlite.binding", "the machine code that Numba makes"),
-    "flatbuffers": ("flatbuffers", "the metadata of Arrow IPC"),
     "rich": ("rich", "what the command prints"),
 }
 

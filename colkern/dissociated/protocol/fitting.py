@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from colkern.dissociated.body_locations import BodyLocations
 from colkern.errors import InvalidArrowError
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
+from colkern.ipc.enums import MessageHeader
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.wire import BUFFER
 

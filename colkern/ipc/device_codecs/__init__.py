@@ -21,7 +21,7 @@ from colkern.ipc.compression import Codec
 from colkern.ipc.device_codecs.codec import DeviceCodec, ExaminedFrame, PlacedFrame
 from colkern.ipc.device_codecs.lz4 import Lz4Codec
 from colkern.ipc.device_codecs.zstd import ZstdCodec
-from colkern.ipc.flatbuf.CompressionType import CompressionType
+from colkern.ipc.enums import CompressionType
 from colkern.memory import Device
 
 __all__ = ["DeviceCodec", "ExaminedFrame", "PlacedFrame", "device_codec_of"]

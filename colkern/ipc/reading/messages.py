@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from colkern.errors import InvalidArrowError, UnsupportedError
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
-from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
+from colkern.ipc.enums import MessageHeader, MetadataVersion
 from colkern.ipc.flatbuffer import Record, decode
 from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.limits import Limits

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError
 from colkern.forks import cached_property
+from colkern.ipc.enums import MetadataVersion
 from colkern.ipc.fields import WireField, WireSchema
-from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.reading.flat_fields import FlatFields
 from colkern.layouts import BufferSpec, Layout, layout
 from colkern.schema import DataType, Extension, Schema, Union

@@ -30,9 +30,8 @@ from colkern.errors import (
 )
 from colkern.forks import Lock, cached_property
 from colkern.integers import integer
+from colkern.ipc.enums import MessageHeader, MetadataVersion
 from colkern.ipc.fields import WireSchema, dictionary_ids
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
-from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
 from colkern.ipc.flatbuffer import decode
 from colkern.ipc.framing import FRONT_BYTES, MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
+from colkern.ipc.enums import MessageHeader
 from colkern.ipc.flatbuffer import Record, slot_position
 from colkern.ipc.flatbuffer.spans import Span, spans, target
 from colkern.ipc.wire import BUFFER, FIELD_NODE, MESSAGE, RECORD_BATCH

@@ -10,10 +10,8 @@ from functools import cache
 from typing import Any
 
 from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.ipc.enums import DictionaryKind, Endianness, Type
 from colkern.ipc.fields import WireField, WireSchema
-from colkern.ipc.flatbuf.DictionaryKind import DictionaryKind
-from colkern.ipc.flatbuf.Endianness import Endianness
-from colkern.ipc.flatbuf.Type import Type
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.flat_fields import FEWEST, FieldsOf, FlatFields, flat_fields

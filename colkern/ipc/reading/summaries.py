@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
+from colkern.ipc.enums import MessageHeader
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.batches import BatchColumns
 from colkern.ipc.reading.messages import Message

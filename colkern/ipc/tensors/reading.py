@@ -14,10 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError, LimitExceededError
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
-from colkern.ipc.flatbuf.SparseMatrixCompressedAxis import SparseMatrixCompressedAxis
-from colkern.ipc.flatbuf.SparseTensorIndex import SparseTensorIndex
-from colkern.ipc.flatbuf.Type import Type
+from colkern.ipc.enums import MessageHeader, SparseMatrixCompressedAxis, SparseTensorIndex, Type
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.messages import HEADER_NAMES, Message, MessageStream

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
-from colkern.ipc.flatbuf.SparseTensorIndex import SparseTensorIndex
+from colkern.ipc.enums import MessageHeader, SparseTensorIndex
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.tensors.compressed import CompressedMatrix, SparseCSCMatrix, SparseCSRMatrix
 from colkern.ipc.tensors.coordinates import SparseCOOTensor

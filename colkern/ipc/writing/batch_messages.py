@@ -10,7 +10,7 @@ from functools import partial
 
 from colkern.arrays import RecordBatch
 from colkern.forks import cached_property
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
+from colkern.ipc.enums import MessageHeader
 from colkern.ipc.flatbuffer import encode_table
 from colkern.ipc.limits import refused_by_readers
 from colkern.ipc.wire import SCHEMA

@@ -15,8 +15,8 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.cpu.threads import map_items
 from colkern.ipc.compression import Codec
+from colkern.ipc.enums import BodyCompressionMethod
 from colkern.ipc.fields import WireField
-from colkern.ipc.flatbuf.BodyCompressionMethod import BodyCompressionMethod
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import Limits, refused_by_readers
 from colkern.ipc.wire import BUFFER, FIELD_NODE

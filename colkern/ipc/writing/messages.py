@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
+from colkern.ipc.enums import MetadataVersion
 from colkern.ipc.flatbuffer import Encoded, Record, encode
 from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.wire import MESSAGE

@@ -12,10 +12,8 @@ from typing import Any
 
 from colkern import schema as s
 from colkern.errors import UnsupportedError
+from colkern.ipc.enums import DictionaryKind, Endianness, Type
 from colkern.ipc.fields import WireField, WireSchema
-from colkern.ipc.flatbuf.DictionaryKind import DictionaryKind
-from colkern.ipc.flatbuf.Endianness import Endianness
-from colkern.ipc.flatbuf.Type import Type
 from colkern.ipc.flatbuffer import Columns, Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.key_values import pairs_of

@@ -15,8 +15,7 @@ import numpy as np
 
 from colkern.arrays import RecordBatch
 from colkern.forks import cached_property
-from colkern.ipc.flatbuf.MessageHeader import MessageHeader
-from colkern.ipc.flatbuf.MetadataVersion import MetadataVersion
+from colkern.ipc.enums import MessageHeader, MetadataVersion
 from colkern.ipc.flatbuffer import encode
 from colkern.ipc.framing import FRONT_BYTES, MAGIC
 from colkern.ipc.limits import refused_by_readers

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("numpy", "numba", "llvmlite", "pyarrow", "pyspark", "flatbuffers", "lz4", "zstandard")
+PACKAGES = ("numpy", "numba", "llvmlite", "pyarrow", "pyspark", "lz4", "zstandard")
 """The packages that colkern's functions need on an executor."""
 
 

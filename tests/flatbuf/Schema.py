@@ -38,7 +38,7 @@ class Schema(object):
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
             x = self._tab.Indirect(x)
-            from colkern.ipc.flatbuf.Field import Field
+            from flatbuf.Field import Field
             obj = Field()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -63,7 +63,7 @@ class Schema(object):
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
             x = self._tab.Indirect(x)
-            from colkern.ipc.flatbuf.KeyValue import KeyValue
+            from flatbuf.KeyValue import KeyValue
             obj = KeyValue()
             obj.Init(self._tab.Bytes, x)
             return obj

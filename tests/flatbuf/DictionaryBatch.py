@@ -36,7 +36,7 @@ class DictionaryBatch(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         if o != 0:
             x = self._tab.Indirect(o + self._tab.Pos)
-            from colkern.ipc.flatbuf.RecordBatch import RecordBatch
+            from flatbuf.RecordBatch import RecordBatch
             obj = RecordBatch()
             obj.Init(self._tab.Bytes, x)
             return obj

@@ -48,7 +48,7 @@ class SparseTensor(object):
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
             x = self._tab.Indirect(x)
-            from colkern.ipc.flatbuf.TensorDim import TensorDim
+            from flatbuf.TensorDim import TensorDim
             obj = TensorDim()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -95,7 +95,7 @@ class SparseTensor(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(16))
         if o != 0:
             x = o + self._tab.Pos
-            from colkern.ipc.flatbuf.Buffer import Buffer
+            from flatbuf.Buffer import Buffer
             obj = Buffer()
             obj.Init(self._tab.Bytes, x)
             return obj

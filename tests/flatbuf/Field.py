@@ -60,7 +60,7 @@ class Field(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
         if o != 0:
             x = self._tab.Indirect(o + self._tab.Pos)
-            from colkern.ipc.flatbuf.DictionaryEncoding import DictionaryEncoding
+            from flatbuf.DictionaryEncoding import DictionaryEncoding
             obj = DictionaryEncoding()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -73,7 +73,7 @@ class Field(object):
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
             x = self._tab.Indirect(x)
-            from colkern.ipc.flatbuf.Field import Field
+            from flatbuf.Field import Field
             obj = Field()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -98,7 +98,7 @@ class Field(object):
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
             x = self._tab.Indirect(x)
-            from colkern.ipc.flatbuf.KeyValue import KeyValue
+            from flatbuf.KeyValue import KeyValue
             obj = KeyValue()
             obj.Init(self._tab.Bytes, x)
             return obj

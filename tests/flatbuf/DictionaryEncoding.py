@@ -36,7 +36,7 @@ class DictionaryEncoding(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         if o != 0:
             x = self._tab.Indirect(o + self._tab.Pos)
-            from colkern.ipc.flatbuf.Int import Int
+            from flatbuf.Int import Int
             obj = Int()
             obj.Init(self._tab.Bytes, x)
             return obj

@@ -36,7 +36,7 @@ class Footer(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         if o != 0:
             x = self._tab.Indirect(o + self._tab.Pos)
-            from colkern.ipc.flatbuf.Schema import Schema
+            from flatbuf.Schema import Schema
             obj = Schema()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -48,7 +48,7 @@ class Footer(object):
         if o != 0:
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 24
-            from colkern.ipc.flatbuf.Block import Block
+            from flatbuf.Block import Block
             obj = Block()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -72,7 +72,7 @@ class Footer(object):
         if o != 0:
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 24
-            from colkern.ipc.flatbuf.Block import Block
+            from flatbuf.Block import Block
             obj = Block()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -97,7 +97,7 @@ class Footer(object):
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 4
             x = self._tab.Indirect(x)
-            from colkern.ipc.flatbuf.KeyValue import KeyValue
+            from flatbuf.KeyValue import KeyValue
             obj = KeyValue()
             obj.Init(self._tab.Bytes, x)
             return obj

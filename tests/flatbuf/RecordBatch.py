@@ -37,7 +37,7 @@ class RecordBatch(object):
         if o != 0:
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 16
-            from colkern.ipc.flatbuf.FieldNode import FieldNode
+            from flatbuf.FieldNode import FieldNode
             obj = FieldNode()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -61,7 +61,7 @@ class RecordBatch(object):
         if o != 0:
             x = self._tab.Vector(o)
             x += flatbuffers.number_types.UOffsetTFlags.py_type(j) * 16
-            from colkern.ipc.flatbuf.Buffer import Buffer
+            from flatbuf.Buffer import Buffer
             obj = Buffer()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -84,7 +84,7 @@ class RecordBatch(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
         if o != 0:
             x = self._tab.Indirect(o + self._tab.Pos)
-            from colkern.ipc.flatbuf.BodyCompression import BodyCompression
+            from flatbuf.BodyCompression import BodyCompression
             obj = BodyCompression()
             obj.Init(self._tab.Bytes, x)
             return obj

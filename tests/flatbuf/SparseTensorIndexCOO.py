@@ -29,7 +29,7 @@ class SparseTensorIndexCOO(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(4))
         if o != 0:
             x = self._tab.Indirect(o + self._tab.Pos)
-            from colkern.ipc.flatbuf.Int import Int
+            from flatbuf.Int import Int
             obj = Int()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -67,7 +67,7 @@ class SparseTensorIndexCOO(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
         if o != 0:
             x = o + self._tab.Pos
-            from colkern.ipc.flatbuf.Buffer import Buffer
+            from flatbuf.Buffer import Buffer
             obj = Buffer()
             obj.Init(self._tab.Bytes, x)
             return obj

@@ -36,7 +36,7 @@ class SparseMatrixIndexCSX(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(6))
         if o != 0:
             x = self._tab.Indirect(o + self._tab.Pos)
-            from colkern.ipc.flatbuf.Int import Int
+            from flatbuf.Int import Int
             obj = Int()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -47,7 +47,7 @@ class SparseMatrixIndexCSX(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(8))
         if o != 0:
             x = o + self._tab.Pos
-            from colkern.ipc.flatbuf.Buffer import Buffer
+            from flatbuf.Buffer import Buffer
             obj = Buffer()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -58,7 +58,7 @@ class SparseMatrixIndexCSX(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(10))
         if o != 0:
             x = self._tab.Indirect(o + self._tab.Pos)
-            from colkern.ipc.flatbuf.Int import Int
+            from flatbuf.Int import Int
             obj = Int()
             obj.Init(self._tab.Bytes, x)
             return obj
@@ -69,7 +69,7 @@ class SparseMatrixIndexCSX(object):
         o = flatbuffers.number_types.UOffsetTFlags.py_type(self._tab.Offset(12))
         if o != 0:
             x = o + self._tab.Pos
-            from colkern.ipc.flatbuf.Buffer import Buffer
+            from flatbuf.Buffer import Buffer
             obj = Buffer()
             obj.Init(self._tab.Bytes, x)
             return obj

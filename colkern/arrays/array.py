@@ -107,7 +107,7 @@ class Array(PublicNames):
         self.dictionary = dictionary
         self.offset = offset
         self._null_count = null_count
-        # Set by colkern.operations once the bytes have been checked; see `validate`.
+        # Set by `require_valid` once the bytes have been checked.
         self._checked = False
         self._kept_items: tuple[Role, Any] | None = None
         self._check_shape()
@@ -146,21 +146,24 @@ class Array(PublicNames):
         cls,
         type: DataType,
         length: int,
-        buffers: tuple[Buffer | None, ...],
+        buffers: Sequence[Buffer | None],
         null_count: int = UNKNOWN,
+        children: Sequence[Array] = (),
+        dictionary: Array | None = None,
+        offset: int = 0,
     ) -> Array:
-        """An array that is valid by construction: nothing is looked at, here or by `require_valid`.
+        """An array that is valid by construction: nothing is checked, here or by `require_valid`.
 
-        For what kernels have written, of types without children and dictionary.
+        For what kernels have written, over children and dictionaries that are valid.
         """
         array = cls.__new__(cls)
         array.type = type
         array.layout = layout(type)
         array.length = length
-        array.buffers = buffers
-        array.children = ()
-        array.dictionary = None
-        array.offset = 0
+        array.buffers = tuple(buffers)
+        array.children = tuple(children)
+        array.dictionary = dictionary
+        array.offset = offset
         array._null_count = null_count
         array._checked = True
         array._kept_items = None

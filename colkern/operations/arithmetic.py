@@ -187,9 +187,8 @@ def _over_runs(array: Array, work: Any) -> Array:
     first, count = own_runs(array)
     made = work(values.slice(first, count))
     type_ = s.run_end_encoded(_integers(ends), made.type)
-    encoded = Array(type_, array.length, [], [ends.slice(first, count), made], offset=array.offset)
-    encoded._checked = True
-    return encoded
+    children = [ends.slice(first, count), made]
+    return Array.of_valid(type_, array.length, [], 0, children, offset=array.offset)
 
 
 def _integers(run_ends: Array) -> s.Int:
@@ -201,16 +200,14 @@ def _with_dictionary(array: Array, dictionary: Array) -> Array:
     storage = array.type.storage
     assert isinstance(storage, s.Dictionary)
     type_ = s.dictionary(storage.index_type, dictionary.type, ordered=False)
-    made = Array(
+    return Array.of_valid(
         type_,
         array.length,
         array.buffers,
+        array.known_null_count,
         dictionary=dictionary,
         offset=array.offset,
-        null_count=array.known_null_count,
     )
-    made._checked = True
-    return made
 
 
 def _decoded(array: Array) -> Array:
@@ -265,9 +262,7 @@ def _combine_runs(what: _Operation, left: Array, right: Array) -> Array:
     run_ends = Array(ends.type, len(starts), [None, target.buffer(out)], null_count=0)
     made = _combine_arrays(what, *values)
     type_ = s.run_end_encoded(_integers(ends), made.type)
-    encoded = Array(type_, left.length, [], [run_ends, made])
-    encoded._checked = True
-    return encoded
+    return Array.of_valid(type_, left.length, [], 0, [run_ends, made])
 
 
 # Numbers without any encoding; of one that stands for every slot, the number

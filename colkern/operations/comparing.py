@@ -55,11 +55,8 @@ def compared(left: Array, right: Any, comparer: Callable[[Array], Comparer], ask
     """
     require_valid(left)
     if isinstance(right, Array):
-        made = _compare_arrays(left, right, comparer, asked)
-    else:
-        made = on_values(left, lambda values: _compare_value(values, right, comparer, asked))
-    made._checked = True
-    return made
+        return _compare_arrays(left, right, comparer, asked)
+    return on_values(left, lambda values: _compare_value(values, right, comparer, asked))
 
 
 def _compare_arrays(

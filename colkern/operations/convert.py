@@ -123,6 +123,4 @@ def _check_value_lengths(array: Array, target: Target, offsets: Any) -> None:
 
 
 def _rebuilt(result: s.DataType, array: Array, buffers: list[Buffer | None]) -> Array:
-    made = Array(result, array.length, buffers, null_count=array.null_count)
-    made._checked = True
-    return made
+    return Array.of_valid(result, array.length, buffers, array.null_count)

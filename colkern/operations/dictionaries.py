@@ -52,9 +52,7 @@ def dictionary_decode(array: Array) -> Array:
     values = array.dictionary
     if values.length == 0:
         return nulls(array.length, values.type, array.device)
-    made = _DECODE.get(values.layout.kind, _decode_any)(array, values)
-    made._checked = True
-    return made
+    return _DECODE.get(values.layout.kind, _decode_any)(array, values)
 
 
 def _index_words(array: Array) -> Any:
@@ -97,7 +95,7 @@ def _decode_fixed(array: Array, values: Array) -> Array:
         data = target.buffer(out)
     buffers = [validity, data, *values.data_buffers]
     dictionary = values.dictionary
-    return Array(values.type, array.length, buffers, dictionary=dictionary, null_count=count)
+    return Array.of_valid(values.type, array.length, buffers, count, dictionary=dictionary)
 
 
 def _decode_binary(array: Array, values: Array) -> Array:
@@ -112,7 +110,7 @@ def _decode_binary(array: Array, values: Array) -> Array:
         strings = (*indices, offsets, source.address, source.size, starts)
         target.map(kernels.decode_strings, array.length, *strings, data, balance=starts)
     buffers = [validity, target.buffer(starts), target.buffer(data)]
-    return Array(values.type, array.length, buffers, null_count=count)
+    return Array.of_valid(values.type, array.length, buffers, count)
 
 
 def _decoded_offsets(array: Array, indices: tuple[Any, int], offsets: Any) -> Any:
@@ -198,9 +196,7 @@ def dictionary_encode(
     validity = None if counted else compact_validity(array)
     count = 0 if counted else array.null_count
     buffers = [validity, target.buffer(numbers)]
-    made = Array(type_, array.length, buffers, (), dictionary, null_count=count)
-    made._checked = True
-    return made
+    return Array.of_valid(type_, array.length, buffers, count, dictionary=dictionary)
 
 
 def number_values(array: Array, counted: bool, dtype: Any, expected: int = 0) -> tuple[Any, Any]:
@@ -304,8 +300,8 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
         same = base == 0 and kept == _values(array).length and array.type == type_
         indices = _own_indices(array) if same else _transposed(array, type_, moved, base)
         buffers = [compact_validity(array), indices]
-        made.append(Array(type_, array.length, buffers, (), common, null_count=array.null_count))
-        made[-1]._checked = True
+        nulls_ = array.null_count
+        made.append(Array.of_valid(type_, array.length, buffers, nulls_, dictionary=common))
     return made
 
 

@@ -183,9 +183,7 @@ def _result(
 
 
 def _made(kind: s.DataType, array: Array, buffers: list[Buffer | None], child: Array) -> Array:
-    made = Array(kind, array.length, buffers, [child], null_count=array.null_count)
-    made._checked = True
-    return made
+    return Array.of_valid(kind, array.length, buffers, array.null_count, [child])
 
 
 def _too_many(count: int) -> LimitExceededError:

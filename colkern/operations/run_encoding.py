@@ -57,9 +57,7 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
     buffers = [None, target.buffer(bounds[1:])]
     run_ends = Array(run_end_type, values.length, buffers, null_count=0)
     type_ = s.run_end_encoded(run_end_type, array.type)
-    encoded = Array(type_, array.length, [], [run_ends, values])
-    encoded._checked = True
-    return encoded
+    return Array.of_valid(type_, array.length, [], 0, [run_ends, values])
 
 
 def encode_words(target: Target, words: Any, kind: Any) -> tuple[Any, Any]:

@@ -121,11 +121,7 @@ def _decode_plain(array: Array, values: Array) -> Array:
         data = target.buffer(out)
     validity, nulls = _decode_validity(array, values)
     buffers = (validity, data)
-    if values.dictionary is None:
-        return Array.of_valid(values.type, array.length, buffers, nulls)
-    made = Array(values.type, array.length, buffers, dictionary=values.dictionary, null_count=nulls)
-    made._checked = True
-    return made
+    return Array.of_valid(values.type, array.length, buffers, nulls, dictionary=values.dictionary)
 
 
 def _decode_binary(array: Array, values: Array) -> Array:
@@ -133,9 +129,7 @@ def _decode_binary(array: Array, values: Array) -> Array:
     first, count = own_runs(array)
     bytes_ = repeat_bytes(values, (ends, first, array.offset), count, length)
     validity, nulls = _decode_validity(array, values)
-    made = Array(values.type, length, [validity, *bytes_], null_count=nulls)
-    made._checked = True
-    return made
+    return Array.of_valid(values.type, length, [validity, *bytes_], nulls)
 
 
 def can_repeat_bytes(values: Array, length: int) -> bool:

@@ -162,9 +162,7 @@ def _worked_on(
 ) -> Array:
     """What `work` makes of a plain array with values of those types, for one with any encoding."""
     require_valid(array)
-    made = on_values(array, lambda values: work(_of_types(values, types)))
-    made._checked = True
-    return made
+    return on_values(array, lambda values: work(_of_types(values, types)))
 
 
 def _of_types(array: Array, types: tuple[type[s.DataType], ...]) -> Array:
@@ -178,7 +176,7 @@ def _result(array: Array, type_: s.DataType, data: Any) -> Array:
     """An array of that data, null where `array` is."""
     target = target_of(array.device)
     buffers = [compact_validity(array), target.buffer(data)]
-    return Array(type_, array.length, buffers, null_count=array.null_count)
+    return Array.of_valid(type_, array.length, buffers, array.null_count)
 
 
 def _all_ascii(array: Array, target: Target) -> bool:

@@ -52,7 +52,7 @@ def to_dense_union(array: Array) -> Array:
         children.append(take_positions(child.slice(array.offset, array.length), slots))
     type_ = s.dense_union(union.fields, union.type_codes)
     buffers = [target.buffer(type_ids), target.buffer(offsets)]
-    return _checked(Array(type_, array.length, buffers, children))
+    return Array.of_valid(type_, array.length, buffers, 0, children)
 
 
 @operation
@@ -76,7 +76,7 @@ def to_sparse_union(array: Array) -> Array:
     ]
     type_ = s.sparse_union(union.fields, union.type_codes)
     buffers = [target_of(array.device).buffer(type_ids)]
-    return _checked(Array(type_, array.length, buffers, children))
+    return Array.of_valid(type_, array.length, buffers, 0, children)
 
 
 def _spread(array: Array, type_ids: Any, code: int, child: Array) -> Array:
@@ -108,8 +108,3 @@ def _union(array: Array) -> s.Union:
         raise TypeError(f"array: expected a union, got {array.type}")
     require_valid(array)
     return storage
-
-
-def _checked(array: Array) -> Array:
-    array._checked = True
-    return array

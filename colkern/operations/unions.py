@@ -154,9 +154,7 @@ def _gather_words(array: Array) -> Array:
     target.map(unions.gather_union, array.length, *slots, addresses, width, out)
     validity, nulls = _gather_validity(array, children, slots)
     kind = children[0].type
-    made = Array(kind, array.length, [validity, target.buffer(out)], null_count=nulls)
-    made._checked = True
-    return made
+    return Array.of_valid(kind, array.length, [validity, target.buffer(out)], nulls)
 
 
 def _gather_binary(array: Array) -> Array:
@@ -179,9 +177,7 @@ def _gather_binary(array: Array) -> Array:
         target.map(kernel, array.length, *slots, *tables, data, balance=starts)
     validity, nulls = _gather_validity(array, children, slots[:3])
     buffers = [validity, target.buffer(starts), target.buffer(data)]
-    made = Array(children[0].type, array.length, buffers, null_count=nulls)
-    made._checked = True
-    return made
+    return Array.of_valid(children[0].type, array.length, buffers, nulls)
 
 
 def _slots(array: Array, target: Target) -> tuple[Any, Any, Any]:

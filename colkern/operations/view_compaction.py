@@ -51,9 +51,7 @@ def compact_views(array: Array) -> Array:
     moved = target.output(len(words), np.uint64)
     target.map(views.move_views, array.length, words, *validity, target.frozen(starts), moved)
     buffers = [compact_validity(array), target.buffer(moved), *windows(data, starts)]
-    made = Array(array.type, array.length, buffers, null_count=array.null_count)
-    made._checked = True
-    return made
+    return Array.of_valid(array.type, array.length, buffers, array.null_count)
 
 
 def windows(data: Buffer, starts: Any) -> list[Buffer]:

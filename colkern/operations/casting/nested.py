@@ -89,16 +89,14 @@ def dictionaries_to_dictionaries(array: Array, type: s.DataType, safe: bool) -> 
     )
     # Indices that wrapped around would be others.
     indices = convert(plain, type.index_type, True)
-    made = Array(
+    return Array.of_valid(
         type,
         array.length,
         indices.buffers,
+        indices.known_null_count,
         dictionary=values,
         offset=indices.offset,
-        null_count=indices.known_null_count,
     )
-    made._checked = True
-    return made
 
 
 def runs_to_runs(array: Array, type: s.DataType, safe: bool) -> Array:
@@ -151,6 +149,5 @@ def _rebuilt(
     offset: int = 0,
 ) -> Array:
     """An array with the length and the nulls of another, whose positions have been checked."""
-    made = Array(type, array.length, buffers, children, None, offset, array.known_null_count)
-    made._checked = True
-    return made
+    nulls = array.known_null_count
+    return Array.of_valid(type, array.length, buffers, nulls, children, offset=offset)

@@ -12,7 +12,7 @@ import colkern as ck
 from benchmarks import data
 from benchmarks.case import Case, compared
 from colkern.layouts import Role
-from colkern.operations.run_selection import filter_runs
+from colkern.operations.selection.runs import filter_runs
 
 DTYPES = ("int64", "int32", "int8", "bool", "string")
 

@@ -21,7 +21,6 @@ from colkern.operations.booleans import (
 )
 from colkern.operations.casting import cast
 from colkern.operations.comparison import equal, not_equal
-from colkern.operations.concatenation import concat
 from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.creation import nulls
 from colkern.operations.dictionaries import (
@@ -30,7 +29,6 @@ from colkern.operations.dictionaries import (
     unify_dictionaries,
 )
 from colkern.operations.exploding import explode
-from colkern.operations.filtering import filter
 from colkern.operations.hashing import hash_columns, partition_indices
 from colkern.operations.list_conversion import (
     fixed_size_list_to_list,
@@ -48,7 +46,9 @@ from colkern.operations.lists import (
 from colkern.operations.ordering import greater, greater_equal, less, less_equal
 from colkern.operations.run_encoding import run_end_encode
 from colkern.operations.runs import find_runs, run_end_decode
-from colkern.operations.selection import take
+from colkern.operations.selection.concatenation import concat
+from colkern.operations.selection.filtering import filter
+from colkern.operations.selection.taking import take
 from colkern.operations.sorting import sort_indices
 from colkern.operations.strings import (
     binary_length,

@@ -5,12 +5,12 @@ Columnar format 1.5: "Validity bitmaps".
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from colkern.kernels import Kernel, bitmaps, filtering
-from colkern.targets import Target
+from colkern.targets import Items, Target
 
 
 class Kept:
@@ -28,7 +28,6 @@ class Kept:
 
     __slots__ = (
         "_positions",
-        "bits",
         "blocks",
         "count",
         "length",
@@ -41,31 +40,48 @@ class Kept:
     def __init__(
         self,
         target: Target,
-        bits: Any,
+        bits: Items,
         offset: int,
         length: int,
         words: int,
-        starts: Any,
+        starts: Items,
         count: int,
     ) -> None:
         self.target = target
-        self.bits = bits
         self.offset = offset
         self.length = length
         self.starts = starts
         self.count = count
         self.blocks = len(starts) - 1
-        """The number of blocks: the range of most kernels that are given `mask`."""
+        """The number of blocks: the range of most kernels that take `mask`."""
         self.mask = bits, offset, length, words
-        """What kernels take first."""
-        self._positions: Any = None
+        """Bits, offset, length, words of a block: the first arguments of these kernels."""
+        self._positions: Items | None = None
 
-    def map(self, kernel: Kernel, *args: Any, balance: Any = None) -> None:
+    @classmethod
+    def of(cls, target: Target, bits: Items, offset: int, length: int) -> Self:
+        """What is kept where bits `[offset, offset + length)` of a bitmap (uint8[]) are set."""
+        words = target.block_words(bitmaps.words_for(length))
+        if length and length <= 64 * words:
+            end = offset + length
+            whole = bitmaps.whole_words(offset, end)
+            count = target.reduce(bitmaps.count_set_bits, whole, bits, offset, end)
+            starts = target.table([0, count], np.int64)
+            return cls(target, bits, offset, length, words, starts, count)
+        blocks = -(-bitmaps.words_for(length) // words)
+        starts = target.output(blocks + 1, np.int64)
+        counting = (bits, offset, length, words, starts[1:])
+        target.map(filtering.count_kept, blocks, *counting, work=64 * words)
+        target.accumulate(starts)
+        count = target.item(starts, blocks)
+        return cls(target, bits, offset, length, words, target.frozen(starts), count)
+
+    def map(self, kernel: Kernel, *args: Any, balance: Items | None = None) -> None:
         """Run a kernel of `colkern.kernels.filtering` over the blocks."""
         work = 64 * self.mask[3] if balance is None else 1
         self.target.map(kernel, self.blocks, *self.mask, *args, work=work, balance=balance)
 
-    def sums(self, kernel: Kernel, *args: Any) -> Any:
+    def sums(self, kernel: Kernel, *args: Any) -> Items:
         """The running sum (int64[blocks + 1]) of a number that a kernel writes for each block."""
         sums = self.target.output(self.blocks + 1, np.int64)
         self.map(kernel, *args, sums[1:])
@@ -74,36 +90,18 @@ class Kept:
 
     @property
     def is_sparse(self) -> bool:
-        """Whether so few slots are kept that each is worth to be written down."""
+        """Whether few enough slots are kept to list them."""
         return 32 * self.count < self.length
 
     @property
     def has_positions(self) -> bool:
-        """Whether the positions have been asked for."""
+        """Whether the slots have been listed."""
         return self._positions is not None
 
-    def positions(self) -> Any:
-        """The slots that are kept (uint64, read-only); found once."""
+    def positions(self) -> Items:
+        """The slots that are kept (uint64, read-only); listed once."""
         if self._positions is None:
             out = self.target.output(self.count, np.uint64)
             self.map(filtering.kept_positions, self.starts, out)
             self._positions = self.target.frozen(out)
         return self._positions
-
-
-def compact(target: Target, bits: Any, offset: int, length: int) -> Kept:
-    """What is kept where bits `[offset, offset + length)` of a bitmap (uint8[]) are set."""
-    words = target.block_words(bitmaps.words_for(length))
-    if length and length <= 64 * words:
-        end = offset + length
-        whole = bitmaps.whole_words(offset, end)
-        count = target.reduce(bitmaps.count_set_bits, whole, bits, offset, end)
-        starts = target.table([0, count], np.int64)
-        return Kept(target, bits, offset, length, words, starts, count)
-    blocks = -(-bitmaps.words_for(length) // words)
-    starts = target.output(blocks + 1, np.int64)
-    counting = (bits, offset, length, words, starts[1:])
-    target.map(filtering.count_kept, blocks, *counting, work=64 * words)
-    target.accumulate(starts)
-    count = target.item(starts, blocks)
-    return Kept(target, bits, offset, length, words, target.frozen(starts), count)

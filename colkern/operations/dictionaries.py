@@ -18,12 +18,12 @@ from colkern.kernels import dictionaries as kernels
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.arguments import operation
-from colkern.operations.concatenation import concat
 from colkern.operations.creation import nulls
 from colkern.operations.dictionary_groups import numbers_by_sorting
 from colkern.operations.dictionary_tables import numbers_by_table
 from colkern.operations.operands import validity_of
 from colkern.operations.selection import take, take_positions, words_of
+from colkern.operations.selection.concatenation import concat
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity, null_count
 from colkern.targets import target_of

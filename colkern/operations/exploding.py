@@ -11,13 +11,14 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
+from colkern.bitmaps import bitmap_of
 from colkern.kernels import lists
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
-from colkern.operations.list_elements import bitmap_of, copy_elements, repeat_for_elements
 from colkern.operations.list_slots import Lists, has_lists, lists_of
 from colkern.operations.lists import list_flatten
 from colkern.operations.nulling import null_outside
+from colkern.operations.selection.list_elements import copy_elements, repeat_for_elements
 from colkern.operations.validation import require_valid
 
 

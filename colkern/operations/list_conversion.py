@@ -12,14 +12,15 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import bitmap_of
 from colkern.errors import LimitExceededError
 from colkern.kernels import lists, offsets
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
-from colkern.operations.list_elements import bitmap_of, copy_elements
 from colkern.operations.list_slots import Lists, lists_of, most_of
 from colkern.operations.nulling import null_outside
+from colkern.operations.selection.list_elements import copy_elements
 from colkern.operations.validity import compact_validity
 from colkern.targets import NOWHERE
 

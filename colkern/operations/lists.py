@@ -16,10 +16,10 @@ from colkern.kernels import lists
 from colkern.layouts import LayoutKind
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
-from colkern.operations.list_elements import copy_elements
 from colkern.operations.list_slots import Lists, list_size, lists_of
 from colkern.operations.nulling import null_outside
 from colkern.operations.selection import take_positions
+from colkern.operations.selection.list_elements import copy_elements
 from colkern.operations.validity import compact_validity
 from colkern.targets import NOWHERE
 

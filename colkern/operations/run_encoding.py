@@ -12,20 +12,17 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.errors import LimitExceededError, UnsupportedError
-from colkern.kernels import changes, runs
+from colkern.errors import UnsupportedError
+from colkern.kernels import changes
 from colkern.layouts import Extent, LayoutKind, Role, layout
-from colkern.memory import ALIGNMENT
 from colkern.operations.arguments import operation
 from colkern.operations.operands import buffer_addresses, validity_of
+from colkern.operations.run_bounds import require_room, run_bounds
 from colkern.operations.selection import Picks, take_picks, words_of
 from colkern.operations.validation import require_valid
 from colkern.targets import Target, on_its_device, target_of
 
 _INT32 = s.int32()
-
-_FEW = 8
-"""Where fewer than one in so many neighbours are equal, merging positions is not worth it."""
 
 
 @operation
@@ -52,60 +49,12 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
     kind = layout(run_end_type).spec(Role.DATA).dtype
     require_room(array.length, kind)
     target = target_of(array.device)
-    bounds = _bounds(target, target.frozen(_changes(array)), array.length, kind)
+    bounds = run_bounds(target, target.frozen(_changes(array)), array.length, kind)
     values = take_picks(array, Picks(bounds[:-1].view(f"u{kind.itemsize}")))
     buffers = [None, target.buffer(bounds[1:])]
     run_ends = Array(run_end_type, values.length, buffers, null_count=0)
     type_ = s.run_end_encoded(run_end_type, array.type)
     return Array.of_valid(type_, array.length, [], 0, [run_ends, values])
-
-
-def encode_words(target: Target, words: Any, kind: Any) -> tuple[Any, Any]:
-    """The run ends of equal neighbours among `words` (uint32/uint64[n]), and where each run begins.
-
-    Both are of the dtype `kind`. Or a run for each word, and None, if hardly any neighbours are equal.
-    """
-    count = len(words)
-    marks = target.output((count + 63) // 64, np.uint64)
-    target.map(changes.mark_changes, len(marks), words, 1, count, marks)
-    marks = target.frozen(marks)
-    counts, total = _counted(target, marks)
-    if total > count - count // _FEW:
-        numbers = target.output(count, kind)
-        target.map(runs.number_runs, count, numbers)
-        return numbers, None
-    bounds = _listed(target, marks, counts, total, count, kind)
-    return bounds[1:], bounds[:-1]
-
-
-def require_room(length: int, kind: Any) -> None:
-    """Raises `LimitExceededError` if run ends of that dtype are too small for `length` slots."""
-    if length.bit_length() >= 8 * kind.itemsize:
-        raise LimitExceededError(f"{length} slots do not fit run ends of {kind}")
-
-
-def _bounds(target: Target, marks: Any, length: int, kind: Any) -> Any:
-    """Where the runs begin, and, one further, where the last one ends; read-only."""
-    return _listed(target, marks, *_counted(target, marks), length, kind)
-
-
-def _counted(target: Target, marks: Any) -> tuple[Any, int]:
-    """How many marks there are before each block of them (int64), and in all."""
-    blocks = -(-len(marks) // changes.BLOCK_WORDS)
-    counts = target.output(blocks + 1, np.int64)
-    target.map(changes.count_changes, blocks, marks, counts[1:])
-    target.accumulate(counts)
-    return target.frozen(counts), target.item(counts, blocks)
-
-
-def _listed(target: Target, marks: Any, counts: Any, total: int, length: int, kind: Any) -> Any:
-    # The ends are a buffer of their own without being copied: they begin one item after the starts, and
-    # where a buffer may.
-    before = ALIGNMENT // np.dtype(kind).itemsize - 1
-    bounds = target.output(before + total + 1, kind)[before:]
-    target.map(changes.list_changes, len(counts) - 1, marks, counts, bounds)
-    bounds[total:] = length
-    return target.frozen(bounds)
 
 
 def _changes(array: Array) -> Any:

@@ -12,18 +12,16 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import bit_words, bitmap_of
-from colkern.errors import LimitExceededError
 from colkern.kernels import runs, selection
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.operands import validity_of
-from colkern.operations.patterns import measure
-from colkern.operations.run_encoding import require_room
 from colkern.operations.run_search import own_runs, runs_at
 from colkern.operations.selection import take_positions
+from colkern.operations.selection.run_bytes import can_repeat_bytes, repeat_bytes
 from colkern.operations.validation import require_valid
-from colkern.targets import NOWHERE, on_its_device, target_of
+from colkern.targets import NOWHERE, target_of
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -76,23 +74,6 @@ def run_end_decode(array: Array) -> Array:
     return take_positions(values, _run_of_each_slot(array))
 
 
-@on_its_device
-def run_of_each(array: Array, positions: Any) -> Array:
-    """The values at positions (int32/int64[n], read-only, in bounds), with a run of its own for each.
-
-    Raises:
-        LimitExceededError: If there are more positions than a run end can say.
-    """
-    target = target_of(array.device)
-    ends, values = array.children
-    kind = ends.items(Role.DATA).dtype
-    require_room(len(positions), kind)
-    numbers = (target.positions(len(positions)) + 1).astype(kind)
-    run_ends = Array(ends.type, len(positions), [None, target.buffer(numbers)], null_count=0)
-    found = target.frozen(runs_at(array, positions))
-    return Array(array.type, len(positions), [], [run_ends, take_positions(values, found)])
-
-
 def require_runs(array: Array) -> None:
     """Make sure of a valid run-end encoded array; raises `TypeError` or `InvalidArrowError`."""
     if not isinstance(array.type.storage, s.RunEndEncoded):
@@ -130,52 +111,6 @@ def _decode_binary(array: Array, values: Array) -> Array:
     bytes_ = repeat_bytes(values, (ends, first, array.offset), count, length)
     validity, nulls = _decode_validity(array, values)
     return Array.of_valid(values.type, length, [validity, *bytes_], nulls)
-
-
-def can_repeat_bytes(values: Array, length: int) -> bool:
-    """Whether `repeat_bytes` is for those values: else a run could have more bytes than 64 bits count."""
-    if values.layout.kind is not LayoutKind.BINARY:
-        return False
-    items, item = values.items(Role.OFFSETS), target_of(values.device).item
-    size: int = item(items, values.length) - item(items, 0)
-    return size * length < 1 << 62
-
-
-def repeat_bytes(
-    values: Array, slots: tuple[Any, int, int], count: int, length: int
-) -> list[Buffer]:
-    """Offsets and bytes of binary values, each repeated as often as its run is long.
-
-    Args:
-        values: A checked array, of which a value is repeated for each run.
-        slots: Where the runs end (none of them before the one before it), the run of the first slot,
-            and the position of that slot.
-        count: The number of runs from that one on.
-        length: The number of slots.
-
-    Raises:
-        LimitExceededError: If there are too many bytes for the offsets.
-    """
-    target = target_of(values.device)
-    ends, _, offset = slots
-    items = values.items(Role.OFFSETS)
-    kind = items.dtype
-    starts = measure(target, runs.measure_runs, count, np.int64, *slots, length, items)
-    total = target.item(starts, count)
-    if total > np.iinfo(kind).max:
-        raise LimitExceededError(
-            f"{total} bytes do not fit offsets of {kind}; use the large form of the type"
-        )
-    offsets = target.output(length + 1, kind)
-    target.map(runs.repeat_offsets, length, *slots, items, target.frozen(starts), offsets)
-    offsets[length:] = total
-    data = target.output(total, np.uint8)
-    source = values.buffer(Role.BYTES)
-    if total and source is not None:
-        places = target.frozen(offsets)
-        runs_and_bytes = (ends, offset, items, source.address, places)
-        target.map(runs.repeat_bytes, length, *runs_and_bytes, data, balance=places)
-    return [target.buffer(offsets), target.buffer(data)]
 
 
 def _decode_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:

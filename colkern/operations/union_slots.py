@@ -5,15 +5,13 @@ Columnar format 1.5: "Union Layout".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colkern import schema as s
 from colkern.bitmaps import bit_words
 from colkern.kernels import unions
-from colkern.operations.compaction import compact
-from colkern.targets import Target
+from colkern.operations.compaction import Kept
+from colkern.targets import Items, Target
 
 
 def child_numbers(union: s.DataType) -> list[int]:
@@ -25,15 +23,15 @@ def child_numbers(union: s.DataType) -> list[int]:
     return numbers
 
 
-def slots_of(target: Target, type_ids: Any, code: int) -> Any:
+def slots_of(target: Target, type_ids: Items, code: int) -> Items:
     """The slots with a type id (uint64, read-only), increasing."""
     bits = slots_with(target, type_ids, code).view(np.uint8)
-    return compact(target, target.frozen(bits), 0, len(type_ids)).positions()
+    return Kept.of(target, target.frozen(bits), 0, len(type_ids)).positions()
 
 
-def slots_with(target: Target, type_ids: Any, code: int) -> Any:
+def slots_with(target: Target, type_ids: Items, code: int) -> Items:
     """Which slots have a type id, as the words (uint64) of a bitmap."""
-    words = bit_words(target, len(type_ids))
+    words: Items = bit_words(target, len(type_ids))
     ids = target.frozen(type_ids.view(np.uint8))
     target.map(unions.mark_slots, len(words), ids, code, len(type_ids), words)
     return words

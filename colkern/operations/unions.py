@@ -15,15 +15,10 @@ from colkern.kernels import unions
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
-from colkern.operations.concatenation import concat
 from colkern.operations.patterns import measure
-from colkern.operations.selection import (
-    Picks,
-    take_items,
-    take_picks,
-    take_positions,
-    words_of,
-)
+from colkern.operations.selection import Picks, take_picks, take_positions, words_of
+from colkern.operations.selection.concatenation import concat
+from colkern.operations.selection.dense_unions import picked_offsets
 from colkern.operations.union_slots import child_numbers, slots_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import null_count
@@ -54,7 +49,7 @@ def select_child(array: Array, child: int) -> tuple[Array, Array]:
     found = Array(s.int64(), len(slots), [None, target.buffer(slots)], null_count=0)
     places, values = slots, array.children[child]
     if union.mode == "dense":
-        places = _picked(target, array.items(Role.OFFSETS), slots)
+        places = picked_offsets(target, array.items(Role.OFFSETS), slots)
     else:
         values = values.slice(array.offset, array.length)
     return found, take_picks(values, Picks(places))
@@ -78,37 +73,12 @@ def gather_union(array: Array) -> Array:
     return take_positions(concat(array.children), _places_in_all(array))
 
 
-def take_dense_union(array: Array, picks: Picks) -> Array:
-    """The picked slots, with children that hold these alone; where the pick is null, its child is.
-
-    The children are picked too, as the offsets into one child must not descend.
-    """
-    union = _union(array)
-    target = target_of(array.device)
-    type_ids = take_items(target, array.items(Role.TYPE_IDS), picks.words)
-    places = _picked(target, array.items(Role.OFFSETS), picks.words)
-    offsets = target.output(picks.count, np.int32)
-    children = []
-    for code, child in zip(union.type_codes, array.children, strict=True):
-        slots = slots_of(target, type_ids, code)
-        target.map(unions.number_slots, len(slots), slots, offsets)
-        own = Picks(_picked(target, places, slots), *picks.validity_at(target, slots))
-        children.append(take_picks(child, own))
-    buffers = [target.buffer(type_ids), target.buffer(offsets)]
-    return Array(array.type, picks.count, buffers, children)
-
-
 def _union(array: Array) -> s.Union:
     storage = array.type.storage
     if not isinstance(storage, s.Union):
         raise TypeError(f"array: expected a union, got {array.type}")
     require_valid(array)
     return storage
-
-
-def _picked(target: Target, offsets: Any, words: Any) -> Any:
-    """The offsets (int32, none negative) at positions, as positions (uint32, read-only)."""
-    return target.frozen(take_items(target, offsets, words).view(np.uint32))
 
 
 def _slot_offsets(array: Array, target: Target) -> Any:

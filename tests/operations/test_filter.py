@@ -20,8 +20,6 @@ from colkern.cpu.threads import set_num_threads
 from colkern.errors import InvalidArrowError
 from colkern.memory import Buffer
 from colkern.operations import concat, filter, nulls, validate
-from colkern.operations.filtering import _FILTER
-from colkern.operations.selection import _TAKE
 
 T, F, N = True, False, None
 MASKS = [
@@ -48,10 +46,6 @@ def booleans(values: list[bool | None]) -> Array:
 def chosen(values: list[object], mask: list[bool | None], emit: bool = False) -> list[object]:
     pairs = zip(values, mask, strict=True)
     return [None if keep is None else v for v, keep in pairs if keep or (emit and keep is None)]
-
-
-def test_every_layout_is_filtered() -> None:
-    assert set(_FILTER) == set(_TAKE)
 
 
 @pytest.mark.parametrize("name", samples())

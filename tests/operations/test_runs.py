@@ -16,7 +16,7 @@ from colkern.arrays import Array
 from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.layouts import Role
 from colkern.operations import find_runs, nulls, run_end_decode, take, validate
-from colkern.operations.run_selection import filter_runs
+from colkern.operations.selection.runs import filter_runs
 
 ENDS = {s.int16(): pa.int16(), s.int32(): pa.int32(), s.int64(): pa.int64()}
 

@@ -13,7 +13,7 @@ from colkern.jit.compiling.row_function import RowFunction
 from colkern.jit.rows.inputs import Inputs
 from colkern.jit.rows.loops import Body, Names, compile_loop
 from colkern.jit.rows.row_loop import RowLoop, run_noted
-from colkern.operations.concatenation import join_arrays
+from colkern.operations.selection.concatenation import join_arrays
 
 _SAMPLE = 4096
 """As many rows say how much room the others are likely to need."""

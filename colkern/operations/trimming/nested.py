@@ -11,8 +11,9 @@ from colkern.bitmaps import and_bits, bitmap_of
 from colkern.kernels import hidden, selection
 from colkern.layouts import Role
 from colkern.operations.booleans import expand
-from colkern.operations.concatenation import join_arrays
-from colkern.operations.selection import repeat_bits, take_positions
+from colkern.operations.selection import take_positions
+from colkern.operations.selection.concatenation import join_arrays
+from colkern.operations.selection.words import repeat_bits
 from colkern.operations.trimming.flat import visible_items
 from colkern.operations.trimming.slots import (
     ALL_VISIBLE,

@@ -8,7 +8,7 @@ from colkern import operations as ops
 from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.run_selection import filter_runs
+from colkern.operations.selection.runs import filter_runs
 
 
 def some_bits(picks: Array) -> Buffer:

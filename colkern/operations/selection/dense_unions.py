@@ -1,0 +1,79 @@
+"""Selection from dense unions, whose slots say where in their children the values are.
+
+Columnar format 1.5: "Dense Union".
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.kernels import unions
+from colkern.layouts import LayoutKind, Role
+from colkern.memory import Buffer
+from colkern.operations.nulling import NULL_OUTSIDE, null_outside
+from colkern.operations.selection.engine import ASSEMBLE, Copier
+from colkern.operations.selection.filtering import Masked
+from colkern.operations.selection.taking import Picks, take_picks, take_positions
+from colkern.operations.selection.words import take_items
+from colkern.operations.union_slots import slots_of
+from colkern.targets import Items, Target, target_of
+
+
+@singledispatch
+def assemble_dense_union(how: Copier, array: Array) -> Array:
+    """As `assemble`, of dense unions."""
+    raise NotImplementedError
+
+
+ASSEMBLE.of(LayoutKind.DENSE_UNION)(assemble_dense_union)
+
+
+@assemble_dense_union.register
+def _(how: Masked, array: Array) -> Array:
+    # What is left of increasing offsets increases too.
+    buffers = (how.items(array, Role.TYPE_IDS), how.items(array, Role.OFFSETS))
+    return Array.of_valid(array.type, how.count, buffers, 0, array.children)
+
+
+@assemble_dense_union.register
+def _(how: Picks, array: Array) -> Array:
+    # The children are picked too, as the offsets into one child must not descend. Where the pick is
+    # null, its child is.
+    target = target_of(array.device)
+    storage = array.type.storage
+    assert isinstance(storage, s.Union)
+    type_ids = take_items(target, array.items(Role.TYPE_IDS), how.words)
+    places = picked_offsets(target, array.items(Role.OFFSETS), how.words)
+    offsets = target.output(how.count, np.int32)
+    children = []
+    for code, child in zip(storage.type_codes, array.children, strict=True):
+        slots = slots_of(target, type_ids, code)
+        target.map(unions.number_slots, len(slots), slots, offsets)
+        own = Picks(picked_offsets(target, places, slots), *how.at(target, slots))
+        children.append(take_picks(child, own))
+    buffers = (target.buffer(type_ids), target.buffer(offsets))
+    return Array.of_valid(array.type, how.count, buffers, 0, children)
+
+
+def picked_offsets(target: Target, offsets: Items, words: Items) -> Items:
+    """The offsets (int32, none negative) at positions, as positions (uint32, read-only)."""
+    return target.frozen(take_items(target, offsets, words).view(np.uint32))
+
+
+@NULL_OUTSIDE.of(LayoutKind.DENSE_UNION)
+def _null_in_dense_union(array: Array, visible: Buffer, hidden: int) -> Array:
+    target = target_of(array.device)
+    storage = array.type.storage
+    assert isinstance(storage, s.Union)
+    # Two slots may show one value, and only one of them may be null.
+    own = take_positions(array, target.frozen(target.positions(array.length)))
+    type_ids = own.items(Role.TYPE_IDS)
+    children = []
+    for code, child in zip(storage.type_codes, own.children, strict=True):
+        bits, _ = Picks(slots_of(target, type_ids, code)).gather_bits(target, visible, 0)
+        children.append(null_outside(child, bits))
+    return Array.of_valid(array.type, array.length, own.buffers, 0, children)

@@ -1,0 +1,185 @@
+"""`filter`: the slots that a mask chooses.
+
+Columnar format 1.5: "Physical Memory Layout".
+"""
+
+from __future__ import annotations
+
+from typing import Literal, overload
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch
+from colkern.bitmaps import bit_words, bitmap_of
+from colkern.kernels import bitmaps, filtering
+from colkern.layouts import LayoutKind, Role
+from colkern.memory import EMPTY, HOST, Buffer
+from colkern.operations.arguments import operation
+from colkern.operations.compaction import Kept
+from colkern.operations.creation import nulls
+from colkern.operations.nulling import null_outside
+from colkern.operations.selection.engine import Copier, Selection, assemble
+from colkern.operations.selection.taking import Picks
+from colkern.operations.selection.words import repeat_bits
+from colkern.operations.validation import require_valid
+from colkern.targets import Items, Target, target_of
+
+NullSelection = Literal["drop", "emit_null"]
+
+
+@overload
+def filter(data: Array, mask: Array, *, null_selection: NullSelection = "drop") -> Array: ...
+@overload
+def filter(
+    data: RecordBatch, mask: Array, *, null_selection: NullSelection = "drop"
+) -> RecordBatch: ...
+@operation
+def filter(
+    data: Array | RecordBatch, mask: Array, *, null_selection: NullSelection = "drop"
+) -> Array | RecordBatch:
+    """The values where the mask is true, in order.
+
+    They are copied (views: the views alone; dictionaries: the indices alone; list-views: offsets and
+    sizes alone; dense unions: type ids and offsets alone), unless all are kept: that is `data` itself.
+
+    Args:
+        data: Any array, or a batch, of which rows are chosen.
+        mask: As many booleans, on the same device; or nulls without a type, as of `array([])`.
+        null_selection: What a null in the mask does: "drop" the value, or "emit_null" in its place.
+
+    Raises:
+        TypeError: If the mask is not of booleans.
+        ValueError: If its length is another one, or `null_selection` is neither of the two.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    columns = data.columns if isinstance(data, RecordBatch) else [data]
+    if isinstance(mask.type, s.Null):
+        # As of `array([])`, whose values have no type.
+        mask = nulls(mask.length, s.bool_(), columns[0].device if columns else HOST)
+    if not isinstance(mask.type.storage, s.Bool):
+        raise TypeError(f"mask: expected booleans, got {mask.type}")
+    if mask.length != data.length:
+        raise ValueError(f"mask: {mask.length} booleans for {data.length} values")
+    if null_selection not in ("drop", "emit_null"):
+        raise ValueError(f"null_selection: expected 'drop' or 'emit_null', got {null_selection!r}")
+    for column in columns:
+        if not column._checked:
+            require_valid(column)
+    emits = null_selection == "emit_null" and mask.null_count > 0
+    kept = _kept(mask, emits)
+    if kept.count == data.length and not emits:
+        return data
+    if len(columns) > 1 and kept.is_sparse:
+        # Found once, for all columns.
+        kept.positions()
+    columns = [assemble(kept, column) for column in columns]
+    if emits:
+        valid = mask.buffer(Role.VALIDITY)
+        assert valid is not None
+        visible, count = kept.gather_bits(kept.target, valid, mask.offset)
+        columns = [null_outside(column, visible, kept.count - count) for column in columns]
+    if isinstance(data, RecordBatch):
+        return RecordBatch(data.schema, columns, kept.count)
+    return columns[0]
+
+
+def _kept(mask: Array, emits: bool) -> Masked:
+    """The slots that are true, and those that are null too if `emits`."""
+    target = target_of(mask.device)
+    values = mask.buffers[1] or EMPTY
+    if mask.null_count == 0:
+        return Masked.of(target, values.array, mask.offset, mask.length)
+    valid = mask.buffer(Role.VALIDITY)
+    assert valid is not None
+    words = bit_words(target, mask.length)
+    sides = (values.array, mask.offset, valid.array, mask.offset)
+    table = bitmaps.OR_NOT if emits else bitmaps.AND
+    target.map(bitmaps.combine_bits, len(words), *sides, mask.length, table, words)
+    return Masked.of(target, target.frozen(words.view(np.uint8)), 0, mask.length)
+
+
+class Masked(Kept, Selection):
+    """Slots by mask, in order."""
+
+    __slots__ = ()
+
+    def suited(self, array: Array) -> Copier:
+        finds_them = _BY_POSITION.get(array.layout.kind)
+        if finds_them is None or not (self.has_positions or (finds_them and self.is_sparse)):
+            return self
+        return Picks(self.positions())
+
+    def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
+        out = bit_words(target, self.count)
+        count = 0
+        if len(out):
+            args = (*self.mask, self.starts, bits.array, offset, out)
+            count = target.reduce(filtering.filter_bits, len(out), *args)
+        return bitmap_of(target, out, self.count), count
+
+    def gather_words(self, target: Target, words: Items, width: int) -> Items:
+        out = target.output(self.count * width, words.dtype)
+        if width == 1:
+            self.map(filtering.filter_items, self.starts, words, out)
+        elif width == 2 and words.dtype.itemsize == 8:
+            self.map(filtering.filter_pairs, self.starts, words, out)
+        elif self.count and width:
+            where = (target.address(words), width * words.dtype.itemsize)
+            self.map(filtering.filter_values, self.starts, *where, out.view(np.uint8))
+        return out
+
+    def ranges(self, array: Array, validity: Buffer | None) -> _MaskedRanges:
+        return _MaskedRanges(self, array.items(Role.OFFSETS))
+
+    def widened(self, target: Target, length: int, size: int) -> Masked:
+        bits = Buffer(self.mask[0], target.device)
+        repeated = repeat_bits(target, bits, self.offset, length, size)
+        return Masked.of(target, repeated.array, 0, length * size)
+
+
+_BY_POSITION = {
+    LayoutKind.FIXED_SIZE: False,
+    LayoutKind.DICTIONARY: False,
+    LayoutKind.BINARY_VIEW: False,
+    LayoutKind.BINARY: True,
+}
+"""The layouts whose kept slots are taken by position where there are positions; whether to find those,
+where few slots are kept."""
+
+
+class _MaskedRanges:
+    """Where the values of the slots that are kept go; null ones keep their room."""
+
+    __slots__ = ("items", "kept", "starts", "sums", "total")
+
+    def __init__(self, kept: Masked, items: Items) -> None:
+        target = kept.target
+        self.items, self.kept = items, kept
+        self.starts = starts = target.output(kept.count + 1, items.dtype)
+        if kept.blocks == 1:
+            # The block begins at 0: what all of it comes to is known afterwards.
+            zeros = target.table([0, 0], np.int64)
+            kept.map(filtering.filter_offsets, kept.starts, zeros, items, starts)
+            self.total = target.item(starts, kept.count)
+            self.sums = target.table([0, self.total], np.int64)
+            return
+        self.sums = kept.sums(filtering.sum_kept_lengths, items)
+        if kept.blocks == 0:
+            starts[:] = 0
+        kept.map(filtering.filter_offsets, kept.starts, self.sums, items, starts)
+        self.total = target.item(self.sums, kept.blocks)
+
+    def copy(self, address: int, width: int, out: Items) -> None:
+        args = (self.sums, self.items, address, width, out)
+        self.kept.map(filtering.filter_bytes, *args, balance=self.sums)
+
+    def select(self, child: Array) -> Array:
+        kept, items, target = self.kept, self.items, self.kept.target
+        first, last = target.item(items, 0), target.item(items, len(items) - 1)
+        own = child.slice(first, last - first)
+        bits = bit_words(target, own.length)
+        spread = (*kept.mask[:2], items, bits)
+        target.map(filtering.spread_to_elements, len(bits), *spread)
+        mask = target.frozen(bits.view(np.uint8))
+        return assemble(Masked.of(target, mask, 0, own.length), own)

@@ -1,0 +1,162 @@
+"""Slots that lists tell: their elements, one list after the other; or one value for each element.
+
+Values of a fixed width, and bits, are copied list by list. For other values the position of each is
+written down, and they are taken.
+
+Columnar format 1.5: "Variable-size List Layout".
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from colkern.arrays import UNKNOWN, Array
+from colkern.bitmaps import bit_words, bitmap_of
+from colkern.kernels import lists
+from colkern.layouts import LayoutKind
+from colkern.memory import Buffer
+from colkern.operations.creation import nulls
+from colkern.operations.selection.engine import Copier, Ranges, Selection, assemble
+from colkern.operations.selection.run_bytes import can_repeat_bytes, repeat_bytes
+from colkern.operations.selection.taking import Picks
+from colkern.targets import Items, Target, target_of
+
+
+def copy_elements(child: Array, begins: Items, starts: Items, least: int = 1) -> Array:
+    """The elements of lists in a checked child, one list after the other.
+
+    Where by `starts` a list has elements that it has not, those there are are any of the child's.
+
+    Args:
+        child: What the lists are in.
+        begins: Where each list with elements begins there (int32/int64[lists]).
+        starts: The running sum of their lengths (the same dtype, [lists + 1]), from any number on.
+        least: How many elements each list has that has any.
+    """
+    return _gathered(child, _Elements(child, begins, max(child.length - least, 0), starts))
+
+
+def repeat_for_elements(values: Array, starts: Items) -> Array:
+    """Value i of a checked array once for each element of list i, one list after the other.
+
+    Args:
+        values: As many as there are lists.
+        starts: The running sum of the lists' lengths (int32/int64[lists + 1]), from any number on.
+    """
+    return _gathered(values, _Repeated(values, starts))
+
+
+def _gathered(array: Array, how: _PerList) -> Array:
+    if how.count == 0 or array.length == 0:
+        return nulls(how.count, array.type, array.device)
+    return assemble(how, array)
+
+
+class _PerList(Selection):
+    """Slots by lists.
+
+    Args:
+        array: Where there is something to take; its device is that of all.
+        starts: Where the values for each list begin in the result.
+    """
+
+    __slots__ = ("_count", "starts", "target")
+
+    def __init__(self, array: Array, starts: Items) -> None:
+        self.target = target_of(array.device)
+        self.starts = starts
+        item = self.target.item
+        self._count = item(starts, len(starts) - 1) - item(starts, 0)
+
+    @property
+    def count(self) -> int:
+        """The number of elements."""
+        return self._count
+
+    @abstractmethod
+    def positions(self) -> Items:
+        """The position of each value (int64[count], read-only)."""
+
+    def suited(self, array: Array) -> Copier:
+        if array.layout.kind in _LIST_BY_LIST:
+            return self
+        return self._picks()
+
+    def ranges(self, array: Array, validity: Buffer | None) -> Ranges:
+        return self._picks().ranges(array, validity)
+
+    def widened(self, target: Target, length: int, size: int) -> Selection:
+        return self._picks().widened(target, length, size)
+
+    def _picks(self) -> Picks:
+        return Picks(self.positions().view(np.uint64))
+
+
+_LIST_BY_LIST = (
+    LayoutKind.NULL,
+    LayoutKind.FIXED_SIZE,
+    LayoutKind.DICTIONARY,
+    LayoutKind.BINARY_VIEW,
+    LayoutKind.STRUCT,
+)
+
+
+class _Elements(_PerList):
+    """The elements of lists in a child."""
+
+    __slots__ = ("places",)
+
+    def __init__(self, array: Array, begins: Items, latest: int, starts: Items) -> None:
+        super().__init__(array, starts)
+        self.places = (begins, latest, starts)
+
+    def gather_words(self, target: Target, words: Items, width: int) -> Items:
+        out = target.output(self.count * width, words.dtype)
+        if width:
+            target.map(lists.copy_lists, len(out), *self.places, width, words, out)
+        return out
+
+    def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
+        out = bit_words(target, self.count)
+        target.map(lists.copy_list_bits, len(out), *self.places, bits.array, offset, out)
+        return bitmap_of(target, out, self.count), UNKNOWN
+
+    def positions(self) -> Items:
+        out = self.target.output(self.count, np.int64)
+        self.target.map(lists.elements_of_lists, self.count, *self.places, out)
+        return self.target.frozen(out)
+
+
+class _Repeated(_PerList):
+    """A value for each element of its list."""
+
+    __slots__ = ()
+
+    def suited(self, array: Array) -> Copier:
+        is_binary = array.layout.kind is LayoutKind.BINARY
+        if is_binary and can_repeat_bytes(array, self.count):
+            return self
+        return super().suited(array)
+
+    def gather_words(self, target: Target, words: Items, width: int) -> Items:
+        out = target.output(self.count * width, words.dtype)
+        if width:
+            target.map(lists.repeat_values, len(out), self.starts, width, words, out)
+        return out
+
+    def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
+        out = bit_words(target, self.count)
+        target.map(lists.repeat_list_bits, len(out), self.starts, bits.array, offset, out)
+        return bitmap_of(target, out, self.count), UNKNOWN
+
+    def byte_ranges(self, array: Array, validity: Buffer | None) -> tuple[Buffer, Buffer]:
+        # Each list is a run of its value.
+        slots = (self.starts[1:], 0, self.target.item(self.starts, 0))
+        return repeat_bytes(array, slots, array.length, self.count)
+
+    def positions(self) -> Items:
+        out = self.target.output(self.count, np.int64)
+        self.target.map(lists.list_of_each, self.count, self.starts, out)
+        return self.target.frozen(out)

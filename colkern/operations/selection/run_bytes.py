@@ -1,0 +1,62 @@
+"""Binary values, each repeated as often as its run is long.
+
+Columnar format 1.5: "Run-End Encoded Layout", "Variable-size Binary Layout".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from colkern.arrays import Array
+from colkern.errors import LimitExceededError
+from colkern.kernels import runs
+from colkern.layouts import LayoutKind, Role
+from colkern.memory import Buffer
+from colkern.operations.patterns import measure
+from colkern.targets import Items, target_of
+
+
+def can_repeat_bytes(values: Array, length: int) -> bool:
+    """Whether `repeat_bytes` is for those values: else a run could have more bytes than 64 bits count."""
+    if values.layout.kind is not LayoutKind.BINARY:
+        return False
+    items, item = values.items(Role.OFFSETS), target_of(values.device).item
+    size: int = item(items, values.length) - item(items, 0)
+    return size * length < 1 << 62
+
+
+def repeat_bytes(
+    values: Array, slots: tuple[Items, int, int], count: int, length: int
+) -> tuple[Buffer, Buffer]:
+    """Offsets and bytes of binary values, each repeated as often as its run is long.
+
+    Args:
+        values: A checked array, of which a value is repeated for each run.
+        slots: Where the runs end (none of them before the one before it), the run of the first slot,
+            and the position of that slot.
+        count: The number of runs from that one on.
+        length: The number of slots.
+
+    Raises:
+        LimitExceededError: If there are too many bytes for the offsets.
+    """
+    target = target_of(values.device)
+    ends, _, offset = slots
+    items = values.items(Role.OFFSETS)
+    kind = items.dtype
+    starts = measure(target, runs.measure_runs, count, np.int64, *slots, length, items)
+    total = target.item(starts, count)
+    if total > np.iinfo(kind).max:
+        raise LimitExceededError(
+            f"{total} bytes do not fit offsets of {kind}; use the large form of the type"
+        )
+    offsets = target.output(length + 1, kind)
+    target.map(runs.repeat_offsets, length, *slots, items, target.frozen(starts), offsets)
+    offsets[length:] = total
+    data = target.output(total, np.uint8)
+    source = values.buffer(Role.BYTES)
+    if total and source is not None:
+        places = target.frozen(offsets)
+        runs_and_bytes = (ends, offset, items, source.address, places)
+        target.map(runs.repeat_bytes, length, *runs_and_bytes, data, balance=places)
+    return target.buffer(offsets), target.buffer(data)

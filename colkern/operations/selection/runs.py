@@ -1,0 +1,178 @@
+"""Selection from run-end encoded arrays, of which the runs are cut and the values are not repeated.
+
+Columnar format 1.5: "Run-End Encoded Layout".
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+import numpy as np
+
+from colkern.arrays import Array
+from colkern.kernels import offsets, runs
+from colkern.layouts import LayoutKind, Role
+from colkern.memory import Buffer
+from colkern.operations.nulling import NULL_OUTSIDE, null_outside
+from colkern.operations.patterns import compact_blocks
+from colkern.operations.run_bounds import encode_words, require_room
+from colkern.operations.run_search import own_runs, runs_at, runs_of_range
+from colkern.operations.selection.engine import ASSEMBLE, Copier
+from colkern.operations.selection.filtering import Masked
+from colkern.operations.selection.taking import Picks, take_picks, take_positions
+from colkern.operations.selection.words import take_items
+from colkern.targets import Items, Target, on_its_device, target_of
+
+_MANY = 4
+"""From so many positions in a run on, it is quicker to go through the runs than to look each up."""
+
+
+@singledispatch
+def assemble_runs(how: Copier, array: Array) -> Array:
+    """As `assemble`, of run-end encoded arrays."""
+    raise NotImplementedError
+
+
+ASSEMBLE.of(LayoutKind.RUN_END_ENCODED)(assemble_runs)
+
+
+@assemble_runs.register
+def _(how: Picks, array: Array) -> Array:
+    positions = how.words
+    signed = positions.view(f"i{positions.dtype.itemsize}")
+    # As they are in bounds, none of 64 bits is a negative one, nor one of 32 bits of as few slots.
+    fits = positions.dtype.itemsize == 8 or (signed.dtype == np.int32 and array.length >> 31 == 0)
+    positions = signed if fits else target_of(array.device).frozen(positions.astype(np.int64))
+    if how.picked is None:
+        return take_runs(array, positions)
+    ends, values = run_of_each(array, positions).children
+    values = null_outside(values, how.picked, how.null_count)
+    return Array.of_valid(array.type, how.count, (), 0, (ends, values))
+
+
+@assemble_runs.register
+def _(how: Masked, array: Array) -> Array:
+    return filter_runs(array, Buffer(how.mask[0], how.target.device), how.offset)
+
+
+def filter_runs(array: Array, bits: Buffer, bit_offset: int) -> Array:
+    """The slots of a checked run-end encoded array whose bit is set, run-end encoded.
+
+    Each run becomes as long as it has such slots, and goes if it has none; neighbours that then have
+    the same value stay two runs.
+
+    Args:
+        array: The array.
+        bits: A bitmap on the same device.
+        bit_offset: The bit of the array's first slot; there are as many as slots from there on.
+    """
+    target = target_of(array.device)
+    ends = array.children[0].items(Role.DATA)
+    first, count = own_runs(array)
+    before = _running_bits(target, bits, bit_offset, array.length)
+    kept = target.output(count + 1, np.int64)
+    where = (ends, first, array.offset, array.length)
+    target.map(runs.kept_before, count + 1, *where, bits.array, bit_offset, before, kept)
+    return _cut(array, first, target.frozen(kept))
+
+
+def take_runs(array: Array, positions: Items) -> Array:
+    """The values at positions (int32/int64[n], read-only, in bounds), run-end encoded, not decoded.
+
+    Neighbours from one run become one run, unless there are so few of those that it saves nothing.
+
+    Raises:
+        LimitExceededError: If there are more positions than a run end can say.
+    """
+    require_room(len(positions), array.children[0].items(Role.DATA).dtype)
+    in_order = _take_in_order(array, positions)
+    return _take_in_any_order(array, positions) if in_order is None else in_order
+
+
+@on_its_device
+def run_of_each(array: Array, positions: Items) -> Array:
+    """The values at positions (int32/int64[n], read-only, in bounds), with a run of its own for each.
+
+    Raises:
+        LimitExceededError: If there are more positions than a run end can say.
+    """
+    target = target_of(array.device)
+    ends, values = array.children
+    kind = ends.items(Role.DATA).dtype
+    require_room(len(positions), kind)
+    numbers = (target.positions(len(positions)) + 1).astype(kind)
+    run_ends = Array.of_valid(ends.type, len(positions), (None, target.buffer(numbers)), 0)
+    holders = target.frozen(runs_at(array, positions))
+    children = (run_ends, take_positions(values, holders))
+    return Array.of_valid(array.type, len(positions), (), 0, children)
+
+
+@NULL_OUTSIDE.of(LayoutKind.RUN_END_ENCODED)
+def _null_in_runs(array: Array, visible: Buffer, hidden: int) -> Array:
+    target = target_of(array.device)
+    own = run_of_each(array, target.frozen(target.positions(array.length)))
+    run_ends, values = own.children
+    children = (run_ends, null_outside(values, visible, hidden))
+    return Array.of_valid(array.type, array.length, (), 0, children)
+
+
+def _take_in_order(array: Array, positions: Items) -> Array | None:
+    """As `take_runs`: the runs are cut, as by a filter. None if they are not few, or not in order."""
+    count = len(positions)
+    if not count:
+        return None
+    target = target_of(array.device)
+    begin, last = target.item(positions, 0), target.item(positions, count - 1)
+    if last < begin or target.reduce(offsets.count_descents, count - 1, positions):
+        return None
+    first, spanned = runs_of_range(array, begin, last)
+    if _MANY * spanned > count:
+        return None
+    before = target.output(spanned + 1, np.int64)
+    ends = array.children[0].items(Role.DATA)
+    target.map(runs.picked_before, spanned + 1, ends, first, array.offset, positions, before)
+    return _cut(array, first, target.frozen(before))
+
+
+def _take_in_any_order(array: Array, positions: Items) -> Array:
+    """As `take_runs`: each position is looked up."""
+    target = target_of(array.device)
+    ends, values = array.children
+    kind = ends.items(Role.DATA).dtype
+    few = values.length >> 31 == 0
+    holders = target.frozen(runs_at(array, positions, np.int32 if few else np.int64))
+    holders = holders.view(f"u{holders.dtype.itemsize}")
+    run_ends, firsts = encode_words(target, holders, kind)
+    if firsts is not None:
+        holders = target.frozen(take_items(target, holders, firsts.view(f"u{kind.itemsize}")))
+    numbers = Array.of_valid(ends.type, len(holders), (None, target.buffer(run_ends)), 0)
+    children = (numbers, take_picks(values, Picks(holders)))
+    return Array.of_valid(array.type, len(positions), (), 0, children)
+
+
+def _cut(array: Array, first: int, kept: Items) -> Array:
+    """A run-end encoded array of the slots that are kept.
+
+    Args:
+        array: The array.
+        first: The first run that may keep some.
+        kept: How many are kept before each run from that one on, and in all (int64[runs + 1]).
+    """
+    target = target_of(array.device)
+    ends, values = array.children
+    count = len(kept) - 1
+    blocks = (count + (1 << runs.BLOCK_BITS) - 1) >> runs.BLOCK_BITS
+    held = compact_blocks(target, runs.count_kept_runs, runs.list_kept_runs, blocks, kept, first)
+    held = target.frozen(held)
+    out = target.output(len(held), ends.items(Role.DATA).dtype)
+    target.map(runs.end_kept_runs, len(held), kept, first, held, out)
+    run_ends = Array.of_valid(ends.type, len(held), (None, target.buffer(out)), 0)
+    children = (run_ends, take_positions(values, held))
+    return Array.of_valid(array.type, target.item(kept, count), (), 0, children)
+
+
+def _running_bits(target: Target, bits: Buffer, offset: int, length: int) -> Items:
+    """How many bits are set before each 64 of them (int64), and in all."""
+    counts = target.output((length + 63) // 64, np.int64)
+    target.map(runs.count_word_bits, len(counts), bits.array, offset, length, counts)
+    return target.frozen(target.scan(counts, np.int64))

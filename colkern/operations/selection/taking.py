@@ -1,0 +1,255 @@
+"""`take`: values by position.
+
+Columnar format 1.5: "Physical Memory Layout".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch
+from colkern.bitmaps import bit_words, bitmap_of
+from colkern.kernels import hidden, selection
+from colkern.kernels.bitmaps import words_for
+from colkern.layouts import Extent, LayoutKind, Role
+from colkern.memory import HOST, Buffer
+from colkern.operations.arguments import operation
+from colkern.operations.creation import nulls
+from colkern.operations.operands import validity_of
+from colkern.operations.patterns import measure
+from colkern.operations.selection.engine import Selection, assemble
+from colkern.operations.selection.words import WORDS, own_words, repeat_bits, take_words
+from colkern.operations.validation import require_valid
+from colkern.operations.validity import compact_validity
+from colkern.targets import NOWHERE, Items, Target, target_of
+
+
+@overload
+def take(data: Array, indices: Array) -> Array: ...
+@overload
+def take(data: RecordBatch, indices: Array) -> RecordBatch: ...
+@operation
+def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
+    """The values at `indices`, which may repeat and come in any order; null for a null index.
+
+    The values are copied (views: the views alone; dictionaries: the indices alone; list-views: offsets
+    and sizes alone). Unions and run-end encoded arrays have no nulls of their own: there the child's
+    value is null, or the run's.
+
+    Args:
+        data: Any array, or a batch, of which the rows are taken.
+        indices: An integer array on the same device; or nulls without a type, as of `array([])`.
+
+    Raises:
+        TypeError: If `indices` are not integers.
+        IndexError: If an index is negative or not less than `len(data)`.
+        InvalidArrowError: If an array points outside its own memory.
+        LimitExceededError: If offsets or run ends become too large for the type.
+    """
+    columns = data.columns if isinstance(data, RecordBatch) else [data]
+    if isinstance(indices.type, s.Null):
+        # As of `array([])`, whose values have no type.
+        indices = nulls(indices.length, s.int64(), columns[0].device if columns else HOST)
+    if not isinstance(indices.type, s.Int):
+        raise TypeError(f"indices: expected integers, got {indices.type}")
+    for column in columns:
+        if not column._checked:
+            require_valid(column)
+    if isinstance(data, Array) and (taken := _take_words(data, indices)) is not None:
+        return taken
+    picks = _checked_picks(indices, data.length)
+    columns = [
+        assemble(picks, column)
+        if data.length
+        else nulls(indices.length, column.type, column.device)
+        for column in columns
+    ]
+    if isinstance(data, RecordBatch):
+        return RecordBatch(data.schema, columns, picks.count)
+    return columns[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Picks(Selection):
+    """Slots by position.
+
+    Args:
+        words: Unsigned integers of any width, read-only, where the values are; all of them in bounds.
+        picked: Which of the picks are not null, as a bitmap from bit 0 on; None if none is.
+        null_count: How many are null.
+    """
+
+    words: Items
+    picked: Buffer | None = None
+    null_count: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many picks there are."""
+        return len(self.words)
+
+    def validity(self, array: Array) -> tuple[Buffer | None, int]:
+        if array.null_count == 0:
+            return self.picked, self.null_count
+        return super(Picks, self).validity(array)
+
+    def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
+        out = bit_words(target, self.count)
+        count = 0
+        if len(out):
+            picked = target.no_bits if self.picked is None else self.picked.array
+            args = (self.words, bits.array, offset, NOWHERE, picked, out)
+            count = target.reduce(selection.take_bits, len(out), *args)
+        return bitmap_of(target, out, self.count), count
+
+    def gather_words(self, target: Target, words: Items, width: int) -> Items:
+        return take_words(target, words, width, self.words)
+
+    def ranges(self, array: Array, validity: Buffer | None) -> _PickedRanges:
+        return _PickedRanges(array, self.words, validity)
+
+    def widened(self, target: Target, length: int, size: int) -> Picks:
+        elements = target.output(self.count * size, np.uint64)
+        if len(elements):
+            args = (self.words, size, 0, elements)
+            target.map(selection.take_fixed_ranges, self.count, *args)
+        picked, hidden_count = None, self.null_count * size
+        if self.picked is not None:
+            picked = repeat_bits(target, self.picked, 0, self.count, size)
+        return Picks(target.frozen(elements), picked, hidden_count)
+
+    def at(self, target: Target, slots: Items) -> tuple[Buffer | None, int]:
+        """Validity and null count of the picks at `slots` (unsigned, read-only) alone."""
+        if self.picked is None:
+            return None, 0
+        bits, valid = Picks(slots).gather_bits(target, self.picked, 0)
+        return bits, len(slots) - valid
+
+
+class _PickedRanges:
+    """Where picked values go, null ones taking no room."""
+
+    __slots__ = ("items", "starts", "target", "total", "words")
+
+    def __init__(self, array: Array, words: Items, validity: Buffer | None) -> None:
+        self.target = target = target_of(array.device)
+        self.items = array.items(Role.OFFSETS)
+        self.words = words
+        picked = target.no_bits if validity is None else validity.array
+        args = (words, self.items, picked)
+        kernel, dtype = selection.take_lengths, self.items.dtype
+        self.starts = target.frozen(measure(target, kernel, len(words), dtype, *args))
+        self.total = target.item(self.starts, len(words))
+
+    def copy(self, address: int, width: int, out: Items) -> None:
+        args = (self.words, self.items, address, width, self.starts, out)
+        self.target.map(selection.take_bytes, len(self.words), *args, balance=self.starts)
+
+    def select(self, child: Array) -> Array:
+        elements = self.target.output(self.total, np.uint64)
+        args = (self.words, self.items, self.starts, elements)
+        self.target.map(selection.take_ranges, len(self.words), *args, balance=self.starts)
+        return assemble(Picks(self.target.frozen(elements)), child)
+
+
+def take_picks(array: Array, picks: Picks) -> Array:
+    """The values of a checked array at some picks. Where there are none, nothing is read of it."""
+    return assemble(picks, array)
+
+
+def take_positions(array: Array, positions: Items) -> Array:
+    """The values of a checked array at `positions` (int64[n], read-only, on its device, in bounds)."""
+    return assemble(Picks(positions.view(np.uint64)), array)
+
+
+def _bound(indices: Array, length: int) -> int:
+    """What indices into `length` values are less than, seen as unsigned: no negative one is then."""
+    assert isinstance(indices.type, s.Int)
+    return min(length, 1 << (indices.type.bit_width - indices.type.signed))
+
+
+def _checked_picks(indices: Array, length: int) -> Picks:
+    """Indices as picks from `length` values."""
+    target = target_of(indices.device)
+    items = indices.items(Role.DATA)
+    words = items.view(WORDS[items.dtype.itemsize])
+    bound = _bound(indices, length)
+    validity = validity_of(indices, target)
+    if indices.length and target.reduce(selection.largest_index, len(words), words) >= bound:
+        # It may stand under a null.
+        kernel = selection.first_index_out_of_bounds
+        slot = target.reduce(kernel, indices.length, items, *validity, length)
+        if slot != NOWHERE:
+            raise IndexError(
+                f"indices: slot {slot} has {target.item(items, slot)}, there are {length} values"
+            )
+    if not indices.null_count:
+        return Picks(words)
+    known = target.output(len(words), words.dtype)
+    args = (words, 1, *validity, len(words), known)
+    target.map(hidden.blank_hidden_values, words_for(len(words)), *args)
+    return Picks(target.frozen(known), compact_validity(indices), indices.null_count)
+
+
+_ONE_WORD = (LayoutKind.FIXED_SIZE, LayoutKind.DICTIONARY)
+
+
+def _take_words(array: Array, indices: Array) -> Array | None:
+    """`take` in one pass, which also finds an index out of bounds, where a value is a word or a bit.
+
+    None where that is not so, or there are nulls that need a second pass, or an index is out of bounds.
+    """
+    if array.layout.kind not in _ONE_WORD or not array.length or not indices.length:
+        return None
+    spec = array.layout.buffers[1]
+    is_bit = spec.extent is Extent.BITS
+    if not is_bit and spec.dtype.itemsize not in WORDS:
+        return None
+    nulls = indices.null_count
+    if nulls and (is_bit or array.null_count):
+        return None
+    target = target_of(array.device)
+    picked, _ = own_words(indices, Role.DATA)
+    take_them = _bits_within if is_bit else _words_within
+    values = take_them(target, array, indices, picked, _bound(indices, array.length))
+    if values is None:
+        return None
+    validity = None
+    if nulls:
+        validity = compact_validity(indices)
+    elif array.null_count:
+        validity, nulls = Picks(picked).validity(array)
+    buffers = (validity, values)
+    return Array.of_valid(array.type, indices.length, buffers, nulls, dictionary=array.dictionary)
+
+
+def _words_within(
+    target: Target, array: Array, indices: Array, picked: Items, bound: int
+) -> Buffer | None:
+    """The values at some indices, one word each; None if one is out of bounds."""
+    words, _ = own_words(array, Role.DATA)
+    if bound < len(words):
+        words = words[:bound]
+    out = target.output(len(picked), words.dtype)
+    if indices.null_count:
+        args = (picked, *validity_of(indices, target), words, out)
+        outside = target.reduce(selection.take_picked_items, len(picked), *args)
+    else:
+        outside = target.reduce(selection.take_items, len(picked), picked, words, out)
+    return target.buffer(out) if outside == NOWHERE else None
+
+
+def _bits_within(
+    target: Target, array: Array, indices: Array, picked: Items, bound: int
+) -> Buffer | None:
+    """The bits at some indices; None if one is out of bounds."""
+    out = bit_words(target, len(picked))
+    bits = array.buffers[1]
+    assert bits is not None
+    args = (picked, bits.array, array.offset, bound, target.no_bits, out)
+    count = target.reduce(selection.take_bits, len(out), *args)
+    return bitmap_of(target, out, len(picked)) if count < selection.OUTSIDE else None

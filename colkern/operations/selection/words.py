@@ -1,0 +1,73 @@
+"""Items of a fixed width, moved as words whatever they mean; and bits that are repeated.
+
+Columnar format 1.5: "Fixed-size Primitive Layout", "Validity bitmaps".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from colkern.arrays import Array
+from colkern.bitmaps import bit_words, bitmap_of
+from colkern.kernels import hidden, selection
+from colkern.layouts import Role
+from colkern.memory import Buffer
+from colkern.targets import Items, Target
+
+WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+"""Unsigned words by their size in bytes."""
+
+
+def words_of(items: Items) -> tuple[Items, int]:
+    """Items as words of up to 8 bytes, and how many words make an item; not copied.
+
+    Items of no bytes have no words.
+    """
+    itemsize = items.dtype.itemsize
+    if itemsize == 0:
+        return items[:0].view(np.uint8), 0
+    size = min(itemsize & -itemsize, 8)
+    return items.view(WORDS[size]), itemsize // size
+
+
+def own_words(array: Array, role: Role) -> tuple[Items, int]:
+    """As `words_of`, of the items of a one-item-a-slot buffer that belong to the array's own slots."""
+    position = array.layout.position(role)
+    itemsize = array.layout.buffers[position].dtype.itemsize
+    buffer = array.buffers[position]
+    if buffer is None or itemsize == 0 or array.length == 0:
+        return words_of(array.items(role))
+    size = min(itemsize & -itemsize, 8)
+    width = itemsize // size
+    return buffer.view(WORDS[size], array.length * width, array.offset * itemsize), width
+
+
+def take_items(target: Target, items: Items, picked: Items) -> Items:
+    """The items at positions (unsigned, read-only, in bounds); same dtype."""
+    words, width = words_of(target.frozen(items))
+    if width == 0:
+        return items[:0].repeat(0)
+    return take_words(target, words, width, picked).view(items.dtype)
+
+
+def take_words(target: Target, words: Items, width: int, picked: Items) -> Items:
+    """The items at positions, of `width` words each and one a position."""
+    out = target.output(len(picked) * width, words.dtype)
+    if not len(out):
+        return out
+    if width == 1:
+        target.reduce(selection.take_items, len(picked), picked, words, out)
+    elif width == 2 and words.dtype.itemsize == 8:
+        target.map(selection.take_pairs, len(picked), picked, words, out)
+    else:
+        where = (target.address(words), width * words.dtype.itemsize)
+        target.map(selection.take_values, len(picked), picked, *where, out.view(np.uint8))
+    return out
+
+
+def repeat_bits(target: Target, bits: Buffer, offset: int, count: int, size: int) -> Buffer:
+    """`count` bits from bit `offset` on, each `size` (not 0) times, from bit 0 on."""
+    words = bit_words(target, count * size)
+    args = (bits.array, offset, size, count * size, words)
+    target.map(hidden.repeat_bits, len(words), *args)
+    return bitmap_of(target, words, count * size)

@@ -14,8 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
+from colkern import schema as s
 from colkern.layouts import DATA_TYPES, LayoutKind
 from colkern.schema import DataType
+
+TEXT = (s.Utf8, s.LargeUtf8, s.Utf8View)
+BINARY = (s.Binary, s.LargeBinary, s.BinaryView)
+NUMBERS = (s.Int, s.FloatingPoint, s.Decimal)
+TIMES = (s.Date, s.Time, s.Timestamp, s.Duration)
+LISTS = (s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList, s.Map)
+NESTED = (*LISTS, s.Struct, s.Union)
+ENCODED = (s.Dictionary, s.RunEndEncoded)
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")

@@ -85,9 +85,12 @@ class Buffer(PublicNames):
     @classmethod
     def of_items(cls, items: NDArray[Any]) -> Buffer:
         """The bytes of contiguous items on the host; not copied."""
-        view = items.view(np.uint8)
-        view.setflags(write=False)
-        return cls.of_read_only(view)
+        buffer = cls.__new__(cls)
+        buffer.array = items.view(np.uint8)
+        buffer.array.setflags(write=False)
+        buffer.device = HOST
+        buffer._address = None
+        return buffer
 
     @classmethod
     def from_object(cls, obj: Any) -> Buffer:

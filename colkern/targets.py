@@ -147,6 +147,7 @@ def on_its_device(function: Function) -> Function:
     return cast("Function", called)
 
 
+@cache
 def target_of(device: Device) -> Target:
     """The target for a device; compilers are imported when it is first asked for.
 
@@ -154,30 +155,18 @@ def target_of(device: Device) -> Target:
         DeviceUnavailableError: If this process cannot use that device.
     """
     if device.kind == "cpu":
-        return _cpu_target()
-    if device.kind == "cuda":
-        from colkern.cuda.stand_in import installed_library
+        from colkern.cpu.target import CpuTarget
 
-        # For as long as one is installed.
-        return _cuda_target(device) if installed_library() is None else _stand_in_target(device)
-    raise UnsupportedError(f"no kernels for memory on {device}")
+        return CpuTarget()
+    if device.kind != "cuda":
+        raise UnsupportedError(f"no kernels for memory on {device}")
+    from colkern.cuda import stand_in
 
+    stand_in.when_changed.add(target_of.cache_clear)
+    if stand_in.installed_library() is not None:
+        from colkern.cuda.stand_in_target import StandInTarget
 
-@cache
-def _cpu_target() -> Target:
-    from colkern.cpu.target import CpuTarget
-
-    return CpuTarget()
-
-
-@cache
-def _cuda_target(device: Device) -> Target:
+        return StandInTarget(device)
     from colkern.cuda.target import CudaTarget
 
     return CudaTarget(device)
-
-
-def _stand_in_target(device: Device) -> Target:
-    from colkern.cuda.stand_in_target import StandInTarget
-
-    return StandInTarget(device)

@@ -127,7 +127,7 @@ class Array(PublicNames):
         For types without children and dictionary; the caller has checked counts and sizes. Readers make
         arrays by the ten thousand, and each further object would cost the garbage collector its time.
         """
-        array = cls.__new__(cls)
+        array = _LateArray.__new__(_LateArray)
         array.type = type
         array.layout = layout
         array.length = length
@@ -154,7 +154,7 @@ class Array(PublicNames):
     ) -> Array:
         """An array that is valid by construction: nothing is checked, here or by `require_valid`.
 
-        For what kernels have written, over children and dictionaries that are valid.
+        For what kernels have written. Children and dictionary are valid, too.
         """
         array = cls.__new__(cls)
         array.type = type
@@ -168,17 +168,6 @@ class Array(PublicNames):
         array._checked = True
         array._kept_items = None
         return array
-
-    def __getattr__(self, name: str) -> Any:
-        # Called for what is not there: the buffers of a `late` array.
-        if name != "buffers":
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        make = self._make_buffers
-        if make is not None:
-            self.buffers = make(self._place)
-            # What it holds on to is not needed any more. Another thread may be here too.
-            self._make_buffers = None
-        return self.buffers
 
     def _check_shape(self) -> None:
         # On the way of every array: no call where there is nothing to look at.
@@ -229,16 +218,20 @@ class Array(PublicNames):
     @property
     def device(self) -> Device:
         """Where the bytes live: the device of the first buffer there is, here or below; else the host."""
-        return self._device_of_bytes() or HOST
-
-    def _device_of_bytes(self) -> Device | None:
         for buffer in self.buffers:
             if buffer is not None:
                 return buffer.device
+        return self._device_of_parts() or HOST
+
+    def _device_of_parts(self) -> Device | None:
+        """The device of the first buffer of a child or the dictionary, or of what is below them."""
         for part in (*self.children, self.dictionary):
-            found = None if part is None else part._device_of_bytes()
-            if found is not None:
-                return found
+            if part is None:
+                continue
+            buffer = next((buffer for buffer in part.buffers if buffer is not None), None)
+            device = part._device_of_parts() if buffer is None else buffer.device
+            if device is not None:
+                return device
         return None
 
     def buffer(self, role: Role) -> Buffer | None:
@@ -364,3 +357,24 @@ class Array(PublicNames):
         return self.equals(other) if isinstance(other, Array) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
+
+
+class _LateArray(Array):
+    """An array of `Array.late` whose buffers have not been asked for; an `Array` from then on."""
+
+    __slots__ = ()
+
+    @property
+    def buffers(self) -> tuple[Buffer | None, ...]:  # type: ignore[override]
+        make = self._make_buffers
+        if make is not None:
+            _BUFFERS.__set__(self, make(self._place))
+            # What it holds on to is not needed any more. Another thread may be here too.
+            self._make_buffers = None
+            self.__class__ = Array  # type: ignore[assignment]
+        buffers: tuple[Buffer | None, ...] = _BUFFERS.__get__(self)
+        return buffers
+
+
+_BUFFERS = vars(Array)["buffers"]
+"""The slot that `_LateArray` hides."""

@@ -37,6 +37,9 @@ _PAST_CACHES = 1 << 25
 _LINE = 64
 """The bytes that are copied past the caches at once."""
 
+_WORTH_THREADS = 2 * GRAIN
+"""From so much work on, threads of the pool are woken."""
+
 _COMBINE: dict[str, Callable[[Any, Any], Any]] = {"add": add, "min": min, "max": max}
 
 
@@ -70,13 +73,6 @@ def _loop(
             number = number if number <= _MOST else number - _WRAP
             args = (*args[:place], number, *args[place + 1 :])
     return compiled, args
-
-
-def _grain(kernel: Kernel, count: int, work: float) -> int:
-    """The least number of items that a thread is worth waking for."""
-    if kernel.sequential:
-        return max(count, 1)
-    return GRAIN if work == 1 else max(int(GRAIN / work), 1)
 
 
 class CpuTarget:
@@ -115,21 +111,20 @@ class CpuTarget:
                 each thread then gets as much work, not as many items.
         """
         if count > 0:
-            grain = _grain(kernel, count, work)
             loop, args = _loop(kernel, count, args)
-            if count < 2 * grain and balance is None:
+            if kernel.sequential or (count * work < _WORTH_THREADS and balance is None):
                 loop(0, count, *args)
             else:
-                run_ranges(loop, count, args, grain, balance)
+                run_ranges(loop, count, args, max(int(GRAIN / work), 1), balance)
 
     def reduce(self, kernel: Kernel, count: int, *args: Any, work: float = 1) -> Any:
         """Run a kernel that returns partial results, and combine them as it says: a Python number."""
-        grain = _grain(kernel, count, work)
         loop, args = _loop(kernel, count, args)
-        if count < 2 * grain:
+        if kernel.sequential or count * work < _WORTH_THREADS:
             whole = loop(0, count, *args)
         else:
-            whole = fold(_COMBINE[kernel.combine], run_ranges(loop, count, args, grain))
+            parts = run_ranges(loop, count, args, max(int(GRAIN / work), 1))
+            whole = fold(_COMBINE[kernel.combine], parts)
         return float(whole) if kernel.returns[0] == "f" else int(whole)
 
     def scan(self, lengths: NDArray[Any], dtype: Any) -> NDArray[Any]:

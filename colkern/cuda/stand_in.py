@@ -295,6 +295,9 @@ def _address(array: NDArray[np.uint8]) -> int:
 
 _installed: StandIn | None = None
 
+when_changed: set[Callable[[], None]] = set()
+"""Called when a stand-in is installed, and when it goes."""
+
 
 def installed_library() -> DeviceLibrary | None:
     """The stand-in that is installed, or None."""
@@ -309,9 +312,17 @@ def installed(memory_bytes: int | None = None, *, shareable: bool = False) -> It
         memory_bytes: How much memory it has; None for as much as the host gives.
         shareable: See `StandIn`.
     """
-    global _installed
-    before, _installed = _installed, StandIn(memory_bytes, shareable=shareable)
+    before = _installed
+    device = StandIn(memory_bytes, shareable=shareable)
+    _install(device)
     try:
-        yield _installed
+        yield device
     finally:
-        _installed = before
+        _install(before)
+
+
+def _install(device: StandIn | None) -> None:
+    global _installed
+    _installed = device
+    for call in when_changed:
+        call()

@@ -32,17 +32,18 @@ def decoded(array: Array) -> Array:
     return on_values(array, lambda values: values)
 
 
-def _of_dictionary(array: Array, work: Work) -> Array:
-    assert isinstance(array.type.storage, s.Dictionary)
+def dictionary_parts(array: Array) -> tuple[Array, Array]:
+    """The indices of a dictionary-encoded array, as an array of their own, and its dictionary."""
+    storage = array.type.storage
+    assert isinstance(storage, s.Dictionary)
     assert array.dictionary is not None
-    indices = Array(
-        array.type.storage.index_type,
-        array.length,
-        array.buffers,
-        offset=array.offset,
-        null_count=array.known_null_count,
-    )
-    return take(on_values(array.dictionary, work), indices)
+    parts = ((), None, array.offset, array.known_null_count)
+    return Array(storage.index_type, array.length, array.buffers, *parts), array.dictionary
+
+
+def _of_dictionary(array: Array, work: Work) -> Array:
+    indices, dictionary = dictionary_parts(array)
+    return take(on_values(dictionary, work), indices)
 
 
 def _of_runs(array: Array, work: Work) -> Array:

@@ -1,4 +1,4 @@
-"""Rows by their keys: a number for each group of rows that are the same in all of some columns.
+"""Groups of rows: one number for all rows that have equal values in every one of some columns.
 
 Columnar format 1.5: "Physical Memory Layout", every layout.
 """
@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import UnsupportedError
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import Buffer
 from colkern.operations.dictionaries import number_values
+from colkern.operations.encodings import decoded, dictionary_parts
 from colkern.operations.lists import list_flatten, list_value_length
 from colkern.operations.runs import run_end_decode
 from colkern.operations.selection import take, take_positions
@@ -30,7 +31,7 @@ _NUMBER = np.dtype(np.uint32)
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Rows that are the same have the same number, in the order of their first rows.
+    """Equal rows have the same number, in the order of their first rows.
 
     Args:
         numbers: The group of each row (uint32[n]).
@@ -46,11 +47,11 @@ class Groups:
 
 
 def group_rows(arrays: Sequence[Array]) -> Groups:
-    """The groups of rows of one or several columns of one length, in host memory.
+    """The groups of equal rows of one or several columns of one length, in host memory.
 
-    Null is a value. Values are the same as `dictionary_encode` has it: 0.0 and -0.0 are two, a NaN
-    is the same as one with the same bits. Dictionary and run-end encoded values are their values;
-    lists and structs are the same if what they hold is.
+    Null is a value. Values are compared as `dictionary_encode` compares them: 0.0 and -0.0 differ, and
+    NaNs are equal if their bits are. Dictionary- and run-end encoded slots are compared by their values,
+    lists and structs by what they hold.
 
     Args:
         arrays: The columns, one at least.
@@ -61,29 +62,32 @@ def group_rows(arrays: Sequence[Array]) -> Groups:
         InvalidArrowError: If an array points outside its own memory.
     """
     first, *others = arrays
-    found = _groups_of(first)
+    groups = _groups_of(first)
     for array in others:
-        found = _within(found, _groups_of(array))
-    return found
+        groups = _pairs(groups, _groups_of(array))
+    return groups
 
 
 def _groups_of(array: Array) -> Groups:
     require_valid(array)
-    return _GROUPS.get(array.layout.kind, _flat)(array)
+    return _GROUPS[array.layout.kind](array)
 
 
+_GROUPS: Dispatch[LayoutKind, Callable[[Array], Groups]] = by_layout("group_rows")
+
+
+@_GROUPS.of(LayoutKind.FIXED_SIZE, LayoutKind.BINARY, LayoutKind.BINARY_VIEW)
 def _flat(array: Array) -> Groups:
-    return Groups(*_read_only(number_values(array, True, _NUMBER)))
+    return _read_only(*number_values(array, True, _NUMBER))
 
 
-def _read_only(arrays: tuple[NDArray[Any], NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
-    for made in arrays:
-        made.flags.writeable = False
-    return arrays
+def _read_only(numbers: NDArray[np.uint32], firsts: NDArray[np.int64]) -> Groups:
+    numbers.flags.writeable = firsts.flags.writeable = False
+    return Groups(numbers, firsts)
 
 
-def _within(outer: Groups, inner: Groups) -> Groups:
-    """The groups of pairs of groups."""
+def _pairs(outer: Groups, inner: Groups) -> Groups:
+    """The groups of rows by two columns, from the groups of each."""
     if len(inner.firsts) <= 1:
         return outer
     if len(outer.firsts) <= 1:
@@ -91,54 +95,47 @@ def _within(outer: Groups, inner: Groups) -> Groups:
     pairs = outer.numbers.astype(np.uint64)
     pairs *= np.uint64(len(inner.firsts))
     pairs += inner.numbers
-    return _flat(_array(s.uint64(), len(pairs), pairs))
+    return _flat(Array(s.uint64(), len(pairs), [None, Buffer.of_items(pairs)], null_count=0))
 
 
-def _array(type_: s.DataType, length: int, values: NDArray[Any]) -> Array:
-    return Array(type_, length, [None, Buffer(values.view(np.uint8))], null_count=0)
-
-
+@_GROUPS.of(LayoutKind.NULL)
 def _null(array: Array) -> Groups:
-    firsts = np.zeros(min(array.length, 1), np.int64)
-    return Groups(*_read_only((np.zeros(array.length, _NUMBER), firsts)))
+    return _read_only(np.zeros(array.length, _NUMBER), np.zeros(min(array.length, 1), np.int64))
 
 
+@_GROUPS.of(LayoutKind.DICTIONARY)
 def _dictionary(array: Array) -> Groups:
-    assert array.dictionary is not None
-    assert isinstance(array.type.storage, s.Dictionary)
-    values = array.dictionary
-    # A null index and the index of a null are one value, so nulls are left out of both.
-    numbers = Buffer(_groups_of(values).numbers.view(np.uint8))
+    indices, dictionary = dictionary_parts(array)
+    # A null index and the index of a null are one value. Encoded values have their nulls below them.
+    values = decoded(dictionary)
+    numbers = Buffer.of_items(_groups_of(values).numbers)
     codes = Array(s.uint32(), values.length, [_shown(values), numbers])
-    index_type = array.type.storage.index_type
-    indices = Array(index_type, array.length, array.buffers, offset=array.offset)
     return _flat(take(codes, indices))
 
 
 def _shown(array: Array) -> Buffer | None:
-    """The bitmap of the slots that are not null, also of layouts without one."""
+    """The bitmap of the slots that are not null, of an array that is not encoded."""
     if array.layout.kind is LayoutKind.NULL:
         return Buffer(np.zeros((array.length + 7) // 8, np.uint8))
     return compact_validity(array)
 
 
+@_GROUPS.of(LayoutKind.RUN_END_ENCODED)
 def _run_ends(array: Array) -> Groups:
     return _groups_of(run_end_decode(array))
 
 
+@_GROUPS.of(LayoutKind.STRUCT)
 def _struct(array: Array) -> Groups:
-    columns = [_validity(array), *struct_flatten(array)]
-    return group_rows(columns)
-
-
-def _validity(array: Array) -> Array:
-    """Null where the array is, else all the same."""
+    # All the same, and null where the struct is: a column that says which structs are null.
     same = Buffer(np.zeros(array.length, np.uint8))
-    return Array(s.uint8(), array.length, [compact_validity(array), same])
+    nulls = Array(s.uint8(), array.length, [compact_validity(array), same])
+    return group_rows([nulls, *struct_flatten(array)])
 
 
+@_GROUPS.of(LayoutKind.LIST, LayoutKind.LIST_VIEW, LayoutKind.FIXED_SIZE_LIST)
 def _lists(array: Array) -> Groups:
-    """Lists as the bytes of their elements' numbers."""
+    """The groups of lists by the bytes of their elements' numbers."""
     numbers = _groups_of(list_flatten(array)).numbers
     lengths = list_value_length(array)
     sizes = lengths.items(Role.DATA).astype(np.int64) * _NUMBER.itemsize
@@ -146,22 +143,10 @@ def _lists(array: Array) -> Groups:
         sizes *= np.unpackbits(validity.array, count=array.length, bitorder="little")
     offsets = np.zeros(array.length + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])
-    buffers = [validity, Buffer(offsets.view(np.uint8)), Buffer(numbers.view(np.uint8))]
+    buffers = [validity, Buffer.of_items(offsets), Buffer.of_items(numbers)]
     return _flat(Array(s.large_binary(), array.length, buffers))
 
 
+@_GROUPS.of(LayoutKind.SPARSE_UNION, LayoutKind.DENSE_UNION)
 def _refuse(array: Array) -> Groups:
     raise UnsupportedError(f"groups of {array.type}: select_child gives the values of one kind")
-
-
-_GROUPS: dict[LayoutKind, Callable[[Array], Groups]] = {
-    LayoutKind.NULL: _null,
-    LayoutKind.DICTIONARY: _dictionary,
-    LayoutKind.RUN_END_ENCODED: _run_ends,
-    LayoutKind.STRUCT: _struct,
-    LayoutKind.LIST: _lists,
-    LayoutKind.LIST_VIEW: _lists,
-    LayoutKind.FIXED_SIZE_LIST: _lists,
-    LayoutKind.SPARSE_UNION: _refuse,
-    LayoutKind.DENSE_UNION: _refuse,
-}

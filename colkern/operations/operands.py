@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from colkern.arrays import Array
 from colkern.layouts import Role
-from colkern.targets import Target
+from colkern.targets import Items, Target, target_of
 
 
-def validity_of(array: Array, target: Target) -> tuple[Any, int]:
-    """The validity bitmap as kernels take it, and the bit of slot 0: zero bytes if there is none."""
-    buffer = None
-    if array.layout.has_validity and array.known_null_count != 0:
-        buffer = array.buffer(Role.VALIDITY)
-    if buffer is None:
+class Operand:
+    """An array as kernels take it, made once an operation.
+
+    Args:
+        array: The array.
+        role: The buffer whose items kernels read.
+
+    Attributes:
+        target: The target where the array's bytes are.
+        items: The items of the array's own slots; see `Array.items`.
+        validity: As `validity_of` gives it.
+    """
+
+    __slots__ = ("items", "target", "validity")
+
+    def __init__(self, array: Array, role: Role = Role.DATA) -> None:
+        self.target: Target = target_of(array.device)
+        self.items: Items = array.items(role)
+        # As `validity_of`, without the call.
+        bitmap = array.buffers[0] if array.layout.has_validity else None
+        self.validity: tuple[Items, int] = (
+            (self.target.no_bits, 0)
+            if bitmap is None or array._null_count == 0
+            else (bitmap.array, array.offset)
+        )
+
+
+def validity_of(array: Array, target: Target) -> tuple[Items, int]:
+    """The validity bitmap as kernels take it, and the bit of slot 0.
+
+    The bitmap (uint8[]) has no bytes if the array has none, or is known to have no nulls.
+    """
+    bitmap = array.buffers[0] if array.layout.has_validity else None
+    if bitmap is None or array.known_null_count == 0:
         return target.no_bits, 0
-    return buffer.array, array.offset
+    return bitmap.array, array.offset
 
 
 def buffer_addresses(array: Array) -> list[int]:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from arrow_oracle import from_pyarrow
 from arrow_strategies import arrays
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from operations.samples import ints, sample, samples
 
@@ -48,10 +48,28 @@ def without_unions() -> st.SearchStrategy[pa.Array]:
     return arrays().filter(lambda array: "union" not in str(array.type))
 
 
+def null_index_and_index_of_an_encoded_null(encoded: pa.Array) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array([None, 0], pa.int8()), encoded)
+
+
 @given(without_unions())
-def test_what_looks_alike_is_one_group(array: pa.Array) -> None:
-    doubled = from_pyarrow(array)
-    check([doubled])
+@example(
+    null_index_and_index_of_an_encoded_null(
+        pa.RunEndEncodedArray.from_arrays(pa.array([1, 2], pa.int16()), pa.nulls(2))
+    )
+)
+@example(
+    null_index_and_index_of_an_encoded_null(
+        pa.RunEndEncodedArray.from_arrays(pa.array([1, 2], pa.int16()), pa.array([None, "x"]))
+    )
+)
+@example(
+    null_index_and_index_of_an_encoded_null(
+        pa.DictionaryArray.from_arrays(pa.array([1, 0], pa.int8()), pa.array(["x", None]))
+    )
+)
+def test_equal_values_are_one_group(array: pa.Array) -> None:
+    check([from_pyarrow(array)])
 
 
 @given(st.lists(st.tuples(*[st.sampled_from([None, "a", "b", "c"])] * 3), max_size=80))

@@ -1,4 +1,4 @@
-"""What is asked of a whole array: how many, how much, the least, the greatest, any, all.
+"""The aggregates that callers use: count, sum, mean, min, max, any, all.
 
 Columnar format 1.5: "Null count", "Dictionary-encoded Layout", "Run-End Encoded Layout".
 """
@@ -9,9 +9,15 @@ from typing import Any, Literal, get_args
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.operations.aggregates.encodings import checked, count_valid, enough, value_type
+from colkern.operations.aggregates.encodings import (
+    COUNT_VALID,
+    decoded,
+    is_enough,
+    stored,
+    value_type,
+)
 from colkern.operations.aggregates.extremes import both_extremes, extreme
-from colkern.operations.aggregates.sums import decimal_mean, exact_sum, summing
+from colkern.operations.aggregates.sums import SUMS, decimal_mean, sum_of_values, whole_sum
 from colkern.operations.arguments import operation
 from colkern.operations.validation import require_valid
 
@@ -37,7 +43,7 @@ def count(array: Array, mode: CountMode = "only_valid") -> int:
     if mode == "all":
         return array.length
     require_valid(array)
-    valid = count_valid(array)
+    valid = COUNT_VALID[array.layout.kind](array)
     return valid if mode == "only_valid" else array.length - valid
 
 
@@ -58,9 +64,9 @@ def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
         UnsupportedError: If the type has no sum.
         InvalidArrowError: If `array` points outside its own memory.
     """
-    array = checked(array)
-    how = summing(array, "sum")
-    return how(array) if enough(array, skip_nulls, min_count) else None
+    require_valid(array)
+    add = SUMS.get(type(array.type)) or sum_of_values(array, "sum")
+    return add(array) if is_enough(array, skip_nulls, min_count) else None
 
 
 @operation
@@ -74,17 +80,21 @@ def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
         UnsupportedError: If the type has no mean.
         InvalidArrowError: If `array` points outside its own memory.
     """
-    array = checked(array)
-    summing(array, "mean")
-    if not enough(array, skip_nulls, min_count):
+    require_valid(array)
+    array = stored(array)
+    add = sum_of_values(array, "mean")
+    if not is_enough(array, skip_nulls, min_count):
         return None
-    values = count_valid(array)
+    values = COUNT_VALID[array.layout.kind](array)
     type_ = value_type(array)
     if isinstance(type_, s.Decimal):
         return decimal_mean(array, type_, values) if values else None
     if values == 0:
         return float("nan")
-    return exact_sum(array) / values
+    # Integers of 64 bits do not wrap around here.
+    if type_ in (s.int64(), s.uint64()):
+        return whole_sum(decoded(array)) / values
+    return add(array) / values
 
 
 @operation
@@ -141,14 +151,14 @@ def all(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | 
 
 
 def _decided(array: Array, deciding: bool, skip_nulls: bool, min_count: int) -> bool | None:
-    """Whether a boolean array has that value, told as `any` and `all` tell it."""
-    array = checked(array)
+    """Whether any value (`deciding` is True) or every value (False) of a boolean array is true."""
+    require_valid(array)
     if not isinstance(value_type(array), s.Bool):
         raise TypeError(f"array: expected booleans, got {array.type}")
-    valid = count_valid(array)
+    valid = COUNT_VALID[array.layout.kind](array)
     if valid < min_count:
         return None
-    true = summing(array, "sum")(array)
+    true = sum_of_values(array, "sum")(array)
     if (true if deciding else valid - true) > 0:
         return deciding
     return not deciding if skip_nulls or valid == array.length else None

@@ -15,15 +15,15 @@ from numba.core.errors import TypingError
 from numba.core.imputils import lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 
-from colkern.jit.views.columns import (
+from colkern.jit.views.column_types import (
     BatchType,
     ColumnType,
     EntriesType,
     RowType,
-    emit_child,
+    element_type,
     immutable,
 )
-from colkern.jit.views.elements import element_type
+from colkern.jit.views.columns import emit_child
 from colkern.jit.views.fields import emit_field, field_position
 from colkern.jit.views.methods import (
     COLUMN_ATTRIBUTES,

@@ -17,8 +17,8 @@ from numba.extending import lower_builtin, overload
 from numpy import uint64
 
 from colkern.jit.values.bounds import clamp
-from colkern.jit.views.columns import ColumnType, RowType, StreamType, batch_of, cut, immutable
-from colkern.jit.views.elements import element_type
+from colkern.jit.views.column_types import ColumnType, RowType, StreamType, element_type, immutable
+from colkern.jit.views.columns import batch_of, cut
 from colkern.jit.views.fields import field_of_column, field_of_row
 from colkern.jit.views.slots import called, element_at, slot_of
 

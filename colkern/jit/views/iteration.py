@@ -15,7 +15,8 @@ from numba.extending import lower_builtin, register_jitable
 from numpy import uint64
 
 from colkern import schema as s
-from colkern.jit.views.columns import ColumnIteratorType, ColumnType, StreamType, batch_of, part_of
+from colkern.jit.views.column_types import ColumnIteratorType, ColumnType, StreamType
+from colkern.jit.views.columns import batch_of, part_of
 from colkern.jit.views.elements import run_end, run_of
 from colkern.jit.views.slots import called, element_at
 

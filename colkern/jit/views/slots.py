@@ -17,8 +17,8 @@ from numba import types
 from numba.core import cgutils
 
 from colkern.jit.environment import is_checked
-from colkern.jit.views.columns import ColumnType
-from colkern.jit.views.elements import element_type, reader_of, tester_of
+from colkern.jit.views.column_types import ColumnType, element_type
+from colkern.jit.views.elements import reader_of, tester_of
 
 
 def checks_positions(context: Any) -> bool:

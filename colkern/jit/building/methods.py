@@ -22,6 +22,7 @@ import colkern.jit.building.nested
 import colkern.jit.building.nulls
 import colkern.jit.building.room  # noqa: F401
 from colkern.cpu.compiler import jit
+from colkern.generated import function_of_text
 from colkern.jit.building.builder_type import BuilderType
 from colkern.jit.building.byte_strings import bytes_append, fixed_size_append
 from colkern.jit.building.nodes import HINTS
@@ -72,6 +73,5 @@ _APPENDS = {
 def compiled_method(name: str) -> Any:
     """A function that calls a method of a builder."""
     source = f"def {name}(out, *arguments):\n    out.{name}(*arguments)\n"
-    namespace: dict[str, Any] = {"__name__": __name__}
-    exec(compile(source, f"<colkern builder {name}>", "exec"), namespace)
-    return jit(namespace[name], library_key())
+    call = function_of_text(name, source, {"__name__": __name__}, "builder")
+    return jit(call, library_key())

@@ -10,6 +10,7 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload_method, register_jitable
 
+from colkern.generated import function_of_text
 from colkern.jit.building.builder_type import BuilderType, child_of
 from colkern.jit.building.room import new_slot
 from colkern.jit.building.state import length_of, put_item, row_of, set_length, set_used
@@ -19,8 +20,8 @@ def generated(lines, out, names=None):
     """The function that some lines define, in which `child0`, `child1` … give the nodes below."""
     children = {f"child{k}": child_of(k) for k in range(len(out.node.children))}
     namespace = globals() | children | (names or {})
-    exec(compile("\n".join(lines), f"<colkern {out.name}>", "exec"), namespace)
-    return namespace[lines[0][len("def ") : lines[0].index("(")]]
+    name = lines[0][len("def ") : lines[0].index("(")]
+    return function_of_text(name, "\n".join(lines), namespace, out.name)
 
 
 @overload_method(BuilderType, "end_list")

@@ -7,10 +7,6 @@ The `mode` of a builder says what appending does: `build` makes room as it goes;
 nothing and counts; `write` writes into room that was measured. The same function runs in all of them.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 from typing import Any, Literal

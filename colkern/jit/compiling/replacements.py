@@ -7,9 +7,6 @@
 - `str` and `repr` of what has no text in compiled code: Numba gives `<object type:float64>`.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-
 from __future__ import annotations
 
 import operator

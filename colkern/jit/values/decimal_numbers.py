@@ -4,10 +4,6 @@ Results of `+`, `-` and `*` have 128 bits at least, and 256 where an operand has
 raises OverflowError. Numbers of different scales meet at the larger one. CPU target only.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 import decimal

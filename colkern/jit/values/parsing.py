@@ -6,10 +6,6 @@ Lemire: "Number Parsing at a Gigabyte per Second"); Python's own conversion, for
 takes the GIL.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 import numpy as np

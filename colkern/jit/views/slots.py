@@ -4,10 +4,6 @@ What takes a position is lowered in the caller and no `overload`: Numba compiles
 callers, whether they want their indices checked or not.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -7,10 +7,6 @@ literal's bytes stand in the compiled code. CPU target only.
 function that returns one of them gives: a utf8 or a binary column.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 from typing import Any

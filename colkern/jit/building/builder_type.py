@@ -27,7 +27,7 @@ Mode = Literal["build", "measure", "write"]
 _WORD = ir.IntType(64)
 
 
-class BuilderType(Borrowed, types.Type):  # type: ignore[misc]
+class BuilderType(Borrowed, types.Type):
     """The Numba type of a builder.
 
     Args:
@@ -80,7 +80,7 @@ class BuilderType(Borrowed, types.Type):  # type: ignore[misc]
         return at, rows
 
 
-class RowType(types.Type):  # type: ignore[misc]
+class RowType(types.Type):
     """The Numba type of a node's row, which does not say what is built.
 
     What takes a row is compiled once, not for each data type.
@@ -93,7 +93,7 @@ class RowType(types.Type):  # type: ignore[misc]
 
 @register_model(RowType)
 @register_model(BuilderType)
-class _AddressModel(models.PrimitiveModel):  # type: ignore[misc]
+class _AddressModel(models.PrimitiveModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         super().__init__(dmm, fe_type, _WORD)
 
@@ -131,7 +131,7 @@ def _box(typ, value, c):
 
 
 @infer_getattr
-class _BuilderParts(AttributeTemplate):  # type: ignore[misc]
+class _BuilderParts(AttributeTemplate):
     key = BuilderType
 
     def generic_resolve(self, builder: BuilderType, name: str) -> Any:

@@ -35,7 +35,7 @@ _DIVISOR_DIGITS = 9
 """The digits of the largest power of ten below 2**32."""
 
 
-class DecimalType(types.Type):  # type: ignore[misc]
+class DecimalType(types.Type):
     """The Numba type of a decimal.
 
     Args:
@@ -64,7 +64,7 @@ class DecimalType(types.Type):  # type: ignore[misc]
 
 
 @register_model(DecimalType)
-class _DecimalModel(models.PrimitiveModel):  # type: ignore[misc]
+class _DecimalModel(models.PrimitiveModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         super().__init__(dmm, fe_type, ir.IntType(fe_type.words * _WORD))
 

@@ -326,7 +326,7 @@ def parse_float(view):
 
 
 @infer_global(float)
-class _FloatOfView(AbstractTemplate):  # type: ignore[misc]
+class _FloatOfView(AbstractTemplate):
     def generic(self, args, kws):
         """`float(s)` for a byte string."""
         if len(args) == 1 and isinstance(args[0], ByteStringType):

@@ -43,7 +43,7 @@ def _had(owner: Any, name: str) -> Attribute | Method | None:
     return found if found is not None and found.had_by(owner) else None
 
 
-class _Attributes(AttributeTemplate):  # type: ignore[misc]
+class _Attributes(AttributeTemplate):
     def generic_resolve(self, owner, name):
         found = _had(owner, name)
         if isinstance(found, Method):

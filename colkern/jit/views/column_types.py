@@ -24,7 +24,7 @@ from colkern.jit.values.borrowing import Borrowed
 from colkern.jit.views.records import parts
 
 
-class ColumnType(Borrowed, types.IterableType):  # type: ignore[misc]
+class ColumnType(Borrowed, types.IterableType):
     """The Numba type of a column of one data type.
 
     Args:
@@ -66,7 +66,7 @@ class EntriesType(ColumnType):
         super().__init__(data_type, "Entries")
 
 
-class StreamType(Borrowed, types.IterableType):  # type: ignore[misc]
+class StreamType(Borrowed, types.IterableType):
     """The Numba type of a stream of record batches."""
 
     def __init__(self, batch: BatchType) -> None:
@@ -84,7 +84,7 @@ class StreamType(Borrowed, types.IterableType):  # type: ignore[misc]
         return ColumnIteratorType(self)
 
 
-class RowType(Borrowed, types.Type):  # type: ignore[misc]
+class RowType(Borrowed, types.Type):
     """The Numba type of a row of a struct column or a batch, or of a slot of a union.
 
     Args:
@@ -109,7 +109,7 @@ def immutable(kind: Any) -> NumbaTypeError:
     )
 
 
-class ColumnIteratorType(Borrowed, types.SimpleIteratorType):  # type: ignore[misc]
+class ColumnIteratorType(Borrowed, types.SimpleIteratorType):
     """The Numba type of an iterator over a column's elements, or over a stream's batches."""
 
     def __init__(self, source: ColumnType | StreamType) -> None:

@@ -64,7 +64,7 @@ def _buffer_members(data_type: s.DataType) -> list[tuple[str, types.Type]]:
 @register_model(ColumnType)
 @register_model(BatchType)
 @register_model(EntriesType)
-class _ColumnModel(models.StructModel):  # type: ignore[misc]
+class _ColumnModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         own = [
             ("record", _WORDS),
@@ -76,19 +76,19 @@ class _ColumnModel(models.StructModel):  # type: ignore[misc]
 
 
 @register_model(StreamType)
-class _StreamModel(models.StructModel):  # type: ignore[misc]
+class _StreamModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         super().__init__(dmm, fe_type, [("length", types.intp), ("table", _WORDS)])
 
 
 @register_model(RowType)
-class _RowModel(models.StructModel):  # type: ignore[misc]
+class _RowModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         super().__init__(dmm, fe_type, [("column", fe_type.column), ("slot", types.uint64)])
 
 
 @register_model(ColumnIteratorType)
-class _ColumnIteratorModel(models.StructModel):  # type: ignore[misc]
+class _ColumnIteratorModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         counter = types.EphemeralPointer(types.uint64)
         members = [("next", counter), ("run", counter), ("source", fe_type.source)]

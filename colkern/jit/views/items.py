@@ -27,7 +27,7 @@ def _ol_len(column):
 
 
 @infer_global(operator.getitem)
-class _GetItem(AbstractTemplate):  # type: ignore[misc]
+class _GetItem(AbstractTemplate):
     """Elements by position."""
 
     def generic(self, args, kws):

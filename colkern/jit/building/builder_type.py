@@ -9,6 +9,7 @@ nothing and counts; `write` writes into room that was measured. The same functio
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from llvmlite import ir
@@ -19,7 +20,17 @@ from numba.extending import NativeValue, box, intrinsic, models, register_model,
 from numba.np.numpy_support import from_dtype
 
 from colkern import schema as s
-from colkern.jit.building.nodes import METHODS, ROW, Node, State, child_rows, node_of, way_to
+from colkern.dispatch import Dispatch
+from colkern.jit.building.nodes import (
+    METHODS,
+    ROW,
+    Node,
+    NodeKind,
+    State,
+    child_rows,
+    node_of,
+    way_to,
+)
 from colkern.jit.values.borrowing import Borrowed, keep_within_calls
 
 Mode = Literal["build", "measure", "write"]
@@ -89,6 +100,12 @@ class RowType(types.Type):
     def __init__(self, mode: Mode) -> None:
         self.mode = mode
         super().__init__(name=f"BuilderRow({mode})")
+
+
+Append = Callable[[BuilderType, types.Type], Callable[..., None] | None]
+
+APPENDS: Dispatch[NodeKind, Append] = Dispatch("append to a builder", NodeKind, ())
+"""From the types of a builder and of a value to the method; None if the builder takes no such value."""
 
 
 @register_model(RowType)

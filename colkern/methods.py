@@ -202,7 +202,7 @@ def cuda_array_interface(self: Array) -> dict[str, Any]:
 
 def numba_type(self: Array | RecordBatch | RecordBatchStream) -> Any:
     """The type that compiled functions take it as: see `colkern.jit`. Not copied."""
-    from colkern.jit.views.columns import batch_type, column_type, stream_type
+    from colkern.jit.views.column_operations import batch_type, column_type, stream_type
 
     if isinstance(self, Array):
         return column_type(self.type)

@@ -21,7 +21,7 @@ import colkern.schema as s
 from colkern.jit.values.decimal_numbers import DecimalType
 from colkern.jit.values.optionals import unwrapped
 from colkern.jit.values.strings import ByteStringType
-from colkern.jit.views.columns import ColumnType, RowType
+from colkern.jit.views.column_types import ColumnType, RowType
 
 NULL = 7
 STEP = 1_000_003

@@ -80,7 +80,7 @@ _OTHER_SETTINGS = (
 )
 
 
-class ContentCache(_Cache):  # type: ignore[misc]
+class ContentCache(_Cache):
     """The cache of one dispatcher.
 
     Args:

@@ -22,6 +22,7 @@ from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.cache import COUNTS, ContentCache
 from colkern.cpu.content import content_hash
 from colkern.cpu.dispatcher import CachedDispatcher
+from colkern.generated import function_of_text
 from colkern.kernels.kernel import HELPERS, Argument, Kernel
 from colkern.kernels.primitives import PRIMITIVES
 
@@ -122,9 +123,9 @@ def compile_kernel(kernel: Kernel) -> Any:
     scalars = {a.item: np.dtype(a.item).type for a in kernel.arguments if not a.array}
     # Loading from the cache imports the module that a function says it is from.
     namespace = {"__name__": __name__, "body": compiled(kernel.body), "u8": np.uint64, **scalars}
-    exec(compile(source, f"<colkern kernel {kernel.name}>", "exec"), namespace)
+    loop = function_of_text(kernel.name, source, namespace, f"kernel {kernel.name}")
     signatures = [signature(variant) for variant in kernel.variants()]
-    return jit(namespace[kernel.name], only=signatures, outermost=True, **_WITHOUT_COUNTS)
+    return jit(loop, only=signatures, outermost=True, **_WITHOUT_COUNTS)
 
 
 def signature(variant: tuple[Argument, ...]) -> tuple[Any, ...]:

@@ -33,15 +33,12 @@ from numba.stencils.stencil import StencilFunc
 
 from colkern import schema as s
 from colkern.cpu.dispatcher import CachedDispatcher
-from colkern.cpu.sources import source_key
+from colkern.cpu.sources import package_of, source_key
 from colkern.forks import Lock
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
 
 _PYTHON = os.path.dirname(os.__file__)
-
-# Its functions call each other in many ways; to hash their files is quicker than to walk them.
-_LIBRARY = "colkern.jit"
 
 # Stands for what only this process can tell apart: an object that is known by its address alone.
 _OF_THIS_PROCESS = b"of this process"
@@ -153,16 +150,17 @@ def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
     if isinstance(value, types.FunctionType):
         if _is_known_by_version(value.__module__):
             # Their functions hold caches that fill up as the process runs; their version says all.
-            package = value.__module__.partition(".")[0]
-            version = getattr(sys.modules.get(package), "__version__", "")
+            compiler = value.__module__.partition(".")[0]
+            version = getattr(sys.modules.get(compiler), "__version__", "")
             yield f"{value.__module__}.{value.__qualname__} {version}".encode()
             return
-        if _is_part_of(_LIBRARY, value):
-            yield f"{value.__module__}.{value.__qualname__} {source_key(_LIBRARY)}".encode()
+        package = _hashed_as_whole(value)
+        if package is not None:
+            yield f"{value.__module__}.{value.__qualname__} {source_key(package)}".encode()
         is_new = id(value) not in seen
         # Which of those that were met it is, if it was.
         yield f"function {seen.setdefault(id(value), len(seen))}".encode()
-        if is_new and _is_part_of(_LIBRARY, value):
+        if is_new and package is not None:
             # Its code is known by then, but not what it was made with.
             yield from _walk(tuple(_contents(value)), seen)
         elif is_new:
@@ -276,11 +274,13 @@ def _stencil(value: StencilFunc, seen: dict[int, int]) -> Iterator[bytes]:
                 yield from _walk(read.value, seen)
 
 
-def _is_part_of(package: str, function: types.FunctionType) -> bool:
-    """Whether a function is one of a package; not a user's that says so to be found again."""
+def _hashed_as_whole(function: types.FunctionType) -> str | None:
+    """The package by whose files the function is hashed; None for a user's that says it is from there."""
     # Code that is run in a namespace without a name makes functions without a module.
     name = function.__module__ or ""
-    return name.startswith(f"{package}.") and function.__globals__ is vars(sys.modules.get(name))
+    package = package_of(name)
+    is_own = function.__globals__ is getattr(sys.modules.get(name), "__dict__", None)
+    return package if is_own else None
 
 
 def _contents(function: types.FunctionType) -> Iterator[Any]:

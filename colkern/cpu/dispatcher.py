@@ -18,7 +18,7 @@ from colkern.forks import hold_over_forks
 hold_over_forks(global_compiler_lock, ffi.lib._lock)
 
 
-class CachedDispatcher(CPUDispatcher):  # type: ignore[misc]
+class CachedDispatcher(CPUDispatcher):
     """A dispatcher over a `ContentCache`.
 
     Packages that extend Numba may take as long to import as Numba. They are when an argument is of

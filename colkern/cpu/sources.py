@@ -1,4 +1,8 @@
-"""Hashes of the files of packages, remembered for as long as nobody touches them."""
+"""Hashes of the files of packages, remembered for as long as nobody touches them.
+
+A package whose functions call each other in many ways says `hash_as_whole`: hashing its files is quicker
+than walking its functions.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,19 @@ from colkern.cpu.whole_files import read_whole, write_whole
 
 _TICK_NS = 2_000_000_000
 """File systems may give two writes within this time the same time."""
+
+
+_WHOLE: list[str] = []
+
+
+def hash_as_whole(package: str) -> None:
+    """Hash each function of a package by all files of the package."""
+    _WHOLE.append(package)
+
+
+def package_of(module: str) -> str | None:
+    """The package that said `hash_as_whole` and has the module, if one has."""
+    return next((package for package in _WHOLE if module.startswith(f"{package}.")), None)
 
 
 @cache

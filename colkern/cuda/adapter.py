@@ -128,7 +128,7 @@ def within_functions() -> Any:
     if is_simulated():
         from colkern.cuda.simulated_primitives import Thread
 
-        return Thread()
+        return Thread(simulated_module)
     return compiler()
 
 

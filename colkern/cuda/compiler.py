@@ -17,6 +17,7 @@ import numpy as np
 
 from colkern.cuda import adapter, primitives
 from colkern.cuda.loops import with_plain_loops
+from colkern.generated import function_of_text
 from colkern.kernels.kernel import HELPERS, Argument, Kernel
 from colkern.kernels.primitives import PRIMITIVES
 
@@ -91,9 +92,7 @@ def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionTyp
         },
         **{a.item: np.dtype(a.item).type for a in kernel.arguments if not a.array},
     }
-    exec(compile(source, f"<colkern kernel {kernel.name}>", "exec"), namespace)
-    made: types.FunctionType = namespace[kernel.name]
-    return made
+    return function_of_text(kernel.name, source, namespace, f"kernel {kernel.name}")
 
 
 @cache

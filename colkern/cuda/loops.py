@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from colkern.generated import function_of_tree
+
 UNSIGNED = "_u8"
 """The name that the loops know uint64 by."""
 
@@ -59,9 +61,10 @@ def with_plain_loops(function: Callable[..., Any], namespace: dict[str, Any]) ->
     namespace[UNSIGNED] = np.uint64
     _Loops(function.__name__, namespace).visit(definition)
     ast.fix_missing_locations(tree)
-    exec(compile(tree, function.__code__.co_filename, "exec"), namespace)
-    made: types.FunctionType = namespace.pop(function.__name__)
-    return made
+    name = function.__name__
+    spelled_out = function_of_tree(name, tree, namespace, function.__code__.co_filename)
+    del namespace[name]
+    return spelled_out
 
 
 class _Loops(ast.NodeTransformer):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from numpy import uint64
 
-from colkern.cuda import adapter
 from colkern.kernels import primitives
 
 _barriers: WeakKeyDictionary[Any, dict[tuple[int, int], threading.Barrier]] = WeakKeyDictionary()
@@ -28,11 +28,17 @@ class Thread:
     """What functions that kernels call know of their thread, by the names of the compiler's module.
 
     The simulator tells it to kernels alone, which are called in a Python thread each.
+
+    Args:
+        module_of_kernel: Gives the compiler's module as the kernel that runs sees it.
     """
 
+    def __init__(self, module_of_kernel: Callable[[], object]) -> None:
+        self._module_of_kernel = module_of_kernel
+
     def __getattr__(self, name: str) -> Any:
-        """Anything else of the module, as the kernel that runs sees it."""
-        return getattr(adapter.simulated_module(), name)
+        """Anything else of that module."""
+        return getattr(self._module_of_kernel(), name)
 
     @property
     def threadIdx(self) -> Any:

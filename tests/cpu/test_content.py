@@ -27,7 +27,7 @@ from colkern.cpu import content
 from colkern.cpu.content import content_hash, is_shared, text_hash
 from colkern.jit.building.builder_type import BuilderType, child_of
 from colkern.jit.building.state import builder_at
-from colkern.jit.views.columns import column_type
+from colkern.jit.views.column_types import column_type
 from colkern.schema import Map
 
 BEFORE = {

@@ -22,6 +22,7 @@ from colkern.jit.building.nodes import (
     ROW,
     UNLIMITED,
     Failure,
+    NodeKind,
     Request,
     State,
     child_rows,
@@ -193,7 +194,7 @@ class Builder:
         more = int(len(self) * ratio * _MARGIN)
         if more > int(self._row[State.CAPACITY]) - len(self):
             self._make_room(Request.SLOTS, more)
-        if self._node.kind == "binary":
+        if self._node.kind is NodeKind.BINARY:
             room = int(self._row[State.USED] * ratio * _MARGIN)
             self._make_room(Request.BYTES, min(room, self._node.most_used // 2))
         self._point()
@@ -267,15 +268,15 @@ class Builder:
     def _require_complete(self, place: str, end: str) -> None:
         """ValueError for values that belong to no slot; `end` is what ends the slots of a struct."""
         kind, length = self._node.kind, len(self)
-        if kind == "union":
+        if kind is NodeKind.UNION:
             self._require_whole_slots(place)
             return
-        if kind == "struct":
+        if kind is NodeKind.STRUCT:
             wanted = length
-        elif kind == "fixed_size_list":
+        elif kind is NodeKind.FIXED_SIZE_LIST:
             wanted, end = length * self._node.per_slot, "end_list"
         else:
-            wanted, end = int(self._row[State.USED]), f"end_{kind}"
+            wanted, end = int(self._row[State.USED]), f"end_{kind.value}"
         for field, child in zip(self._node.children, self._children, strict=True):
             if len(child) != wanted:
                 raise ValueError(
@@ -300,7 +301,7 @@ class Builder:
         return built_array(
             self.type,
             length,
-            length if node.kind == "null" else int(row[State.NULL_COUNT]),
+            length if node.kind is NodeKind.NULL else int(row[State.NULL_COUNT]),
             self._nulls,
             None if items is None else cut(items, length * node.per_slot + node.has_offsets),
             None if data is None else cut(data, int(row[State.USED])),
@@ -343,7 +344,7 @@ class Builder:
 
     def field(self, name: str) -> Builder:
         """The builder of a struct's field."""
-        if self._node.kind == "struct":
+        if self._node.kind is NodeKind.STRUCT:
             for field, child in zip(self._node.children, self._children, strict=True):
                 if field.name == name:
                     return child
@@ -353,9 +354,9 @@ class Builder:
         if name.startswith("_"):
             raise AttributeError(f"'Builder' object has no attribute {name!r}")
         kind = self._node.kind
-        if name == "values" and kind in ("list", "fixed_size_list"):
+        if name == "values" and kind in (NodeKind.LIST, NodeKind.FIXED_SIZE_LIST):
             return self._children[0]
-        if name in ("keys", "items") and kind == "map":
+        if name in ("keys", "items") and kind is NodeKind.MAP:
             return self._children[0]._children[name == "items"]
         return self.field(name)
 

@@ -7,12 +7,9 @@ The `mode` of a builder says what appending does: `build` makes room as it goes;
 nothing and counts; `write` writes into room that was measured. The same function runs in all of them.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from llvmlite import ir
@@ -23,7 +20,17 @@ from numba.extending import NativeValue, box, intrinsic, models, register_model,
 from numba.np.numpy_support import from_dtype
 
 from colkern import schema as s
-from colkern.jit.building.nodes import METHODS, ROW, Node, State, child_rows, node_of, way_to
+from colkern.dispatch import Dispatch
+from colkern.jit.building.nodes import (
+    METHODS,
+    ROW,
+    Node,
+    NodeKind,
+    State,
+    child_rows,
+    node_of,
+    way_to,
+)
 from colkern.jit.values.borrowing import Borrowed, keep_within_calls
 
 Mode = Literal["build", "measure", "write"]
@@ -31,7 +38,7 @@ Mode = Literal["build", "measure", "write"]
 _WORD = ir.IntType(64)
 
 
-class BuilderType(Borrowed, types.Type):  # type: ignore[misc]
+class BuilderType(Borrowed, types.Type):
     """The Numba type of a builder.
 
     Args:
@@ -84,7 +91,7 @@ class BuilderType(Borrowed, types.Type):  # type: ignore[misc]
         return at, rows
 
 
-class RowType(types.Type):  # type: ignore[misc]
+class RowType(types.Type):
     """The Numba type of a node's row, which does not say what is built.
 
     What takes a row is compiled once, not for each data type.
@@ -95,9 +102,15 @@ class RowType(types.Type):  # type: ignore[misc]
         super().__init__(name=f"BuilderRow({mode})")
 
 
+Append = Callable[[BuilderType, types.Type], Callable[..., None] | None]
+
+APPENDS: Dispatch[NodeKind, Append] = Dispatch("append to a builder", NodeKind, ())
+"""From the types of a builder and of a value to the method; None if the builder takes no such value."""
+
+
 @register_model(RowType)
 @register_model(BuilderType)
-class _AddressModel(models.PrimitiveModel):  # type: ignore[misc]
+class _AddressModel(models.PrimitiveModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         super().__init__(dmm, fe_type, _WORD)
 
@@ -135,7 +148,7 @@ def _box(typ, value, c):
 
 
 @infer_getattr
-class _BuilderParts(AttributeTemplate):  # type: ignore[misc]
+class _BuilderParts(AttributeTemplate):
     key = BuilderType
 
     def generic_resolve(self, builder: BuilderType, name: str) -> Any:

@@ -1,9 +1,5 @@
 """Byte strings of variable and of fixed size."""
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 import numba
@@ -13,6 +9,8 @@ from numba.extending import overload, register_jitable
 
 from colkern import schema as s
 from colkern.cpu.primitives import copy_bytes
+from colkern.jit.building.builder_type import APPENDS
+from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.numbers import as_it_is
 from colkern.jit.building.room import new_bytes, new_slot
 from colkern.jit.building.state import bytes_address, put_item, row_of, set_length, set_used
@@ -27,7 +25,8 @@ from colkern.jit.values.strings import (
 )
 
 
-def bytes_append(out, value):
+@APPENDS.of(NodeKind.BINARY)
+def _bytes_append(out, value):
     """`append` of bytes of any length; None if the builder does not take such a value."""
     if isinstance(value, types.UnicodeType):
         return _append_string(out)
@@ -127,7 +126,8 @@ def _ol_encode(row, used, value):
     return encode
 
 
-def fixed_size_append(out, value):
+@APPENDS.of(NodeKind.FIXED_SIZE_BINARY)
+def _fixed_size_append(out, value):
     """`append` of as many bytes as the type says; None if the builder does not take such a value."""
     width = out.node.per_slot
     message = f"bytes of another length than {out.data_type} has"

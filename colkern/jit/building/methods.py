@@ -4,10 +4,6 @@ A value is checked and room is made before anything changes, so that a builder h
 is raised.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 from functools import cache
@@ -17,16 +13,17 @@ from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload_method
 
-# Imported for what they teach Numba: the other methods.
+# Imported for what they teach Numba, and for what they append: the other methods.
+import colkern.jit.building.byte_strings
 import colkern.jit.building.nested
 import colkern.jit.building.nulls
-import colkern.jit.building.room  # noqa: F401
+import colkern.jit.building.numbers
+import colkern.jit.building.room
+import colkern.jit.building.whole_values  # noqa: F401
 from colkern.cpu.compiler import jit
-from colkern.jit.building.builder_type import BuilderType
-from colkern.jit.building.byte_strings import bytes_append, fixed_size_append
-from colkern.jit.building.nodes import HINTS
-from colkern.jit.building.numbers import number_append, words_append
-from colkern.jit.building.whole_values import list_append, map_append, struct_append, union_append
+from colkern.generated import function_of_text
+from colkern.jit.building.builder_type import APPENDS, BuilderType
+from colkern.jit.building.nodes import HINTS, NodeKind
 from colkern.jit.compiling.library import library_key
 from colkern.jit.values.optionals import unwrapped
 
@@ -44,34 +41,22 @@ def _ol_append(out, value):
                 out.append(unwrapped(value))
 
         return append_optional
-    made = _APPENDS.get(out.node.kind, lambda out, value: None)(out, value)
-    if made is None:
+    method = APPENDS[out.node.kind](out, value)
+    if method is None:
+        got = str(types.unliteral(value)).replace("unicode_type", "str")
         hint = HINTS.get(out.node.kind, "")
-        raise TypingError(f"append: {_got(value)} to a builder of {out.data_type}{hint}")
-    return made
+        raise TypingError(f"append: {got} to a builder of {out.data_type}{hint}")
+    return method
 
 
-def _got(value):
-    return str(types.unliteral(value)).replace("unicode_type", "str")
-
-
-_APPENDS = {
-    "number": number_append,
-    "words": words_append,
-    "binary": bytes_append,
-    "fixed_size_binary": fixed_size_append,
-    "list": list_append,
-    "fixed_size_list": list_append,
-    "map": map_append,
-    "struct": struct_append,
-    "union": union_append,
-}
+@APPENDS.of(NodeKind.NULL)
+def _none_alone(out, value):
+    return None
 
 
 @cache
 def compiled_method(name: str) -> Any:
     """A function that calls a method of a builder."""
     source = f"def {name}(out, *arguments):\n    out.{name}(*arguments)\n"
-    namespace: dict[str, Any] = {"__name__": __name__}
-    exec(compile(source, f"<colkern builder {name}>", "exec"), namespace)
-    return jit(namespace[name], library_key())
+    call = function_of_text(name, source, {"__name__": __name__}, "builder")
+    return jit(call, library_key())

@@ -1,16 +1,14 @@
 """Lists, maps and structs: a slot ends what was appended to the nodes below."""
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload_method, register_jitable
 
+from colkern.generated import function_of_text
 from colkern.jit.building.builder_type import BuilderType, child_of
+from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.room import new_slot
 from colkern.jit.building.state import length_of, put_item, row_of, set_length, set_used
 
@@ -19,15 +17,15 @@ def generated(lines, out, names=None):
     """The function that some lines define, in which `child0`, `child1` … give the nodes below."""
     children = {f"child{k}": child_of(k) for k in range(len(out.node.children))}
     namespace = globals() | children | (names or {})
-    exec(compile("\n".join(lines), f"<colkern {out.name}>", "exec"), namespace)
-    return namespace[lines[0][len("def ") : lines[0].index("(")]]
+    name = lines[0][len("def ") : lines[0].index("(")]
+    return function_of_text(name, "\n".join(lines), namespace, out.name)
 
 
 @overload_method(BuilderType, "end_list")
 def _ol_end_list(out):
-    if out.node.kind == "fixed_size_list":
+    if out.node.kind is NodeKind.FIXED_SIZE_LIST:
         return _end_fixed_size_list(out)
-    if out.node.kind != "list":
+    if out.node.kind is not NodeKind.LIST:
         raise TypingError(f"end_list: a builder of {out.data_type} has no lists")
     child, end_range = child_of(0), _end_range(out)
     return lambda out: end_range(out, length_of(row_of(child(out))))
@@ -66,7 +64,7 @@ def _end_fixed_size_list(out):
 
 @overload_method(BuilderType, "end_map")
 def _ol_end_map(out):
-    if out.node.kind != "map":
+    if out.node.kind is not NodeKind.MAP:
         raise TypingError(f"end_map: a builder of {out.data_type} has no maps")
     entries_of, keys_of, items_of = child_of(0), child_of(0), child_of(1)
     end_range = _end_range(out)
@@ -84,7 +82,7 @@ def _ol_end_map(out):
 
 @overload_method(BuilderType, "end_row")
 def _ol_end_row(out):
-    if out.node.kind != "struct":
+    if out.node.kind is not NodeKind.STRUCT:
         raise TypingError(f"end_row: a builder of {out.data_type} has no rows")
     lines = ["def end_row(out):", "    row = row_of(out)", "    length = new_slot(row) + 1"]
     for position, field in enumerate(out.node.children):
@@ -99,7 +97,7 @@ def _ol_end_row(out):
 def _ol_field(out, name):
     if not isinstance(name, types.StringLiteral):
         raise TypingError("field: the name must be known when compiling: a literal")
-    way = out.part(name.literal_value) if out.node.kind == "struct" else []
+    way = out.part(name.literal_value) if out.node.kind is NodeKind.STRUCT else []
     if not way:
         raise TypingError(
             f"field: a builder of {out.data_type} has no field {name.literal_value!r}"

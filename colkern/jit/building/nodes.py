@@ -1,4 +1,4 @@
-"""What a builder keeps for each data type: one row a type class.
+"""The nodes of builders: what is kept for each data type, one function a type class.
 
 A builder is a tree of nodes, one for a data type and each of its children. While arrays are built,
 a boolean or the mark of a null is a byte, so that threads may write neighbouring slots, and
@@ -11,31 +11,35 @@ compiled code finds them: `State` says which. This module imports no compiler.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from enum import IntEnum
+from dataclasses import dataclass, replace
+from enum import Enum, IntEnum
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colkern import schema as s
+from colkern.dispatch import Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.jit.results.writers import DAY, writer_of
 from colkern.layouts import Role, layout
 
-Kind = Literal[
-    "null",
-    "number",
-    "words",
-    "fixed_size_binary",
-    "binary",
-    "list",
-    "fixed_size_list",
-    "map",
-    "struct",
-    "union",
-]
+
+class NodeKind(Enum):
+    """Which operations a node has."""
+
+    NULL = "null"
+    NUMBER = "number"
+    WORDS = "words"
+    """Integers of several 64-bit words."""
+    FIXED_SIZE_BINARY = "fixed_size_binary"
+    BINARY = "binary"
+    LIST = "list"
+    FIXED_SIZE_LIST = "fixed_size_list"
+    MAP = "map"
+    STRUCT = "struct"
+    UNION = "union"
 
 
 class State(IntEnum):
@@ -85,13 +89,13 @@ METHODS = frozenset(
 )
 """What a field of that name does not hide; `field` finds it."""
 
-HINTS: dict[Kind, str] = {
-    "list": "; append a list, or append to its `values`, then call end_list()",
-    "fixed_size_list": "; append a list, or append to its `values`, then call end_list()",
-    "map": "; append a list of pairs, or append to its `keys` and `items`, then call end_map()",
-    "struct": "; append a tuple, or append to each of its fields, then call end_row()",
-    "union": "; append a tuple with a place for each child",
-    "null": ", which takes None alone",
+HINTS = {
+    NodeKind.LIST: "; append a list, or append to its `values`, then call end_list()",
+    NodeKind.FIXED_SIZE_LIST: "; append a list, or append to its `values`, then call end_list()",
+    NodeKind.MAP: "; append a list of pairs, or append to its `keys` and `items`, then call end_map()",
+    NodeKind.STRUCT: "; append a tuple, or append to each of its fields, then call end_row()",
+    NodeKind.UNION: "; append a tuple with a place for each child",
+    NodeKind.NULL: ", which takes None alone",
 }
 """What to do with a builder that does not take a value."""
 
@@ -128,7 +132,7 @@ class Node:
         children: The names and fields of the nodes below, as compiled code finds them.
     """
 
-    kind: Kind
+    kind: NodeKind
     item: np.dtype[Any] | None = None
     per_slot: int = 1
     bounds: tuple[int, int] | None = None
@@ -139,7 +143,7 @@ class Node:
     @property
     def has_offsets(self) -> bool:
         """Whether the items are offsets, of which there is one more than slots."""
-        return self.kind in ("binary", "list", "map")
+        return self.kind in (NodeKind.BINARY, NodeKind.LIST, NodeKind.MAP)
 
     @property
     def most_used(self) -> int:
@@ -148,83 +152,105 @@ class Node:
         return int(np.iinfo(self.item).max)
 
 
-def _bool(data_type: s.DataType) -> Node:
+NODES: Dispatch[type[s.DataType], Callable[[Any], Node]] = by_type(
+    "builders",
+    s.BinaryView,
+    s.Utf8View,
+    s.ListView,
+    s.LargeListView,
+    s.Dictionary,
+    s.RunEndEncoded,
+)
+"""By the class of a data type, which each function takes."""
+
+
+@NODES.of(s.Null)
+def _null(data_type: s.Null) -> Node:
+    return Node(NodeKind.NULL)
+
+
+@NODES.of(s.Bool, s.FloatingPoint)
+def _as_written(data_type: s.DataType) -> Node:
     writer = writer_of(data_type)
-    return Node("number", writer.item, finish=writer.finish)
+    return Node(NodeKind.NUMBER, writer.item, finish=writer.finish)
 
 
-def _int(data_type: s.Int) -> Node:
+@NODES.of(s.Int, s.Timestamp, s.Duration)
+def _integer(data_type: s.DataType) -> Node:
     item = layout(data_type).spec(Role.DATA).dtype
-    return Node("number", item, bounds=_range(item))
+    return Node(NodeKind.NUMBER, item, bounds=_range(item))
 
 
-def _float(data_type: s.FloatingPoint) -> Node:
-    writer = writer_of(data_type)
-    return Node("number", writer.item, finish=writer.finish)
-
-
+@NODES.of(s.Decimal)
 def _decimal(data_type: s.Decimal) -> Node:
     most = 10**data_type.precision - 1
     words = data_type.bit_width // 64
     if words > 1:
-        return Node("words", np.dtype("<i8"), words, (-most, most))
-    return Node("number", np.dtype(f"<i{data_type.bit_width // 8}"), bounds=(-most, most))
+        return Node(NodeKind.WORDS, np.dtype("<i8"), words, (-most, most))
+    return Node(NodeKind.NUMBER, np.dtype(f"<i{data_type.bit_width // 8}"), bounds=(-most, most))
 
 
+@NODES.of(s.Date)
 def _date(data_type: s.Date) -> Node:
-    item = layout(data_type).spec(Role.DATA).dtype
     day = 1 if data_type.unit == "day" else DAY["ms"]
-    return Node("number", item, bounds=_range(item), multiple_of=day)
+    return replace(_integer(data_type), multiple_of=day)
 
 
+@NODES.of(s.Time)
 def _time(data_type: s.Time) -> Node:
-    bounds = 0, DAY[data_type.unit] - 1
-    return Node("number", layout(data_type).spec(Role.DATA).dtype, bounds=bounds)
+    return replace(_integer(data_type), bounds=(0, DAY[data_type.unit] - 1))
 
 
-def _instants(data_type: s.DataType) -> Node:
-    return Node("number", np.dtype("<i8"), bounds=_range(np.dtype("<i8")))
-
-
+@NODES.of(s.Interval)
 def _interval(data_type: s.Interval) -> Node:
     if data_type.unit != "year_month":
         raise UnsupportedError(f"{data_type} as the type of a builder")
-    return Node("number", np.dtype("<i4"), bounds=_range(np.dtype("<i4")))
+    return _integer(data_type)
 
 
 def _range(item: np.dtype[Any]) -> tuple[int, int]:
-    found = np.iinfo(item)
-    return int(found.min), int(found.max)
+    limits = np.iinfo(item)
+    return int(limits.min), int(limits.max)
 
 
-def _offsets(kind: Kind, data_type: s.DataType) -> Node:
+@NODES.of(s.FixedSizeBinary)
+def _fixed_size_binary(data_type: s.FixedSizeBinary) -> Node:
+    return Node(NodeKind.FIXED_SIZE_BINARY, np.dtype(np.uint8), data_type.byte_width)
+
+
+@NODES.of(s.Binary, s.Utf8, s.LargeBinary, s.LargeUtf8)
+def _binary(data_type: s.DataType) -> Node:
+    return _with_offsets(NodeKind.BINARY, data_type)
+
+
+@NODES.of(s.List, s.LargeList)
+def _list(data_type: s.DataType) -> Node:
+    return _with_offsets(NodeKind.LIST, data_type)
+
+
+@NODES.of(s.Map)
+def _map(data_type: s.Map) -> Node:
+    return _with_offsets(NodeKind.MAP, data_type)
+
+
+def _with_offsets(kind: NodeKind, data_type: s.DataType) -> Node:
     item = layout(data_type).spec(Role.OFFSETS).dtype
     return Node(kind, item, children=data_type.fields)
 
 
-_NODES: dict[type[s.DataType], Callable[[Any], Node]] = {
-    s.Null: lambda _: Node("null"),
-    s.Bool: _bool,
-    s.Int: _int,
-    s.FloatingPoint: _float,
-    s.Decimal: _decimal,
-    s.Date: _date,
-    s.Time: _time,
-    s.Timestamp: _instants,
-    s.Duration: _instants,
-    s.Interval: _interval,
-    s.FixedSizeBinary: lambda t: Node("fixed_size_binary", np.dtype(np.uint8), t.byte_width),
-    s.Binary: lambda t: _offsets("binary", t),
-    s.Utf8: lambda t: _offsets("binary", t),
-    s.LargeBinary: lambda t: _offsets("binary", t),
-    s.LargeUtf8: lambda t: _offsets("binary", t),
-    s.List: lambda t: _offsets("list", t),
-    s.LargeList: lambda t: _offsets("list", t),
-    s.FixedSizeList: lambda t: Node("fixed_size_list", None, t.list_size, children=t.fields),
-    s.Map: lambda t: _offsets("map", t),
-    s.Struct: lambda t: Node("struct", children=t.fields),
-    s.Union: lambda t: Node("union", np.dtype(np.int8), children=t.fields),
-}
+@NODES.of(s.FixedSizeList)
+def _fixed_size_list(data_type: s.FixedSizeList) -> Node:
+    return Node(NodeKind.FIXED_SIZE_LIST, None, data_type.list_size, children=data_type.fields)
+
+
+@NODES.of(s.Struct)
+def _struct(data_type: s.Struct) -> Node:
+    return Node(NodeKind.STRUCT, children=data_type.fields)
+
+
+@NODES.of(s.Union)
+def _union(data_type: s.Union) -> Node:
+    return Node(NodeKind.UNION, np.dtype(np.int8), children=data_type.fields)
 
 
 @cache
@@ -235,9 +261,9 @@ def node_of(data_type: s.DataType) -> Node:
         UnsupportedError: If they cannot be.
     """
     storage = data_type.storage
-    if type(storage) not in _NODES:
+    if type(storage) not in NODES:
         raise UnsupportedError(f"{data_type} as the type of a builder")
-    return _NODES[type(storage)](storage)
+    return NODES[type(storage)](storage)
 
 
 def subtree(data_type: s.DataType) -> Iterator[s.DataType]:
@@ -254,11 +280,11 @@ def subtree(data_type: s.DataType) -> Iterator[s.DataType]:
 def way_to(data_type: s.DataType, name: str) -> list[int]:
     """The way down to what is called `name` in compiled code, by positions; empty if nothing is."""
     node = node_of(data_type)
-    if name == "values" and node.kind in ("list", "fixed_size_list"):
+    if name == "values" and node.kind in (NodeKind.LIST, NodeKind.FIXED_SIZE_LIST):
         return [0]
-    if name in ("keys", "items") and node.kind == "map":
+    if name in ("keys", "items") and node.kind is NodeKind.MAP:
         return [0, int(name == "items")]
-    if node.kind == "struct":
+    if node.kind is NodeKind.STRUCT:
         return [k for k, field in enumerate(node.children) if field.name == name][:1]
     return []
 

@@ -1,17 +1,17 @@
 """Nulls, and the zeros that stand under them."""
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload, overload_method, register_jitable
 
+from colkern.dispatch import Dispatch
 from colkern.jit.building.builder_type import BuilderType, child_of
 from colkern.jit.building.nested import generated
+from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.room import NULLS, make_room, new_slot
 from colkern.jit.building.state import (
     has_marks,
@@ -33,7 +33,25 @@ def append_empty(out):
 
 @overload(append_empty)
 def _ol_append_empty(out):
-    return _EMPTY.get(out.node.kind, lambda out: _append_zeros)(out)
+    return _EMPTY[out.node.kind](out)
+
+
+_NESTED = (
+    NodeKind.LIST,
+    NodeKind.FIXED_SIZE_LIST,
+    NodeKind.MAP,
+    NodeKind.STRUCT,
+    NodeKind.UNION,
+)
+
+_EMPTY: Dispatch[NodeKind, Callable[[BuilderType], Callable[..., None]]] = Dispatch(
+    "empty slots of builders", NodeKind, ()
+)
+
+
+@_EMPTY.of(*set(NodeKind).difference(_NESTED))
+def _zeros(out):
+    return _append_zeros
 
 
 def _append_zeros(out):
@@ -43,6 +61,7 @@ def _append_zeros(out):
     set_length(row, slot + 1)
 
 
+@_EMPTY.of(NodeKind.LIST, NodeKind.MAP)
 def _empty_list(out):
     require_no_values = _require_no_values(out)
 
@@ -59,7 +78,7 @@ def _empty_list(out):
 def _require_no_values(out):
     """A function that raises where values were appended that no list has yet."""
     child = child_of(0)
-    if out.node.kind == "map":
+    if out.node.kind is NodeKind.MAP:
         keys, items = child_of(0), child_of(1)
 
         @register_jitable
@@ -82,6 +101,7 @@ def _require_no_values(out):
     return require_no_values
 
 
+@_EMPTY.of(NodeKind.FIXED_SIZE_LIST)
 def _empty_fixed_size_list(out):
     child, size = child_of(0), out.node.per_slot
 
@@ -97,6 +117,7 @@ def _empty_fixed_size_list(out):
     return append_zero
 
 
+@_EMPTY.of(NodeKind.STRUCT)
 def _empty_struct(out):
     lines = ["def append_zero(out):", "    row = row_of(out)", "    slot = new_slot(row)"]
     for position, field in enumerate(out.node.children):
@@ -109,6 +130,7 @@ def _empty_struct(out):
     return generated(lines, out, {"append_empty": append_empty})
 
 
+@_EMPTY.of(NodeKind.UNION)
 def _empty_union(out):
     return _union_slot(out, "append_zero", "append_empty(child0(out))")
 
@@ -125,15 +147,6 @@ def _union_slot(out, name, first):
     return generated(lines, out, {"append_empty": append_empty})
 
 
-_EMPTY = {
-    "list": _empty_list,
-    "fixed_size_list": _empty_fixed_size_list,
-    "map": _empty_list,
-    "struct": _empty_struct,
-    "union": _empty_union,
-}
-
-
 @overload_method(BuilderType, "append_null")
 def _ol_append_null(out):
     if not out.nullable:
@@ -143,13 +156,13 @@ def _ol_append_null(out):
             raise ValueError(message)
 
         return refuse_null
-    if out.node.kind == "null":
+    if out.node.kind is NodeKind.NULL:
         return _append_zeros
-    if out.node.kind == "union":
+    if out.node.kind is NodeKind.UNION:
         # Unions have no nulls of their own.
         return _union_slot(out, "append_null", "child0(out).append_null()")
 
-    if out.node.kind in _EMPTY:
+    if out.node.kind in _NESTED:
 
         def append_null(out):
             row = row_of(out)

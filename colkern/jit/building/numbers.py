@@ -1,9 +1,5 @@
 """Numbers: which ones a builder takes, as what, and whether they are in the range of the type."""
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 import numba
@@ -13,14 +9,16 @@ from numba.core.errors import TypingError
 from numba.extending import overload_method, register_jitable
 
 from colkern import schema as s
-from colkern.jit.building.builder_type import BuilderType
+from colkern.jit.building.builder_type import APPENDS, BuilderType
 from colkern.jit.building.decimals import decimal_append
+from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.room import ensure_slots, new_slot
 from colkern.jit.building.state import items_address, length_of, put_item, row_of, set_length
 from colkern.jit.values.decimal_numbers import DecimalType
 
 
-def number_append(out, value):
+@APPENDS.of(NodeKind.NUMBER)
+def _number_append(out, value):
     """`append` of a number in an item; None if the builder does not take such a value."""
     if isinstance(value, DecimalType):
         return decimal_append(out, value)
@@ -83,7 +81,8 @@ def _checked_integer(out, value):
     return convert
 
 
-def words_append(out, value):
+@APPENDS.of(NodeKind.WORDS)
+def _words_append(out, value):
     """`append` of an integer of several words; None if the builder does not take such a value."""
     words = out.node.per_slot
     if isinstance(value, DecimalType):
@@ -172,7 +171,7 @@ def _words_of(number, words):
 def _ol_extend(out, values):
     if not isinstance(values, types.Array) or values.ndim != 1:
         raise TypingError(f"extend: expected an array of one dimension, got {values}")
-    convert = conversion(out, values.dtype) if out.node.kind == "number" else None
+    convert = conversion(out, values.dtype) if out.node.kind is NodeKind.NUMBER else None
     if convert is None:
         raise TypingError(f"extend: {values.dtype} to a builder of {out.data_type}")
     item = out.item

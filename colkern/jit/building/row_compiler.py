@@ -18,6 +18,7 @@ import numpy as np
 import colkern.jit.building.methods  # noqa: F401
 from colkern import schema as s
 from colkern.cpu.compiler import jit
+from colkern.generated import function_of_text
 from colkern.jit.building.builder_type import BuilderType, Mode
 from colkern.jit.building.nodes import ROW, subtree
 from colkern.jit.building.state import builder_at
@@ -96,5 +97,6 @@ def _loop(source: str, dispatcher: Any, builder: BuilderType) -> Any:
         "function": dispatcher,
         "numbers": sum(1 for _ in subtree(builder.data_type)) * ROW,
     }
-    exec(compile(source, f"<colkern rows of {dispatcher.__name__}>", "exec"), namespace)
-    return jit(namespace[builder.mode], library_key(), outermost=True)
+    title = f"rows of {dispatcher.__name__}"
+    loop = function_of_text(builder.mode, source, namespace, title)
+    return jit(loop, library_key(), outermost=True)

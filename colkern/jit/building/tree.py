@@ -15,7 +15,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.errors import LimitExceededError
-from colkern.jit.building.nodes import Node, child_rows, node_of
+from colkern.jit.building.nodes import Node, NodeKind, child_rows, node_of
 
 _BYTE = np.dtype(np.uint8)
 
@@ -126,13 +126,13 @@ class Tree:
                         f"{self.name}: {used} bytes or values; {part.type} holds {node.most_used} in "
                         f"one array: return the large type"
                     )
-                if node.kind == "binary":
+                if node.kind is NodeKind.BINARY:
                     part.data = make(used, _BYTE)
             if node.item is not None:
                 part.items = make(part.length * node.per_slot + node.has_offsets, node.item)
             if part.null_count:
                 part.nulls = make(part.length, _BYTE)
-            if node.kind == "null":
+            if node.kind is NodeKind.NULL:
                 part.null_count = part.length
 
 
@@ -140,12 +140,12 @@ def _expected(part: Part, counts: Any) -> Iterator[tuple[Part, Any, str]]:
     """Each node below, how many slots it should have by rows, and what ends those that it has."""
     kind, length = part.node.kind, counts[part.counter]
     for child in part.children:
-        if kind == "struct":
+        if kind is NodeKind.STRUCT:
             yield child, length, "end_row"
-        elif kind == "fixed_size_list":
+        elif kind is NodeKind.FIXED_SIZE_LIST:
             yield child, length * part.node.per_slot, "end_list"
-        elif kind == "list":
+        elif kind is NodeKind.LIST:
             yield child, counts[part.counter + 1], "end_list"
-        elif kind == "map":
+        elif kind is NodeKind.MAP:
             for entry in child.children:
                 yield entry, counts[part.counter + 1], "end_map"

@@ -1,37 +1,35 @@
 """Lists, maps, structs and unions appended whole: each part goes to the node below that holds it."""
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 from numba import types
 from numba.extending import overload
 
 from colkern import schema as s
-from colkern.jit.building.builder_type import child_of
+from colkern.jit.building.builder_type import APPENDS, child_of
 from colkern.jit.building.nested import generated
+from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.nulls import append_empty
 from colkern.jit.building.numbers import conversion
 from colkern.jit.building.room import new_slot
 from colkern.jit.building.state import put_item, row_of, set_length
 from colkern.jit.values.optionals import unwrapped
 from colkern.jit.values.tuples import is_none
-from colkern.jit.views.columns import ColumnType, RowType
+from colkern.jit.views.column_types import ColumnType, RowType
 from colkern.jit.views.fields import row_field
 from colkern.jit.views.records import parts
 
 # Lists
 
 
-def list_append(out, value):
+@APPENDS.of(NodeKind.LIST, NodeKind.FIXED_SIZE_LIST)
+def _list_append(out, value):
     """`append` of a list, an array or a column; None if the builder does not take such a value."""
     if not isinstance(value, types.List | types.ListType | types.Array | ColumnType):
         return None
     child = child_of(0)
     items = out.child(0)
-    if isinstance(value, types.Array) and value.ndim == 1 and items.node.kind == "number":
+    if isinstance(value, types.Array) and value.ndim == 1 and items.node.kind is NodeKind.NUMBER:
         if conversion(items, value.dtype) is None:
             return None
 
@@ -53,7 +51,8 @@ def list_append(out, value):
 # Maps
 
 
-def map_append(out, value):
+@APPENDS.of(NodeKind.MAP)
+def _map_append(out, value):
     """`append` of a dictionary, or of a list of keys with their items; None for another value."""
     entries_of, keys_of, items_of = child_of(0), child_of(0), child_of(1)
     if isinstance(value, types.DictType):
@@ -109,7 +108,8 @@ def _ol_append_entry(keys, items, entry):
 # Structs
 
 
-def struct_append(out, value):
+@APPENDS.of(NodeKind.STRUCT)
+def _struct_append(out, value):
     """`append` of a tuple or a row; None if the builder does not take such a value."""
     if _count_of_parts(value) != len(out.node.children) or _is_slot_of_union(value):
         return None
@@ -142,7 +142,8 @@ def _is_slot_of_union(value):
 # Unions
 
 
-def union_append(out, value):
+@APPENDS.of(NodeKind.UNION)
+def _union_append(out, value):
     """`append` of a tuple with one value that is not None, or of a union's slot; None for another."""
     children, storage = out.node.children, out.data_type.storage
     if _count_of_parts(value) != len(children):

@@ -26,7 +26,7 @@ _EQUALITY = (operator.eq, operator.ne)
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
-class RefuseUnequalKinds(AnalysisPass):  # type: ignore[misc]
+class RefuseUnequalKinds(AnalysisPass):
     """Refuses `==`, `!=` and `in` between numbers and text."""
 
     _name = "colkern_refuse_unequal_kinds"
@@ -84,7 +84,7 @@ def _without_none(kind: Any) -> Any:
     return kind.type if isinstance(kind, types.Optional) else kind
 
 
-class CheckedCompiler(CompilerBase):  # type: ignore[misc]
+class CheckedCompiler(CompilerBase):
     """Numba's compiler with the checks of this module."""
 
     def define_pipelines(self) -> list[Any]:

@@ -17,8 +17,7 @@ from colkern.jit.rows.arguments import Value
 from colkern.jit.rows.loop_names import numba_type
 from colkern.jit.values.decimal_numbers import DecimalType
 from colkern.jit.values.strings import ByteStringType
-from colkern.jit.views.columns import ColumnType, EntriesType, RowType
-from colkern.jit.views.elements import value_type
+from colkern.jit.views.column_types import ColumnType, EntriesType, RowType, value_type
 
 
 def returned_kinds(

@@ -11,14 +11,14 @@ from numba.core.errors import TypingError
 
 from colkern.cpu.cache import ContentCache
 from colkern.cpu.content import content_hash, note_content
-from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.jit.compiling.checks import CheckedCompiler
+from colkern.jit.compiling.functions import UsersDispatcher, dispatcher_of, jit_options
 from colkern.jit.compiling.library import library_key
 from colkern.jit.compiling.names import is_found_by_name
 from colkern.jit.environment import is_checked
 
 
-class FunctionDispatcher(CachedDispatcher):
+class FunctionDispatcher(UsersDispatcher):
     """A dispatcher that compiles a copy of its function, which other processes find in the cache.
 
     Attributes:
@@ -71,8 +71,6 @@ class FunctionDispatcher(CachedDispatcher):
             raise TypingError(str(explained(self, error, "returns"))) from None
 
     def _compiled_copy(self, sig: Any, cache: ContentCache) -> Any:
-        from colkern.jit.compiling.functions import dispatcher_of, jit_options
-
         copy = dispatcher_of(self.py_func, jit_options(self))
         if inspect.isgeneratorfunction(self.py_func):
             # As `dispatcher_of` says.

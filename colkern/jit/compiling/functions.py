@@ -16,12 +16,17 @@ from numba.core.typing.templates import builtin_registry
 
 from colkern.cpu.compiler import jit
 from colkern.cpu.content import is_copied
+from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.jit.compiling.checks import RowCompiler
 from colkern.jit.compiling.library import library_key
 from colkern.jit.compiling.names import global_names, is_empty, row_function
 
 _HOME = "colkern.jit.compiling"
 """The module that copies say they are from: Numba imports it when it loads their machine code."""
+
+
+class UsersDispatcher(CachedDispatcher):
+    """A dispatcher of which callers compile a copy, whatever types it was declared for."""
 
 
 def dispatcher_of(function: Any, options: dict[str, Any] | None = None) -> Any:
@@ -126,10 +131,8 @@ class _Copies:
 
     def _compilable(self, value: Any, options: dict[str, Any]) -> Any:
         """What stands for a global or a variable of an outer function in the copy."""
-        from colkern.jit.compiling.dispatcher import FunctionDispatcher
-
         # Code that Numba has compiled before may be of other globals than there are now.
-        if isinstance(value, FunctionDispatcher) or is_copied(value):
+        if isinstance(value, UsersDispatcher) or is_copied(value):
             return self.dispatcher_of(value.py_func, jit_options(value))
         plain = row_function(value)
         if plain is not value:

@@ -7,9 +7,6 @@
 - `str` and `repr` of what has no text in compiled code: Numba gives `<object type:float64>`.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-
 from __future__ import annotations
 
 import operator
@@ -43,7 +40,7 @@ def _ol_integer_text(number):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
-class PruneDeadBranches(SSACompliantMixin, FunctionPass):  # type: ignore[misc]
+class PruneDeadBranches(SSACompliantMixin, FunctionPass):
     """Numba's pass of that name, with conditions that stay booleans where they become constants."""
 
     _name = "colkern_prune_dead_branches"
@@ -67,7 +64,7 @@ class PruneDeadBranches(SSACompliantMixin, FunctionPass):  # type: ignore[misc]
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class ReplaceOperations(FunctionPass):  # type: ignore[misc]
+class ReplaceOperations(FunctionPass):
     """Exchanges operations, by the types that were inferred."""
 
     _name = "colkern_replace_operations"

@@ -47,7 +47,7 @@ _ARITHMETIC = {
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class UnsignedTypeInference(FunctionPass):  # type: ignore[misc]
+class UnsignedTypeInference(FunctionPass):
     """Infers types, with literals that are not negative as uint64 where they meet uint64 values."""
 
     _name = "colkern_unsigned_type_inference"

@@ -35,7 +35,7 @@ def with_sink(function: types.FunctionType) -> None:
     function.__signature__ = plain.replace(parameters=[*parameters, sink])  # type: ignore[attr-defined]
 
 
-class _Rewriting(FunctionPass):  # type: ignore[misc]
+class _Rewriting(FunctionPass):
     """Makes a plain function of a generator function."""
 
     def __init__(self) -> None:

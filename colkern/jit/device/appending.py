@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from colkern import schema as s
+from colkern.jit.building.nodes import NodeKind
 from colkern.jit.device import decimals, strings
 from colkern.jit.device.emitter import Emitter, Value, integer, items
 from colkern.jit.device.kinds import (
@@ -45,7 +46,7 @@ def append_value(e: Emitter, out: Value, value: Value) -> bool:
 
 def append_items(e: Emitter, out: Value, array: Value) -> bool:
     """Append the numbers of an array; False if the builder does not take such a value."""
-    if not isinstance(array.kind, Plain) or kind_of(out).node.kind != "number":
+    if not isinstance(array.kind, Plain) or kind_of(out).node.kind is not NodeKind.NUMBER:
         return False
     name = e.bind(array.parts[0])
 
@@ -246,9 +247,9 @@ def _append_fixed_size(e: Emitter, out: Value, value: Value) -> bool:
     return True
 
 
-_APPENDS: dict[str, Callable[[Emitter, Value, Value], bool]] = {
-    "number": _append_number,
-    "words": _append_words,
-    "binary": _append_bytes,
-    "fixed_size_binary": _append_fixed_size,
+_APPENDS: dict[NodeKind, Callable[[Emitter, Value, Value], bool]] = {
+    NodeKind.NUMBER: _append_number,
+    NodeKind.WORDS: _append_words,
+    NodeKind.BINARY: _append_bytes,
+    NodeKind.FIXED_SIZE_BINARY: _append_fixed_size,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from colkern.jit.building.nodes import HINTS, METHODS, way_to
+from colkern.jit.building.nodes import HINTS, METHODS, NodeKind, way_to
 from colkern.jit.device import nesting
 from colkern.jit.device.appending import append_items, append_value
 from colkern.jit.device.builder_kinds import Builder
@@ -86,24 +86,24 @@ def _extend(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
 
 
 def _end_list(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
-    _require(e, out, "end_list", "lists", "list", "fixed_size_list")
+    _require(e, out, "end_list", "lists", NodeKind.LIST, NodeKind.FIXED_SIZE_LIST)
     nesting.end_list(e, out)
     return _NONE
 
 
 def _end_map(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
-    _require(e, out, "end_map", "maps", "map")
+    _require(e, out, "end_map", "maps", NodeKind.MAP)
     nesting.end_map(e, out)
     return _NONE
 
 
 def _end_row(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
-    _require(e, out, "end_row", "rows", "struct")
+    _require(e, out, "end_row", "rows", NodeKind.STRUCT)
     nesting.end_row(e, out)
     return _NONE
 
 
-def _require(e: Emitter, out: Value, method: str, what: str, *kinds: str) -> None:
+def _require(e: Emitter, out: Value, method: str, what: str, *kinds: NodeKind) -> None:
     if kind_of(out).node.kind not in kinds:
         raise e.failure(f"{method}: {out.kind.words} has no {what}")
 
@@ -112,7 +112,7 @@ def _field(e: Emitter, out: Value, arguments: Sequence[Value]) -> Value:
     name, kind = arguments[0].kind, kind_of(out)
     if not isinstance(name, Literal):
         raise e.failure("field: the name must be known when compiling: a literal")
-    is_struct = kind.node.kind == "struct"
+    is_struct = kind.node.kind is NodeKind.STRUCT
     way = way_to(kind.data_type, str(name.value)) if is_struct else []
     if not way:
         raise e.failure(f"field: {kind.words} has no field {name.value!r}")

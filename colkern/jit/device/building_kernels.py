@@ -19,6 +19,7 @@ import numpy as np
 
 from colkern.cuda import adapter
 from colkern.errors import CompileError
+from colkern.generated import function_of_text
 from colkern.jit.building.tree import CHANGED, Tree
 from colkern.jit.device.assignments import variables
 from colkern.jit.device.builder_kinds import Builder, Mode
@@ -173,8 +174,8 @@ def _row_kernel(
         bits=PLACE_BITS,
         **lines,
     )
-    exec(compile(source, f"<colkern rows of {function.__name__}>", "exec"), namespace)
-    return RowKernel(adapter.kernel(namespace[name]), namespace[name], list(taken), program)
+    kernel = function_of_text(name, source, namespace, f"rows of {function.__name__}")
+    return RowKernel(adapter.kernel(kernel), kernel, list(taken), program)
 
 
 # What stands in the gaps of `_KERNEL`: statements, one for each counter or node, as the indices of local

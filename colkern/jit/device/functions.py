@@ -12,6 +12,7 @@ import numpy as np
 
 from colkern.cuda import adapter
 from colkern.errors import CompileError
+from colkern.generated import function_of_tree
 from colkern.jit.device.assignments import variables
 from colkern.jit.device.emitter import (
     CONSTANTS,
@@ -217,9 +218,7 @@ def defined(
     ast.fix_missing_locations(definition)
     namespace = {**CONSTANTS, **translated.namespace, "__name__": function.__module__}
     module = ast.Module([definition], [])
-    exec(compile(module, function.__code__.co_filename, "exec"), namespace)
-    made: types.FunctionType = namespace[definition.name]
-    return made
+    return function_of_tree(definition.name, module, namespace, function.__code__.co_filename)
 
 
 def kernel_function(

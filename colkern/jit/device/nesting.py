@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from colkern.jit.building.nodes import NodeKind
 from colkern.jit.device.emitter import Emitter, Value
 from colkern.jit.device.nodes import (
     child,
@@ -22,7 +23,7 @@ from colkern.jit.device.nodes import (
 def end_list(e: Emitter, out: Value) -> None:
     """`out.end_list()`."""
     values = child(out, 0)
-    if kind_of(out).node.kind == "list":
+    if kind_of(out).node.kind is NodeKind.LIST:
         _end_range(e, out, e.bind(length(values)))
         return
     slot, _ = new_slot(e, out)
@@ -73,7 +74,7 @@ def append_null(e: Emitter, out: Value) -> None:
     if not kind.nullable:
         message = f"a null among values of {kind.data_type} that are declared not nullable"
         require(e, out, "False", ValueError, message)
-    elif kind.node.kind != "null":
+    elif kind.node.kind is not NodeKind.NULL:
         _mark(e, out)
     _append_empty(e, out)
 
@@ -135,10 +136,10 @@ def _empty_struct(e: Emitter, out: Value) -> None:
     end_slot(e, out, slot)
 
 
-_EMPTY: dict[str, Callable[[Emitter, Value], None]] = {
-    "binary": _empty_binary,
-    "list": _empty_list,
-    "map": _empty_map,
-    "fixed_size_list": _empty_fixed_size_list,
-    "struct": _empty_struct,
+_EMPTY: dict[NodeKind, Callable[[Emitter, Value], None]] = {
+    NodeKind.BINARY: _empty_binary,
+    NodeKind.LIST: _empty_list,
+    NodeKind.MAP: _empty_map,
+    NodeKind.FIXED_SIZE_LIST: _empty_fixed_size_list,
+    NodeKind.STRUCT: _empty_struct,
 }

@@ -5,8 +5,6 @@ It is written in the language that users write kernels in, and translated as tho
 
 from __future__ import annotations
 
-import linecache
-import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +14,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.cuda import adapter
 from colkern.errors import InvalidArrowError
+from colkern.generated import function_of_text
 from colkern.jit.device.calls import Emitted
 from colkern.jit.device.emitter import Shared, Value
 from colkern.jit.device.kernels import CudaKernel
@@ -97,8 +96,6 @@ def row_kernel(
     must be larger.
     """
     source = kernel_source(arguments, output)
-    path = f"<colkern udf {hash(source):x} on a device>"
-    linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
     namespace = {
         "__name__": __name__,
         "function": function,
@@ -111,9 +108,7 @@ def row_kernel(
         "uint64": np.uint64,
         "float64": np.float64,
     }
-    exec(compile(source, path, "exec"), namespace)
-    kernel = namespace["over_rows"]
-    assert isinstance(kernel, types.FunctionType)
+    kernel = function_of_text("over_rows", source, namespace, "udf on a device")
     return CudaKernel(kernel, None, {}, by_row=True)
 
 

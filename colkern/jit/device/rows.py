@@ -14,6 +14,7 @@ from colkern.arrays import Array
 from colkern.cuda import adapter, memory
 from colkern.cuda.target import schedule_of
 from colkern.errors import UnsupportedError
+from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.tree import Tree
 from colkern.jit.device.building_kernels import (
     NOTHING_RAISED,
@@ -55,7 +56,7 @@ def rows_on_device(
     if not isinstance(plain, types.FunctionType):
         raise TypeError(f"function: expected a Python function, got {type(function).__name__}")
     tree = Tree(returns, plain.__name__)
-    if any(part.node.kind == "union" for part in tree.parts):
+    if any(part.node.kind is NodeKind.UNION for part in tree.parts):
         raise UnsupportedError(
             f"{returns} as the type of rows on a device: unions are built on the CPU"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from colkern import schema as s
+from colkern.jit.building.nodes import NodeKind
 from colkern.jit.device import columns, elements, nesting
 from colkern.jit.device.appending import append_items
 from colkern.jit.device.emitter import Emitter, Value, items
@@ -81,9 +82,9 @@ def _parts(e: Emitter, value: Value) -> list[Value] | None:
     return None
 
 
-_APPENDS: dict[str, Callable[[Emitter, Value, Value, Append], bool]] = {
-    "list": _append_list,
-    "fixed_size_list": _append_list,
-    "map": _append_map,
-    "struct": _append_struct,
+_APPENDS: dict[NodeKind, Callable[[Emitter, Value, Value, Append], bool]] = {
+    NodeKind.LIST: _append_list,
+    NodeKind.FIXED_SIZE_LIST: _append_list,
+    NodeKind.MAP: _append_map,
+    NodeKind.STRUCT: _append_struct,
 }

@@ -1,8 +1,5 @@
 """Writing byte strings from where they are, once all have been measured."""
 
-# The body that Numba compiles is untyped.
-# mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False
-
 from __future__ import annotations
 
 from functools import cache

@@ -15,8 +15,8 @@ from colkern.jit.rows import support
 from colkern.jit.rows.arguments import Value
 from colkern.jit.values import strings
 from colkern.jit.values.tuples import field_of, is_none
-from colkern.jit.views.columns import column_type
-from colkern.jit.views.elements import value_at, value_type
+from colkern.jit.views.column_types import value_type
+from colkern.jit.views.elements import value_at
 
 LOOP_NAMES: dict[str, Any] = {
     "u8": np.uint64,
@@ -64,4 +64,9 @@ _NUMBA_TYPES = {
 
 def numba_type(value: Value) -> Any:
     """The Numba type of what a reader gives."""
-    return _NUMBA_TYPES[value] if isinstance(value, str) else value_type(column_type(value))
+    if isinstance(value, str):
+        return _NUMBA_TYPES[value]
+    # Teaches Numba, which takes a while.
+    from colkern.jit.views.column_operations import column_type
+
+    return value_type(column_type(value))

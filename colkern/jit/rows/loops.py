@@ -17,6 +17,7 @@ from typing import Any
 
 from colkern.cpu.compiler import jit
 from colkern.cpu.content import text_hash
+from colkern.generated import function_of_text
 from colkern.jit.compiling.row_function import RowFunction
 from colkern.jit.rows.arguments import Reader
 
@@ -98,7 +99,7 @@ def compile_loop(
     """
     source = loop_source(function.name, readers, nullable, body)
     namespace: dict[str, Any] = {"__name__": __name__}
-    exec(compile(source, f"<colkern udf {function.name}>", "exec"), namespace)
+    plain = function_of_text(_loop_name(function.name), source, namespace, f"udf {function.name}")
 
     def prepare() -> None:
         from colkern.jit.rows.loop_names import LOOP_NAMES
@@ -109,7 +110,7 @@ def compile_loop(
             loop._cache.disable()
 
     key = text_hash("loop", source, names.key, function.content)
-    loop = jit(namespace[_loop_name(function.name)], key=key, prepare=prepare, outermost=True)
+    loop = jit(plain, key=key, prepare=prepare, outermost=True)
     return loop
 
 

@@ -3,10 +3,6 @@
 `put…` functions return flags (`colkern.jit.rows.flags`), which the loop collects.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 from typing import Any

@@ -4,9 +4,6 @@ Numba keeps arrays and strings alive that a generator or a typed container holds
 so what holds one is not handed to Python, nor taken from there.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-calls=False
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -4,10 +4,6 @@ Results of `+`, `-` and `*` have 128 bits at least, and 256 where an operand has
 raises OverflowError. Numbers of different scales meet at the larger one. CPU target only.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 import decimal
@@ -39,7 +35,7 @@ _DIVISOR_DIGITS = 9
 """The digits of the largest power of ten below 2**32."""
 
 
-class DecimalType(types.Type):  # type: ignore[misc]
+class DecimalType(types.Type):
     """The Numba type of a decimal.
 
     Args:
@@ -68,7 +64,7 @@ class DecimalType(types.Type):  # type: ignore[misc]
 
 
 @register_model(DecimalType)
-class _DecimalModel(models.PrimitiveModel):  # type: ignore[misc]
+class _DecimalModel(models.PrimitiveModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         super().__init__(dmm, fe_type, ir.IntType(fe_type.words * _WORD))
 

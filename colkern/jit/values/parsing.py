@@ -6,10 +6,6 @@ Lemire: "Number Parsing at a Gigabyte per Second"); Python's own conversion, for
 takes the GIL.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 import numpy as np
@@ -330,7 +326,7 @@ def parse_float(view):
 
 
 @infer_global(float)
-class _FloatOfView(AbstractTemplate):  # type: ignore[misc]
+class _FloatOfView(AbstractTemplate):
     def generic(self, args, kws):
         """`float(s)` for a byte string."""
         if len(args) == 1 and isinstance(args[0], ByteStringType):

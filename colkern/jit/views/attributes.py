@@ -3,10 +3,6 @@
 One resolver for types and code: with several, Numba would type a name by one and compile another.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 from typing import Any
@@ -15,15 +11,15 @@ from numba.core.errors import TypingError
 from numba.core.imputils import lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 
-from colkern.jit.views.columns import (
+from colkern.jit.views.column_types import (
     BatchType,
     ColumnType,
     EntriesType,
     RowType,
-    emit_child,
+    element_type,
     immutable,
 )
-from colkern.jit.views.elements import element_type
+from colkern.jit.views.columns import emit_child
 from colkern.jit.views.fields import emit_field, field_position
 from colkern.jit.views.methods import (
     COLUMN_ATTRIBUTES,
@@ -47,7 +43,7 @@ def _had(owner: Any, name: str) -> Attribute | Method | None:
     return found if found is not None and found.had_by(owner) else None
 
 
-class _Attributes(AttributeTemplate):  # type: ignore[misc]
+class _Attributes(AttributeTemplate):
     def generic_resolve(self, owner, name):
         found = _had(owner, name)
         if isinstance(found, Method):

@@ -2,7 +2,12 @@
 
 `len(column)`, `column[i]`, `column[a:b]`, iteration, `is_valid(i)`, `value(i)`, `null_count`; fields of
 structs and batches by name; what unions, maps, dictionaries and runs have besides. CPU target only.
+
+Whoever gives Numba a type of these takes it from here, so that Numba knows the operations too.
 """
 
 # Imported for what they teach Numba.
 from colkern.jit.views import attributes, items, iteration  # noqa: F401
+from colkern.jit.views.column_types import batch_type as batch_type
+from colkern.jit.views.column_types import column_type as column_type
+from colkern.jit.views.column_types import stream_type as stream_type

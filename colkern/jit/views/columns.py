@@ -1,21 +1,11 @@
-"""The Numba types of columns, batches and streams as arguments of `@numba.njit` functions.
+"""Columns, batches, streams and rows in compiled code: their structures, and the way in from Python.
 
-A column is a small structure in registers: where its record stands (`colkern.jit.views.records`),
-offset, length, null count, and the address of each buffer of its layout. Children are read from the
-record when they are asked for, so a batch costs what is touched of it, however many columns it has.
-Nothing is counted and nothing copied: the arguments outlive the call. CPU target only.
-
-Numba finds the types through `_numba_type_` of the arrays, so nothing has to be registered anywhere.
+A structure is filled from a record (`colkern.jit.views.records`), whose words never change.
 """
-
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from llvmlite import ir
@@ -35,133 +25,19 @@ from numba.extending import (
 from numba.np.numpy_support import from_dtype
 
 from colkern import schema as s
-from colkern.jit.values.borrowing import Borrowed, keep_within_calls
-from colkern.jit.views.records import HEADER, TABLE, members, part_position, parts, record_address
+from colkern.jit.values.borrowing import keep_within_calls
+from colkern.jit.views.column_types import (
+    BatchType,
+    ColumnIteratorType,
+    ColumnType,
+    EntriesType,
+    RowType,
+    StreamType,
+)
+from colkern.jit.views.records import HEADER, TABLE, members, part_position, record_address
 from colkern.layouts import BufferSpec, LayoutKind, Role, layout
 
 _WORDS = types.CPointer(types.int64)
-
-
-class ColumnType(Borrowed, types.IterableType):  # type: ignore[misc]
-    """The Numba type of a column of one data type.
-
-    Args:
-        data_type: The type; an extension type is read as its storage.
-    """
-
-    def __init__(self, data_type: s.DataType, word: str = "Column") -> None:
-        # Any: which attributes it has, the tables of layouts and elements know by its class.
-        self.data_type: Any = data_type.storage
-        super().__init__(name=f"{word}({self.data_type})")
-
-    @property
-    def key(self) -> Any:
-        """What makes two types equal: not the name, as fields may have any name."""
-        return self.data_type
-
-    @property
-    def iterator_type(self) -> types.IteratorType:
-        """What `iter(column)` gives."""
-        return ColumnIteratorType(self)
-
-    def part(self, k: int) -> ColumnType:
-        """The type of child `k`, or of the dictionary."""
-        part = parts(self.data_type)[k]
-        return EntriesType(part) if isinstance(self.data_type, s.Map) else column_type(part)
-
-
-class BatchType(ColumnType):
-    """The Numba type of a record batch: a struct column without nulls."""
-
-    def __init__(self, data_type: s.DataType) -> None:
-        super().__init__(data_type, "RecordBatch")
-
-
-class EntriesType(ColumnType):
-    """The Numba type of a map's entries: a struct column of keys and values."""
-
-    def __init__(self, data_type: s.DataType) -> None:
-        super().__init__(data_type, "Entries")
-
-
-class StreamType(Borrowed, types.IterableType):  # type: ignore[misc]
-    """The Numba type of a stream of record batches."""
-
-    def __init__(self, batch: BatchType) -> None:
-        self.batch = batch
-        super().__init__(name=f"RecordBatchStream({batch.data_type})")
-
-    @property
-    def key(self) -> Any:
-        """What makes two types equal."""
-        return self.batch
-
-    @property
-    def iterator_type(self) -> types.IteratorType:
-        """What `iter(stream)` gives."""
-        return ColumnIteratorType(self)
-
-
-class RowType(Borrowed, types.Type):  # type: ignore[misc]
-    """The Numba type of a row of a struct column or a batch, or of a slot of a union.
-
-    Args:
-        column: The type of the column.
-    """
-
-    def __init__(self, column: ColumnType) -> None:
-        self.column = column
-        super().__init__(name=f"Row({column.data_type})")
-
-    @property
-    def key(self) -> Any:
-        """What makes two types equal."""
-        return self.column
-
-
-def immutable(kind: Any) -> NumbaTypeError:
-    """What is raised where compiled code writes to a column, a row or a stream."""
-    return NumbaTypeError(
-        f"{kind} cannot be written to: Arrow columns are immutable. Write to a NumPy array, or append to "
-        f"a builder"
-    )
-
-
-class ColumnIteratorType(Borrowed, types.SimpleIteratorType):  # type: ignore[misc]
-    """The Numba type of an iterator over a column's elements, or over a stream's batches."""
-
-    def __init__(self, source: ColumnType | StreamType) -> None:
-        from colkern.jit.views.elements import element_type
-
-        self.source = source
-        yields = source.batch if isinstance(source, StreamType) else element_type(source)
-        super().__init__(f"iter({source.name})", yields)
-
-    @property
-    def key(self) -> Any:
-        """What makes two types equal."""
-        return self.source
-
-
-@lru_cache(maxsize=4096)
-def column_type(data_type: s.DataType) -> ColumnType:
-    """The Numba type of arrays of a data type."""
-    from colkern.jit.views import column_operations  # noqa: F401
-
-    return ColumnType(data_type)
-
-
-@lru_cache(maxsize=1024)
-def batch_type(schema: s.Schema) -> BatchType:
-    """The Numba type of record batches under a schema."""
-    from colkern.jit.views import column_operations  # noqa: F401
-
-    return BatchType(s.struct(list(schema)))
-
-
-def stream_type(schema: s.Schema) -> StreamType:
-    """The Numba type of streams of record batches under a schema."""
-    return StreamType(batch_type(schema))
 
 
 # Models
@@ -188,7 +64,7 @@ def _buffer_members(data_type: s.DataType) -> list[tuple[str, types.Type]]:
 @register_model(ColumnType)
 @register_model(BatchType)
 @register_model(EntriesType)
-class _ColumnModel(models.StructModel):  # type: ignore[misc]
+class _ColumnModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         own = [
             ("record", _WORDS),
@@ -200,19 +76,19 @@ class _ColumnModel(models.StructModel):  # type: ignore[misc]
 
 
 @register_model(StreamType)
-class _StreamModel(models.StructModel):  # type: ignore[misc]
+class _StreamModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         super().__init__(dmm, fe_type, [("length", types.intp), ("table", _WORDS)])
 
 
 @register_model(RowType)
-class _RowModel(models.StructModel):  # type: ignore[misc]
+class _RowModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         super().__init__(dmm, fe_type, [("column", fe_type.column), ("slot", types.uint64)])
 
 
 @register_model(ColumnIteratorType)
-class _ColumnIteratorModel(models.StructModel):  # type: ignore[misc]
+class _ColumnIteratorModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         counter = types.EphemeralPointer(types.uint64)
         members = [("next", counter), ("run", counter), ("source", fe_type.source)]

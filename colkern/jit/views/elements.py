@@ -1,17 +1,12 @@
-"""What the slots of each data type are in compiled code, and how they are read: one row a type class.
+"""The slots of each data type in compiled code, and how they are read: one function a type class.
 
 `value_at` reads a slot without asking whether it is null, `valid_at` says whether it is not. Slots are
 counted from the column's first one, as unsigned numbers that are within its length.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from numba import carray, types
@@ -25,10 +20,15 @@ from colkern.cpu.compiler import compiled
 from colkern.jit.rows.support import bit
 from colkern.jit.values.decimal_numbers import DecimalType, decimal_at
 from colkern.jit.values.strings import binary, binary_at, text, text_at
-from colkern.jit.views.columns import (
-    BatchType,
+from colkern.jit.views.column_types import (
+    ELEMENTS,
     ColumnType,
+    Element,
     RowType,
+    element_of,
+    value_type,
+)
+from colkern.jit.views.columns import (
     address_in,
     cut,
     item_at,
@@ -37,44 +37,7 @@ from colkern.jit.views.columns import (
     valid_by_bitmap,
 )
 from colkern.kernels import runs, slot_values
-from colkern.layouts import LayoutKind, Role, layout
-
-
-@dataclass(frozen=True, slots=True)
-class Element:
-    """What a slot of a data type is.
-
-    Args:
-        kind: From the column's type to the Numba type of a value.
-        read: From the column's type to the function `(column, slot) -> value`.
-    """
-
-    kind: Callable[[ColumnType], types.Type]
-    read: Callable[[ColumnType], Callable[[Any, Any], Any]]
-
-
-def value_type(column: ColumnType) -> types.Type:
-    """The Numba type of a column's values."""
-    return _ELEMENTS[type(column.data_type)].kind(column)
-
-
-def element_type(column: ColumnType) -> types.Type:
-    """The Numba type of a column's slots: optional where they may be null."""
-    found = value_type(column)
-    if isinstance(found, types.NoneType) or not may_be_null(column):
-        return found
-    return types.Optional(found)
-
-
-def may_be_null(column: ColumnType) -> bool:
-    """Whether slots of a column can be null: a batch's rows and slots of unions cannot.
-
-    A union has no validity of its own: what may be null is what `slot.child(k)` gives. Runs have none
-    either, so a run of a union's slots is not null.
-    """
-    if isinstance(column.data_type, s.RunEndEncoded):
-        return may_be_null(column.part(1))
-    return not isinstance(column, BatchType) and not isinstance(column.data_type, s.Union)
+from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role, layout
 
 
 def value_at(column: Any, slot: Any) -> Any:
@@ -85,13 +48,13 @@ def value_at(column: Any, slot: Any) -> Any:
 @overload(value_at, inline="never")
 def _ol_value_at(column, slot):
     if isinstance(column, ColumnType):
-        return _ELEMENTS[type(column.data_type)].read(column)
+        return element_of(column).read
     return None
 
 
 def reader_of(column: ColumnType) -> Any:
     """`value_at` for a column, in as few compiled functions as can be."""
-    return item_at if _ELEMENTS[type(column.data_type)] is _NUMBER else value_at
+    return item_at if element_of(column).read is _item else value_at
 
 
 def tester_of(column: ColumnType) -> Any:
@@ -178,47 +141,53 @@ def run_end(column, run):
     return uint64(ends._ck_data[ends._ck_offset + run])
 
 
-# One row a type class
+# The elements of each type class
 
 
-def _item_type(column: ColumnType) -> types.Type:
-    return from_dtype(layout(column.data_type).spec(Role.DATA).dtype)
+@ELEMENTS.of(s.Null)
+def _nulls(column: ColumnType) -> Element:
+    return Element(types.none, lambda column, slot: None)
+
+
+@ELEMENTS.of(s.Bool)
+def _booleans(column: ColumnType) -> Element:
+    def boolean(column, slot):
+        return bit(column._ck_data, column._ck_offset + slot)
+
+    return Element(types.boolean, boolean)
 
 
 def _item(column, slot):
     return item_at(column, slot)
 
 
-_NUMBER = Element(_item_type, lambda _: _item)
-
-
-def _bool(column, slot):
-    return bit(column._ck_data, column._ck_offset + slot)
+@ELEMENTS.of(s.Int, s.Date, s.Time, s.Timestamp, s.Duration)
+def _numbers(column: ColumnType) -> Element:
+    return Element(from_dtype(layout(column.data_type).spec(Role.DATA).dtype), _item)
 
 
 _float_of_half = compiled(slot_values.float_of_half)
 
 
-def _half(column, slot):
-    return _float_of_half(uint64(item_at(column, slot)))
+@ELEMENTS.of(s.FloatingPoint)
+def _floats(column: ColumnType) -> Element:
+    if column.data_type.bit_width != 16:
+        return _numbers(column)
+
+    def half(column, slot):
+        return _float_of_half(uint64(item_at(column, slot)))
+
+    return Element(types.float32, half)
 
 
-def _float_type(column: ColumnType) -> types.Type:
-    return types.float32 if column.data_type.bit_width == 16 else _item_type(column)
-
-
-def _decimal_type(column: ColumnType) -> types.Type:
-    return DecimalType(max(column.data_type.bit_width // 64, 1), column.data_type.scale)
-
-
-def _decimal(column: ColumnType) -> Callable[[Any, Any], Any]:
-    kind = _decimal_type(column)
-    words, scale = kind.words, kind.scale
+@ELEMENTS.of(s.Decimal)
+def _decimals(column: ColumnType) -> Element:
+    words, scale = max(column.data_type.bit_width // 64, 1), column.data_type.scale
 
     def decimal(column, slot):
         return decimal_at(column._ck_data, column._ck_offset + slot, words, scale)
 
-    return decimal
+    return Element(DecimalType(words, scale), decimal)
 
 
 def _day_time(column, slot):
@@ -234,145 +203,127 @@ def _month_day_nano(column, slot):
     return MonthDayNano(column._ck_data[first], column._ck_data[first + uint64(1)], nanoseconds)
 
 
-_INTERVALS: dict[s.IntervalUnit, tuple[types.Type, Callable[[Any, Any], Any]]] = {
-    "year_month": (types.int32, _item),
-    "day_time": (types.NamedTuple((types.int32, types.int32), DayTime), _day_time),
-    "month_day_nano": (
-        types.NamedTuple((types.int32, types.int32, types.int64), MonthDayNano),
-        _month_day_nano,
+_INTERVALS: dict[s.IntervalUnit, Element] = {
+    "year_month": Element(types.int32, _item),
+    "day_time": Element(types.NamedTuple((types.int32, types.int32), DayTime), _day_time),
+    "month_day_nano": Element(
+        types.NamedTuple((types.int32, types.int32, types.int64), MonthDayNano), _month_day_nano
     ),
 }
 
 
-def _interval_type(column: ColumnType) -> types.Type:
-    return _INTERVALS[column.data_type.unit][0]
+@ELEMENTS.of(s.Interval)
+def _intervals(column: ColumnType) -> Element:
+    return _INTERVALS[column.data_type.unit]
 
 
-def _variable(make: Any) -> Callable[[Any, Any], Any]:
-    def variable(column, slot):
+@ELEMENTS.of(s.Binary, s.LargeBinary, s.Utf8, s.LargeUtf8)
+def _byte_strings(column: ColumnType) -> Element:
+    value, view_at = _view_of_bytes(column)
+
+    def byte_string(column, slot):
         at = column._ck_offset + slot
         start = int64(column._ck_offsets[at])
         length = int64(column._ck_offsets[at + uint64(1)]) - start
-        return make(address_in(column._ck_bytes) + uint64(start), length)
+        return view_at(address_in(column._ck_bytes) + uint64(start), length)
 
-    return variable
+    return Element(value, byte_string)
 
 
-def _viewed(make: Any) -> Callable[[Any, Any], Any]:
+@ELEMENTS.of(s.BinaryView, s.Utf8View)
+def _viewed_byte_strings(column: ColumnType) -> Element:
+    value, view_at = _view_of_bytes(column)
+
     def viewed(column, slot):
         word = (column._ck_offset + slot) << uint64(2)
         length = int64(column._ck_views[word])
-        if length <= 12:
-            return make(address_in(column._ck_views) + ((word + uint64(1)) << uint64(2)), length)
+        if length <= VIEW_INLINE_BYTES:
+            return view_at(address_in(column._ck_views) + ((word + uint64(1)) << uint64(2)), length)
         base = column._ck_table[uint64(column._ck_views[word + uint64(2)])]
-        return make(base + uint64(column._ck_views[word + uint64(3)]), length)
+        return view_at(base + uint64(column._ck_views[word + uint64(3)]), length)
 
-    return viewed
+    return Element(value, viewed)
 
 
-def _fixed_size_binary(column: ColumnType) -> Callable[[Any, Any], Any]:
+def _view_of_bytes(column: ColumnType) -> tuple[types.Type, Callable[[Any, Any], Any]]:
+    """The type of a byte string of a column, and the function that makes it of address and length."""
+    is_text = isinstance(column.data_type, s.Utf8 | s.LargeUtf8 | s.Utf8View)
+    return (text, text_at) if is_text else (binary, binary_at)
+
+
+@ELEMENTS.of(s.FixedSizeBinary)
+def _fixed_size_byte_strings(column: ColumnType) -> Element:
     width = column.data_type.byte_width
 
     def fixed_size_binary(column, slot):
         start = (column._ck_offset + slot) * uint64(width)
         return binary_at(address_in(column._ck_data) + start, int64(width))
 
-    return fixed_size_binary
+    return Element(binary, fixed_size_binary)
 
 
-def _first_part(column: ColumnType) -> types.Type:
-    return column.part(0)
+@ELEMENTS.of(s.List, s.LargeList, s.Map)
+def _lists(column: ColumnType) -> Element:
+    def slots(column, slot):
+        at = column._ck_offset + slot
+        start = uint64(column._ck_offsets[at])
+        length = int64(uint64(column._ck_offsets[at + uint64(1)]) - start)
+        return cut(part_of(column, 0), start, length)
+
+    return Element(column.part(0), slots)
 
 
-def _list(column, slot):
-    at = column._ck_offset + slot
-    start = uint64(column._ck_offsets[at])
-    length = int64(uint64(column._ck_offsets[at + uint64(1)]) - start)
-    return cut(part_of(column, 0), start, length)
+@ELEMENTS.of(s.ListView, s.LargeListView)
+def _list_views(column: ColumnType) -> Element:
+    def slots(column, slot):
+        at = column._ck_offset + slot
+        return cut(part_of(column, 0), uint64(column._ck_offsets[at]), int64(column._ck_sizes[at]))
+
+    return Element(column.part(0), slots)
 
 
-def _list_view(column, slot):
-    at = column._ck_offset + slot
-    return cut(part_of(column, 0), uint64(column._ck_offsets[at]), int64(column._ck_sizes[at]))
-
-
-def _fixed_size_list(column: ColumnType) -> Callable[[Any, Any], Any]:
+@ELEMENTS.of(s.FixedSizeList)
+def _fixed_size_lists(column: ColumnType) -> Element:
     size = column.data_type.list_size
 
-    def fixed_size_list(column, slot):
+    def slots(column, slot):
         start = (column._ck_offset + slot) * uint64(size)
         return cut(part_of(column, 0), start, int64(size))
 
-    return fixed_size_list
+    return Element(column.part(0), slots)
 
 
-def _row(column, slot):
-    return row_of(column, slot)
-
-
-def _encoded_type(k: int) -> Callable[[ColumnType], types.Type]:
-    return lambda column: value_type(column.part(k))
+@ELEMENTS.of(s.Struct, s.Union)
+def _rows(column: ColumnType) -> Element:
+    return Element(RowType(column), lambda column, slot: row_of(column, slot))
 
 
 @intrinsic
 def _zero_value(typingctx, column):
     """A value of a column whose bits are all zero: a number, or something empty."""
-    found = value_type(column)
+    value = value_type(column)
 
     def codegen(context, builder, signature, args):
-        return context.get_constant_null(found)
+        return context.get_constant_null(value)
 
-    return found(column), codegen
-
-
-def _dictionary_value(column, slot):
-    values, index = part_of(column, 0), index_at(column, slot)
-    # The index under a null may be any number.
-    if index < uint64(values._ck_length):
-        return value_at(values, index)
-    return _zero_value(values)
+    return value(column), codegen
 
 
-def _run_value(column, slot):
-    return value_at(part_of(column, 1), run_of(column, slot))
+@ELEMENTS.of(s.Dictionary)
+def _dictionary_values(column: ColumnType) -> Element:
+    def dictionary_value(column, slot):
+        values, index = part_of(column, 0), index_at(column, slot)
+        # The index under a null may be any number.
+        if index < uint64(values._ck_length):
+            return value_at(values, index)
+        return _zero_value(values)
+
+    return Element(value_type(column.part(0)), dictionary_value)
 
 
-def _null(column, slot):
-    return None
-
-
-_ROW = Element(RowType, lambda _: _row)
-_OFFSETS_LIST = Element(_first_part, lambda _: _list)
-_LIST_VIEW = Element(_first_part, lambda _: _list_view)
-
-_ELEMENTS: dict[type[s.DataType], Element] = {
-    s.Null: Element(lambda _: types.none, lambda _: _null),
-    s.Bool: Element(lambda _: types.boolean, lambda _: _bool),
-    s.Int: _NUMBER,
-    s.FloatingPoint: Element(
-        _float_type, lambda c: _half if c.data_type.bit_width == 16 else _item
-    ),
-    s.Decimal: Element(_decimal_type, _decimal),
-    s.Date: _NUMBER,
-    s.Time: _NUMBER,
-    s.Timestamp: _NUMBER,
-    s.Duration: _NUMBER,
-    s.Interval: Element(_interval_type, lambda c: _INTERVALS[c.data_type.unit][1]),
-    s.FixedSizeBinary: Element(lambda _: binary, _fixed_size_binary),
-    s.Binary: Element(lambda _: binary, lambda _: _variable(binary_at)),
-    s.LargeBinary: Element(lambda _: binary, lambda _: _variable(binary_at)),
-    s.BinaryView: Element(lambda _: binary, lambda _: _viewed(binary_at)),
-    s.Utf8: Element(lambda _: text, lambda _: _variable(text_at)),
-    s.LargeUtf8: Element(lambda _: text, lambda _: _variable(text_at)),
-    s.Utf8View: Element(lambda _: text, lambda _: _viewed(text_at)),
-    s.List: _OFFSETS_LIST,
-    s.LargeList: _OFFSETS_LIST,
-    s.Map: _OFFSETS_LIST,
-    s.ListView: _LIST_VIEW,
-    s.LargeListView: _LIST_VIEW,
-    s.FixedSizeList: Element(_first_part, _fixed_size_list),
-    s.Struct: _ROW,
-    s.Union: _ROW,
-    s.Dictionary: Element(_encoded_type(0), lambda _: _dictionary_value),
-    s.RunEndEncoded: Element(_encoded_type(1), lambda _: _run_value),
-}
+@ELEMENTS.of(s.RunEndEncoded)
+def _run_values(column: ColumnType) -> Element:
+    return Element(
+        value_type(column.part(1)),
+        lambda column, slot: value_at(part_of(column, 1), run_of(column, slot)),
+    )

@@ -1,9 +1,5 @@
 """Fields of structs, batches and their rows, by name."""
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 from typing import Any
@@ -14,8 +10,8 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from colkern import schema as s
-from colkern.jit.views.columns import ColumnType, RowType, child_of, emit_child
-from colkern.jit.views.elements import element_type
+from colkern.jit.views.column_types import ColumnType, RowType, element_type
+from colkern.jit.views.columns import child_of, emit_child
 from colkern.jit.views.records import parts
 from colkern.jit.views.slots import element_at
 

@@ -1,9 +1,5 @@
 """What `len(column)`, `column[...]` and a write to it are; also of batches, rows and streams."""
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 import operator
@@ -17,8 +13,8 @@ from numba.extending import lower_builtin, overload
 from numpy import uint64
 
 from colkern.jit.values.bounds import clamp
-from colkern.jit.views.columns import ColumnType, RowType, StreamType, batch_of, cut, immutable
-from colkern.jit.views.elements import element_type
+from colkern.jit.views.column_types import ColumnType, RowType, StreamType, element_type, immutable
+from colkern.jit.views.columns import batch_of, cut
 from colkern.jit.views.fields import field_of_column, field_of_row
 from colkern.jit.views.slots import called, element_at, slot_of
 
@@ -31,7 +27,7 @@ def _ol_len(column):
 
 
 @infer_global(operator.getitem)
-class _GetItem(AbstractTemplate):  # type: ignore[misc]
+class _GetItem(AbstractTemplate):
     """Elements by position."""
 
     def generic(self, args, kws):

@@ -1,9 +1,5 @@
 """Iteration over columns and streams; over run-end encoded columns it carries the run."""
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 from typing import Any
@@ -15,7 +11,8 @@ from numba.extending import lower_builtin, register_jitable
 from numpy import uint64
 
 from colkern import schema as s
-from colkern.jit.views.columns import ColumnIteratorType, ColumnType, StreamType, batch_of, part_of
+from colkern.jit.views.column_types import ColumnIteratorType, ColumnType, StreamType
+from colkern.jit.views.columns import batch_of, part_of
 from colkern.jit.views.elements import run_end, run_of
 from colkern.jit.views.slots import called, element_at
 

@@ -2,10 +2,6 @@
 the parts of maps and encoded columns, the children of unions.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -21,16 +17,21 @@ from numpy import uint64
 
 from colkern import schema as s
 from colkern.jit.rows.support import bit
-from colkern.jit.views.columns import ColumnType, EntriesType, RowType, emit_child, emit_part
+from colkern.jit.views.column_types import (
+    ColumnType,
+    EntriesType,
+    RowType,
+    element_type,
+    value_type,
+)
+from colkern.jit.views.columns import emit_child, emit_part
 from colkern.jit.views.elements import (
     child_slot,
-    element_type,
     index_at,
     reader_of,
     run_of,
     tester_of,
     type_id_at,
-    value_type,
 )
 from colkern.jit.views.fields import position_of
 from colkern.jit.views.slots import called, checks_positions, element_at, slot_of

@@ -4,10 +4,6 @@ What takes a position is lowered in the caller and no `overload`: Numba compiles
 callers, whether they want their indices checked or not.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -17,8 +13,8 @@ from numba import types
 from numba.core import cgutils
 
 from colkern.jit.environment import is_checked
-from colkern.jit.views.columns import ColumnType
-from colkern.jit.views.elements import element_type, reader_of, tester_of
+from colkern.jit.views.column_types import ColumnType, element_type
+from colkern.jit.views.elements import reader_of, tester_of
 
 
 def checks_positions(context: Any) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from colkern.generated import function_of_text
 from colkern.jit import Udf, udf
 from colkern.spark.acceleration.dtypes import is_float
 from colkern.spark.acceleration.nodes import Constant, Fused, Node
@@ -98,6 +99,4 @@ def _literal(value: Any, dtype: np.dtype[Any]) -> str:
 
 
 def _compiled(source: str) -> Any:
-    namespace: dict[str, Any] = {"np": np, "__name__": __name__}
-    exec(compile(source, "<accelerated>", "exec"), namespace)
-    return namespace["body"]
+    return function_of_text("body", source, {"np": np, "__name__": __name__}, "accelerated")

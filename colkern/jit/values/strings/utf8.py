@@ -1,9 +1,5 @@
 """Python's strings in compiled code: out of and into UTF-8."""
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 import numpy as np

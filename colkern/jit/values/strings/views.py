@@ -7,10 +7,6 @@ literal's bytes stand in the compiled code. CPU target only.
 function that returns one of them gives: a utf8 or a binary column.
 """
 
-# Numba's decorators and the bodies that it compiles are untyped.
-# mypy: disallow-untyped-decorators=False, disallow-untyped-defs=False
-# mypy: disallow-untyped-calls=False, disallow-incomplete-defs=False, check-untyped-defs=False
-
 from __future__ import annotations
 
 from typing import Any
@@ -37,7 +33,7 @@ from colkern.jit.values.bytestring import ByteString
 POINTER = types.CPointer(types.uint8)
 
 
-class ByteStringType(Borrowed, types.IterableType, types.Hashable):  # type: ignore[misc]
+class ByteStringType(Borrowed, types.IterableType, types.Hashable):
     """The Numba type of a view of bytes."""
 
     # Unification starts with the narrowest type. With a view first, literals become views; the
@@ -79,7 +75,7 @@ class ByteStringType(Borrowed, types.IterableType, types.Hashable):  # type: ign
         return Conversion.unsafe if isinstance(other, types.UnicodeType) else None
 
 
-class ByteIteratorType(Borrowed, types.SimpleIteratorType):  # type: ignore[misc]
+class ByteIteratorType(Borrowed, types.SimpleIteratorType):
     """The Numba type of `iter(s)`."""
 
     def __init__(self, source: ByteStringType) -> None:
@@ -99,13 +95,13 @@ for _optional in _OPTIONALS:
 
 
 @register_model(ByteStringType)
-class _ByteStringModel(models.StructModel):  # type: ignore[misc]
+class _ByteStringModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         super().__init__(dmm, fe_type, [("data", POINTER), ("length", types.intp)])
 
 
 @register_model(ByteIteratorType)
-class _ByteIteratorModel(models.StructModel):  # type: ignore[misc]
+class _ByteIteratorModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         members = [("index", types.EphemeralPointer(types.intp)), ("view", fe_type.source)]
         super().__init__(dmm, fe_type, members)

@@ -90,7 +90,7 @@ def test_without_rows_the_first_partition_keeps_the_schema(
     first = job.write(iter([]))
     monkeypatch.setattr("colkern.spark.source.writer.task_partition", lambda: 1)
     second = job.write(iter([]))
-    assert second == Written(None, 0)
+    assert second == Written(None)
     job.commit([first, second])
     (name,) = visible(tmp_path / "out")
     assert pa.ipc.open_file(tmp_path / "out" / name).schema.names == ["n", "at"]
@@ -164,7 +164,7 @@ def test_a_file_that_the_driver_does_not_see_is_an_error_before_anything_moves(
     out = tmp_path / "out"
     job = writer(out)
     with pytest.raises(FileNotFoundError, match="a file system that the driver and all executors"):
-        job.commit([job.write(iter([batch(1)])), Written("part-00001-x.arrow", 1)])
+        job.commit([job.write(iter([batch(1)])), Written("part-00001-x.arrow")])
     assert visible(out) == []
 
 

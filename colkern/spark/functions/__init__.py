@@ -1,6 +1,6 @@
 """Every kind of function that Spark runs in Python, as functions of colkern's columns.
 
-Each kind has a module: what stands on the driver, and the class of what its workers call.
+Each kind has a module: a function for the driver, and a class whose instances the workers call.
 """
 
 from colkern.spark.functions.batches import map_batches

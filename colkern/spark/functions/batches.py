@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -13,17 +13,21 @@ from pyspark.sql.types import StructType
 from colkern import schema as s
 from colkern.arrays import RecordBatch
 from colkern.interchange import import_batch
+from colkern.spark.functions.declarations import function_name
 from colkern.spark.functions.results import Results
 from colkern.spark.session import use_this_python
 from colkern.spark.types import arrow_schema, spark_schema
 from colkern.spark.worker_errors import told_plainly
 
 ResultSchema: TypeAlias = s.Schema | Mapping[str, s.DataType] | StructType | str
-"""How the columns of results are declared: in colkern's types, in Spark's, or as text in SQL."""
+"""A declaration of the columns of results: in colkern's types, in Spark's, or as text in SQL."""
+
+Batches: TypeAlias = Callable[[Iterator[RecordBatch]], Iterable[object]]
+"""A user's function: takes an iterator of record batches, and yields what `Results.batch` takes."""
 
 
 class BatchFunction:
-    """What Spark's workers call for a partition: pyarrow's batches come as colkern's, not copied.
+    """Called by Spark's workers for a partition: pyarrow's batches come as colkern's, not copied.
 
     Args:
         function: The user's function.
@@ -31,27 +35,24 @@ class BatchFunction:
         bare: Whether the function gets the number of rows alone, and no columns.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], schema: s.Schema, *, bare: bool = False
-    ) -> None:
+    def __init__(self, function: Batches, schema: s.Schema, *, bare: bool = False) -> None:
         self.function = function
         self.schema = schema
         self.bare = bare
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The batches that the function yields, checked."""
-        name = function_name(self.function)
-        results = Results(name, self.schema)
+        results = Results(function_name(self.function), self.schema)
         source = map(_without_columns if self.bare else import_batch, batches)
         with told_plainly():
-            for count, made in enumerate(self.function(source)):
-                yield results.batch(made, count)
+            for count, result in enumerate(self.function(source)):
+                yield results.batch(result, count)
 
 
 def map_batches(
-    frame: DataFrame, function: Callable[..., Any], schema: ResultSchema, **options: Any
+    frame: DataFrame, function: Batches, schema: ResultSchema, **options: object
 ) -> DataFrame:
-    """A DataFrame of what a function makes of the record batches of each partition::
+    """A DataFrame of the results of a function of the record batches of each partition::
 
         def cheap(batches: Iterator[ck.RecordBatch]) -> Iterator[ck.RecordBatch]:
             for batch in batches:
@@ -90,8 +91,8 @@ def map_batches(
     return frame.mapInArrow(call, result, **options)
 
 
-def require_frame(frame: Any) -> None:
-    """Check that something is a DataFrame, and see to the Python of its workers.
+def require_frame(frame: object) -> None:
+    """Check that something is a DataFrame, and have its workers run this Python.
 
     Raises:
         TypeError: If it is none.
@@ -102,7 +103,7 @@ def require_frame(frame: Any) -> None:
 
 
 def result_schema(schema: ResultSchema) -> StructType:
-    """Spark's schema for what was declared.
+    """The declared schema in Spark's terms.
 
     Raises:
         UnsupportedError: If Spark has no type for a column.
@@ -123,8 +124,3 @@ def result_schema(schema: ResultSchema) -> StructType:
 
 def _without_columns(batch: pa.RecordBatch) -> RecordBatch:
     return RecordBatch(s.Schema([]), [], batch.num_rows)
-
-
-def function_name(function: Callable[..., Any]) -> str:
-    """What messages call a user's function."""
-    return getattr(function, "__name__", type(function).__name__)

@@ -5,17 +5,25 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import pyspark
+from pyspark.sql.types import DataType
 
 from colkern.jit import Generator, Reducer, Udf, generator, reducer
 from colkern.jit import udf as row_function
-from colkern.spark.functions.declarations import column_types, result_type
+from colkern.spark.functions.declarations import (
+    RowOptions,
+    column_types,
+    function_name,
+    result_type,
+)
 from colkern.spark.functions.worker_calls import ArrowAggregate, ArrowFunction
 from colkern.spark.types import spark_type
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column
+
     from colkern.spark.functions.declarations import ColumnFunction
 
 try:
@@ -28,10 +36,10 @@ except ImportError as error:
 
 
 def udf(
-    function: Callable[..., Any] | Udf | Reducer | Generator | str | None = None,
+    function: Callable[..., object] | Udf | Reducer | Generator | str | None = None,
     /,
-    **options: Any,
-) -> Callable[..., Any]:
+    **options: Unpack[RowOptions],
+) -> Callable[..., Column]:
     """Make a function into a column function for Spark, without pandas on the way::
 
         @colkern.spark.udf
@@ -102,8 +110,10 @@ def udf(
     return _column_function(column_function_of(function, None, **options))
 
 
-def column_function_of(plain: Any, signature: str | None = None, **options: Any) -> ColumnFunction:
-    """What `colkern.udf`, `generator` or `reducer` makes of a function of rows, by what it is.
+def column_function_of(
+    plain: object, declared: str | None = None, /, **options: Unpack[RowOptions]
+) -> ColumnFunction:
+    """A function of columns, made of one of rows by `colkern.udf`, `generator` or `reducer`.
 
     Raises:
         TypeError: If they made it already, and there are options; and as those.
@@ -116,38 +126,46 @@ def column_function_of(plain: Any, signature: str | None = None, **options: Any)
             )
         return plain
     require_no_spark_function(plain)
-    make: Callable[..., Any] = row_function
+    make: Callable[..., Callable[..., ColumnFunction]] = row_function
     if inspect.isgeneratorfunction(plain):
         make = generator
     elif inspect.isclass(plain):
         make = reducer
-    made: ColumnFunction = make(signature, **options)(plain)
-    return made
+    return make(declared, **options)(plain)
 
 
-def require_no_spark_function(plain: Any) -> None:
-    """Check that something is not what `udf` or one of PySpark's own has returned.
+def require_no_spark_function(plain: object) -> None:
+    """Check that something is no function of Spark's columns, of `udf` or of PySpark's own.
 
     Raises:
         TypeError: If it is; says what to do with it.
     """
     if hasattr(plain, "evalType") and hasattr(plain, "returnType"):
         raise TypeError(
-            f"function: {plain.__name__} is a function of Spark's columns already; call it with columns, "
-            f"or give the plain function that it was made of"
+            f"function: {function_name(plain)} is a function of Spark's columns already; call it with "
+            f"columns, or give the plain function that it was made of"
         )
 
 
-def _column_function(function: ColumnFunction) -> Callable[..., Any]:
+def _column_function(function: ColumnFunction) -> Callable[..., Column]:
     columns = column_types(function)
     returns = result_type(function, columns)
     if columns is not None:
         function.compile(*columns)
-    aggregates = isinstance(function, Reducer)
-    call = (ArrowAggregate if aggregates else ArrowFunction)(function, returns)
-    kind = ArrowUDFType.GROUPED_AGG if aggregates else ArrowUDFType.SCALAR
+    if isinstance(function, Reducer):
+        call: ArrowFunction = ArrowAggregate(function, returns)
+        return spark_function(call, spark_type(returns), ArrowUDFType.GROUPED_AGG)
+    return spark_function(
+        ArrowFunction(function, returns), spark_type(returns), ArrowUDFType.SCALAR
+    )
+
+
+def spark_function(
+    call: Callable[..., object], returns: DataType, kind: ArrowUDFType
+) -> Callable[..., Column]:
+    """Spark's user-defined function that calls a function of Arrow's columns."""
     with warnings.catch_warnings():
-        # Spark prefers hints of pyarrow's types, which the user's function does not have.
+        # Spark prefers hints of pyarrow's types, which users' functions do not have.
         warnings.filterwarnings("ignore", "It is preferred to specify type hints", UserWarning)
-        made: Callable[..., Any] = arrow_udf(call, spark_type(returns), kind)
-    return made
+        function: Callable[..., Column] = arrow_udf(call, returns, kind)
+    return function

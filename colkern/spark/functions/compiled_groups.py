@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as spark
@@ -15,22 +14,16 @@ from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.builders import array as new_array
 from colkern.errors import LimitExceededError, UnsupportedError
-from colkern.interchange import import_batch
 from colkern.jit import Generator, Reducer, Udf
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations import cast, list_flatten, list_parent_indices
-from colkern.operations.selection import take_positions
-from colkern.spark.functions import compiling
 from colkern.spark.functions.batches import require_frame
 from colkern.spark.functions.column_functions import column_function_of
 from colkern.spark.functions.declarations import result_type
-from colkern.spark.functions.group_runs import Runs, runs_of_groups
+from colkern.spark.functions.group_runs import Offsets, RunsFunction
 from colkern.spark.functions.partial_aggregates import FinalAggregate, PartialAggregate
-from colkern.spark.functions.results import conformed
-from colkern.spark.functions.tables import columns_of, item_columns
 from colkern.spark.types import arrow_schema, spark_schema
-from colkern.spark.worker_errors import told_plainly
 
 if TYPE_CHECKING:
     from colkern.spark.functions.declarations import ColumnFunction
@@ -42,11 +35,11 @@ _MOST_ROWS = 2**31 - 1
 def map_groups(
     frame: DataFrame,
     by: str | Column | Sequence[str | Column],
-    function: Callable[..., Any] | Udf | Reducer | Generator,
+    function: Callable[..., object] | Udf | Reducer | Generator,
     *,
     columns: Sequence[str | Column] | None = None,
 ) -> DataFrame:
-    """A DataFrame of what a compiled function makes of each group of rows::
+    """A DataFrame of the results of a compiled function for each group of rows::
 
         def drawdown(price: list[float]) -> tuple[float, float]:
             highest, deepest = price[0], 0.0
@@ -96,8 +89,8 @@ def map_groups(
         CompileError: If the function does not compile.
     """
     require_frame(frame)
-    made = column_function_of(function)
-    names = [parameter.name for parameter in made.signature.parameters]
+    compiled = column_function_of(function)
+    names = [parameter.name for parameter in compiled.signature.parameters]
     keys = [by] if isinstance(by, str | Column) else list(by)
     if not keys:
         raise ValueError("by: expected one key at least")
@@ -106,18 +99,20 @@ def map_groups(
     if len(fields) != len(keys) + len(names):
         raise ValueError(f"columns: {len(fields) - len(keys)} for {len(names)} parameters")
     key_schema = spark.StructType(fields[: len(keys)])
-    value_schema = spark.StructType(fields[len(keys) :])
-    keys_in_arrow, values = arrow_schema(key_schema), arrow_schema(value_schema)
+    keys_in_arrow = arrow_schema(key_schema)
+    values = arrow_schema(spark.StructType(fields[len(keys) :]))
     rows = _with_plain_keys(chosen, key_schema)
-    if isinstance(made, Reducer) and made.functions.merge is not None:
-        partial = PartialAggregate(made, keys_in_arrow, values)
+    if isinstance(compiled, Reducer) and compiled.functions.merge is not None:
+        partial = PartialAggregate(compiled, keys_in_arrow, values)
         rows = rows.mapInArrow(partial, spark_schema(partial.schema))
-        final = FinalAggregate(partial, keys_in_arrow)
-        _require_different_names(made.name, final.schema)
-        return _together(rows, len(keys)).mapInArrow(final, spark_schema(final.schema))
-    call = GroupFunction(made, keys_in_arrow, values)
-    _require_different_names(made.name, call.schema)
-    return _together(rows, len(keys)).mapInArrow(call, spark_schema(call.schema))
+        call: RunsFunction = FinalAggregate(partial, keys_in_arrow)
+    else:
+        call = GroupFunction(compiled, keys_in_arrow, values)
+    _require_different_names(compiled.name, call.schema)
+    # The rows with the same keys come into one partition, one after the other.
+    places = rows.columns[: len(keys)]
+    together = rows.repartition(*places).sortWithinPartitions(*places)
+    return together.mapInArrow(call, spark_schema(call.schema))
 
 
 def _require_different_names(function: str, schema: s.Schema) -> None:
@@ -133,7 +128,7 @@ def _require_different_names(function: str, schema: s.Schema) -> None:
 def _with_plain_keys(rows: DataFrame, keys: spark.StructType) -> DataFrame:
     """The rows with keys that have the same bytes if they are equal.
 
-    The columns go by numbers, since keys and others may have the same names.
+    The columns are named by numbers, since keys and others may have the same names.
 
     Raises:
         UnsupportedError: If equal keys may differ in their bytes.
@@ -146,69 +141,36 @@ def _with_plain_keys(rows: DataFrame, keys: spark.StructType) -> DataFrame:
     return numbered
 
 
-def _together(rows: DataFrame, keys: int) -> DataFrame:
-    """The rows with the same keys, which come first, in one partition, one after the other."""
-    places = rows.columns[:keys]
-    return rows.repartition(*places).sortWithinPartitions(*places)
-
-
-class GroupFunction:
-    """What Spark's workers call for a partition whose rows are sorted by the keys.
+class GroupFunction(RunsFunction):
+    """Called by Spark's workers for a partition whose rows are sorted by the keys.
 
     Args:
         function: The function of columns.
         keys: The keys, which are the first columns of the batches.
-        values: The columns of the function's parameters, which are the others.
+        values: The other columns, for the function's parameters.
     """
 
     def __init__(self, function: ColumnFunction, keys: s.Schema, values: s.Schema) -> None:
-        self.function = function
-        self._keys = keys
-        self._values = values
         self._elements = _element_types(function, values)
         lists = list(map(s.list_, self._elements))
         types: list[s.DataType] = self._elements if isinstance(function, Reducer) else [*lists]
         returns = result_type(function, types)
         function.compile(*types)
         item = returns.fields[0].type if isinstance(function, Generator) else returns
-        results = item_columns(function.name, item).fields
-        # A group may have no result, which is null in all columns.
-        nullable = [s.field(field.name, field.type) for field in results]
-        self.schema = s.Schema((*keys.fields, *nullable))
+        super().__init__(function, keys, item)
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The keys and results of the groups, some groups at a time."""
-        pieces = (import_batch(batch).columns for batch in batches)
-        first = True
-        with told_plainly():
-            for runs in runs_of_groups(pieces, len(self._keys)):
-                if first:
-                    with compiling.one_process_compiles():
-                        self._rows(runs.first(compiling.FEW))
-                    first = False
-                yield self._rows(runs)
-
-    def _rows(self, runs: Runs) -> pa.RecordBatch:
-        keys, values = runs.columns[: len(self._keys)], runs.columns[len(self._keys) :]
-        firsts = runs.offsets[:-1]
+    def _results(self, values: Sequence[Array], offsets: Offsets) -> tuple[Offsets, Array]:
+        rows = offsets[:-1]
         try:
-            results = self._called(values, runs.offsets)
+            results = self._called(values, offsets)
         except Exception as error:
             error.add_note(f"{self.function.name}: rows are groups here, see map_groups")
             raise
         if isinstance(self.function, Generator):
-            firsts = firsts[list_parent_indices(results).items(Role.DATA)]
-            results = list_flatten(results)
-        parts = [take_positions(key, firsts) for key in keys]
-        parts += columns_of(results)
-        length = results.length
-        checked = [
-            conformed(self.function.name, part, field, place=f"column {field.name!r}")
-            for part, field in zip(parts, self.schema.fields, strict=True)
-        ]
-        return pa.record_batch(RecordBatch(self.schema, checked, length))
+            return rows[list_parent_indices(results).items(Role.DATA)], list_flatten(results)
+        return rows, results
 
-    def _called(self, values: Sequence[Array], offsets: Any) -> Array:
+    def _called(self, values: Sequence[Array], offsets: Offsets) -> Array:
         columns = [cast(*pair) for pair in zip(values, self._elements, strict=True)]
         if isinstance(self.function, Reducer):
             numbers = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -218,21 +180,21 @@ class GroupFunction:
 
 
 def _element_types(function: ColumnFunction, values: s.Schema) -> list[s.DataType]:
-    """The types that the columns of the parameters are cast to, where nothing is lost."""
+    """The types that the columns of the parameters are cast to without loss."""
     if isinstance(function, Reducer):
         return [field.type for field in values.fields]
-    found = []
+    types = []
     for parameter, field in zip(function.signature.parameters, values.fields, strict=True):
         declared = parameter.type
         if isinstance(declared, s.List | s.LargeList) and _fits(field.type, declared.value_type):
-            found.append(declared.value_type)
+            types.append(declared.value_type)
         else:
-            found.append(field.type)
-    return found
+            types.append(field.type)
+    return types
 
 
 def _fits(type_: s.DataType, declared: s.DataType) -> bool:
-    """Whether a number's type has no values that another has not; or they are both timestamps."""
+    """Whether a type holds all numbers of another one, or both are timestamps of one unit."""
     if isinstance(type_, s.Timestamp):
         return isinstance(declared, s.Timestamp) and declared.unit == type_.unit
     if isinstance(declared, s.FloatingPoint):
@@ -248,7 +210,7 @@ def _fits(type_: s.DataType, declared: s.DataType) -> bool:
     )
 
 
-def _lists(values: Array, offsets: Any) -> Array:
+def _lists(values: Array, offsets: Offsets) -> Array:
     """The slices of a column as lists; not copied."""
     if offsets[-1] > _MOST_ROWS:
         raise LimitExceededError(f"a group has {offsets[-1]} rows, {_MOST_ROWS} are the most")

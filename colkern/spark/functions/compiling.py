@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from colkern.cache import cache_dir
 
 FEW = 8
-"""How many rows make a worker compile what it needs; no process waits for another's further work."""
+"""The number of rows with which a worker compiles while others wait; they do not wait for more."""
 
 
 @contextlib.contextmanager

@@ -1,24 +1,47 @@
-"""What Spark is told of a function of colkern: the types of its results, and of its columns."""
+"""What Spark needs to know of a function: its name, and the types of its columns and results."""
 
 from __future__ import annotations
 
 import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from colkern import schema as s
-from colkern.spark.types import arrow_type, column_type, spark_type
+from colkern.jit.signatures import RESULTS_OF_HINTS, Parameter
+from colkern.spark.types import arrow_type, spark_type
 
 if TYPE_CHECKING:
     from colkern.jit import Generator, Reducer, Udf
 
     ColumnFunction: TypeAlias = Udf | Reducer | Generator
 
+
+class RowOptions(TypedDict, total=False):
+    """The options of `colkern.udf`, `reducer` and `generator`."""
+
+    returns: object
+    nulls: Literal["propagate", "pass"]
+    signature: str | None
+
+
 MOMENT = s.timestamp("us", "UTC")
-"""What the hint `datetime.datetime` means to Spark: a moment, not a time on an unnamed wall clock."""
+"""The hint `datetime.datetime` in Spark: a moment, not a time on an unnamed wall clock."""
+
+
+def function_name(function: object) -> str:
+    """The name of a user's function in messages."""
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def column_type(parameter: Parameter) -> s.DataType | None:
+    """The type of the column that a parameter will most likely get; None if it cannot be told."""
+    declared = parameter.type
+    if declared is None or isinstance(declared, s.DataType):
+        return declared
+    return RESULTS_OF_HINTS.get(declared)
 
 
 def column_types(function: ColumnFunction) -> list[s.DataType] | None:
-    """The types of the columns that a function will most likely get; None if nobody can tell."""
+    """The types of the columns that a function will most likely get; None if they cannot be told."""
     types = [column_type(parameter) for parameter in function.signature.parameters]
     known = [type_ for type_ in types if type_ is not None]
     return known if len(known) == len(types) else None
@@ -29,7 +52,7 @@ def result_type(function: ColumnFunction, columns: list[s.DataType] | None) -> s
 
     Args:
         function: A function of columns.
-        columns: The types of its columns; None if nobody can tell.
+        columns: The types of its columns; None if they are not known.
 
     Raises:
         TypeError: If the type is neither declared nor to be inferred.
@@ -41,14 +64,10 @@ def result_type(function: ColumnFunction, columns: list[s.DataType] | None) -> s
     elif function.signature.returns is not None:
         returns = function.signature.returns
     elif columns is not None:
-        return _as_spark_passes_it(function.result_type(*columns))
+        return arrow_type(spark_type(function.result_type(*columns)))
     else:
         raise TypeError(
             f"{function.name}: Spark must know the type of the results: write it as a hint, as in "
             f"`-> float`, or give the types of all parameters, as in `x: float`"
         )
-    return _as_spark_passes_it(s.list_(returns) if function.KIND == "generator" else returns)
-
-
-def _as_spark_passes_it(returns: s.DataType) -> s.DataType:
-    return arrow_type(spark_type(returns))
+    return arrow_type(spark_type(s.list_(returns) if function.KIND == "generator" else returns))

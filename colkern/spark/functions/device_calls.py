@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+
+import pyarrow as pa
 
 from colkern.arrays import Array
 from colkern.errors import CompileError, UnsupportedError
 from colkern.interchange import import_array
 from colkern.jit import Udf
-from colkern.memory import HOST, Device
+from colkern.memory import HOST
 from colkern.operations.moving import to_device, to_host
 from colkern.spark.devices import task_device
 
@@ -21,11 +22,11 @@ class DeviceCalls:
     def __init__(self) -> None:
         self._stays_on_cpu = False
 
-    def called(self, function: Udf, columns: Sequence[Any]) -> Array:
+    def called(self, function: Udf, columns: Sequence[pa.Array | Array]) -> Array:
         """The function of the columns, in host memory.
 
-        What a device does not do, of types or of Python, is done on the CPU from then on; a warning in
-        the executor's log says why.
+        If the device does not support its types or its Python, it runs on the CPU from then on; a
+        warning in the executor's log says why.
 
         Args:
             function: A function of rows.
@@ -39,15 +40,11 @@ class DeviceCalls:
         if device == HOST:
             return function(*columns)
         try:
-            return _called_on(device, function, columns)
+            there = [to_device(import_array(column), device) for column in columns]
+            return to_host(function(*there))
         except (CompileError, UnsupportedError) as error:
             self._stays_on_cpu = True
             warnings.warn(
                 f"{function.name} runs on the CPU, not on {device}: {error}", stacklevel=2
             )
             return function(*columns)
-
-
-def _called_on(device: Device, function: Udf, columns: Sequence[Any]) -> Array:
-    there = [to_device(import_array(column), device) for column in columns]
-    return to_host(function(*there))

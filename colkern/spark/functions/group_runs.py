@@ -1,16 +1,29 @@
-"""Groups of rows that lie next to each other, out of batches that are cut anywhere."""
+"""Groups of adjacent rows, in batches that may be cut within a group, and functions over them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from colkern import schema as s
 from colkern.arrays import Array
+from colkern.interchange import import_batch
 from colkern.operations import concat
 from colkern.operations.grouping import group_rows
+from colkern.operations.selection import take_positions
+from colkern.spark.functions import compiling
+from colkern.spark.functions.results import conformed_columns
+from colkern.spark.functions.tables import columns_of, item_columns
+from colkern.spark.worker_errors import told_plainly
+
+if TYPE_CHECKING:
+    from colkern.spark.functions.declarations import ColumnFunction
 
 Offsets = NDArray[np.int64]
 
@@ -20,7 +33,7 @@ class Runs:
     """Some whole groups.
 
     Args:
-        columns: The columns, whose rows are those of the groups, one group after the other.
+        columns: The columns, with the rows of one group after the other.
         offsets: The first row of each group, and the number of rows (int64[groups + 1]).
     """
 
@@ -28,16 +41,16 @@ class Runs:
     offsets: Offsets
 
     def first(self, count: int) -> Runs:
-        """The first groups, so many at most; not copied."""
+        """The first `count` groups, or fewer if there are not so many; not copied."""
         offsets = self.offsets[: count + 1]
         return Runs([column.slice(0, int(offsets[-1])) for column in self.columns], offsets)
 
 
 def runs_of_groups(batches: Iterable[Sequence[Array]], keys: int) -> Iterator[Runs]:
-    """The groups of rows with the same keys, each whole, as soon as the last row of one is known.
+    """The groups of rows with the same keys, each whole, as soon as its last row is known.
 
-    Values are the same as `group_rows` has it. A batch is copied where a group that began in an
-    earlier one goes on in it; only one group at most is kept from one batch to the next.
+    Keys are compared as in `group_rows`. A batch is copied if a group of an earlier one goes on in it;
+    at most one group is kept from one batch to the next.
 
     Args:
         batches: The columns of each batch, of the same types; rows with the same keys follow each other.
@@ -66,7 +79,7 @@ def runs_of_groups(batches: Iterable[Sequence[Array]], keys: int) -> Iterator[Ru
 
 
 class _Begun:
-    """The rows of groups that are not whole yet, in the pieces in which they came."""
+    """The rows of a group that is not whole yet, in pieces."""
 
     def __init__(self) -> None:
         self._pieces: list[Sequence[Array]] = []
@@ -78,7 +91,7 @@ class _Begun:
             self.rows += stop - start
 
     def last(self, keys: int) -> list[Array]:
-        """The keys of the last row; of none if there is no row yet."""
+        """The keys of the last row; empty if there is no row yet."""
         if not self._pieces:
             return []
         return [column.slice(column.length - 1) for column in self._pieces[-1][:keys]]
@@ -88,7 +101,7 @@ class _Begun:
 
 
 def _starts(before: Sequence[Array], keys: Sequence[Array]) -> Offsets:
-    """The rows that begin a group, after a row with the keys `before`, or after none."""
+    """The rows at which a group begins, after a row with the keys `before`, or after none."""
     if not before:
         numbers = group_rows(keys).numbers
         return np.concatenate(([0], _changes(numbers) + 1))
@@ -97,5 +110,43 @@ def _starts(before: Sequence[Array], keys: Sequence[Array]) -> Offsets:
 
 
 def _changes(numbers: NDArray[np.uint32]) -> Offsets:
-    """The places whose number differs from the next one's."""
+    """The positions at which a number differs from the next one."""
     return np.flatnonzero(numbers[1:] != numbers[:-1])
+
+
+class RunsFunction(ABC):
+    """A function over groups, called by Spark's workers for a partition that is sorted by the keys.
+
+    Args:
+        function: The function of columns.
+        keys: The keys, which are the first columns of the batches.
+        item: The type of its results.
+    """
+
+    def __init__(self, function: ColumnFunction, keys: s.Schema, item: s.DataType) -> None:
+        self.function = function
+        self._keys = keys
+        # A group may have no result, which is null in all columns.
+        results = item_columns(function.name, item).fields
+        nullable = [s.field(field.name, field.type) for field in results]
+        self.schema = s.Schema((*keys.fields, *nullable))
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The keys and results of the groups, some groups at a time."""
+        pieces = (import_batch(batch).columns for batch in batches)
+        with told_plainly():
+            for number, runs in enumerate(runs_of_groups(pieces, len(self._keys))):
+                if number == 0:
+                    with compiling.one_process_compiles():
+                        self._rows(runs.first(compiling.FEW))
+                yield self._rows(runs)
+
+    def _rows(self, runs: Runs) -> pa.RecordBatch:
+        keys, values = runs.columns[: len(self._keys)], runs.columns[len(self._keys) :]
+        rows, results = self._results(values, runs.offsets)
+        columns = [take_positions(key, rows) for key in keys] + columns_of(results)
+        return conformed_columns(self.function.name, columns, self.schema)
+
+    @abstractmethod
+    def _results(self, values: Sequence[Array], offsets: Offsets) -> tuple[Offsets, Array]:
+        """For each result a row of its group, and the results."""

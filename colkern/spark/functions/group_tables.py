@@ -1,4 +1,4 @@
-"""Spark's tables, one for each group, as record batches, at a cost that many small groups can bear."""
+"""Spark's tables, one for each group, as record batches, at a low cost a group."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class GroupTables:
     """The rows of one group after the other.
 
     The groups of a partition have one schema, which is read for the first of them. Columns without
-    children are taken buffer by buffer: what the C Data interface needs for a batch takes longer than
-    most functions of ten rows do.
+    children are taken buffer by buffer: an import by the C Data interface takes longer than most
+    functions of ten rows.
 
     Args:
-        name: What messages call the function.
+        name: The name of the function in messages.
     """
 
     def __init__(self, name: str) -> None:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import cast
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.group import GroupedData
+from pyspark.sql.types import StructType
 
-from colkern import schema as s
 from colkern.interchange import import_batch
-from colkern.spark.functions.batches import (
-    ResultSchema,
-    function_name,
-    require_frame,
-    result_schema,
-)
+from colkern.spark.functions.batches import ResultSchema, require_frame, result_schema
+from colkern.spark.functions.declarations import function_name
 from colkern.spark.functions.group_tables import GroupTables
 from colkern.spark.functions.results import Results
 from colkern.spark.types import arrow_schema
@@ -29,12 +25,12 @@ Key = tuple[pa.Scalar, ...]
 
 def apply_in_groups(
     grouped: GroupedData,
-    function: Callable[..., Any],
+    function: Callable[..., object],
     schema: ResultSchema,
     *,
     iterator: bool = False,
 ) -> DataFrame:
-    """A DataFrame of what a function makes of the rows of each group::
+    """A DataFrame of the results of a function of the rows of each group::
 
         def some(group: ck.RecordBatch) -> ck.RecordBatch:
             return group[:10]
@@ -46,7 +42,7 @@ def apply_in_groups(
     function over all groups of a batch at once.
 
     Args:
-        grouped: What `frame.groupBy(...)` gives.
+        grouped: The result of `frame.groupBy(...)`.
         function: Takes the rows of a group, and before them, if it has two parameters, the key: a
             tuple of Python values. Returns a record batch or a mapping of names to columns, as for
             `map_batches`.
@@ -62,21 +58,36 @@ def apply_in_groups(
     with the name of the function, the column and the row; what the function raises, with the key.
     """
     _require_grouped(grouped, "grouped")
-    takes_key = _takes_key(function, 1)
     result = result_schema(schema)
-    make = _iterator_call if iterator else _table_call
-    return grouped.applyInArrow(make(function, takes_key, arrow_schema(result)), result)
+    call = _Call(function, 1, result)
+    rows = GroupTables(call.name)
+
+    def of_table(key: Key, table: pa.Table) -> pa.Table:
+        with call.arguments(key) as given:
+            return call.table(function(*given, rows.batch(table)))
+
+    def of_batches(key: Key, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with call.arguments(key) as given:
+            yielded = cast(Iterable[object], function(*given, map(import_batch, batches)))
+            for count, batch in enumerate(yielded):
+                yield call.results.batch(batch, count)
+
+    # Spark tells the two forms by hints; these are of types, not of texts, wherever it looks.
+    stream = Iterator[pa.RecordBatch]
+    of_table.__annotations__ = {"key": Key, "table": pa.Table, "return": pa.Table}
+    of_batches.__annotations__ = {"key": Key, "batches": stream, "return": stream}
+    return grouped.applyInArrow(of_batches if iterator else of_table, result)
 
 
 def cogroup_apply(
-    left: GroupedData, right: GroupedData, function: Callable[..., Any], schema: ResultSchema
+    left: GroupedData, right: GroupedData, function: Callable[..., object], schema: ResultSchema
 ) -> DataFrame:
-    """A DataFrame of what a function makes of the rows that two DataFrames have under each key.
+    """A DataFrame of the results of a function of the rows that two DataFrames have under each key.
 
     Spark's cogrouped `applyInArrow`, with record batches of colkern.
 
     Args:
-        left, right: What `frame.groupBy(...)` gives, by as many keys.
+        left, right: The results of `frame.groupBy(...)`, by as many keys.
         function: Takes the rows of both, of which one may be empty, and before them, if it has three
             parameters, the key. Returns what a function of `apply_in_groups` does.
         schema: The columns of the results, as for `map_batches`.
@@ -86,24 +97,19 @@ def cogroup_apply(
     """
     _require_grouped(left, "left")
     _require_grouped(right, "right")
-    takes_key = _takes_key(function, 2)
     result = result_schema(schema)
-    wanted = arrow_schema(result)
-    name = function_name(function)
-
-    ours, theirs, results = GroupTables(name), GroupTables(name), Results(name, wanted)
+    call = _Call(function, 2, result)
+    ours, theirs = GroupTables(call.name), GroupTables(call.name)
 
     def with_key(key: Key, one: pa.Table, other: pa.Table) -> pa.Table:
-        given = (_values(key),) if takes_key else ()
-        with _noted_key(name, key):
-            made = function(*given, ours.batch(one), theirs.batch(other))
-            return pa.Table.from_batches([results.batch(made)])
+        with call.arguments(key) as given:
+            return call.table(function(*given, ours.batch(one), theirs.batch(other)))
 
     return left.cogroup(right).applyInArrow(with_key, result)
 
 
-def _require_grouped(grouped: Any, parameter: str) -> None:
-    """Check that something is what `groupBy` gives, of rows whose columns all come to Python.
+def _require_grouped(grouped: object, parameter: str) -> None:
+    """Check that something is a result of `groupBy`, of rows whose columns all come to Python.
 
     Raises:
         TypeError: If it is not.
@@ -113,66 +119,45 @@ def _require_grouped(grouped: Any, parameter: str) -> None:
         given = type(grouped).__name__
         raise TypeError(f"{parameter}: expected frame.groupBy(…), got {given}")
     # PySpark has no other way to its columns.
-    frame = grouped._df
+    frame = cast(GroupedData, grouped)._df
     require_frame(frame)
     arrow_schema(frame.schema)
 
 
-def _takes_key(function: Callable[..., Any], groups: int) -> bool:
-    count = len(inspect.signature(function).parameters)
-    if count not in (groups, groups + 1):
-        raise TypeError(
-            f"{function_name(function)} takes {count} arguments; expected the rows of {groups} "
-            f"group{'s' * (groups > 1)}, and before them, if wanted, the key"
-        )
-    return count > groups
+class _Call:
+    """The part that calls for groups have in common.
 
+    Args:
+        function: The user's function.
+        groups: How many groups it takes at a time.
+        schema: The columns of the results.
 
-def _table_call(
-    function: Callable[..., Any], takes_key: bool, schema: s.Schema
-) -> Callable[..., pa.Table]:
-    name = function_name(function)
+    Raises:
+        TypeError: If the function takes another number of arguments.
+    """
 
-    rows, results = GroupTables(name), Results(name, schema)
+    def __init__(self, function: Callable[..., object], groups: int, schema: StructType) -> None:
+        self.name = function_name(function)
+        self.results = Results(self.name, arrow_schema(schema))
+        count = len(inspect.signature(function).parameters)
+        if count not in (groups, groups + 1):
+            raise TypeError(
+                f"{self.name} takes {count} arguments; expected the rows of {groups} "
+                f"group{'s' * (groups > 1)}, and before them, if wanted, the key"
+            )
+        self._takes_key = count > groups
 
-    def with_key(key: Key, table: pa.Table) -> pa.Table:
-        given = (_values(key),) if takes_key else ()
-        with _noted_key(name, key):
-            made = function(*given, rows.batch(table))
-            return pa.Table.from_batches([results.batch(made)])
+    @contextlib.contextmanager
+    def arguments(self, key: Key) -> Iterator[tuple[object, ...]]:
+        """The arguments before the rows; exceptions raised within get a note that names the group."""
+        values = tuple([value.as_py() for value in key])
+        with told_plainly():
+            try:
+                yield (values,) if self._takes_key else ()
+            except Exception as error:
+                error.add_note(f"{self.name}: in the group {values}")
+                raise
 
-    # Spark tells the two forms by hints; these are of types, not of texts, wherever it looks.
-    with_key.__annotations__ = {"key": Key, "table": pa.Table, "return": pa.Table}
-    return with_key
-
-
-def _iterator_call(
-    function: Callable[..., Any], takes_key: bool, schema: s.Schema
-) -> Callable[..., Iterator[pa.RecordBatch]]:
-    name = function_name(function)
-    results = Results(name, schema)
-
-    def with_key(key: Key, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        given = (_values(key),) if takes_key else ()
-        with _noted_key(name, key):
-            for count, made in enumerate(function(*given, map(import_batch, batches))):
-                yield results.batch(made, count)
-
-    stream = Iterator[pa.RecordBatch]
-    with_key.__annotations__ = {"key": Key, "batches": stream, "return": stream}
-    return with_key
-
-
-@contextlib.contextmanager
-def _noted_key(name: str, key: Key) -> Iterator[None]:
-    """What is raised within gets a note that says in which group."""
-    with told_plainly():
-        try:
-            yield
-        except Exception as error:
-            error.add_note(f"{name}: in the group {_values(key)}")
-            raise
-
-
-def _values(key: Key) -> tuple[Any, ...]:
-    return tuple([value.as_py() for value in key])
+    def table(self, result: object) -> pa.Table:
+        """The result of a group."""
+        return pa.Table.from_batches([self.results.batch(result)])

@@ -3,54 +3,64 @@
 from __future__ import annotations
 
 import functools
-import warnings
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
-from pyspark.sql.functions import ArrowUDFType, arrow_udf
+from pyspark.sql.functions import ArrowUDFType
 
 from colkern import schema as s
+from colkern.arrays import Array
 from colkern.jit.column_function import imported
-from colkern.spark.functions.column_functions import require_no_spark_function
+from colkern.spark.functions.column_functions import require_no_spark_function, spark_function
+from colkern.spark.functions.declarations import function_name
 from colkern.spark.functions.results import as_column, conformed
 from colkern.spark.session import use_this_python
 from colkern.spark.types import arrow_type, spark_type
 from colkern.spark.worker_errors import told_plainly
 
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+Batches: TypeAlias = Callable[..., Iterable[object]]
+"""A user's function: takes an iterator of the columns of batches, and yields columns."""
+
+Columns: TypeAlias = pa.Array | tuple[pa.Array, ...]
+"""The columns of a batch as Spark passes them: one alone, several as a tuple."""
+
 
 class ArrowIterator:
-    """What Spark's workers call for a partition: pyarrow's arrays come as colkern's, not copied.
+    """Called by Spark's workers for a partition: pyarrow's arrays come as colkern's, not copied.
 
     Args:
         function: The user's function.
         returns: The type of the results.
     """
 
-    def __init__(self, function: Callable[..., Any], returns: s.DataType) -> None:
+    def __init__(self, function: Batches, returns: s.DataType) -> None:
         functools.update_wrapper(self, function, updated=())
         self.function = function
         self.returns = returns
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[pa.Array]:
+    def __call__(self, batches: Iterator[Columns]) -> Iterator[pa.Array]:
         """The results for the columns of each batch, as the function yields them."""
-        name = getattr(self.function, "__name__", "function")
+        name = function_name(self.function)
         field = s.field("result", self.returns)
         row = 0
         with told_plainly():
-            for made in self.function(map(_columns, batches)):
-                column = as_column(name, made, self.returns)
+            for values in self.function(map(_imported, batches)):
+                column = as_column(name, values, self.returns)
                 yield pa.array(conformed(name, column, field, first=row))
                 row += column.length
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         use_this_python()
         return ArrowIterator, (self.function, self.returns)
 
 
 def iterator_udf(
-    function: Callable[..., Any] | None = None, /, *, returns: s.DataType
-) -> Callable[..., Any]:
+    function: Batches | None = None, /, *, returns: s.DataType
+) -> Callable[..., Column]:
     """Make a function of an iterator of batches into a column function for Spark::
 
         @colkern.spark.iterator_udf(returns=ck.float64())
@@ -84,14 +94,10 @@ def iterator_udf(
     require_no_spark_function(function)
     result = spark_type(returns)
     call = ArrowIterator(function, arrow_type(result))
-    with warnings.catch_warnings():
-        # As in `udf`.
-        warnings.filterwarnings("ignore", "It is preferred to specify type hints", UserWarning)
-        made: Callable[..., Any] = arrow_udf(call, result, ArrowUDFType.SCALAR_ITER)
-    return made
+    return spark_function(call, result, ArrowUDFType.SCALAR_ITER)
 
 
-def _columns(batch: Any) -> Any:
+def _imported(batch: Columns) -> Array | tuple[Array, ...]:
     if isinstance(batch, tuple):
         return tuple([imported("column", column) for column in batch])
     return imported("column", batch)

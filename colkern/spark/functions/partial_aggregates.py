@@ -1,6 +1,6 @@
-"""A reducer over all groups in two steps: states where the rows are, merged where they meet.
+"""A reducer over all groups in two steps: states where the rows are, merged after Spark's shuffle.
 
-What goes through Spark's shuffle is a state for each group of a batch, not the rows.
+Spark shuffles a state for each group of a batch, not the rows.
 """
 
 from __future__ import annotations
@@ -18,24 +18,21 @@ from colkern.interchange import import_batch
 from colkern.jit import Reducer
 from colkern.layouts import Role
 from colkern.operations.grouping import group_rows
-from colkern.operations.selection import take_positions
 from colkern.spark.functions import compiling
 from colkern.spark.functions.declarations import result_type
-from colkern.spark.functions.group_runs import Runs, runs_of_groups
-from colkern.spark.functions.results import conformed
-from colkern.spark.functions.tables import columns_of, item_columns
+from colkern.spark.functions.group_runs import Offsets, RunsFunction
 from colkern.spark.worker_errors import told_plainly
 
 _SIGNED = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
 
 
 class PartialAggregate:
-    """What Spark's workers call for a partition of rows: the states of the groups of each batch.
+    """Called by Spark's workers for a partition of rows: the states of the groups of each batch.
 
     Args:
         function: A reducer that has a `merge`.
         keys: The keys, which are the first columns of the batches.
-        values: The columns of the function's parameters, which are the others.
+        values: The other columns, for the function's parameters.
     """
 
     def __init__(self, function: Reducer, keys: s.Schema, values: s.Schema) -> None:
@@ -46,7 +43,7 @@ class PartialAggregate:
         states = function.reduction(*self.types).no_states()
         types = [field.type for field in keys.fields]
         types += [new_array(_stored(state)).type for state in states]
-        # By numbers, as the columns that come: keys may have any names.
+        # Named by numbers, as the columns of the batches are: keys may have any names.
         self.schema = s.Schema([s.field(f"c{k}", type_) for k, type_ in enumerate(types)])
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -70,41 +67,26 @@ class PartialAggregate:
         return pa.record_batch(RecordBatch(self.schema, parts))
 
 
-class FinalAggregate:
-    """What Spark's workers call for a partition of states that is sorted by the keys.
+class FinalAggregate(RunsFunction):
+    """Called by Spark's workers for a partition of states that is sorted by the keys.
 
     Args:
-        partial: What gave the states.
+        partial: The aggregate that gave the states.
+        keys: The keys.
     """
 
+    function: Reducer
+
     def __init__(self, partial: PartialAggregate, keys: s.Schema) -> None:
-        self.function = partial.function
         self._types = partial.types
-        self._keys = keys
-        results = item_columns(self.function.name, result_type(self.function, self._types)).fields
-        nullable = [s.field(field.name, field.type) for field in results]
-        self.schema = s.Schema((*keys.fields, *nullable))
+        super().__init__(partial.function, keys, result_type(partial.function, partial.types))
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The keys and results of the groups, some groups at a time."""
-        pieces = (import_batch(batch).columns for batch in batches)
-        with told_plainly():
-            for runs in runs_of_groups(pieces, len(self._keys)):
-                yield self._results(runs)
-
-    def _results(self, runs: Runs) -> pa.RecordBatch:
-        keys, stored = runs.columns[: len(self._keys)], runs.columns[len(self._keys) :]
+    def _results(self, values: Sequence[Array], offsets: Offsets) -> tuple[Offsets, Array]:
         reduction = self.function.reduction(*self._types)
         dtypes = [state.dtype for state in reduction.no_states()]
-        pairs = zip(stored, dtypes, strict=True)
+        pairs = zip(values, dtypes, strict=True)
         states = [column.items(Role.DATA).view(dtype) for column, dtype in pairs]
-        results = reduction.results_of_states(states, runs.offsets)
-        parts = [take_positions(key, runs.offsets[:-1]) for key in keys] + columns_of(results)
-        checked = [
-            conformed(self.function.name, part, field, place=f"column {field.name!r}")
-            for part, field in zip(parts, self.schema.fields, strict=True)
-        ]
-        return pa.record_batch(RecordBatch(self.schema, checked))
+        return offsets[:-1], reduction.results_of_states(states, offsets)
 
 
 def _stored(state: NDArray[np.generic]) -> NDArray[np.generic]:

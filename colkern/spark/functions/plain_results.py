@@ -1,12 +1,10 @@
-"""Results that are lists of plain Python values, as batches: what functions of small groups return.
+"""Results that are lists of plain Python values, as functions of small groups return them.
 
-pyarrow makes arrays of them in less time than building, checking and handing over an array of colkern
-takes, and of one value or ten that time is most of a group's.
+pyarrow makes arrays of them in less time than it takes to build, check and hand over an array of colkern;
+for a few values that time is most of a group's.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,11 +19,11 @@ _KINDS: dict[s.DataType, set[type]] = {
     s.utf8(): {str},
     s.binary(): {bytes},
 }
-"""The classes of whose values pyarrow and colkern make the same arrays."""
+"""The classes of values of which pyarrow and colkern make the same arrays."""
 
 
 class PlainResults:
-    """Makes batches of a mapping of names to lists.
+    """Makes batches of mappings of names to lists.
 
     Args:
         schema: The columns that were declared.
@@ -39,24 +37,24 @@ class PlainResults:
         ]
         self._fields = list(zip(self._schema, classes, strict=True))
 
-    def batch(self, made: Any) -> pa.RecordBatch | None:
-        """The batch; None of whatever is not plain, or not as declared."""
-        if type(made) is not dict or len(made) != len(self._schema) or not made:
+    def batch(self, result: object) -> pa.RecordBatch | None:
+        """The batch; None if the result is not plain, or not as declared."""
+        if type(result) is not dict or len(result) != len(self._schema) or not result:
             return None
         columns: list[pa.Array] = []
         for field, classes in self._fields:
-            column = _array(made.get(field.name), field.type, classes)
+            column = _array(result.get(field.name), field.type, classes)
             if column is None or (columns and len(column) != len(columns[0])):
                 return None
             columns.append(column)
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
-def _array(values: Any, type_: pa.DataType, classes: set[type]) -> pa.Array | None:
+def _array(values: object, type_: pa.DataType, classes: set[type]) -> pa.Array | None:
     if type(values) is not list or not classes.issuperset(map(type, values)):
         return None
     try:
-        made = pa.array(values, type_)
+        array = pa.array(values, type_)
     except (ValueError, OverflowError):
         return None
-    return made if isinstance(made, pa.Array) else None
+    return array if isinstance(array, pa.Array) else None

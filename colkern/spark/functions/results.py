@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -19,13 +18,13 @@ from colkern.spark.declared_nulls import require_declared_nulls
 from colkern.spark.functions.plain_results import PlainResults
 
 
-def as_column(name: str, values: Any, type_: s.DataType) -> Array:
-    """What a function of batches gave as a column, as an array; Arrow's and NumPy's are not copied.
+def as_column(name: str, values: object, type_: s.DataType) -> Array:
+    """A column of a user's function as an array; arrays of Arrow's and NumPy's are not copied.
 
     Args:
-        name: What messages call it.
+        name: The name of the column in messages.
         values: An array, an object of the Arrow PyCapsule interface, a NumPy array, or Python values.
-        type_: What Python values are made into.
+        type_: The type for Python values.
 
     Raises:
         TypeError: If it is none of these, or a value has the wrong class.
@@ -48,14 +47,14 @@ def conformed(
 ) -> Array:
     """A column of results as Spark expects it: of exactly that type, all values valid.
 
-    What has the type already is not copied. Otherwise values are cast, where nothing is lost.
+    A column that has the type already is not copied; another one is cast, if nothing is lost.
 
     Args:
         function: The name of the function, for messages.
         column: The results.
         field: Their type, and whether they may be null.
-        place: What messages call one of them.
-        first: The row that the first of them belongs to.
+        place: The name of a result in messages.
+        first: The row that the first result belongs to.
 
     Raises:
         ValueError: If a value does not fit, or is null where that was not declared; with the row.
@@ -72,22 +71,33 @@ def conformed(
         if stop - start < column.length:
             rows = column.slice(start - first, stop - start)
         rows.validate(full=True)
-        made = cast(rows, field.type)
-        made = made if made.type is field.type else retyped(made, field.type)
-        require_declared_nulls(made, field)
-        return made
+        result = cast(rows, field.type)
+        result = result if result.type is field.type else retyped(result, field.type)
+        require_declared_nulls(result, field)
+        return result
 
     try:
-        made: Array = run_noted(attempt, function, first, first + column.length, "row")
+        checked: Array = run_noted(attempt, function, first, first + column.length, "row")
     except ValueError as error:
         raise _located(error, f"{function}: {place} is no {field.type}") from error
     except UnsupportedError as error:
         raise UnsupportedError(f"{function}: {place}: {error}") from None
-    return made
+    return checked
+
+
+def conformed_columns(
+    function: str, columns: Sequence[Array], schema: s.Schema, length: int | None = None
+) -> pa.RecordBatch:
+    """Columns of results as the batch that Spark expects; see `conformed`."""
+    checked = [
+        conformed(function, column, field, place=f"column {field.name!r}")
+        for column, field in zip(columns, schema.fields, strict=True)
+    ]
+    return pa.record_batch(RecordBatch(schema, checked, length))
 
 
 class Results:
-    """What a function of batches or of groups gives, one result after the other, as Spark expects it.
+    """The results of a function of batches or of groups, as Spark expects them.
 
     Args:
         function: The name of the function, for messages.
@@ -99,36 +109,36 @@ class Results:
         self._declared = schema
         self._plain = PlainResults(schema)
 
-    def batch(self, made: Any, number: int = 0) -> pa.RecordBatch:
-        """One result as a batch; `number` is what messages call it. Raises as `conformed_batch`."""
-        plain = self._plain.batch(made)
+    def batch(self, result: object, number: int = 0) -> pa.RecordBatch:
+        """Result `number` of the function as a batch. Raises as `conformed_batch`."""
+        plain = self._plain.batch(result)
         if plain is not None:
             return plain
-        return conformed_batch(self._function, made, self._declared, batch=number)
+        return conformed_batch(self._function, result, self._declared, batch=number)
 
 
 def conformed_batch(
-    function: str, made: Any, schema: s.Schema, *, batch: int = 0
+    function: str, result: object, schema: s.Schema, *, batch: int = 0
 ) -> pa.RecordBatch:
-    """What a function of batches gave, as the batch that Spark expects.
+    """A result of a user's function as the batch that Spark expects.
 
     Args:
         function: The name of the function, for messages.
-        made: A record batch, of colkern or by the Arrow PyCapsule interface, or columns by name.
-        schema: The columns that were declared; the order of those in `made` may be another.
-        batch: Which of the function's results it is, for messages.
+        result: A record batch, of colkern or by the Arrow PyCapsule interface, or columns by name.
+        schema: The columns that were declared; those of `result` may have another order.
+        batch: The number of the result, for messages.
 
     Raises:
         TypeError: If it is no batch.
         ValueError: If columns are missing, not declared, or of another length; and like `conformed`.
     """
-    columns, length = _columns(function, made, schema)
+    columns, length = _columns(function, result)
     missing = [name for name in schema.names if name not in columns]
     unknown = [name for name in columns if name not in schema.names]
     if missing or unknown:
-        said = [f"no column {name!r}" for name in missing]
-        said += [f"a column {name!r} that was not declared" for name in unknown]
-        raise ValueError(f"{function}: result {batch} has {', '.join(said)}")
+        differences = [f"no column {name!r}" for name in missing]
+        differences += [f"a column {name!r} that was not declared" for name in unknown]
+        raise ValueError(f"{function}: result {batch} has {', '.join(differences)}")
     arrays = []
     for field in schema.fields:
         column = as_column(f"{function}: {field.name}", columns[field.name], field.type)
@@ -138,26 +148,25 @@ def conformed_batch(
                 f"{function}: column {field.name!r} of result {batch} has {column.length} values, "
                 f"{schema.names[0]!r} has {length}"
             )
-        arrays.append(conformed(function, column, field, place=f"column {field.name!r}"))
-    return pa.record_batch(RecordBatch(schema, arrays, length or 0))
+        arrays.append(column)
+    return conformed_columns(function, arrays, schema, length or 0)
 
 
-def _columns(function: str, made: Any, schema: s.Schema) -> tuple[Mapping[str, Any], int | None]:
-    """The columns by name, and how many rows there are, if that is known."""
-    if isinstance(made, Mapping):
-        return made, None
-    if not isinstance(made, RecordBatch):
-        if not hasattr(made, "__arrow_c_array__"):
-            raise TypeError(
-                f"{function}: expected a record batch or columns by name, got {type(made).__name__}"
-            )
-        made = import_batch(made)
-    return dict(zip(made.schema.names, made.columns, strict=True)), made.num_rows
+def _columns(function: str, result: object) -> tuple[Mapping[str, object], int | None]:
+    """The columns by name, and the number of rows, if that is known."""
+    if isinstance(result, Mapping):
+        return result, None
+    if not isinstance(result, RecordBatch):
+        if not hasattr(result, "__arrow_c_array__"):
+            given = type(result).__name__
+            raise TypeError(f"{function}: expected a record batch or columns by name, got {given}")
+        result = import_batch(result)
+    return dict(zip(result.schema.names, result.columns, strict=True)), result.num_rows
 
 
 def _located(error: ValueError, place: str) -> ValueError:
     kind = InvalidArrowError if isinstance(error, InvalidArrowError) else ValueError
-    made = kind(f"{place}: {error}")
+    located = kind(f"{place}: {error}")
     for note in getattr(error, "__notes__", ()):
-        made.add_note(note)
-    return made
+        located.add_note(note)
+    return located

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import pyarrow as pa
 from pyspark.sql.functions import arrow_udtf
 from pyspark.sql.functions import udtf as row_udtf
+from pyspark.sql.udtf import UserDefinedTableFunction
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
@@ -16,18 +17,18 @@ from colkern.interchange import import_array
 from colkern.jit import Generator, generator
 from colkern.operations import list_flatten, struct_flatten
 from colkern.spark.functions.column_functions import require_no_spark_function
-from colkern.spark.functions.declarations import column_types, result_type
+from colkern.spark.functions.declarations import RowOptions, column_types, result_type
 from colkern.spark.functions.worker_calls import ArrowFunction
 from colkern.spark.types import spark_schema
 
 
 def udtf(
-    function: Callable[..., Any] | Generator | str | None = None,
+    function: Callable[..., object] | Generator | str | None = None,
     /,
     *,
     lateral: bool = False,
-    **options: Any,
-) -> Any:
+    **options: Unpack[RowOptions],
+) -> UserDefinedTableFunction:
     """Make a generator function of a row into a table function for Spark::
 
         @colkern.spark.udtf
@@ -48,7 +49,7 @@ def udtf(
     the same generator.
 
     Args:
-        function: A generator function, or what `colkern.generator` makes. The types of the items must
+        function: A generator function, or a result of `colkern.generator`. The types of the items must
             be declared, or follow from those of the parameters. Or a signature, as text.
         lateral: Whether the function is for lateral joins.
         **options: `returns`, `nulls`, `signature`, as for `colkern.generator`.
@@ -68,7 +69,7 @@ def udtf(
     return _table_function(generator(function, **options), lateral)
 
 
-def _table_function(function: Generator, lateral: bool) -> Any:
+def _table_function(function: Generator, lateral: bool) -> UserDefinedTableFunction:
     columns = column_types(function)
     returns = result_type(function, columns)
     if columns is not None:
@@ -94,11 +95,13 @@ def columns_of(items: Array) -> list[Array]:
 
 
 def _batch_handler(call: ArrowFunction, schema: s.Schema) -> type:
-    """The class that Spark makes an instance of for each partition; takes columns or whole tables."""
+    """The class that Spark instantiates for each partition; takes columns or whole tables."""
     names = [parameter.name for parameter in call.function.signature.parameters]
 
     class Batches:
-        def eval(self, *columns: Any, **named: Any) -> Iterator[pa.RecordBatch]:
+        def eval(
+            self, *columns: pa.Array | pa.RecordBatch, **named: pa.Array
+        ) -> Iterator[pa.RecordBatch]:
             if len(columns) == 1 and isinstance(columns[0], pa.RecordBatch):
                 columns = _by_name(call.function.name, columns[0], names)
             items = columns_of(list_flatten(import_array(call(*columns, **named))))
@@ -118,35 +121,32 @@ def _by_name(function: str, batch: pa.RecordBatch, names: list[str]) -> tuple[pa
 
 
 def _row_handler(call: ArrowFunction, types: Sequence[s.DataType | None]) -> type:
-    """The class that Spark makes an instance of for each partition; takes the values of one row."""
+    """The class that Spark instantiates for each partition; takes the values of one row."""
     parameters = call.function.signature.parameters
-    item = call.returns.fields[0].type if call.returns is not None else None
-    width = len(item.fields) if isinstance(item, s.Struct) else None
-
-    def _row(item: Any) -> tuple[Any, ...]:
-        if width is None:
-            return (item,)
-        return (None,) * width if item is None else tuple(item.values())
-
+    item_type = call.returns.fields[0].type if call.returns is not None else None
+    width = len(item_type.fields) if isinstance(item_type, s.Struct) else None
     by_name = {p.name: type_ for p, type_ in zip(parameters, types, strict=True)}
 
     class Rows:
-        def eval(self, *values: Any, **named: Any) -> Iterator[tuple[Any, ...]]:
+        def eval(self, *values: object, **named: object) -> Iterator[tuple[object, ...]]:
             columns = [_one_row(*pair) for pair in zip(values, types, strict=False)]
             others = {name: _one_row(named[name], by_name.get(name)) for name in named}
             items = call(*columns, **others)[0].as_py(maps_as_pydicts="strict")
             for item in items or ():
-                yield _row(item)
+                if width is None:
+                    yield (item,)
+                else:
+                    yield (None,) * width if item is None else tuple(item.values())
 
     return Rows
 
 
-def _one_row(value: Any, type_: s.DataType | None) -> pa.Array:
+def _one_row(value: object, type_: s.DataType | None) -> pa.Array:
     return pa.array(new_array([_as_moments(value, type_)], type_))
 
 
 def _as_moments(value: Any, type_: s.DataType | None) -> Any:
-    """A value as it was before Spark made wall clock times of moments, those of the worker's machine."""
+    """A value with moments for Spark's wall clock times, which are those of the worker's machine."""
     if type_ is None or value is None:
         return value
     if isinstance(type_, s.Timestamp):

@@ -1,10 +1,10 @@
-"""What Spark's workers call: pyarrow's arrays in, pyarrow's out, neither of them copied."""
+"""The calls of Spark's workers: pyarrow's arrays in, pyarrow's arrays out, neither of them copied."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 from pyspark import TaskContext
@@ -16,15 +16,16 @@ from colkern.jit.signatures import Parameter
 from colkern.operations import nulls
 from colkern.operations.casting.results import retyped
 from colkern.spark.functions import compiling
+from colkern.spark.functions.declarations import column_type
 from colkern.spark.functions.device_calls import DeviceCalls
 from colkern.spark.functions.results import conformed
 from colkern.spark.session import use_this_python
-from colkern.spark.types import column_type
 from colkern.spark.worker_errors import told_plainly
 
 if TYPE_CHECKING:
     from colkern.jit import Generator, Reducer
 
+Columns: TypeAlias = Sequence[pa.Array | Array]
 
 _NULL = pa.null()
 _NUMBERS = s.Bool | s.Int | s.FloatingPoint
@@ -33,9 +34,8 @@ _NUMBERS = s.Bool | s.Int | s.FloatingPoint
 class ArrowFunction:
     """A function of columns, called for one batch after the other.
 
-    It travels to the workers as a pickle of the function; machine code does not travel, but is found
-    in the cache directory of the worker's machine. Where it is not there yet, one worker compiles and
-    the others wait for it.
+    It is pickled for the workers without its machine code, which they load from the cache directory of
+    their machine. If it is not there yet, one worker compiles and the others wait for it.
 
     Args:
         function: The function.
@@ -55,9 +55,9 @@ class ArrowFunction:
         self._calls = DeviceCalls()
 
     @told_plainly()
-    def __call__(self, *columns: pa.Array, **named: pa.Array) -> Any:
+    def __call__(self, *columns: pa.Array, **named: pa.Array) -> pa.Array:
         """The function of the columns, given in order or by the names of the parameters."""
-        bound: Sequence[Any] = self._bound(columns, named) if named else columns
+        bound: Columns = self._bound(columns, named) if named else columns
         types = tuple([column.type for column in bound])
         if _NULL in types:
             bound = list(map(_typed, bound, self.function.signature.parameters))
@@ -73,17 +73,17 @@ class ArrowFunction:
         self._batches += 1
         return result
 
-    def _result(self, columns: Sequence[Any]) -> Any:
+    def _result(self, columns: Columns) -> pa.Array:
         return pa.array(self._declared(self._called(columns)))
 
-    def _called(self, columns: Sequence[Any]) -> Array:
+    def _called(self, columns: Columns) -> Array:
         if isinstance(self.function, Udf):
             return self._calls.called(self.function, columns)
-        made: Array = self.function(*columns)
-        return made
+        results: Array = self.function(*columns)
+        return results
 
     def _declared(self, results: Array) -> Array:
-        """The results as Spark expects them; compiled code has seen to it that they fit their type."""
+        """The results as Spark expects them; compiled code has checked that they fit their type."""
         if self.returns is None or results.type is self.returns:
             return results
         if results.type == self.returns:
@@ -106,7 +106,7 @@ class ArrowFunction:
         partition = "" if task is None else f" of partition {task.partitionId()}"
         return f"in batch {self._batches}{partition}; rows are counted from its start"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         use_this_python()
         return type(self), (self.function, self.returns)
 
@@ -116,19 +116,19 @@ class ArrowAggregate(ArrowFunction):
 
     function: Reducer
 
-    def _called(self, columns: Sequence[Any]) -> Array:
+    def _called(self, columns: Columns) -> Array:
         return self.function.reduce(*columns)
 
-    def _result(self, columns: Sequence[Any]) -> Any:
+    def _result(self, columns: Columns) -> object:
         result = self._declared(self._called(columns))
-        # Spark makes an array of each group's value. Of numbers that is sooner done from Python's.
+        # Spark makes an array of each group's value, which takes less time for Python's numbers.
         return result.to_pylist()[0] if isinstance(result.type, _NUMBERS) else pa.array(result)[0]
 
     def _place(self) -> str:
         return super()._place().replace("batch", "group")
 
 
-def _typed(column: pa.Array, parameter: Parameter) -> Any:
-    """A column of nulls without a type, as `NULL` in SQL, as one of the parameter's type."""
+def _typed(column: pa.Array, parameter: Parameter) -> pa.Array | Array:
+    """A column; one of nulls without a type, as `NULL` in SQL, gets the parameter's type."""
     wanted = column_type(parameter)
     return nulls(len(column), wanted) if column.type == _NULL and wanted is not None else column

@@ -1,17 +1,22 @@
-"""Columns of a file as Spark takes them."""
+"""Columns of a file in Spark's types; units of time that Spark lacks are rounded down as Spark does."""
 
 from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import replace
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.operations import cast, require_valid
+from colkern.operations.casting.results import retyped
+from colkern.operations.casting.times import rounded_down
 from colkern.spark.declared_nulls import require_declared_nulls
-from colkern.spark.source.rounding import in_units_of
 
 
 def converted(column: Array, field: s.Field, path: str) -> Array:
-    """A column with the type in which Spark takes it; what has it already is not copied.
+    """A column in the type in which Spark takes it; a column that has it already is not copied.
 
     Nanoseconds become microseconds, and milliseconds of dates become days, by rounding down.
 
@@ -26,11 +31,11 @@ def converted(column: Array, field: s.Field, path: str) -> Array:
         UnsupportedError: If the type does not become the other.
         InvalidArrowError: If the column points outside its own memory.
     """
-    # From here on the bytes are in the hands of others, who do not look at them.
+    # Those who get the bytes do not check them.
     require_valid(column, field.name)
     try:
-        made = cast(in_units_of(column, field.type), field.type)
-        require_declared_nulls(made, field)
+        result = cast(_in_units_of(column, field.type), field.type)
+        require_declared_nulls(result, field)
     except UnsupportedError as error:
         raise TypeError(
             f"{path}: {field.name}: {column.type} does not become {field.type}, which the schema "
@@ -38,4 +43,85 @@ def converted(column: Array, field: s.Field, path: str) -> Array:
         ) from error
     except ValueError as error:
         raise ValueError(f"{path}: {field.name}: {error}") from error
-    return made
+    return result
+
+
+_TIMES = s.Timestamp | s.Duration | s.Time | s.Date
+_LISTS = s.List | s.LargeList | s.ListView | s.LargeListView | s.FixedSizeList
+
+
+def _in_units_of(array: Array, wanted: s.DataType) -> Array:
+    """An array with its times rounded down to the larger units of another type, at any depth.
+
+    Nothing else is converted; an array without such times is returned unchanged.
+
+    Args:
+        array: A checked array.
+        wanted: The type that it is to be cast to.
+
+    Raises:
+        ValueError: If a number of the larger unit does not fit its type; names the slot.
+    """
+    storage = array.type.storage
+    if isinstance(storage, _TIMES):
+        is_date = isinstance(storage, s.Date)
+        larger = s.date32() if isinstance(storage, s.Date) else replace(storage, unit="us")
+        is_smaller = storage.unit == ("ms" if is_date else "ns")
+        if not is_smaller or getattr(wanted, "unit", None) != larger.unit:
+            return array
+        return rounded_down(retyped(array, storage), larger)
+    parts = zip(array.children, _wanted_of_children(storage, wanted), strict=True)
+    children = [_in_units_of(child, part) for child, part in parts]
+    dictionary = None if array.dictionary is None else _in_units_of(array.dictionary, wanted)
+    if dictionary is array.dictionary and all(map(operator.is_, children, array.children)):
+        return array
+    result = Array(
+        _type_of_parts(storage, children, dictionary),
+        array.length,
+        array.buffers,
+        children,
+        dictionary,
+        array.offset,
+        array.known_null_count,
+    )
+    result._checked = array._checked
+    return result
+
+
+def _wanted_of_children(storage: s.DataType, wanted: s.DataType) -> Sequence[s.DataType]:
+    """The type that each child is to be cast to; children of structs are matched by name."""
+    own = [field.type for field in storage.fields]
+    if isinstance(storage, s.RunEndEncoded):
+        return own[0], wanted
+    if isinstance(storage, s.Struct):
+        named = {field.name: field.type for field in wanted.fields}
+        return [named.get(field.name, field.type) for field in storage.fields]
+    if isinstance(storage, s.Map) and isinstance(wanted, s.Map):
+        # Writers call keys and values what they like.
+        entries = zip(own[0].fields, wanted.entries_field.type.fields, strict=True)
+        return [s.struct([(ours.name, theirs.type) for ours, theirs in entries])]
+    if isinstance(storage, _LISTS) and isinstance(wanted, s.List):
+        return [wanted.value_type]
+    return own
+
+
+def _type_of_parts(
+    storage: s.DataType, children: Sequence[Array], dictionary: Array | None
+) -> s.DataType:
+    """The type of an array with such children, or such a dictionary."""
+    fields = [
+        replace(field, type=child.type)
+        for field, child in zip(storage.fields, children, strict=True)
+    ]
+    changes: dict[str, object]
+    if dictionary is not None:
+        changes = {"value_type": dictionary.type}
+    elif isinstance(storage, s.RunEndEncoded):
+        changes = {"values_field": fields[1]}
+    elif isinstance(storage, s.Struct):
+        changes = {"struct_fields": tuple(fields)}
+    elif isinstance(storage, s.Map):
+        changes = {"entries_field": fields[0]}
+    else:
+        changes = {"value_field": fields[0]}
+    return replace(storage, **changes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import Any
 
 import numpy as np
 from pyspark.sql import datasource as spark
@@ -36,20 +35,24 @@ MOST_VALUES = 64
 _BOOL = s.bool_()
 
 
+def unnegated(filter_: spark.Filter) -> spark.Filter:
+    """The filter within a `Not`, or the filter itself; Spark negates a filter at most once."""
+    return filter_.child if isinstance(filter_, spark.Not) else filter_
+
+
 def path_of(filter_: spark.Filter) -> tuple[str, ...]:
-    """The column that a filter looks at, and the fields that lead into it."""
-    plain: Any = filter_.child if isinstance(filter_, spark.Not) else filter_
-    return tuple(plain.attribute)
+    """The name of the column that a filter tests, and those of the fields that lead into it."""
+    return tuple(unnegated(filter_).attribute)
 
 
 def can_evaluate(filter_: spark.Filter, schema: s.Schema) -> bool:
-    """Whether `mask_of` can tell which rows a filter lets pass; if not, Spark must.
+    """Whether `mask_of` can tell which rows pass a filter; if not, Spark must.
 
     Args:
         filter_: The filter.
         schema: The columns, with the types in which Spark takes them.
     """
-    plain: Any = filter_.child if isinstance(filter_, spark.Not) else filter_
+    plain = unnegated(filter_)
     type_ = type_at(path_of(filter_), schema)
     if type_ is None:
         return False
@@ -59,16 +62,16 @@ def can_evaluate(filter_: spark.Filter, schema: s.Schema) -> bool:
         return True
     if isinstance(plain, spark.In):
         values = [value for value in plain.value if value is not None]
-        return len(values) <= MOST_VALUES and all(_is_comparable(v, type_) for v in values)
+        return len(values) <= MOST_VALUES and all(key_of(v, type_) is not None for v in values)
     if isinstance(plain, spark.StringStartsWith | spark.StringEndsWith):
         return isinstance(type_, s.Utf8) and isinstance(plain.value, str)
-    if isinstance(plain, spark.EqualTo | spark.EqualNullSafe):
-        return _is_comparable(plain.value, type_)
-    return type(plain) in _ORDERED and _is_ordered(type_) and _is_comparable(plain.value, type_)
+    is_equality = isinstance(plain, spark.EqualTo | spark.EqualNullSafe)
+    is_order = type(plain) in _ORDERED and isinstance(type_, _ORDERED_TYPES)
+    return (is_equality or is_order) and key_of(plain.value, type_) is not None
 
 
 def type_at(path: tuple[str, ...], schema: s.Schema) -> s.DataType | None:
-    """The type of a column, or of a field within it by its path; None if it is not to be found."""
+    """The type of a column, or of a field within it; None if there is none, or several of that name."""
     fields = schema.fields
     type_: s.DataType | None = None
     for name in path:
@@ -80,28 +83,21 @@ def type_at(path: tuple[str, ...], schema: s.Schema) -> s.DataType | None:
     return type_
 
 
-def _is_comparable(value: Any, type_: s.DataType) -> bool:
-    return key_of(value, type_) is not None
-
-
-def _is_ordered(type_: s.DataType) -> bool:
-    return isinstance(
-        type_, s.Int | s.FloatingPoint | s.Decimal | s.Date | s.Timestamp | s.Duration | s.Utf8
-    )
+_ORDERED_TYPES = s.Int | s.FloatingPoint | s.Decimal | s.Date | s.Timestamp | s.Duration | s.Utf8
 
 
 def mask_of(filters: list[spark.Filter], columns: Mapping[str, Array]) -> Array:
-    """Which rows all of some filters let pass: booleans; a null does not let its row pass.
+    """Booleans: true for the rows that pass all filters; a row with a null does not pass.
 
     Args:
         filters: At least one, all of which `can_evaluate`.
-        columns: The columns that they look at, with the types in which Spark takes them.
+        columns: The columns that they test, with the types in which Spark takes them.
     """
     return reduce(and_, [_evaluated(filter_, columns) for filter_ in filters])
 
 
 def _evaluated(filter_: spark.Filter, columns: Mapping[str, Array]) -> Array:
-    """What a filter is of each row: true, false or null, as in SQL."""
+    """The filter's value for each row: true, false or null, as in SQL."""
     if isinstance(filter_, spark.Not):
         return invert(_evaluated(filter_.child, columns))
     name, *inner = path_of(filter_)
@@ -109,11 +105,7 @@ def _evaluated(filter_: spark.Filter, columns: Mapping[str, Array]) -> Array:
     return _EVALUATE[type(filter_)](column, filter_)
 
 
-def _is_null(column: Array, _: Any) -> Array:
-    return invert(_is_not_null(column, _))
-
-
-def _is_not_null(column: Array, _: Any) -> Array:
+def _is_not_null(column: Array) -> Array:
     length = column.length
     if column.null_count in (0, length):
         return _everywhere(column, column.null_count == 0)
@@ -121,44 +113,33 @@ def _is_not_null(column: Array, _: Any) -> Array:
 
 
 def _everywhere(column: Array, value: bool) -> Array:
-    """The same for each row, on the device of the column."""
+    """One value for each row, on the device of the column."""
     bits = np.full((column.length + 7) // 8, 0xFF if value else 0, np.uint8)
-    made = Array(_BOOL, column.length, [None, Buffer(bits)], null_count=0)
-    return to_device(made, column.device)
+    values = Array(_BOOL, column.length, [None, Buffer(bits)], null_count=0)
+    return to_device(values, column.device)
 
 
-def _equal_to(column: Array, filter_: Any) -> Array:
-    return equal(column, filter_.value)
-
-
-def _equal_null_safe(column: Array, filter_: Any) -> Array:
+def _equal_null_safe(column: Array, filter_: spark.EqualNullSafe) -> Array:
+    not_null = _is_not_null(column)
     if filter_.value is None:
-        return _is_null(column, filter_)
-    # False, where a plain comparison is null.
-    return and_kleene(equal(column, filter_.value), _is_not_null(column, filter_))
+        return invert(not_null)
+    # Null is different from the value, where a plain comparison gives null.
+    return and_kleene(equal(column, filter_.value), not_null)
 
 
-def _in(column: Array, filter_: Any) -> Array:
+def _in(column: Array, filter_: spark.In) -> Array:
     values = [value for value in filter_.value if value is not None]
     if not filter_.value:
         return _everywhere(column, False)
     if not values:
         return nulls(column.length, _BOOL, column.device)
-    found = reduce(or_, [equal(column, value) for value in values])
+    mask = reduce(or_, [equal(column, value) for value in values])
     if len(values) < len(filter_.value):
-        found = or_kleene(found, nulls(column.length, _BOOL, column.device))
-    return found
+        mask = or_kleene(mask, nulls(column.length, _BOOL, column.device))
+    return mask
 
 
-def _starts_with(column: Array, filter_: Any) -> Array:
-    return starts_with(column, filter_.value)
-
-
-def _ends_with(column: Array, filter_: Any) -> Array:
-    return ends_with(column, filter_.value)
-
-
-def _ordered(column: Array, filter_: Any) -> Array:
+def _ordered(column: Array, filter_: spark.Filter) -> Array:
     # For Spark a NaN is greater than any number.
     return ordered(column, filter_.value, _ORDERED[type(filter_)], nans_greatest=True)
 
@@ -170,13 +151,13 @@ _ORDERED = {
     spark.LessThanOrEqual: LESS_EQUAL,
 }
 
-_EVALUATE: dict[type, Callable[[Array, Any], Array]] = {
-    spark.IsNull: _is_null,
-    spark.IsNotNull: _is_not_null,
-    spark.EqualTo: _equal_to,
+_EVALUATE: dict[type[spark.Filter], Callable[[Array, spark.Filter], Array]] = {
+    spark.IsNull: lambda column, _: invert(_is_not_null(column)),
+    spark.IsNotNull: lambda column, _: _is_not_null(column),
+    spark.EqualTo: lambda column, filter_: equal(column, filter_.value),
     spark.EqualNullSafe: _equal_null_safe,
     spark.In: _in,
-    spark.StringStartsWith: _starts_with,
-    spark.StringEndsWith: _ends_with,
+    spark.StringStartsWith: lambda column, filter_: starts_with(column, filter_.value),
+    spark.StringEndsWith: lambda column, filter_: ends_with(column, filter_.value),
     **dict.fromkeys(_ORDERED, _ordered),
 }

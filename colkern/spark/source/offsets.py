@@ -1,9 +1,9 @@
-"""How far a streaming query has come: an offset in JSON, and the files that come after it.
+"""Offsets of streaming queries, in JSON, and the files that come after one.
 
 Files are taken in the order of the times at which they were last written, those of one time by name.
-An offset has all that a later run needs: ``files``, those of its batch, so that a batch that is done
-again has the same files; ``since``, a time in nanoseconds; and ``seen``, the files that have been taken
-and were written at that time or after it. A file from before ``since`` is not new, whether it has been
+An offset has all that a later run needs: ``files``, those of its batch, so that a repeated batch has the
+same files; ``since``, a time in nanoseconds; and ``seen``, the files that have been taken and were
+written at that time or after it. A file from before ``since`` is not new, whether it has been
 taken or not: else an offset would grow with the history of the directory.
 """
 
@@ -13,12 +13,20 @@ import os
 import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from colkern.spark.source.listing import list_files
 from colkern.spark.source.options import ReadOptions
 
 _SECOND = 1_000_000_000
+
+
+class JsonOffset(TypedDict):
+    """An offset in JSON; times are strings, since some readers of JSON round them."""
+
+    since: str
+    seen: dict[str, str]
+    files: list[str]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -49,13 +57,13 @@ class Offset:
     files: tuple[str, ...] = ()
 
     @classmethod
-    def of_json(cls, found: dict[str, Any]) -> Offset:
-        """The offset that `as_json` made this of."""
-        seen = tuple(Stamped(int(time), path) for path, time in found["seen"].items())
-        return cls(int(found["since"]), seen, tuple(found["files"]))
+    def of_json(cls, offset: JsonOffset) -> Offset:
+        """The inverse of `as_json`."""
+        seen = tuple(Stamped(int(time), path) for path, time in offset["seen"].items())
+        return cls(int(offset["since"]), seen, tuple(offset["files"]))
 
-    def as_json(self) -> dict[str, Any]:
-        """In values that JSON has; times as strings, since some readers of JSON round them."""
+    def as_json(self) -> JsonOffset:
+        """The offset in values that JSON has."""
         seen = {file.path: str(file.time) for file in self.seen}
         return {"since": str(self.since), "seen": seen, "files": list(self.files)}
 
@@ -84,11 +92,11 @@ def stamped_files(options: ReadOptions) -> list[Stamped]:
     Raises:
         FileNotFoundError: If there is nothing at a path.
     """
-    found = []
+    stamped = []
     for path in list_files(options, globs_may_be_empty=True):
         try:
-            found.append(Stamped(os.stat(path).st_mtime_ns, path))
+            stamped.append(Stamped(os.stat(path).st_mtime_ns, path))
         except FileNotFoundError:
             # Removed since the directory was listed.
             continue
-    return found
+    return stamped

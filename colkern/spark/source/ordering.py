@@ -1,4 +1,4 @@
-"""Values by what Spark orders them by: numbers, or the bytes of strings."""
+"""Keys of values: the numbers or bytes by which Spark orders them."""
 
 from __future__ import annotations
 
@@ -6,49 +6,59 @@ import datetime
 import math
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
 from colkern import schema as s
+from colkern.dispatch import Dispatch
+from colkern.spark.types import PASSED
 
 Key = int | float | bytes | bool
-"""What values of one type are compared by."""
+"""Values of one type are compared by these."""
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_DAY = datetime.date(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
-def key_of(value: Any, type_: s.DataType) -> Key | None:
-    """What values of a type are ordered by; None if it has no order here, or no such value.
+def key_of(value: object, type_: s.DataType) -> Key | None:
+    """The key of a value of a type; None if the type has no order here, or cannot hold the value.
 
-    A number is rounded to the bits of the type.
+    A number is rounded to the bits of the type. NaN has no key: for Spark it equals itself and is the
+    greatest number, for others it does not.
 
     Args:
-        value: As Spark passes it in a filter.
+        value: A value as Spark passes it in a filter.
         type_: One of the types in which Spark takes columns.
-
-    A NaN has no key: for Spark it equals itself and is the greatest number, for others it does not. Nor has
-    what the type cannot hold.
     """
     make = _KEYS.get(type(type_))
-    return None if make is None else make(value, type_)
+    # To Python, a bool is an int.
+    if make is None or isinstance(value, bool) is not isinstance(type_, s.Bool):
+        return None
+    return make(value, type_)
 
 
-def _bool(value: Any, _: Any) -> Key | None:
-    return value if isinstance(value, bool) else None
+_KEYS: Dispatch[type[s.DataType], Callable[..., Key | None]] = Dispatch(
+    "the keys of values", PASSED, (s.Null, s.Time, s.List, s.Map, s.Struct)
+)
 
 
-def _int(value: Any, type_: s.Int) -> Key | None:
-    if not isinstance(value, int) or isinstance(value, bool):
+@_KEYS.of(s.Bool)
+def _bool(value: bool, _: s.Bool) -> Key:
+    return value
+
+
+@_KEYS.of(s.Int)
+def _int(value: object, type_: s.Int) -> Key | None:
+    if not isinstance(value, int):
         return None
     end = 1 << type_.bit_width - type_.signed
     return value if value in range(-end if type_.signed else 0, end) else None
 
 
-def _float(value: Any, type_: s.FloatingPoint) -> Key | None:
-    if not isinstance(value, int | float) or isinstance(value, bool):
+@_KEYS.of(s.FloatingPoint)
+def _float(value: object, type_: s.FloatingPoint) -> Key | None:
+    if not isinstance(value, int | float):
         return None
     try:
         with np.errstate(over="ignore"):
@@ -59,8 +69,9 @@ def _float(value: Any, type_: s.FloatingPoint) -> Key | None:
     return None if is_lost or math.isnan(number) else number
 
 
-def _decimal(value: Any, type_: s.Decimal) -> Key | None:
-    if not isinstance(value, int | Decimal) or isinstance(value, bool):
+@_KEYS.of(s.Decimal)
+def _decimal(value: object, type_: s.Decimal) -> Key | None:
+    if not isinstance(value, int | Decimal):
         return None
     sign, digits, exponent = Decimal(value).as_tuple()
     if not isinstance(exponent, int) or exponent + type_.scale < 0:
@@ -71,42 +82,34 @@ def _decimal(value: Any, type_: s.Decimal) -> Key | None:
     return -number if sign else number
 
 
-def _date(value: Any, _: Any) -> int | None:
+@_KEYS.of(s.Date)
+def _date(value: object, _: s.Date) -> Key | None:
     if not isinstance(value, datetime.date) or isinstance(value, datetime.datetime):
         return None
-    return int((value - _EPOCH_DAY).days)
+    return (value - _EPOCH_DAY).days
 
 
-def _timestamp(value: Any, type_: s.Timestamp) -> Key | None:
+@_KEYS.of(s.Timestamp)
+def _timestamp(value: object, type_: s.Timestamp) -> Key | None:
     if not isinstance(value, datetime.datetime):
         return None
     if (value.tzinfo is None) != (type_.timezone is None):
         return None
     if value.tzinfo is not None:
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-    return int((value - _EPOCH) // _MICROSECOND)
+    return (value - _EPOCH) // _MICROSECOND
 
 
-def _duration(value: Any, _: Any) -> Key | None:
-    return int(value // _MICROSECOND) if isinstance(value, datetime.timedelta) else None
+@_KEYS.of(s.Duration)
+def _duration(value: object, _: s.Duration) -> Key | None:
+    return value // _MICROSECOND if isinstance(value, datetime.timedelta) else None
 
 
-def _string(value: Any, _: Any) -> Key | None:
+@_KEYS.of(s.Utf8)
+def _string(value: object, _: s.Utf8) -> Key | None:
     return value.encode() if isinstance(value, str) else None
 
 
-def _binary(value: Any, _: Any) -> Key | None:
+@_KEYS.of(s.Binary)
+def _binary(value: object, _: s.Binary) -> Key | None:
     return bytes(value) if isinstance(value, bytes | bytearray) else None
-
-
-_KEYS: dict[type[s.DataType], Callable[[Any, Any], Key | None]] = {
-    s.Bool: _bool,
-    s.Int: _int,
-    s.FloatingPoint: _float,
-    s.Decimal: _decimal,
-    s.Date: _date,
-    s.Timestamp: _timestamp,
-    s.Duration: _duration,
-    s.Utf8: _string,
-    s.Binary: _binary,
-}

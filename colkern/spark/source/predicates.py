@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -33,18 +34,18 @@ COMPARISONS: dict[str, Callable[..., spark.Filter]] = {
     "is null": spark.IsNull,
     "is not null": spark.IsNotNull,
 }
-"""What a condition may ask. `in` takes a list; `is null` and `is not null` take no value."""
+"""The comparisons of conditions. `in` takes a list; `is null` and `is not null` take no value."""
 
 _LISTS = ("in", "not in")
 _WITHOUT_VALUE = ("is null", "is not null")
 
 
-def filters_text(conditions: Any) -> str:
+def filters_text(conditions: object) -> str:
     """Conditions as the option takes them; dates, timestamps and decimals become texts."""
     return json.dumps(conditions, default=_plain)
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if isinstance(value, datetime.date | datetime.datetime):
         return value.isoformat()
     if isinstance(value, Decimal):
@@ -60,7 +61,7 @@ def parsed_filters(text: str | None, schema: s.Schema) -> tuple[spark.Filter, ..
         schema: The columns, with the types in which Spark takes them.
 
     Raises:
-        ValueError: If it is not such a list, or a condition cannot be told of its column.
+        ValueError: If it is not such a list, or a condition does not suit its column.
     """
     if text is None:
         return ()
@@ -73,7 +74,7 @@ def parsed_filters(text: str | None, schema: s.Schema) -> tuple[spark.Filter, ..
     return tuple(_filter(condition, schema) for condition in conditions)
 
 
-def _filter(condition: Any, schema: s.Schema) -> spark.Filter:
+def _filter(condition: object, schema: s.Schema) -> spark.Filter:
     place = f"option filters: {json.dumps(condition)}"
     if not isinstance(condition, list) or len(condition) not in (2, 3):
         raise ValueError(f"{place}: expected [column, comparison, value]")
@@ -91,49 +92,63 @@ def _filter(condition: Any, schema: s.Schema) -> spark.Filter:
     type_ = type_at(path, schema)
     if type_ is None:
         raise ValueError(f"{place}: no such column among {', '.join(schema.names)}")
-    made = COMPARISONS[comparison](path, *(_value(v, comparison, type_) for v in values))
-    if not can_evaluate(made, schema):
+    result = COMPARISONS[comparison](path, *(_value(v, comparison, type_) for v in values))
+    if not can_evaluate(result, schema):
         raise ValueError(f"{place}: {_why_not(values, comparison, type_)}")
-    return made
+    return result
 
 
 def _why_not(values: Sequence[Any], comparison: str, type_: s.DataType) -> str:
     """Why a condition cannot be evaluated."""
     if comparison in _LISTS and len(values[0]) > MOST_VALUES:
         return f"{len(values[0])} values, {MOST_VALUES} are the most; join with them instead"
-    hint = _HINTS.get(type(type_), "")
+    literal = _LITERALS.get(type(type_))
+    hint = literal.hint if literal else ""
     return f"a column of {type_} cannot be asked that, or has no such value{hint}"
 
 
-_HINTS: dict[type[s.DataType], str] = {
-    s.Date: ": its values are texts such as 2024-12-31",
-    s.Timestamp: (
-        ": its values are texts such as 2024-12-31T23:59:00, and behind them +00:00 if it has a time zone"
-    ),
-    s.Decimal: ": its values have no more digits, nor digits behind the point",
-}
-
-
-def _value(value: Any, comparison: str, type_: s.DataType) -> Any:
+def _value(value: Any, comparison: str, type_: s.DataType) -> object:
     if comparison in _LISTS:
-        return tuple(_literal(one, type_) for one in value)
-    return _literal(value, type_)
+        return tuple(_read(one, type_) for one in value)
+    return _read(value, type_)
 
 
-def _literal(value: Any, type_: s.DataType) -> Any:
-    """A value as Spark would pass it; as it is where it cannot be one of that type."""
-    read, classes = _READ.get(type(type_), (None, ()))
-    if read is None or not isinstance(value, classes) or isinstance(value, bool):
+def _read(value: object, type_: s.DataType) -> object:
+    """A value of JSON as Spark would pass it; unchanged if it cannot be one of that type."""
+    literal = _LITERALS.get(type(type_))
+    if literal is None or not isinstance(value, literal.classes) or isinstance(value, bool):
         return value
     try:
-        return read(str(value))
+        return literal.read(str(value))
     except (ValueError, InvalidOperation):
         return value
 
 
-_READ: dict[type[s.DataType], tuple[Callable[[str], Any], tuple[type, ...]]] = {
-    s.Decimal: (Decimal, (str, int, float)),
-    s.Date: (datetime.date.fromisoformat, (str,)),
-    s.Timestamp: (datetime.datetime.fromisoformat, (str,)),
+@dataclass(frozen=True, slots=True)
+class _Literal:
+    """How JSON spells the values of a type that it lacks.
+
+    Args:
+        read: Makes a value of its text.
+        classes: The classes that a value has in JSON.
+        hint: Says in messages how values are spelled.
+    """
+
+    read: Callable[[str], object]
+    classes: tuple[type, ...]
+    hint: str
+
+
+_LITERALS: dict[type[s.DataType], _Literal] = {
+    s.Decimal: _Literal(
+        Decimal, (str, int, float), ": its values have no more digits, nor digits behind the point"
+    ),
+    s.Date: _Literal(
+        datetime.date.fromisoformat, (str,), ": its values are texts such as 2024-12-31"
+    ),
+    s.Timestamp: _Literal(
+        datetime.datetime.fromisoformat,
+        (str,),
+        ": its values are texts such as 2024-12-31T23:59:00, and behind them +00:00 if it has a time zone",
+    ),
 }
-"""What makes a value of what stands in JSON, and which classes that may have."""

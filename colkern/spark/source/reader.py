@@ -1,4 +1,4 @@
-"""The reader of a query: plans partitions on the driver, reads them on the executors."""
+"""The readers of queries: they plan partitions on the driver, and read them on the executors."""
 
 from __future__ import annotations
 
@@ -19,15 +19,33 @@ from colkern.spark.source.reading import Request, read_pieces
 from colkern.spark.worker_errors import told_plainly
 
 
-class SourceReader(DataSourceReader):
+class FileReading:
+    """The common part of the readers of batch and of streaming queries.
+
+    Args:
+        options: The files, and how they are cut into partitions.
+        schema: The columns, in Spark's terms.
+        first: The file that the schema was taken from, with which the others must agree; None if
+            the schema was declared, or merged from all files.
+    """
+
+    def __init__(
+        self, options: ReadOptions, schema: StructType, first: FileSchema | None = None
+    ) -> None:
+        self._plan = Plan(options, Request.of(options, schema), first)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of a partition that pass the filters, a record batch at a time."""
+        assert isinstance(partition, SourcePartition)
+        return read_pieces(partition.pieces, self._plan.request)
+
+
+class SourceReader(FileReading, DataSourceReader):
     """Reads the files of one query.
 
     Args:
-        options: What is read.
-        schema: The columns, in Spark's terms.
-        first: The file that the schema was taken from, with which the others must agree; None if
-            the schema was declared, or made of all files.
-        files: What is read, if that was listed for the schema already.
+        options, schema, first: See `FileReading`.
+        files: The files, if they were listed for the schema already.
     """
 
     def __init__(
@@ -37,10 +55,8 @@ class SourceReader(DataSourceReader):
         first: FileSchema | None = None,
         files: list[str] | None = None,
     ) -> None:
-        self._options = options
-        self._first = first
+        super().__init__(options, schema, first)
         self._files = files
-        self._request = Request.of(options, schema)
 
     @told_plainly()
     def partitions(self) -> list[InputPartition]:
@@ -49,34 +65,27 @@ class SourceReader(DataSourceReader):
         Raises:
             FileNotFoundError: If there is nothing at a path.
             ValueError: If files do not agree; names both and the field.
-            TypeError: If there is something in a file that cannot be read.
+            TypeError: If colkern does not support what a file holds.
         """
-        request = self._request
-        plan = Plan(self._options, request.schema, self._first, request.filters)
         try:
-            return list(plan.partitions(self._files))
+            return list(self._plan.partitions(self._files))
         except UnsupportedError as error:
             # Spark takes a NotImplementedError, as this is one, for a reader without partitions.
             raise TypeError(str(error)) from error
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a partition that pass the filters, a record batch at a time."""
-        assert isinstance(partition, SourcePartition)
-        return read_pieces(partition.pieces, self._request)
 
 
 class PushdownReader(SourceReader):
     """A reader that takes filters over from Spark.
 
-    Spark (4.3) keeps what it was told about a scan with the DataFrame that was loaded, not with the
-    query: the filters of one query also hold for a later one without filters over the same DataFrame,
-    and those of one branch of a query for all branches. Hence this is for a DataFrame that is used
-    once.
+    Spark (4.3) keeps the filters of a scan with the DataFrame that was loaded, not with the query: the
+    filters of one query also hold for a later one without filters over the same DataFrame, and those
+    of one branch of a query for all branches. Hence this is for a DataFrame that is used once.
     """
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         """Take over the filters that colkern evaluates as Spark would; hand back the others."""
-        request = self._request
+        request = self._plan.request
         ours = [filter_ for filter_ in filters if can_evaluate(filter_, request.schema)]
-        self._request = replace(request, filters=(*request.filters, *ours))
+        request = replace(request, filters=(*request.filters, *ours))
+        self._plan = replace(self._plan, request=request)
         return [filter_ for filter_ in filters if not any(filter_ is one for one in ours)]

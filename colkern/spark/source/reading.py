@@ -1,4 +1,4 @@
-"""Record batches of files as Spark takes them: wanted rows of wanted columns, nothing else decoded."""
+"""Record batches of files as Spark takes them: only wanted columns are decoded."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from colkern.spark.worker_errors import told_plainly
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a query asks of every file.
+    """The columns and rows that a query asks for.
 
     Args:
         schema: The columns, with the types in which Spark takes them.
-        filters: What all rows must pass; may be empty.
-        may_lack: Whether a column that a file does not have is null there.
+        filters: All rows must pass these; may be empty.
+        may_lack: Whether a column that a file lacks is read as nulls.
     """
 
     schema: s.Schema
@@ -46,10 +46,10 @@ class Request:
 
     @classmethod
     def of(cls, options: ReadOptions, schema: StructType) -> Request:
-        """What the options of a query say, and a schema in Spark's terms.
+        """The request of a query with some options, and a schema in Spark's terms.
 
         Raises:
-            ValueError: If the option `filters` cannot be told of the columns.
+            ValueError: If the option `filters` does not suit the columns.
         """
         columns = arrow_schema(schema)
         filters = parsed_filters(options.filters, columns)
@@ -67,14 +67,14 @@ def read_pieces(pieces: Iterable[Piece], request: Request) -> Iterator[pa.Record
         for piece in pieces:
             with _reader(piece.path, request) as (reader, device):
                 for batch in _batches(reader, piece.batches):
-                    found = _Rows(batch, piece.path, request, device).wanted()
-                    if found is not None and found.length:
-                        yield pa.record_batch(found)
+                    rows = _wanted_rows(batch, piece.path, request, device)
+                    if rows is not None and rows.length:
+                        yield pa.record_batch(rows)
 
 
 @contextmanager
 def _reader(path: str, request: Request) -> Iterator[tuple[FileReader | StreamReader, Device]]:
-    """A reader of a file, and where its columns come: to the task's GPU, if rows are chosen there."""
+    """A reader of a file, and the device of its columns: the task's GPU, if it filters the rows."""
     with opened(path) as reader:
         _check_columns(reader.schema, path, request)
         device = task_device() if _can_filter_there(reader.schema, request) else HOST
@@ -114,54 +114,39 @@ def _batches(
     return map(reader.get_batch, positions)
 
 
-class _Rows:
-    """The rows of one batch, whose columns are decoded when they are asked for.
+def _wanted_rows(
+    batch: RecordBatch, path: str, request: Request, device: Device
+) -> RecordBatch | None:
+    """The rows of a batch that pass all filters; None if there are none.
 
     Args:
-        batch: All columns of the file, of which none is decoded yet.
+        batch: All columns of the file, which are decoded when they are asked for.
         path: The file, for errors.
-        request: What is asked for.
-        device: Where the batch is.
+        request: The columns and filters.
+        device: The device of the batch.
     """
+    schema, filters = request.schema, list(request.filters)
+    there = set(batch.schema.names)
 
-    def __init__(self, batch: RecordBatch, path: str, request: Request, device: Device) -> None:
-        self._batch = batch
-        self._path = path
-        self._request = request
-        self._there = set(batch.schema.names)
-        self._device = device
-
-    def wanted(self) -> RecordBatch | None:
-        """The rows that pass all filters; None if there are none."""
-        schema, filters = self._request.schema, self._request.filters
-        if not filters:
-            columns = [self._converted(field) for field in schema]
-            return RecordBatch(schema, columns, self._batch.length)
-        names = {path_of(filter_)[0] for filter_ in filters}
-        looked_at = {name: self._converted(schema.field(name)) for name in names}
-        mask = mask_of(list(filters), looked_at)
-        if not any_true(mask):
-            return None
-        # Whole columns are converted only where rows of them are wanted, and then only those rows.
-        raw = [
-            looked_at[field.name] if field.name in looked_at else self._raw(field)
-            for field in schema
-        ]
-        unfiltered = RecordBatch.from_arrays(raw, schema.names)
-        kept = to_host(keep_rows(unfiltered, mask))
-        columns = [
-            converted(column, field, self._path)
-            for column, field in zip(kept.columns, schema, strict=True)
-        ]
-        return RecordBatch(schema, columns, kept.length)
-
-    def _converted(self, field: s.Field) -> Array:
-        return converted(self._raw(field), field, self._path)
-
-    def _raw(self, field: s.Field) -> Array:
-        if field.name not in self._there:
-            return nulls(self._batch.length, field.type, self._device)
+    def raw(field: s.Field) -> Array:
+        if field.name not in there:
+            return nulls(batch.length, field.type, device)
         try:
-            return self._batch.column(field.name)
+            return batch.column(field.name)
         except InvalidArrowError as error:
             raise error.at(field.name) from None
+
+    if not filters:
+        columns = [converted(raw(field), field, path) for field in schema]
+        return RecordBatch(schema, columns, batch.length)
+    fields = [schema.field(name) for name in {path_of(filter_)[0] for filter_ in filters}]
+    tested = {field.name: converted(raw(field), field, path) for field in fields}
+    mask = mask_of(filters, tested)
+    if not any_true(mask):
+        return None
+    # Other columns are converted only where rows of them are wanted, and then only those rows.
+    unfiltered = [tested[f.name] if f.name in tested else raw(f) for f in schema]
+    kept = to_host(keep_rows(RecordBatch.from_arrays(unfiltered, schema.names), mask))
+    pairs = zip(kept.columns, schema, strict=True)
+    columns = [converted(column, field, path) for column, field in pairs]
+    return RecordBatch(schema, columns, kept.length)

@@ -1,27 +1,29 @@
-"""Whether a batch can have rows that a filter lets pass, by what is known without decoding it."""
+"""Batches that a filter lets no row of pass, told by their counts of nulls and bounds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 from pyspark.sql import datasource as spark
 
 from colkern import schema as s
+from colkern.spark.source.filters import unnegated
 from colkern.spark.source.ordering import Key, key_of
 from colkern.spark.source.statistics import Bounds
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a column of a batch.
+    """The facts about a column of a batch that need no decoding.
 
     Args:
         type: The type in which Spark takes the column.
-        rows: How many rows the batch has.
+        rows: The number of rows of the batch.
         nulls: How many of them are null; None if only the values tell.
-        bounds: Between which values the others lie.
+        bounds: The bounds of the other values.
     """
 
     type: s.DataType
@@ -31,40 +33,61 @@ class Known:
 
 
 def may_pass(filter_: spark.Filter, column: Known) -> bool:
-    """False only if the filter lets no row of the batch pass.
+    """Whether some row of the batch may pass a filter.
 
     Args:
         filter_: A filter of that column itself, not of a field within it.
-        column: What is known of it.
+        column: The facts about it.
     """
     negated = isinstance(filter_, spark.Not)
-    plain: Any = filter_.child if isinstance(filter_, spark.Not) else filter_
+    plain = unnegated(filter_)
     if isinstance(plain, spark.IsNull | spark.IsNotNull):
         wants_nulls = isinstance(plain, spark.IsNull) is not negated
         return column.nulls != (0 if wants_nulls else column.rows)
     if isinstance(plain, spark.In) and not plain.value:
-        # False of each row, also of nulls.
+        # It is false for each row, null or not.
         return negated
     null_safe = isinstance(plain, spark.EqualNullSafe)
     if null_safe and (negated or plain.value is None):
         return True
     if column.nulls == column.rows:
-        # A comparison with a null is neither true nor false.
+        # A comparison with null is neither true nor false.
         return False
     test = (_NEGATED if negated else _TESTS).get(type(plain))
     return test is None or test(plain.value, column)
 
 
-def _may_equal(value: Any, column: Known) -> bool:
-    key = key_of(value, column.type)
-    return key is None or _reaches(column, key, key)
+Test = Callable[..., bool]
+"""Whether a batch may have rows for which a comparison with a value is true."""
 
 
-def _may_be_in(values: Any, column: Known) -> bool:
+def _bound(
+    name: Literal["least", "greatest"], compare: Callable[[Key, Key], bool]
+) -> Callable[[object, Known], bool]:
+    """The test that holds one bound of a column against a value."""
+
+    def test(value: object, column: Known) -> bool:
+        key, bound = key_of(value, column.type), getattr(column.bounds, name)
+        return key is None or bound is None or compare(bound, key)
+
+    return test
+
+
+_may_exceed = _bound("greatest", operator.gt)
+_may_reach = _bound("greatest", operator.ge)
+_may_stay_below = _bound("least", operator.lt)
+_may_stay_within = _bound("least", operator.le)
+
+
+def _may_equal(value: object, column: Known) -> bool:
+    return _may_reach(value, column) and _may_stay_within(value, column)
+
+
+def _may_be_in(values: Iterable[object], column: Known) -> bool:
     return any(_may_equal(value, column) for value in values if value is not None)
 
 
-def _may_start(value: Any, column: Known) -> bool:
+def _may_start(value: object, column: Known) -> bool:
     key = key_of(value, column.type)
     if not isinstance(key, bytes):
         return True
@@ -74,45 +97,12 @@ def _may_start(value: Any, column: Known) -> bool:
     return not isinstance(least, bytes) or least[: len(key)] <= key
 
 
-def _may_exceed(value: Any, column: Known) -> bool:
-    key, greatest = key_of(value, column.type), column.bounds.greatest
-    return key is None or greatest is None or _less(key, greatest, strictly=True)
-
-
-def _may_reach(value: Any, column: Known) -> bool:
-    key, greatest = key_of(value, column.type), column.bounds.greatest
-    return key is None or greatest is None or _less(key, greatest, strictly=False)
-
-
-def _may_stay_below(value: Any, column: Known) -> bool:
-    key, least = key_of(value, column.type), column.bounds.least
-    return key is None or least is None or _less(least, key, strictly=True)
-
-
-def _may_stay_within(value: Any, column: Known) -> bool:
-    key, least = key_of(value, column.type), column.bounds.least
-    return key is None or least is None or _less(least, key, strictly=False)
-
-
-def _may_differ(value: Any, column: Known) -> bool:
+def _may_differ(value: object, column: Known) -> bool:
     key, bounds = key_of(value, column.type), column.bounds
     return key is None or not (bounds.least == key == bounds.greatest)
 
 
-def _reaches(column: Known, first: Key, last: Key) -> bool:
-    """Whether some value can lie between two keys, both included."""
-    least, greatest = column.bounds.least, column.bounds.greatest
-    if least is not None and not _less(least, last, strictly=False):
-        return False
-    return greatest is None or _less(first, greatest, strictly=False)
-
-
-def _less(left: Any, right: Any, *, strictly: bool) -> bool:
-    """Whether one key is less than another of the same type, or as great unless `strictly`."""
-    return bool(left < right if strictly else left <= right)
-
-
-_TESTS: dict[type, Callable[[Any, Known], bool]] = {
+_TESTS: dict[type[spark.Filter], Test] = {
     spark.EqualTo: _may_equal,
     spark.EqualNullSafe: _may_equal,
     spark.In: _may_be_in,
@@ -123,7 +113,7 @@ _TESTS: dict[type, Callable[[Any, Known], bool]] = {
     spark.LessThanOrEqual: _may_stay_within,
 }
 
-_NEGATED: dict[type, Callable[[Any, Known], bool]] = {
+_NEGATED: dict[type[spark.Filter], Test] = {
     spark.EqualTo: _may_differ,
     spark.GreaterThan: _may_stay_within,
     spark.GreaterThanOrEqual: _may_stay_below,

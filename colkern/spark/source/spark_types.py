@@ -1,15 +1,15 @@
-"""Which schema a file has in Spark."""
+"""The schemas of files in Spark's terms; types that Spark lacks become ones that hold all values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from pyspark.sql import types as spark
 
 from colkern import schema as s
+from colkern.dispatch import Dispatch, by_type
 from colkern.errors import UnsupportedError
-from colkern.spark.source.widening import widened
-from colkern.spark.types import counterpart
+from colkern.spark.types import VARIANT, counterpart, is_variant
 
 
 def schema_in_spark(schema: s.Schema, columns: Sequence[str] | None, path: str) -> spark.StructType:
@@ -19,7 +19,7 @@ def schema_in_spark(schema: s.Schema, columns: Sequence[str] | None, path: str) 
 
     Args:
         schema: The schema of the file.
-        columns: The columns that are wanted, in their order; None for all.
+        columns: The wanted columns, in their order; None for all.
         path: The file, for errors.
 
     Raises:
@@ -33,8 +33,8 @@ def schema_in_spark(schema: s.Schema, columns: Sequence[str] | None, path: str) 
 def _named(schema: s.Schema, name: str, path: str) -> s.Field:
     count = schema.names.count(name)
     if count != 1:
-        found = "no column" if count == 0 else f"{count} columns"
-        raise ValueError(f"{path}: {found} {name!r}; the file has {', '.join(schema.names)}")
+        columns = "no column" if count == 0 else f"{count} columns"
+        raise ValueError(f"{path}: {columns} {name!r}; the file has {', '.join(schema.names)}")
     return schema.field(name)
 
 
@@ -45,8 +45,69 @@ def _spark_field(field: s.Field, path: str) -> spark.StructField:
             f"columns"
         )
 
-    made = counterpart(widened(field.type), refusal, field.name)
-    return spark.StructField(field.name, made, True)
+    return spark.StructField(
+        field.name, counterpart(_widened(field.type), refusal, field.name), True
+    )
+
+
+def _widened(type_: s.DataType) -> s.DataType:
+    """The type in which Spark takes a column of a file: times may be rounded down, no more is lost.
+
+    Types that Spark has no counterpart for stay as they are. All fields may hold nulls, but for the
+    two of a variant.
+    """
+    storage = type_.storage
+    make = _WIDER.get(type(storage))
+    return storage if make is None else make(storage)
+
+
+_WIDER: Dispatch[type[s.DataType], Callable[..., s.DataType]] = by_type(
+    "the type of Spark's that holds the values of a file",
+    *(s.Null, s.Bool, s.Decimal, s.Interval, s.Union, s.Extension, s.Utf8, s.LargeUtf8),
+    *(s.Utf8View, s.Binary, s.LargeBinary, s.BinaryView, s.FixedSizeBinary),
+)
+
+
+@_WIDER.of(s.Int)
+def _int(type_: s.Int) -> s.DataType:
+    if type_.signed:
+        return type_
+    return s.decimal128(20, 0) if type_.bit_width == 64 else s.Int(2 * type_.bit_width, True)
+
+
+@_WIDER.of(s.FloatingPoint)
+def _float(type_: s.FloatingPoint) -> s.DataType:
+    return type_ if type_.bit_width > 16 else s.float32()
+
+
+@_WIDER.of(s.Date, s.Time, s.Timestamp, s.Duration)
+def _time(type_: s.Date | s.Time | s.Timestamp | s.Duration) -> s.DataType:
+    if isinstance(type_, s.Timestamp):
+        return s.timestamp("us", type_.timezone)
+    return {s.Date: s.date32(), s.Time: s.time64("ns"), s.Duration: s.duration("us")}[type(type_)]
+
+
+@_WIDER.of(s.Dictionary, s.RunEndEncoded)
+def _values(type_: s.Dictionary | s.RunEndEncoded) -> s.DataType:
+    return _widened(type_.value_type)
+
+
+@_WIDER.of(s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
+def _list(type_: s.List) -> s.DataType:
+    return s.list_(_widened(type_.value_type))
+
+
+@_WIDER.of(s.Map)
+def _map(type_: s.Map) -> s.DataType:
+    key = s.field("key", _widened(type_.key_field.type), nullable=False)
+    return s.map_(key, s.field("value", _widened(type_.item_field.type)))
+
+
+@_WIDER.of(s.Struct)
+def _struct(type_: s.Struct) -> s.DataType:
+    if is_variant(type_):
+        return VARIANT
+    return s.struct([s.field(field.name, _widened(field.type)) for field in type_.fields])
 
 
 def as_nullable(fields: Iterable[spark.StructField]) -> spark.StructType:

@@ -1,8 +1,10 @@
-"""One file of a task: Spark's batches, put together to batches of a chosen size, with statistics."""
+"""The file of a task: Spark's batches, regrouped to batches of a chosen size, with statistics."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,26 +15,57 @@ from colkern import ipc
 from colkern.arrays import RecordBatch
 from colkern.interchange import import_batch
 from colkern.operations import cast
+from colkern.spark.source.commits import Staging
 from colkern.spark.source.options import WriteOptions
 from colkern.spark.source.statistics import KEY, statistics_of
 from colkern.spark.types import arrow_schema
 
 
-def write_file(
-    path: Path, batches: Iterable[pa.RecordBatch], schema: StructType, options: WriteOptions
-) -> int:
-    """Write an Arrow IPC file, which is there whole or not at all; returns how many rows it has.
-
-    No more than one batch of `options.batch_rows` rows is held in memory.
+class TaskWriting:
+    """The common part of the writers of batch and of streaming queries.
 
     Args:
-        path: The file.
-        batches: Batches as Spark gives them.
-        schema: Their schema, in Spark's terms.
-        options: How they are written.
+        options: The target, and how files are written.
+        schema: The columns, in Spark's terms.
+        overwrite: Whether what is there goes at the commit.
+    """
+
+    def __init__(self, options: WriteOptions, schema: StructType, overwrite: bool) -> None:
+        self._options = options
+        self._schema = schema
+        self._overwrite = overwrite
+
+    def _write_part(
+        self, staging: Staging, batches: Iterator[pa.RecordBatch], partition: int, *, needed: bool
+    ) -> str | None:
+        """Write the file of a task where no reader sees it yet.
+
+        Args:
+            staging: The directory of the job.
+            batches: The rows of the task.
+            partition: The number of its partition.
+            needed: Whether to write a file without rows, too.
+
+        Returns:
+            The name of the file; None if there is none.
+        """
+        first = next(batches, None)
+        if first is None and not needed:
+            return None
+        name = f"part-{partition:05d}-{uuid.uuid4()}.arrow"
+        rest = batches if first is None else chain([first], batches)
+        write_file(staging.file(name), rest, self._schema, self._options)
+        return name
+
+
+def write_file(
+    path: Path, batches: Iterable[pa.RecordBatch], schema: StructType, options: WriteOptions
+) -> None:
+    """Write an Arrow IPC file, which is there whole or not at all.
+
+    No more than one batch of `options.batch_rows` rows is held in memory.
     """
     ours = arrow_schema(schema)
-    rows = 0
     with ipc.new_file(path, ours, compression=options.compression) as writer:
         for batch in regrouped(batches, options.batch_rows):
             # Spark gives moments in the time zone of the session: the same numbers under another name.
@@ -40,8 +73,6 @@ def write_file(
             columns = [cast(*pair) for pair in zip(theirs, ours.types, strict=True)]
             metadata = {KEY: statistics_of(batch)} if options.statistics else None
             writer.write(RecordBatch(ours, columns, batch.num_rows, metadata))
-            rows += batch.num_rows
-    return rows
 
 
 def regrouped(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:

@@ -202,7 +202,7 @@ def _explained(
 def _parts(
     a: Array, a_slot: Slots, b: Array, b_slot: Slots
 ) -> Iterator[tuple[str, Array, Slots, Array, Slots]]:
-    """What two valid slots are made of, by name; nothing for values without parts, or with other ones."""
+    """The parts of two valid slots, by name; none where values have no parts, or different ones."""
     names = [field.name for field in a.type.storage.fields]
     match a.layout.kind:
         case LayoutKind.LIST | LayoutKind.LIST_VIEW | LayoutKind.FIXED_SIZE_LIST:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from colkern import schema as s
+from colkern.dispatch import Dispatch, by_type
 from colkern.errors import InvalidArrowError
 from colkern.integration.entries import Entry, shown
 
@@ -157,7 +158,10 @@ def _list(make: Callable[[s.Field], s.DataType], name: str) -> _Row:
     return _Row(name, lambda entry, fields: make(_only_child(fields)), has_children=True)
 
 
-_ROWS: dict[type[s.DataType], _Row] = {
+_ROWS: Dispatch[type[s.DataType], _Row] = by_type(
+    "types in integration JSON", s.Dictionary, s.Extension
+)
+_ROWS |= {
     s.Null: _plain(s.null(), "null"),
     s.Bool: _plain(s.bool_(), "bool"),
     s.Int: _Row("int", _int, lambda t: {"isSigned": t.signed, "bitWidth": t.bit_width}),

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colkern import schema as s
+from colkern.dispatch import Dispatch, by_type
 from colkern.errors import InvalidArrowError
 from colkern.integration.entries import Entry, shown
 from colkern.layouts import Role, layout
@@ -174,7 +175,12 @@ def _from_text(value: Any) -> bytes:
 HEX = Codec(_from_hex, to_hex)
 _TEXT = Codec(_from_text, bytes.decode)
 
-_CODECS: dict[type[s.DataType], Callable[[Any], Codec]] = {
+_CODECS: Dispatch[type[s.DataType], Callable[[Any], Codec]] = by_type(
+    "values in integration JSON",
+    *(s.Null, s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList, s.Map, s.Struct),
+    *(s.Union, s.RunEndEncoded, s.Extension),
+)
+_CODECS |= {
     s.Bool: lambda _: Codec(flag, bool),
     s.Int: _number_codec,
     s.FloatingPoint: _float_codec,

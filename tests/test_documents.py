@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,3 +59,84 @@ def test_a_page_that_is_wrong_is_noticed(
     else:
         with pytest.raises(AssertionError, match=problem):
             run_page(str(page), tmp_path)
+
+
+# Files that pages name
+
+NAMING = ["CONTRIBUTING.md", "SECURITY.md", "docs/design.md", "docs/stability.md"]
+NAMING += sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs/decisions").glob("*"))
+FOLDERS = ("colkern", "tests", "docs", "benchmarks", "examples")
+
+
+@pytest.mark.parametrize("page", NAMING)
+def test_files_that_a_page_names_exist(page: str) -> None:
+    words = re.findall(r"`([\w./-]+)`", (ROOT / page).read_text())
+    paths = [word for word in words if word.partition("/")[0] in FOLDERS and "/" in word]
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+STEPS = re.compile(r"^\d+\. `(colkern/[\w/]+\.py)`, `([\w.]+)`:", re.MULTILINE)
+
+
+def walks() -> dict[str, list[tuple[str, str]]]:
+    """The walks of docs/design.md: the title, and each step's file and name."""
+    page = (ROOT / "docs/design.md").read_text()
+    sections = [text.partition("\n") for text in page.split("\n## ")]
+    found = {title: STEPS.findall(text) for title, _, text in sections}
+    return {title: steps for title, steps in found.items() if steps}
+
+
+def test_the_design_has_two_walks() -> None:
+    assert [len(steps) for steps in walks().values()] == [17, 12]
+
+
+WALK = """
+import sys
+import colkern as ck
+
+called = []
+
+def note(frame, event, argument):
+    if event == "call":
+        called.append((frame.f_code.co_filename, frame.f_code.co_qualname))
+
+def net(price: float, discount: float) -> float:
+    return price * (1 - discount)
+
+ck.ipc.write_file("orders.arrow", ck.record_batch({"price": [9.5, None]}))
+price, discount = ck.array([10.0, None]), ck.array([0.1, 0.2])
+sys.setprofile(note)
+if sys.argv[1] == "kernel":
+    ck.sum(ck.ipc.open("orders.arrow").get_batch(0)["price"])
+else:
+    ck.udf(net)(price, discount)
+sys.setprofile(None)
+for file, name in called:
+    print(file, name)
+"""
+
+
+@pytest.mark.parametrize("position", [0, 1], ids=["file to kernel", "text to machine code"])
+def test_a_walk_leads_through_its_files_in_order(position: int, tmp_path: Path) -> None:
+    title, steps = list(walks().items())[position]
+    done = subprocess.run(
+        [sys.executable, "-c", WALK, title.split()[-1]],
+        cwd=tmp_path,
+        env=os.environ | {"COLKERN_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    calls = [line.rpartition("/colkern/")[2].split() for line in done.stdout.splitlines()]
+    first = {step: [i for i, call in enumerate(calls) if is_of(call, *step)][:1] for step in steps}
+    assert [step for step, places in first.items() if not places] == []
+    assert sorted(steps, key=lambda step: first[step]) == steps
+
+
+def is_of(call: list[str], path: str, name: str) -> bool:
+    """Whether a call is one of that function, or of a method of that class."""
+    file, called = call[0], call[1]
+    is_class = name[0].isupper() and "." not in name
+    return f"colkern/{file}" == path and (
+        called.startswith(f"{name}.") if is_class else called == name
+    )

@@ -1,17 +1,16 @@
-"""Whether two arrays hold the same values.
+"""Equality of arrays, by their values.
 
-Compared is what the slots mean: offsets, absent bitmaps, the order of views and list-views and what
-stands under nulls play no part.
+Offsets, absent bitmaps, the order of views and list-views and what stands under nulls play no part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.slots import (
     INLINE,
@@ -30,10 +29,18 @@ from colkern.arrays.slots import (
     valid_at,
     views_at,
 )
-from colkern.layouts import VIEW_INLINE_BYTES, ChildLength, Role
+from colkern.dispatch import Dispatch, by_layout
+from colkern.layouts import VIEW_INLINE_BYTES, Extent, LayoutKind, Role
 from colkern.memory import EMPTY
+from colkern.schema import Map, same_type
 
 _BLOCK_BYTES = 1 << 20
+
+
+_Comparer: TypeAlias = Callable[[Array, Slots, Array, Slots, bool], bool]
+
+_compare: Dispatch[LayoutKind, _Comparer] = by_layout("equality")
+"""Layout → a comparer of valid slots; its arguments are those of `equal_slots`."""
 
 
 def equals(a: Array, b: Array) -> bool:
@@ -49,13 +56,25 @@ def equals(a: Array, b: Array) -> bool:
     """
     require_host(a, "a")
     require_host(b, "b")
-    if a.length != b.length or not s.same_type(a.type, b.type):
+    if a.length != b.length or not same_type(a.type, b.type):
         return False
-    return _equal(a, all_slots(a), b, all_slots(b))
+    return equal_slots(a, all_slots(a), b, all_slots(b))
 
 
-def _equal(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
-    """Whether slot `a_slots[i]` of `a` equals slot `b_slots[i]` of `b`, for every i."""
+def equal_slots(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool = False) -> bool:
+    """Whether slot `a_slots[i]` of `a` equals slot `b_slots[i]` of `b`, for every i.
+
+    Args:
+        a: An array in host memory.
+        a_slots: Slots of it.
+        b: Another one, of the same type.
+        b_slots: As many slots of it.
+        by_value: Whether NaN equals NaN, and dictionaries are compared by the values that the slots
+            point to. Else as `equals`.
+
+    Raises:
+        InvalidArrowError: If an offset, an index, a type id or a run end is bad, with the slot.
+    """
     a_valid, b_valid = valid_at(a, a_slots), valid_at(b, b_slots)
     if a_valid is not None or b_valid is not None:
         everything = np.ones(a_slots.size, np.bool_)
@@ -64,22 +83,24 @@ def _equal(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
             return False
         if not valid.all():
             a_slots, b_slots = a_slots[valid], b_slots[valid]
-    return _COMPARERS[type(a.type.storage)](a, a_slots, b, b_slots)
+    return _compare[a.layout.kind](a, a_slots, b, b_slots, by_value)
 
 
-def _nulls(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+@_compare.of(LayoutKind.NULL)
+def _nulls(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
     return True
 
 
-def _bools(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
-    return bool(np.array_equal(bits_at(a, Role.DATA, a_slots), bits_at(b, Role.DATA, b_slots)))
+@_compare.of(LayoutKind.FIXED_SIZE)
+def _items(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
+    spec = a.layout.spec(Role.DATA)
+    at = bits_at if spec.extent is Extent.BITS else items_at
+    a_items, b_items = at(a, Role.DATA, a_slots), at(b, Role.DATA, b_slots)
+    return np.array_equal(a_items, b_items, equal_nan=by_value and spec.dtype.kind == "f")
 
 
-def _items(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
-    return bool(np.array_equal(items_at(a, Role.DATA, a_slots), items_at(b, Role.DATA, b_slots)))
-
-
-def _variable(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+@_compare.of(LayoutKind.BINARY)
+def _variable(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
     a_starts, sizes = byte_ranges(a, a_slots)
     b_starts, b_sizes = byte_ranges(b, b_slots)
     if not np.array_equal(sizes, b_sizes):
@@ -113,7 +134,8 @@ def _blocks(a_start: int, b_start: int, size: int) -> Iterator[tuple[int, int, i
         yield a_start + done, b_start + done, min(_BLOCK_BYTES, size - done)
 
 
-def _views(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+@_compare.of(LayoutKind.BINARY_VIEW)
+def _views(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
     a_views, b_views = views_at(a, a_slots), views_at(b, b_slots)
     sizes = a_views.sizes
     if not np.array_equal(sizes, b_views.sizes):
@@ -135,84 +157,59 @@ def _views(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
     return True
 
 
-def _lists(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+@_compare.of(LayoutKind.LIST, LayoutKind.LIST_VIEW, LayoutKind.FIXED_SIZE_LIST)
+def _lists(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
     a_starts, sizes = element_ranges(a, a_slots)
     b_starts, b_sizes = element_ranges(b, b_slots)
     if not np.array_equal(sizes, b_sizes):
         return False
     a_child, b_child = a.children[0], b.children[0]
     a_places, b_places = concatenated(a_starts, sizes), concatenated(b_starts, sizes)
-    if a_places.size > a_child.length and a.layout.child_length is ChildLength.OFFSET_AND_SIZE:
-        # Lists that overlap at each of many levels would multiply.
+    if a_places.size > a_child.length:
+        # Lists that overlap, or are pointed to many times, would multiply at each of many levels.
         a_places, b_places = np.unique(np.stack([a_places, b_places]), axis=1)
-    if isinstance(a.type.storage, s.Map):
-        return _structs(a_child, a_places, b_child, b_places)
-    return _equal(a_child, a_places, b_child, b_places)
+    if isinstance(a.type.storage, Map):
+        return _structs(a_child, a_places, b_child, b_places, by_value)
+    return equal_slots(a_child, a_places, b_child, b_places, by_value)
 
 
-def _structs(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+@_compare.of(LayoutKind.STRUCT)
+def _structs(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
     return all(
-        _equal(a_child, same_slots(a, i, a_slots), b_child, same_slots(b, i, b_slots))
+        equal_slots(
+            a_child, same_slots(a, i, a_slots), b_child, same_slots(b, i, b_slots), by_value
+        )
         for i, (a_child, b_child) in enumerate(zip(a.children, b.children, strict=True))
     )
 
 
-def _unions(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+@_compare.of(LayoutKind.SPARSE_UNION, LayoutKind.DENSE_UNION)
+def _unions(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
     a_members, b_members = union_members(a, a_slots), union_members(b, b_slots)
     a_ids, b_ids = (
         items_at(array, Role.TYPE_IDS, slots) for array, slots in ((a, a_slots), (b, b_slots))
     )
     # Equal ids, so both sides go through the same children in the same order.
-    return bool(np.array_equal(a_ids, b_ids)) and all(
-        _equal(a.children[child], a_places, b.children[child], b_places)
+    return np.array_equal(a_ids, b_ids) and all(
+        equal_slots(a.children[child], a_places, b.children[child], b_places, by_value)
         for (child, _, a_places), (_, _, b_places) in zip(a_members, b_members, strict=True)
     )
 
 
-def _encoded(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+@_compare.of(LayoutKind.DICTIONARY)
+def _encoded(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
     assert a.dictionary is not None
     assert b.dictionary is not None
-    if not np.array_equal(dictionary_slots(a, a_slots), dictionary_slots(b, b_slots)):
-        return False
-    return equals(a.dictionary, b.dictionary)
+    a_places, b_places = dictionary_slots(a, a_slots), dictionary_slots(b, b_slots)
+    if by_value:
+        return equal_slots(a.dictionary, a_places, b.dictionary, b_places, by_value)
+    return np.array_equal(a_places, b_places) and equals(a.dictionary, b.dictionary)
 
 
-def _runs(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+@_compare.of(LayoutKind.RUN_END_ENCODED)
+def _runs(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
     a_runs, b_runs = run_slots(a, a_slots), run_slots(b, b_slots)
     # One comparison for each stretch in which neither side comes to a new run.
     new = np.ones(a_runs.size, np.bool_)
     new[1:] = (np.diff(a_runs) != 0) | (np.diff(b_runs) != 0)
-    return _equal(a.children[1], a_runs[new], b.children[1], b_runs[new])
-
-
-_Comparer = Callable[[Array, Slots, Array, Slots], bool]
-
-_COMPARERS: dict[type[s.DataType], _Comparer] = {
-    s.Null: _nulls,
-    s.Bool: _bools,
-    s.Int: _items,
-    s.FloatingPoint: _items,
-    s.Decimal: _items,
-    s.Date: _items,
-    s.Time: _items,
-    s.Timestamp: _items,
-    s.Duration: _items,
-    s.Interval: _items,
-    s.FixedSizeBinary: _items,
-    s.Binary: _variable,
-    s.LargeBinary: _variable,
-    s.BinaryView: _views,
-    s.Utf8: _variable,
-    s.LargeUtf8: _variable,
-    s.Utf8View: _views,
-    s.List: _lists,
-    s.LargeList: _lists,
-    s.ListView: _lists,
-    s.LargeListView: _lists,
-    s.FixedSizeList: _lists,
-    s.Map: _lists,
-    s.Struct: _structs,
-    s.Union: _unions,
-    s.Dictionary: _encoded,
-    s.RunEndEncoded: _runs,
-}
+    return equal_slots(a.children[1], a_runs[new], b.children[1], b_runs[new], by_value)

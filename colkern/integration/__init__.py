@@ -1,8 +1,7 @@
-"""Arrow's integration testing: its JSON format both ways, and testers for its runner.
+"""Arrow's integration tests: their JSON format, read and written, and testers for their runner.
 
-`colkern integration` runs one conversion or comparison a process, as Arrow's runner asks of an
-implementation; `colkern.integration.tester` does the same, and the C Data interface, in process.
-Nothing is imported with the package, as the command's parser comes from here.
+`colkern integration` runs one conversion or comparison, as Arrow's runner asks for in a process of its
+own. `colkern.integration.tester` does the same, and the C Data interface, within the runner's process.
 
 >>> from colkern.integration.documents import read_json
 >>> document = read_json("generated_union.json.gz")  # doctest: +SKIP

@@ -1,6 +1,6 @@
 """Columns of Arrow's integration JSON as arrays: each buffer is made of the member that spells it.
 
-What stands under a null is not looked at; zeros take its place. Nothing is compiled.
+Values under nulls are not read; zeros take their place. Nothing is compiled.
 
 Integration testing: "JSON test data format", FieldData.
 """
@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.arrays import Array
+from colkern.arrays import UNKNOWN, Array
 from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.integration.entries import Entry
 from colkern.integration.json_values import HEX, flag, integer_codec, read_all, value_codec
@@ -52,7 +53,7 @@ class JsonDictionaries:
 
         Args:
             node: The field.
-            unneeded: That no slot points into it: it may then be left out.
+            unneeded: Whether no slot points into it, so that the file may leave it out.
 
         Raises:
             InvalidArrowError: If there is no such dictionary, or it is malformed.
@@ -93,10 +94,11 @@ def array_from_json(node: WireField, column: Entry, dictionaries: JsonDictionari
     if not 0 <= count <= _MAX_COUNT:
         raise InvalidArrowError(f"a column of {count} values")
     rule = layout_of(node.field.type)
-    valid = _valid(column, count) if rule.has_validity else None
-    buffers = [
-        _BUFFERS[spec.role](node.field.type, spec, column, count, valid) for spec in rule.buffers
-    ]
+    valid = np.ones(count if rule.buffers else 0, np.bool_)
+    if rule.has_validity:
+        valid[:] = read_all(_items(column, "VALIDITY", count), flag, "VALIDITY slot")
+    source = _Column(node.field.type, column, count, valid)
+    buffers = [_BUFFERS[spec.role](source, spec) for spec in rule.buffers]
     if rule.variadic:
         data = read_all(column.items("VARIADIC_DATA_BUFFERS"), HEX.read, "data buffer")
         buffers += map(Buffer.from_object, data)
@@ -105,17 +107,9 @@ def array_from_json(node: WireField, column: Entry, dictionaries: JsonDictionari
     if node.dictionary is None:
         children = _children(node, column, dictionaries)
     else:
-        unneeded = count == 0 or (valid is not None and not valid.any())
-        dictionary = dictionaries.values(node, unneeded)
-    nulls = 0 if valid is None else count - int(valid.sum())
-    array = Array(
-        node.field.type,
-        count,
-        buffers,
-        children,
-        dictionary,
-        null_count=nulls if rule.has_validity else -1,
-    )
+        dictionary = dictionaries.values(node, unneeded=not valid.any())
+    null_count = count - int(valid.sum()) if rule.has_validity else UNKNOWN
+    array = Array(node.field.type, count, buffers, children, dictionary, null_count=null_count)
     check_positions(array)
     return array
 
@@ -132,9 +126,9 @@ def named_array_from_json(node: WireField, column: Entry, dictionaries: JsonDict
     """As `array_from_json`, for a column that has its field's name; errors say the name."""
     name = node.field.name
     try:
-        found = column.text("name", name)
-        if found != name:
-            raise InvalidArrowError(f"found the column {found!r} instead")
+        own_name = column.text("name", name)
+        if own_name != name:
+            raise InvalidArrowError(f"found the column {own_name!r} instead")
         return array_from_json(node, column, dictionaries)
     except InvalidArrowError as error:
         raise error.at(f"column {name!r}") from None
@@ -143,16 +137,28 @@ def named_array_from_json(node: WireField, column: Entry, dictionaries: JsonDict
 # Buffers
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column while its buffers are made.
+
+    Args:
+        type: The data type.
+        entry: The column's entry.
+        count: The number of slots.
+        valid: Which slots are valid, bool[count]; all, for a type without a bitmap.
+    """
+
+    type: DataType
+    entry: Entry
+    count: int
+    valid: NDArray[np.bool_]
+
+
 def _items(column: Entry, key: str, count: int) -> list[Any]:
     items = column.items(key)
     if len(items) != count:
         raise InvalidArrowError(f"{len(items)} items, not {count}", place=key)
     return items
-
-
-def _valid(column: Entry, count: int) -> NDArray[np.bool_]:
-    items = _items(column, "VALIDITY", count)
-    return np.array(read_all(items, flag, "VALIDITY slot"), np.bool_)
 
 
 def _bitmap(bits: NDArray[np.bool_]) -> Buffer:
@@ -166,10 +172,8 @@ def _buffer_of(items: NDArray[Any]) -> Buffer:
     return Buffer(items.view(np.uint8) if items.dtype.itemsize else np.zeros(0, np.uint8))
 
 
-def _validity(
-    type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any
-) -> Buffer | None:
-    return None if valid.all() else _bitmap(valid)
+def _validity(column: _Column, spec: BufferSpec) -> Buffer | None:
+    return None if column.valid.all() else _bitmap(column.valid)
 
 
 def _check_size(size: int, values: list[Any]) -> None:
@@ -184,53 +188,45 @@ def _check_size(size: int, values: list[Any]) -> None:
         )
 
 
-def _data(type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any) -> Buffer:
-    values = _items(column, "DATA", count)
-    places = np.flatnonzero(valid)
-    chosen = [values[place] for place in places.tolist()]
-    made = read_all(chosen, value_codec(type_).read, "valid DATA value")
-    _check_size(count * spec.dtype.itemsize, values)
+def _data(column: _Column, spec: BufferSpec) -> Buffer:
+    values = _items(column.entry, "DATA", column.count)
+    places = np.flatnonzero(column.valid)
+    valid_values = [values[place] for place in places.tolist()]
+    items = read_all(valid_values, value_codec(column.type).read, "valid DATA value")
+    _check_size(column.count * spec.dtype.itemsize, values)
     if spec.extent is Extent.BITS:
-        bits = np.zeros(count, np.bool_)
-        bits[places] = made
+        bits = np.zeros(column.count, np.bool_)
+        bits[places] = items
         return _bitmap(bits)
-    out = allocate(count, spec.dtype)
+    out = allocate(column.count, spec.dtype)
     if spec.dtype.itemsize:
-        out[places] = np.array(made, spec.dtype)
+        out[places] = np.array(items, spec.dtype)
     return _buffer_of(out)
 
 
-def _integers(spec: BufferSpec, column: Entry, key: str, count: int) -> NDArray[Any]:
-    made = read_all(_items(column, key, count), integer_codec(spec.dtype).read, f"{key} item")
+def _integers(column: Entry, spec: BufferSpec, key: str, count: int) -> NDArray[Any]:
     out = allocate(count, spec.dtype)
-    out[:] = made
+    out[:] = read_all(_items(column, key, count), integer_codec(spec.dtype).read, f"{key} item")
     return out
 
 
-def _offsets(type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any) -> Buffer:
-    items = count + (spec.extent is Extent.SLOTS_AND_ONE)
+def _offsets(column: _Column, spec: BufferSpec) -> Buffer:
+    items = column.count + (spec.extent is Extent.SLOTS_AND_ONE)
     # Some leave out the only offset of an empty column.
-    if count == 0 and not column.items("OFFSET"):
+    if column.count == 0 and not column.entry.items("OFFSET"):
         items = 0
-    offsets = _integers(spec, column, "OFFSET", items)
-    if layout_of(type_).child_length is ChildLength.NONE:
+    offsets = _integers(column.entry, spec, "OFFSET", items)
+    if layout_of(column.type).child_length is ChildLength.NONE:
         # Those of byte strings lead into the joined DATA, wherever the writer's bytes began.
         offsets -= offsets[:1]
     return _buffer_of(offsets)
 
 
-def _sizes(type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any) -> Buffer:
-    return _buffer_of(_integers(spec, column, "SIZE", count))
-
-
-def _type_ids(type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any) -> Buffer:
-    return _buffer_of(_integers(spec, column, "TYPE_ID", count))
-
-
-def _bytes(type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any) -> Buffer:
-    values = read_all(_items(column, "DATA", count), value_codec(type_).read, "DATA slot")
-    if count:
-        offsets = np.array([int(item) for item in column.items("OFFSET")], np.int64)
+def _bytes(column: _Column, spec: BufferSpec) -> Buffer:
+    items = _items(column.entry, "DATA", column.count)
+    values = read_all(items, value_codec(column.type).read, "DATA slot")
+    if column.count:
+        offsets = np.array([int(item) for item in column.entry.items("OFFSET")], np.int64)
         sizes = np.array([len(value) for value in values], np.int64)
         wrong = np.flatnonzero(np.diff(offsets) != sizes)
         if wrong.size:
@@ -242,14 +238,14 @@ def _bytes(type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: 
     return Buffer.from_object(b"".join(values))
 
 
-def _views(type_: DataType, spec: BufferSpec, column: Entry, count: int, valid: Any) -> Buffer:
-    views = _items(column, "VIEWS", count)
-    read = value_codec(type_).read
-    out = allocate(count, spec.dtype)
-    places = np.flatnonzero(valid)
-    chosen = [views[place] for place in places.tolist()]
-    made = read_all(chosen, lambda view: _view(Entry(view, "view"), read), "valid VIEWS item")
-    out[places] = np.array(made, spec.dtype)
+def _views(column: _Column, spec: BufferSpec) -> Buffer:
+    items = _items(column.entry, "VIEWS", column.count)
+    read = value_codec(column.type).read
+    places = np.flatnonzero(column.valid)
+    valid_items = [items[place] for place in places.tolist()]
+    views = read_all(valid_items, lambda view: _view(Entry(view, "view"), read), "valid VIEWS item")
+    out = allocate(column.count, spec.dtype)
+    out[places] = np.array(views, spec.dtype)
     return _buffer_of(out)
 
 
@@ -268,12 +264,16 @@ def _view(view: Entry, read: Callable[[Any], bytes]) -> bytes:
     return _LONG_VIEW.pack(size, prefix, index, offset)
 
 
-_BUFFERS: dict[Role, Callable[[DataType, BufferSpec, Entry, int, Any], Buffer | None]] = {
+_BUFFERS: dict[Role, Callable[[_Column, BufferSpec], Buffer | None]] = {
     Role.VALIDITY: _validity,
     Role.DATA: _data,
     Role.OFFSETS: _offsets,
-    Role.SIZES: _sizes,
-    Role.TYPE_IDS: _type_ids,
+    Role.SIZES: lambda column, spec: _buffer_of(
+        _integers(column.entry, spec, "SIZE", column.count)
+    ),
+    Role.TYPE_IDS: lambda column, spec: _buffer_of(
+        _integers(column.entry, spec, "TYPE_ID", column.count)
+    ),
     Role.VIEWS: _views,
     Role.BYTES: _bytes,
 }

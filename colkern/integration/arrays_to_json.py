@@ -1,7 +1,7 @@
 """Arrays as columns of Arrow's integration JSON.
 
-A slice is written as the array that it is: offsets start at 0, children are cut where their parent
-runs beside them. Under nulls stand zeros and empty values, whatever the buffers hold there.
+A slice is written as an array of its own: offsets start at 0, and children are cut to the slots that are
+used. Under nulls, zeros and empty values are written, whatever the buffers hold there.
 
 Integration testing: "JSON test data format", FieldData.
 """
@@ -38,7 +38,7 @@ from colkern.schema import FixedSizeList
 Column = dict[str, Any]
 
 
-class FoundDictionaries:
+class WrittenDictionaries:
     """The dictionaries that the columns of a document point into.
 
     The JSON has one dictionary for all batches. Where batches come with different ones, each must be
@@ -47,7 +47,7 @@ class FoundDictionaries:
 
     def __init__(self) -> None:
         # The values and their column; dictionaries within stand before those around them.
-        self._found: dict[int, tuple[Array, Column]] = {}
+        self._columns: dict[int, tuple[Array, Column]] = {}
 
     def add(self, node: WireField, values: Array) -> None:
         """Take note of the dictionary of a field.
@@ -58,7 +58,7 @@ class FoundDictionaries:
         """
         id_ = node.dictionary
         assert id_ is not None
-        before, _ = self._found.get(id_, (None, None))
+        before, _ = self._columns.get(id_, (None, None))
         if before is not None:
             if before is values or _is_start_of(values, before):
                 return
@@ -68,13 +68,13 @@ class FoundDictionaries:
                     "the JSON format has one dictionary for all batches"
                 )
         column = column_to_json(values_of(node), values, self, f"DICT{id_}")
-        self._found[id_] = values, column
+        self._columns[id_] = values, column
 
     def to_json(self) -> list[dict[str, Any]]:
         """The `dictionaries` entry."""
         return [
             {"id": id_, "data": {"count": len(values), "columns": [column]}}
-            for id_, (values, column) in self._found.items()
+            for id_, (values, column) in self._columns.items()
         ]
 
 
@@ -85,7 +85,7 @@ def _is_start_of(start: Array, values: Array) -> bool:
 
 
 def column_to_json(
-    node: WireField, array: Array, dictionaries: FoundDictionaries, name: str | None = None
+    node: WireField, array: Array, dictionaries: WrittenDictionaries, name: str | None = None
 ) -> Column:
     """The entry of a column; the bytes must be in host memory.
 
@@ -108,7 +108,7 @@ def column_to_json(
         raise error.at(f"column {name!r}") from None
 
 
-def _column(node: WireField, array: Array, dictionaries: FoundDictionaries, name: str) -> Column:
+def _column(node: WireField, array: Array, dictionaries: WrittenDictionaries, name: str) -> Column:
     check_positions(array)
     rule = array.layout
     slots = all_slots(array) if rule.buffers else np.zeros(0, np.int64)
@@ -135,10 +135,6 @@ def _column(node: WireField, array: Array, dictionaries: FoundDictionaries, name
 # Buffers
 
 Valid = NDArray[np.bool_]
-
-
-def _validity(array: Array, valid: Valid) -> Column:
-    return {"VALIDITY": valid.astype(np.int8).tolist()}
 
 
 def _data(array: Array, valid: Valid) -> Column:
@@ -171,15 +167,6 @@ def _offsets(array: Array, valid: Valid) -> Column:
     return {"OFFSET": _integers(array, Role.OFFSETS, items)}
 
 
-def _sizes(array: Array, valid: Valid) -> Column:
-    sizes = np.where(valid, array.items(Role.SIZES), 0)
-    return {"SIZE": _integers(array, Role.SIZES, sizes)}
-
-
-def _type_ids(array: Array, valid: Valid) -> Column:
-    return {"TYPE_ID": array.items(Role.TYPE_IDS).tolist()}
-
-
 def _bytes(array: Array, valid: Valid) -> Column:
     starts, sizes = byte_ranges(array, all_slots(array))
     data = (array.buffer(Role.BYTES) or EMPTY).array.data
@@ -190,14 +177,14 @@ def _bytes(array: Array, valid: Valid) -> Column:
 
 def _written(array: Array, values: list[bytes]) -> list[Any]:
     write = value_codec(array.type).write
-    made: list[Any] = []
+    items: list[Any] = []
     for value in values:
         try:
-            made.append(write(value))
+            items.append(write(value))
         except UnicodeDecodeError as error:
             message = f"not UTF-8: {error.reason} at byte {error.start} of the value"
-            raise InvalidArrowError(message, place=f"slot {len(made)}") from None
-    return made
+            raise InvalidArrowError(message, place=f"slot {len(items)}") from None
+    return items
 
 
 def _views(array: Array, valid: Valid) -> Column:
@@ -227,21 +214,19 @@ def _views(array: Array, valid: Valid) -> Column:
 
 
 _MEMBERS: dict[Role, Callable[[Array, Valid], Column]] = {
-    Role.VALIDITY: _validity,
+    Role.VALIDITY: lambda array, valid: {"VALIDITY": valid.astype(np.int8).tolist()},
     Role.DATA: _data,
     Role.OFFSETS: _offsets,
-    Role.SIZES: _sizes,
-    Role.TYPE_IDS: _type_ids,
+    Role.SIZES: lambda array, valid: {
+        "SIZE": _integers(array, Role.SIZES, np.where(valid, array.items(Role.SIZES), 0))
+    },
+    Role.TYPE_IDS: lambda array, valid: {"TYPE_ID": array.items(Role.TYPE_IDS).tolist()},
     Role.VIEWS: _views,
     Role.BYTES: _bytes,
 }
 
 
 # Children, cut to what the array's own slots lead to
-
-
-def _beside(array: Array) -> list[Array]:
-    return [child.slice(array.offset, array.length) for child in array.children]
 
 
 def _between_offsets(array: Array) -> list[Array]:
@@ -266,16 +251,15 @@ def _runs(array: Array) -> list[Array]:
     count = last - first + 1
     ends = items_at(run_ends, Role.DATA, np.arange(first, last + 1)) - array.offset
     ends[-1] = array.length
-    return [_run_ends(run_ends, ends), values.slice(first, count)]
-
-
-def _run_ends(run_ends: Array, ends: NDArray[Any]) -> Array:
-    return Array(run_ends.type, ends.size, [None, Buffer(ends.view(np.uint8))], null_count=0)
+    buffers = [None, Buffer(ends.view(np.uint8))]
+    return [Array(run_ends.type, count, buffers, null_count=0), values.slice(first, count)]
 
 
 _CHILDREN: dict[ChildLength, Callable[[Array], list[Array]]] = {
     ChildLength.NONE: lambda array: [],
-    ChildLength.SAME: _beside,
+    ChildLength.SAME: lambda array: [
+        child.slice(array.offset, array.length) for child in array.children
+    ],
     ChildLength.LAST_OFFSET: _between_offsets,
     ChildLength.OFFSET_AND_SIZE: lambda array: list(array.children),
     ChildLength.LIST_SIZE: _of_list_size,

@@ -1,4 +1,4 @@
-"""What Arrow's integration runner asks of an implementation of IPC: to convert, and to compare.
+"""The conversions and the comparison that Arrow's integration runner asks an implementation for.
 
 Integration testing: "Strategy".
 """
@@ -28,7 +28,7 @@ QUIRKS: dict[str, TypeRule] = {
     "no_date64_validate": "dates",
     "no_times_validate": "times",
 }
-"""What writers of old got wrong → the check of `validate` that is left out for it."""
+"""A mistake of old writers → the check of `validate` that is left out for it."""
 
 Source = Any
 """A path, or a binary file object."""
@@ -80,7 +80,7 @@ def stream_to_file(stream: Source, file: Source) -> None:
         except ColkernError:
             raise
         except ValueError as error:
-            # What the stream may say, and a file cannot.
+            # A stream may replace a dictionary, a file cannot.
             raise UnsupportedError(str(error)) from None
 
 
@@ -91,7 +91,7 @@ def file_to_stream(file: Source, stream: Source) -> None:
 
 
 def validate(json: Source, arrow: Source, quirks: Iterable[str] = ()) -> None:
-    """Make sure that an Arrow file or stream is valid, and holds what an integration JSON file says.
+    """Check that an Arrow file or stream is valid, and has the same contents as an integration JSON file.
 
     Args:
         json: The JSON file.
@@ -125,9 +125,9 @@ def _validate_fully(batch: RecordBatch, place: str, skip: Collection[TypeRule]) 
         raise error.at(place) from None
 
 
-def _compare(expected: RecordBatch, found: RecordBatch, place: str) -> None:
+def _compare(expected: RecordBatch, batch: RecordBatch, place: str) -> None:
     try:
-        require_equal_batches(expected, found, "the JSON", "the Arrow data")
+        require_equal_batches(expected, batch, "the JSON", "the Arrow data")
     except DifferenceError as error:
         raise DifferenceError(f"{place}, {error}") from None
     except InvalidArrowError as error:

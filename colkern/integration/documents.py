@@ -16,14 +16,14 @@ from typing import Any, BinaryIO, overload
 from colkern.arrays import RecordBatch
 from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.integration.arrays_from_json import JsonDictionaries, named_array_from_json
-from colkern.integration.arrays_to_json import FoundDictionaries, column_to_json
+from colkern.integration.arrays_to_json import WrittenDictionaries, column_to_json
 from colkern.integration.entries import Entry
 from colkern.integration.json_schemas import schema_from_json, schema_to_json
 from colkern.ipc.writing.schemas import wire_schema_of
 from colkern.schema import Schema
 
 MAX_BYTES = 2**31
-"""How large a JSON file may be, decompressed."""
+"""The size limit of a JSON file, decompressed."""
 
 _GZIP = b"\x1f\x8b"
 
@@ -32,7 +32,7 @@ class JsonDocument(Sequence[RecordBatch]):
     """The batches of an integration JSON file; a batch is decoded when it is asked for.
 
     Args:
-        document: The file, as `json` has read it.
+        document: The content of the file, from `json`.
 
     Raises:
         InvalidArrowError: If the schema is malformed; the batches are looked at later.
@@ -167,7 +167,7 @@ def document_of(schema: Schema, batches: Iterable[RecordBatch]) -> dict[str, Any
         ValueError: If a column is in device memory.
     """
     wire = wire_schema_of(schema, {})
-    dictionaries = FoundDictionaries()
+    dictionaries = WrittenDictionaries()
     entries = []
     for position, batch in enumerate(batches):
         try:
@@ -178,12 +178,10 @@ def document_of(schema: Schema, batches: Iterable[RecordBatch]) -> dict[str, Any
         except InvalidArrowError as error:
             raise error.at(f"batch {position}") from None
         entries.append({"count": batch.num_rows, "columns": columns})
-    found = dictionaries.to_json()
-    return {
-        "schema": schema_to_json(wire),
-        **({"dictionaries": found} if found else {}),
-        "batches": entries,
-    }
+    document = {"schema": schema_to_json(wire), "batches": entries}
+    if columns := dictionaries.to_json():
+        document["dictionaries"] = columns
+    return document
 
 
 def write_json(

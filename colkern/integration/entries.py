@@ -1,4 +1,4 @@
-"""Members of a JSON object that is not trusted, each checked for its kind when it is taken."""
+"""Members of JSON objects from untrusted input: each is checked for its kind when it is read."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Entry:
     """A JSON object.
 
     Args:
-        value: What `json` made of it.
-        what: How an error names it.
+        value: The value that `json` read.
+        what: The name of the object in errors.
 
     Raises:
-        InvalidArrowError: If it is no object. All methods raise it too, if the member is not there or
-            of another kind.
+        InvalidArrowError: If it is not an object. All methods raise it if the member is missing or of
+            another kind.
     """
 
     __slots__ = ("_members", "_what")
@@ -89,7 +89,7 @@ class Entry:
         return [Entry(item, key) for item in self.items(key, default)]
 
     def choice(self, key: str, choices: dict[str, Any]) -> Any:
-        """What one of several strings stands for."""
+        """The value that a string stands for."""
         text = self.text(key)
         if text not in choices:
             known = ", ".join(choices)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from colkern import schema as s
+from colkern.dispatch import Dispatch, by_type
 from colkern.errors import InvalidArrowError
 from colkern.integration.entries import Entry, shown
 
@@ -39,11 +40,10 @@ def type_from_json(entry: Entry, fields: Fields) -> s.DataType:
         InvalidArrowError: If the type is unknown, or a parameter or the children do not fit it.
     """
     name = entry.text("name")
-    found = _BY_NAME.get(name)
-    if found is None:
+    row = _BY_NAME.get(name)
+    if row is None:
         raise InvalidArrowError(f"unknown type {shown(name)}")
-    row, is_leaf = found
-    if is_leaf and fields:
+    if fields and not row.has_children:
         raise InvalidArrowError(f"{name}: {len(fields)} children of a type that has none")
     try:
         return row.read(entry, fields)
@@ -55,7 +55,7 @@ def type_from_json(entry: Entry, fields: Fields) -> s.DataType:
 
 def type_to_json(data_type: s.DataType) -> dict[str, Any]:
     """The `type` entry of a data type that is neither a dictionary nor an extension type."""
-    row = _LEAVES.get(type(data_type)) or _NESTED[type(data_type)]
+    row = _ROWS[type(data_type)]
     return {"name": row.name, **row.write(data_type)}
 
 
@@ -70,14 +70,26 @@ def index_type_from_json(entry: Entry) -> s.Int:
 class _Row(NamedTuple):
     name: str
     read: Callable[[Entry, Fields], s.DataType]
-    write: Callable[[Any], dict[str, Any]]
+    write: Callable[[Any], dict[str, Any]] = lambda data_type: {}
+    has_children: bool = False
 
 
-def _plain(name: str, made: s.DataType) -> _Row:
-    return _Row(name, lambda entry, fields: made, lambda type_: {})
+def _plain(data_type: s.DataType, name: str) -> _Row:
+    return _Row(name, lambda entry, fields: data_type)
 
 
-def _name_of(value: Any, names: dict[str, Any]) -> str:
+def _of_choice(
+    make: Callable[[Any], s.DataType], name: str, key: str, field: str, choices: dict[str, Any]
+) -> _Row:
+    """A type with one parameter: the member `key` spells the attribute `field` by its choices."""
+    return _Row(
+        name,
+        lambda entry, fields: make(entry.choice(key, choices)),
+        lambda data_type: {key: _name_of(getattr(data_type, field), choices)},
+    )
+
+
+def _name_of(value: object, names: dict[str, Any]) -> str:
     return next(name for name, other in names.items() if other == value)
 
 
@@ -89,7 +101,7 @@ def _int(entry: Entry, fields: Fields) -> s.Int:
 
 
 def _decimal(entry: Entry, fields: Fields) -> s.Decimal:
-    # Before there were other widths, it was left out.
+    # Old files leave it out: they know one width.
     bits = entry.integer("bitWidth", 128)
     return s.decimal(bits, entry.integer("precision"), entry.integer("scale"))
 
@@ -112,63 +124,10 @@ def _write_timestamp(type_: s.Timestamp) -> dict[str, Any]:
     return {"unit": _name_of(type_.unit, _TIME_UNITS), **zone}
 
 
-_LEAVES: dict[type[s.DataType], _Row] = {
-    s.Null: _plain("null", s.null()),
-    s.Bool: _plain("bool", s.bool_()),
-    s.Int: _Row("int", _int, lambda t: {"isSigned": t.signed, "bitWidth": t.bit_width}),
-    s.FloatingPoint: _Row(
-        "floatingpoint",
-        lambda entry, fields: s.FloatingPoint(entry.choice("precision", _PRECISIONS)),
-        lambda t: {"precision": _name_of(t.bit_width, _PRECISIONS)},
-    ),
-    s.Decimal: _Row(
-        "decimal",
-        _decimal,
-        lambda t: {"precision": t.precision, "scale": t.scale, "bitWidth": t.bit_width},
-    ),
-    s.Date: _Row(
-        "date",
-        lambda entry, fields: s.Date(entry.choice("unit", _DATE_UNITS)),
-        lambda t: {"unit": _name_of(t.unit, _DATE_UNITS)},
-    ),
-    s.Time: _Row(
-        "time",
-        _time,
-        lambda t: {"unit": _name_of(t.unit, _TIME_UNITS), "bitWidth": t.bit_width},
-    ),
-    s.Timestamp: _Row("timestamp", _timestamp, _write_timestamp),
-    s.Duration: _Row(
-        "duration",
-        lambda entry, fields: s.Duration(entry.choice("unit", _TIME_UNITS)),
-        lambda t: {"unit": _name_of(t.unit, _TIME_UNITS)},
-    ),
-    s.Interval: _Row(
-        "interval",
-        lambda entry, fields: s.Interval(entry.choice("unit", _INTERVAL_UNITS)),
-        lambda t: {"unit": _name_of(t.unit, _INTERVAL_UNITS)},
-    ),
-    s.FixedSizeBinary: _Row(
-        "fixedsizebinary",
-        lambda entry, fields: s.fixed_size_binary(entry.integer("byteWidth")),
-        lambda t: {"byteWidth": t.byte_width},
-    ),
-    s.Binary: _plain("binary", s.binary()),
-    s.Utf8: _plain("utf8", s.utf8()),
-    s.LargeBinary: _plain("largebinary", s.large_binary()),
-    s.LargeUtf8: _plain("largeutf8", s.large_utf8()),
-    s.BinaryView: _plain("binaryview", s.binary_view()),
-    s.Utf8View: _plain("utf8view", s.utf8_view()),
-}
-
-
 def _only_child(fields: Fields) -> s.Field:
     if len(fields) != 1:
         raise InvalidArrowError(f"{len(fields)} children; there is one")
     return fields[0]
-
-
-def _list(name: str, make: Callable[[s.Field], s.DataType]) -> _Row:
-    return _Row(name, lambda entry, fields: make(_only_child(fields)), lambda type_: {})
 
 
 def _map(entry: Entry, fields: Fields) -> s.Map:
@@ -195,26 +154,64 @@ def _run_end_encoded(entry: Entry, fields: Fields) -> s.RunEndEncoded:
     return s.RunEndEncoded(*fields)
 
 
-_NESTED: dict[type[s.DataType], _Row] = {
-    s.List: _list("list", s.List),
-    s.LargeList: _list("largelist", s.LargeList),
-    s.ListView: _list("listview", s.ListView),
-    s.LargeListView: _list("largelistview", s.LargeListView),
+def _list(make: Callable[[s.Field], s.DataType], name: str) -> _Row:
+    return _Row(name, lambda entry, fields: make(_only_child(fields)), has_children=True)
+
+
+_ROWS: Dispatch[type[s.DataType], _Row] = by_type(
+    "types in integration JSON", s.Dictionary, s.Extension
+)
+_ROWS |= {
+    s.Null: _plain(s.null(), "null"),
+    s.Bool: _plain(s.bool_(), "bool"),
+    s.Int: _Row("int", _int, lambda t: {"isSigned": t.signed, "bitWidth": t.bit_width}),
+    s.FloatingPoint: _of_choice(
+        s.FloatingPoint, "floatingpoint", "precision", "bit_width", _PRECISIONS
+    ),
+    s.Decimal: _Row(
+        "decimal",
+        _decimal,
+        lambda t: {"precision": t.precision, "scale": t.scale, "bitWidth": t.bit_width},
+    ),
+    s.Date: _of_choice(s.Date, "date", "unit", "unit", _DATE_UNITS),
+    s.Time: _Row(
+        "time",
+        _time,
+        lambda t: {"unit": _name_of(t.unit, _TIME_UNITS), "bitWidth": t.bit_width},
+    ),
+    s.Timestamp: _Row("timestamp", _timestamp, _write_timestamp),
+    s.Duration: _of_choice(s.Duration, "duration", "unit", "unit", _TIME_UNITS),
+    s.Interval: _of_choice(s.Interval, "interval", "unit", "unit", _INTERVAL_UNITS),
+    s.FixedSizeBinary: _Row(
+        "fixedsizebinary",
+        lambda entry, fields: s.fixed_size_binary(entry.integer("byteWidth")),
+        lambda t: {"byteWidth": t.byte_width},
+    ),
+    s.Binary: _plain(s.binary(), "binary"),
+    s.Utf8: _plain(s.utf8(), "utf8"),
+    s.LargeBinary: _plain(s.large_binary(), "largebinary"),
+    s.LargeUtf8: _plain(s.large_utf8(), "largeutf8"),
+    s.BinaryView: _plain(s.binary_view(), "binaryview"),
+    s.Utf8View: _plain(s.utf8_view(), "utf8view"),
+    s.List: _list(s.List, "list"),
+    s.LargeList: _list(s.LargeList, "largelist"),
+    s.ListView: _list(s.ListView, "listview"),
+    s.LargeListView: _list(s.LargeListView, "largelistview"),
     s.FixedSizeList: _Row(
         "fixedsizelist",
         lambda entry, fields: s.fixed_size_list(_only_child(fields), entry.integer("listSize")),
         lambda t: {"listSize": t.list_size},
+        has_children=True,
     ),
-    s.Struct: _Row("struct", lambda entry, fields: s.Struct(fields), lambda type_: {}),
-    s.Map: _Row("map", _map, lambda t: {"keysSorted": t.keys_sorted}),
+    s.Struct: _Row("struct", lambda entry, fields: s.Struct(fields), has_children=True),
+    s.Map: _Row("map", _map, lambda t: {"keysSorted": t.keys_sorted}, has_children=True),
     s.Union: _Row(
-        "union", _union, lambda t: {"mode": t.mode.upper(), "typeIds": list(t.type_codes)}
+        "union",
+        _union,
+        lambda t: {"mode": t.mode.upper(), "typeIds": list(t.type_codes)},
+        has_children=True,
     ),
-    s.RunEndEncoded: _Row("runendencoded", _run_end_encoded, lambda type_: {}),
+    s.RunEndEncoded: _Row("runendencoded", _run_end_encoded, has_children=True),
 }
 
-_BY_NAME = {
-    row.name: (row, is_leaf)
-    for rows, is_leaf in ((_LEAVES, True), (_NESTED, False))
-    for row in rows.values()
-}
+_BY_NAME = {row.name: row for row in _ROWS.values()}

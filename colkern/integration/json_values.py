@@ -1,4 +1,4 @@
-"""Single values in Arrow's integration JSON, both ways: one codec a type.
+"""Single values in Arrow's integration JSON, both ways: one codec for each type.
 
 Integration testing: "JSON test data format", the value encoding for DATA.
 """
@@ -13,21 +13,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from colkern import schema as s
+from colkern.dispatch import Dispatch, by_type
 from colkern.errors import InvalidArrowError
 from colkern.integration.entries import Entry, shown
 from colkern.layouts import Role, layout
 
 _INTEGER = re.compile(r"-?[0-9]{1,100}")
-# What JSON's numbers cannot say.
+# JSON has no numbers for these.
 _NOT_FINITE = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
 class Codec(NamedTuple):
-    """One value, both ways.
+    """Reads and writes values of one type.
 
     Args:
-        read: From JSON to what NumPy makes an item of; raises `ValueError` or `TypeError`.
-        write: From what NumPy's `tolist` gives to JSON.
+        read: From JSON to an item for a NumPy array; raises `ValueError` or `TypeError`.
+        write: From an item of NumPy's `tolist` to JSON.
     """
 
     read: Callable[[Any], Any]
@@ -40,16 +41,16 @@ def read_all(values: Iterable[Any], read: Callable[[Any], Any], what: str) -> li
     Raises:
         InvalidArrowError: If a value is malformed, with its place.
     """
-    made: list[Any] = []
+    items: list[Any] = []
     for value in values:
         try:
-            made.append(read(value))
+            items.append(read(value))
         except InvalidArrowError as error:
-            raise error.at(f"{what} {len(made)}") from None
+            raise error.at(f"{what} {len(items)}") from None
         except (ValueError, TypeError) as error:
             message = f"{shown(value)}: {error}"
-            raise InvalidArrowError(message, place=f"{what} {len(made)}") from None
-    return made
+            raise InvalidArrowError(message, place=f"{what} {len(items)}") from None
+    return items
 
 
 def integer_codec(dtype: np.dtype[Any]) -> Codec:
@@ -174,7 +175,12 @@ def _from_text(value: Any) -> bytes:
 HEX = Codec(_from_hex, to_hex)
 _TEXT = Codec(_from_text, bytes.decode)
 
-_CODECS: dict[type[s.DataType], Callable[[Any], Codec]] = {
+_CODECS: Dispatch[type[s.DataType], Callable[[Any], Codec]] = by_type(
+    "values in integration JSON",
+    *(s.Null, s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList, s.Map, s.Struct),
+    *(s.Union, s.RunEndEncoded, s.Extension),
+)
+_CODECS |= {
     s.Bool: lambda _: Codec(flag, bool),
     s.Int: _number_codec,
     s.FloatingPoint: _float_codec,

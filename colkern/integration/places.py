@@ -1,4 +1,4 @@
-"""Errors that say which file they are about."""
+"""Errors that name their file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedErr
 
 @contextmanager
 def placed(name: str) -> Iterator[None]:
-    """Put the name of a file before what is said of the data in it."""
+    """Put the name of a file before the messages of errors in its data."""
     try:
         yield
     except InvalidArrowError as error:

@@ -1,7 +1,7 @@
-"""Whether an array's slots lead to values: checked with NumPy, so that no kernel is compiled.
+"""Checks the positions in an array with NumPy, so that no kernel is compiled.
 
-`colkern.operations.validate` looks at more, through kernels; conversions that run once a process
-would wait longer for those than for their data.
+`colkern.operations.validate` checks more, with kernels. A conversion that runs once a process would wait
+longer for their compilation than for its data.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from colkern.arrays.slots import (
     valid_at,
     views_at,
 )
+from colkern.dispatch import Dispatch, by_layout
 from colkern.layouts import LayoutKind
 
 
 def check_positions(array: Array) -> None:
-    """Make sure that what leads to another buffer or array leads to a value there; not below.
+    """Check that offsets, views and indices lead to values of this array; its children are not checked.
 
     Raises:
         InvalidArrowError: If an offset, a view, an index, a type id, a run end or the length of a
@@ -44,25 +45,23 @@ def _valid_slots(array: Array) -> Slots:
     return slots if valid is None else slots[valid]
 
 
-def _check_children(array: Array) -> None:
-    for child in range(len(array.children)):
-        same_slots(array, child, np.zeros(1, np.int64))
-
-
-def _check_runs(array: Array) -> None:
-    # The first and the last slot span all runs in use, however many slots there are.
-    run_slots(array, np.array([0, array.length - 1], np.int64))
-
-
-_CHECKS: dict[LayoutKind, Callable[[Array], object]] = {
+_CHECKS: Dispatch[LayoutKind, Callable[[Array], object]] = by_layout(
+    "positions of integration JSON", LayoutKind.NULL, LayoutKind.FIXED_SIZE
+)
+_CHECKS |= {
     LayoutKind.BINARY: lambda array: byte_ranges(array, all_slots(array)),
     LayoutKind.BINARY_VIEW: lambda array: views_at(array, _valid_slots(array)),
     LayoutKind.LIST: lambda array: element_ranges(array, all_slots(array)),
     LayoutKind.LIST_VIEW: lambda array: element_ranges(array, _valid_slots(array)),
     LayoutKind.FIXED_SIZE_LIST: lambda array: element_ranges(array, all_slots(array)),
-    LayoutKind.STRUCT: _check_children,
+    LayoutKind.STRUCT: lambda array: [
+        same_slots(array, child, np.zeros(1, np.int64)) for child in range(len(array.children))
+    ],
     LayoutKind.SPARSE_UNION: lambda array: list(union_members(array, all_slots(array))),
     LayoutKind.DENSE_UNION: lambda array: list(union_members(array, all_slots(array))),
     LayoutKind.DICTIONARY: lambda array: dictionary_slots(array, _valid_slots(array)),
-    LayoutKind.RUN_END_ENCODED: _check_runs,
+    # The first and the last slot span all runs in use, however many slots there are.
+    LayoutKind.RUN_END_ENCODED: lambda array: run_slots(
+        array, np.array([0, array.length - 1], np.int64)
+    ),
 }

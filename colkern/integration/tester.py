@@ -75,14 +75,14 @@ def address_in(pointer: Pointer) -> int:
     try:
         return operator.index(pointer)
     except TypeError:
-        # Whoever has such a pointer has cffi.
+        # A caller with a pointer of cffi has cffi.
         if type(pointer).__module__ != "_cffi_backend":
             raise TypeError(f"expected an address or a cffi pointer, got {pointer!r}") from None
     return int(importlib.import_module("cffi").FFI().cast("uintptr_t", pointer))
 
 
 class _Ledger:
-    """What has been exported and is still alive: structures, and bytes of their buffers."""
+    """Counts the exported structures that are alive, and the bytes of their buffers."""
 
     def __init__(self) -> None:
         self.structures = 0
@@ -99,8 +99,29 @@ class _Ledger:
         self.bytes -= size
 
 
-class ColkernCDataExporter:
-    """Exports what integration JSON files say through the C Data interface (archery's protocol)."""
+class _CDataSide:
+    """The members that exporters and importers share in archery's protocol."""
+
+    supports_releasing_memory = True
+    required_gc_runs = 1
+
+    def run_gc(self) -> None:
+        """Collect what reference counts leave behind."""
+        gc.collect()
+
+    def close(self) -> None:
+        """Nothing is kept: exported memory belongs to whoever took it, imported memory is released."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.run_gc()
+        self.close()
+
+
+class ColkernCDataExporter(_CDataSide):
+    """Exports the contents of integration JSON files by the C Data interface (archery's protocol)."""
 
     def __init__(self) -> None:
         self._ledger = _Ledger()
@@ -149,32 +170,9 @@ class ColkernCDataExporter:
             if part:
                 self._watch(kind, part)
 
-    @property
-    def supports_releasing_memory(self) -> bool:
-        """True: what is exported goes when it is released."""
-        return True
-
     def record_allocation_state(self) -> tuple[int, int]:
         """How many exported structures are alive, and how many bytes of their buffers."""
         return self._ledger.structures, self._ledger.bytes
-
-    def run_gc(self) -> None:
-        """Collect what reference counts leave behind."""
-        gc.collect()
-
-    @property
-    def required_gc_runs(self) -> int:
-        """One."""
-        return 1
-
-    def close(self) -> None:
-        """Does nothing: what is exported belongs to whoever took it."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
 
 def _buffers(batch: RecordBatch) -> Iterator[Any]:
@@ -192,8 +190,8 @@ def _buffers(batch: RecordBatch) -> Iterator[Any]:
                 yield buffer.array
 
 
-class ColkernCDataImporter:
-    """Imports through the C Data interface, and compares to integration JSON (archery's protocol)."""
+class ColkernCDataImporter(_CDataSide):
+    """Imports by the C Data interface, and compares with integration JSON (archery's protocol)."""
 
     def import_schema_and_compare_to_json(self, json_path: JsonPath, c_schema_ptr: Pointer) -> None:
         """Import a schema and compare it to that of a JSON file.
@@ -208,10 +206,10 @@ class ColkernCDataImporter:
         """
         owner = Imported(SchemaStruct, address_in(c_schema_ptr))
         try:
-            found = schema_of(read_field(owner.address))
+            schema = schema_of(read_field(owner.address))
         finally:
             owner.close()
-        require_equal_schemas(read_json(json_path).schema, found, "the JSON", "the C data")
+        require_equal_schemas(read_json(json_path).schema, schema, "the JSON", "the C data")
 
     def import_batch_and_compare_to_json(
         self, json_path: JsonPath, num_batch: int, c_array_ptr: Pointer
@@ -231,36 +229,12 @@ class ColkernCDataImporter:
         owner = Imported(ArrayStruct, address_in(c_array_ptr))
         document = read_json(json_path)
         field = Field("", Struct(document.schema.fields), nullable=False)
-        found = read_batch(HostStructure(field, owner))
-        found.validate(full=True)
+        batch = read_batch(HostStructure(field, owner))
+        batch.validate(full=True)
         try:
-            require_equal_batches(document[num_batch], found, "the JSON", "the C data")
+            require_equal_batches(document[num_batch], batch, "the JSON", "the C data")
         except DifferenceError as error:
             raise DifferenceError(f"batch {num_batch}, {error}") from None
-
-    @property
-    def supports_releasing_memory(self) -> bool:
-        """True: what is imported is released when the call is over."""
-        return True
-
-    def run_gc(self) -> None:
-        """Collect what reference counts leave behind."""
-        gc.collect()
-
-    @property
-    def required_gc_runs(self) -> int:
-        """One."""
-        return 1
-
-    def close(self) -> None:
-        """Does nothing: nothing is kept."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.run_gc()
-        self.close()
 
 
 class ColkernTester:

@@ -32,6 +32,8 @@ export ARROW_TEST_DATA ?= $(abspath ../shared/arrow-testing/data)
 # (Spark's) share a worker.
 PYTEST := $(PY) -m pytest
 WORKERS := 2
+# What is left to `make test-all`: tests/tiers.py.
+BY_DAY := -m "not night"
 
 # How long `make fuzz` runs, how often `make deaths` does, and which inputs they make.
 SECONDS := 600
@@ -42,8 +44,8 @@ SEED := 0
 # kernels stay where they are.
 ASV := mkdir -p .asv; XDG_CACHE_HOME=$${XDG_CACHE_HOME:-$$HOME/.cache} HOME=$(CURDIR)/.asv $(PY) -m asv
 
-.PHONY: help run test lint types unit suite test-pythons test-spark-reader fuzz deaths test-gpu bench-gpu docs \
-	bench bench-spark track wheel clean
+.PHONY: help run test test-all lint types unit unit-all suite types-and-suite test-pythons test-spark-reader \
+	fuzz deaths test-gpu bench-gpu docs bench bench-spark track wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 14
@@ -51,7 +53,12 @@ help:  ## this list
 run: $(DEMO)  ## the main job: `colkern demo` on TPC-H data in a local Spark
 	$(ENV)/bin/colkern demo $(ARGS)
 
-test: lint types unit suite  ## lint, types, every test that needs no GPU, and that asv runs
+# What takes one process runs beside the first tests.
+test: lint  ## lint, types, the tests of the day, and that asv runs: minutes
+	@$(MAKE) --no-print-directory -j 2 types-and-suite unit
+
+test-all: lint  ## the same with every test that needs no GPU, in every variant: for a night
+	@$(MAKE) --no-print-directory -j 2 types-and-suite unit-all
 
 lint: $(DEV)  ## ruff
 	$(PY) -m ruff check .
@@ -60,8 +67,15 @@ lint: $(DEV)  ## ruff
 types: $(DEV)  ## mypy, strict
 	$(PY) -m mypy
 
-unit: $(DEV)  ## the tests alone, the notebooks among them
+unit: $(DEV)  ## the tests of the day alone, the notebooks among them; COLKERN_QUARTER=0..3
+	$(PYTEST) -n $(WORKERS) --nbmake $(BY_DAY) $(ARGS)
+
+unit-all: export HYPOTHESIS_PROFILE := $(or $(HYPOTHESIS_PROFILE),night)
+unit-all: $(DEV)
 	$(PYTEST) -n $(WORKERS) --nbmake $(ARGS)
+
+types-and-suite: types
+	@$(MAKE) --no-print-directory suite
 
 # asv starts processes for each benchmark, which take longer than little data do: one shows that it
 # runs them. All are run by the tests.
@@ -70,8 +84,8 @@ suite: $(DEV)  ## the asv suite: checked, and one comparison run on little data
 	$(ASV) check --python=same
 	export COLKERN_SUITE=usual; $(ASV) run --python=same --quick --show-stderr --bench count_set_bits
 
-test-pythons:  ## the tests on each Python from 3.11 to 3.14 that this machine has; ARGS="tests/ipc"
-	.ci/pythons -n $(WORKERS) $(ARGS)
+test-pythons:  ## the tests of the day on each Python from 3.11 to 3.14 of this machine; ARGS="tests/ipc"
+	.ci/pythons -n $(WORKERS) $(BY_DAY) $(ARGS)
 
 # `unit` runs a query of each kind so; this, all of them.
 test-spark-reader: $(DEV)  ## Spark's tests, with colkern's own reader of streams in the workers

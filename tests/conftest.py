@@ -18,6 +18,7 @@ import numba  # noqa: F401
 import pytest
 from golden import NO_GOLDEN_FILES, golden_folder
 from hypothesis import HealthCheck, settings
+from tiers import report_header, tests_of_the_night
 
 from colkern.cuda.stand_in import StandIn, installed
 
@@ -33,6 +34,7 @@ settings.register_profile(
 )
 # Reproducible: a red run is red again for whoever looks into it.
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
+settings.register_profile("night", settings.get_profile("ci"), max_examples=200)
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=2000)
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
@@ -65,11 +67,14 @@ def device() -> Iterator[StandIn]:
 
 
 @pytest.fixture(scope="session")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """What went wrong in the CUDA simulator, by case: one process runs them all."""
+def simulator_report(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[str]]:
+    """What failed in the CUDA simulator, by test: one process runs the cases of all that are selected."""
     output = tmp_path_factory.mktemp("simulated") / "report.json"
     done = subprocess.run(
         [sys.executable, Path(__file__).with_name("simulator.py"), output],
+        input="\n".join(test.name for test in request.session.items if _is_simulated(test)),
         env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
         capture_output=True,
         text=True,
@@ -78,6 +83,16 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     assert done.returncode == 0, done.stderr
     report: dict[str, list[str]] = json.loads(output.read_text())
     return report
+
+
+@pytest.fixture
+def simulated(request: pytest.FixtureRequest, simulator_report: dict[str, list[str]]) -> list[str]:
+    """What failed in the CUDA simulator, of the case that has the test's name."""
+    return simulator_report[request.node.name]
+
+
+def _is_simulated(test: pytest.Item) -> bool:
+    return "simulated" in getattr(test, "fixturenames", ())
 
 
 @functools.cache
@@ -156,10 +171,18 @@ def _phase(item: pytest.Item) -> int:
     return max(found, default=0)
 
 
+def pytest_report_header() -> str:
+    return report_header()
+
+
+# Before the tests are chosen by their marks.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in tests_of_the_night(items):
+        item.add_marker(pytest.mark.night)
     items.sort(key=_phase)
     for item in items:
-        if "simulated" in getattr(item, "fixturenames", ()):
+        if _is_simulated(item):
             # The first of them waits for all of it.
             item.add_marker(pytest.mark.timeout(900))
         if item.get_closest_marker("gpu") and _cuda_devices() == 0:

@@ -2,8 +2,8 @@
 
     python tests/simulated_launches.py OUTPUT
 
-Each launch that `benchmarks.gpu` measures, over few slots: what it computes in the simulator is
-compared with what the CPU computes from the same arguments.
+Launches that `benchmarks.gpu` measures, over few slots: what they compute in the simulator is compared
+with what the CPU computes from the same arguments. The input has the name of a launch in each line.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def failures(measurement: Any, target: Any) -> Iterator[str]:
             yield "wrote zeros alone, which may be nothing at all"
 
 
-def report() -> dict[str, list[str]]:
+def report(names: list[str]) -> dict[str, list[str]]:
     from simulator import SWITCH_SECONDS
 
     from benchmarks.gpu import MEASUREMENTS
@@ -72,6 +72,8 @@ def report() -> dict[str, list[str]]:
     sys.setswitchinterval(SWITCH_SECONDS)
     target, found = target_of(Device("cuda")), {}
     for measurement in MEASUREMENTS:
+        if measurement.name not in names:
+            continue
         try:
             found[measurement.name] = list(failures(measurement, target))
         except Exception:  # noqa: BLE001 (whatever it is, it is this launch's result)
@@ -80,4 +82,4 @@ def report() -> dict[str, list[str]]:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(json.dumps(report()))
+    Path(sys.argv[1]).write_text(json.dumps(report(sys.stdin.read().splitlines())))

@@ -2,8 +2,8 @@
 
     python tests/simulator.py OUTPUT
 
-One process for all cases, as the simulator is chosen for a whole process. What it writes is read by
-the fixture `simulated`: for each name the failures, in words.
+One process for all cases, as the simulator is chosen for a whole process. The input has the name of a test
+in each line. What it writes is read by the fixture `simulated`: for each name the failures, in words.
 """
 
 from __future__ import annotations
@@ -25,40 +25,50 @@ SWITCH_SECONDS = 1e-4
 """The simulator asks without a pause whether its threads are done: not for 5 ms, while these wait."""
 
 
-def outcome(run: Callable[[], Iterable[str]]) -> list[str]:
+ARITHMETIC = "test_arithmetic_of_the_array_library_is_on_the_device_of_its_arrays"
+"""The test of what all operations do on the way."""
+
+Run = Callable[[], Iterable[str]]
+
+
+def outcome(run: Run) -> list[str]:
     try:
         return list(run())
     except Exception:  # noqa: BLE001 (whatever it is, it is this case's result)
         return [traceback.format_exc()]
 
 
-def kernel_runs(target: Any) -> dict[str, Callable[[], Iterable[str]]]:
-    """What is run of kernels, by the name that the report has it under."""
+def runs(target: Any) -> dict[str, Run]:
+    """Everything that can run here, by the name of its test."""
+    from cuda import device_operations as device
     from kernels.cases import variants
     from kernels.running import target_failures
 
-    return {
-        f"kernel {name}": partial(target_failures, name, target, MOST_CASES) for name in variants()
+    found: dict[str, Run] = {
+        f"test_simulated[{name}]": partial(target_failures, name, target, MOST_CASES)
+        for name in variants()
+    }
+    for what in device.OPERATIONS:
+        found[f"test_simulated_operation[{what}]"] = partial(device.failures, what)
+    return found | {
+        "test_simulated_gather_union": device.union_failures,
+        "test_simulated_validation": device.validation_failures,
+        "test_simulated_writing": device.writing_failures,
     }
 
 
 def main(output: str) -> None:
+    from cuda.placed_arithmetic import noted_arithmetic
+
     from colkern.memory import Device
     from colkern.targets import target_of
 
     sys.setswitchinterval(SWITCH_SECONDS)
-    target = target_of(Device("cuda"))
-    report = {name: outcome(run) for name, run in kernel_runs(target).items()}
-    from cuda import device_operations as device
-    from cuda.placed_arithmetic import noted_arithmetic
-
+    known = runs(target_of(Device("cuda")))
+    tests = sys.stdin.read().splitlines()
     with noted_arithmetic() as off_the_device:
-        for what in device.OPERATIONS:
-            report[f"operation {what}"] = outcome(partial(device.failures, what))
-        report["gather_union"] = outcome(device.union_failures)
-        report["validation"] = outcome(device.validation_failures)
-        report["writing"] = outcome(device.writing_failures)
-    report["arithmetic off the device"] = sorted(off_the_device)
+        report = {name: outcome(known[name]) for name in tests if name != ARITHMETIC}
+    report[ARITHMETIC] = sorted(off_the_device)
     Path(output).write_text(json.dumps(report))
 
 

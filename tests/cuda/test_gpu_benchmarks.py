@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiers import selected_cases
 
 from benchmarks.gpu import MEASUREMENTS, TARGETS, UNMEASURED, Launch, Measurement, __main__, measure
 from benchmarks.gpu.case import GRAIN
@@ -30,11 +31,14 @@ NAMES = [measurement.name for measurement in MEASUREMENTS]
 
 
 @pytest.fixture(scope="module")
-def simulated_launches(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """What went wrong with each launch in the simulator: one process runs them all."""
+def simulated_launches(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[str]]:
+    """What failed in the simulator, by launch: one process runs those of the selected tests."""
     output = tmp_path_factory.mktemp("launches") / "report.json"
     done = subprocess.run(
         [sys.executable, ROOT / "tests" / "simulated_launches.py", output],
+        input="\n".join(selected_cases(request, "name")),
         env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
         capture_output=True,
         text=True,

@@ -16,6 +16,7 @@ from jit.ptx_kernels import run_ptx
 from jit.simulated_kernels import report_of
 from nestings import LENGTH, WRAPPERS, leaf
 from numba import cuda, njit
+from tiers import selected_cases
 
 import colkern as ck
 from colkern.kernels import slot_values
@@ -24,10 +25,12 @@ THREADS = 6
 
 
 @pytest.fixture(scope="module")
-def simulated_kernels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What went wrong in the simulator, by case: one process runs them all."""
+def simulated_kernels(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    """What failed in the simulator, by case."""
     output = tmp_path_factory.mktemp("kernels") / "report.json"
-    return report_of("jit.device_kernels", output)
+    return report_of("jit.device_kernels", selected_cases(request, "case"), output)
 
 
 @pytest.mark.parametrize("case", [case.__name__ for case in CASES])

@@ -6,14 +6,18 @@ import pytest
 from jit.device_rows import CASES, REPEATED, repeat, repeated
 from jit.ptx_rows import rows_by_ptx
 from jit.simulated_kernels import report_of
+from tiers import selected_cases
 
 import colkern as ck
 
 
 @pytest.fixture(scope="module")
-def simulated_rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What went wrong in the simulator, by case."""
-    return report_of("jit.device_rows", tmp_path_factory.mktemp("rows") / "report.json")
+def simulated_rows(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    """What failed in the simulator, by case."""
+    output = tmp_path_factory.mktemp("rows") / "report.json"
+    return report_of("jit.device_rows", selected_cases(request, "case"), output)
 
 
 @pytest.mark.parametrize("case", [case.__name__ for case in CASES])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jit.device_functions import CASES, ON_A_DEVICE
 from jit.ptx_kernels import run_rows
 from jit.simulated_kernels import report_of
+from tiers import selected_cases
 
 import colkern as ck
 from colkern.cuda import adapter
@@ -22,9 +23,12 @@ from colkern.memory import Buffer, Device
 
 
 @pytest.fixture(scope="module")
-def simulated_functions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What went wrong in the simulator, by case: one process runs them all."""
-    return report_of("jit.device_functions", tmp_path_factory.mktemp("rows") / "report.json")
+def simulated_functions(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    """What failed in the simulator, by case."""
+    output = tmp_path_factory.mktemp("rows") / "report.json"
+    return report_of("jit.device_functions", selected_cases(request, "case"), output)
 
 
 @pytest.mark.parametrize("case", [case.__name__ for case in CASES])

@@ -160,6 +160,7 @@ NODES: Dispatch[type[s.DataType], Callable[[Any], Node]] = by_type(
     s.LargeListView,
     s.Dictionary,
     s.RunEndEncoded,
+    s.Extension,
 )
 """By the class of a data type, which each function takes."""
 

@@ -157,7 +157,7 @@ class Element:
 
 
 ELEMENTS: Dispatch[type[s.DataType], Callable[[ColumnType], Element]] = by_type(
-    "slots in compiled code"
+    "slots in compiled code", s.Extension
 )
 """By the class of a column's data type; `colkern.jit.views.elements` has the functions."""
 

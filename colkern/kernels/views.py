@@ -9,10 +9,9 @@ Columnar format 1.5: "Variable-size Binary View Layout".
 
 from __future__ import annotations
 
-from typing import Any
+from numpy import int32, int64, uint8, uint32, uint64
 
-from numpy import int32, int64, uint32, uint64
-
+from colkern.kernels.arguments import Bitmap, In, O, Out, Truth
 from colkern.kernels.bitmaps import is_valid, valid_mask
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import copy_bytes_loosely, load_item, load_word, prefetch
@@ -27,7 +26,7 @@ AHEAD = 64
 
 
 @helper
-def is_view_in_bounds(views: Any, i: Any, sizes: Any) -> Any:
+def is_view_in_bounds(views: In[int32], i: uint64, sizes: In[int64]) -> Truth:
     """Whether view `i` is inline, or lies within one of the data buffers of those `sizes`."""
     length = int64(views[i << uint64(2)])
     if length <= 12:
@@ -39,23 +38,21 @@ def is_view_in_bounds(views: Any, i: Any, sizes: Any) -> Any:
     return offset + length <= sizes[uint64(buffer)]
 
 
-@kernel("views: i4[], validity: u1[], offset: u8, sizes: i8[]", returns="u8")
-def first_view_out_of_bounds(start, stop, step, views, validity, offset, sizes):
-    """The first valid slot of the range whose view points outside; the largest uint64 if none does.
-
-    views: int32[4 n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    sizes: int64[buffers], the size of each data buffer
-    """
+@kernel()
+def first_view_out_of_bounds(
+    start, stop, step, views: In[int32], validity: Bitmap, sizes: In[int64]
+) -> uint64:
+    """The first valid slot of the range whose view points outside; the largest uint64 if none does."""
     for i in range(start, stop, step):
-        if is_valid(validity, offset, i) and not is_view_in_bounds(views, uint64(i), sizes):
+        if is_valid(validity, i) and not is_view_in_bounds(views, uint64(i), sizes):
             return uint64(i)
     return ~uint64(0)
 
 
 @helper
-def is_view_like_its_value(views: Any, i: Any, addresses: Any, like: Any) -> Any:
+def is_view_like_its_value(
+    views: In[int32], i: uint64, addresses: In[uint64], like: In[uint8]
+) -> Truth:
     """Whether view `i`, in bounds, has zeros after an inline value, or the first bytes of another."""
     word = i << uint64(2)
     length = int64(views[word])
@@ -74,53 +71,45 @@ def is_view_like_its_value(views: Any, i: Any, addresses: Any, like: Any) -> Any
     return prefix == uint32(views[word + uint64(1)])
 
 
-@kernel("views: i4[], validity: u1[], offset: u8, addresses: u8[]", returns="u8")
-def first_view_unlike_its_value(start, stop, step, views, validity, offset, addresses):
-    """The first valid slot of the range with a wrong prefix or padding; the largest uint64 if none.
-
-    views: int32[4 n], in bounds
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    addresses: uint64[buffers], the address of each data buffer
-    """
+@kernel()
+def first_view_unlike_its_value(
+    start, stop, step, views: In[int32], validity: Bitmap, addresses: In[uint64]
+) -> uint64:
+    """The first valid slot of the range with a wrong prefix or padding; the largest uint64 if none."""
     for i in range(start, stop, step):
-        if is_valid(validity, offset, i) and not is_view_like_its_value(
-            views, uint64(i), addresses, validity
+        if is_valid(validity, i) and not is_view_like_its_value(
+            views, uint64(i), addresses, validity.bits
         ):
             return uint64(i)
     return ~uint64(0)
 
 
-@kernel(
-    "views: i4[], validity: u1[], offset: u8, out: O[w]", returns="u8", combine="add", O="i4 i8"
-)
-def view_lengths(start, stop, step, views, validity, offset, out):
-    """out[i] = the length of value i, 0 under a null, each of which fits; returns their sum.
-
-    views: int32[4 n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    out: int32/int64[n]
-    """
+@kernel(combine="add")
+def view_lengths(start, stop, step, views: In[int32], validity: Bitmap, out: Out[O]) -> uint64:
+    """out[i] = the length of value i, 0 under a null, each of which fits; returns their sum."""
     total = uint64(0)
     for i in range(start, stop, step):
-        length = uint64(views[uint64(i) << uint64(2)]) & valid_mask(validity, offset, i)
+        length = uint64(views[uint64(i) << uint64(2)]) & valid_mask(validity, i)
         out[i] = length
         total += length
     return total
 
 
-@kernel(
-    "views: i4[], addresses: u8[], sizes: i8[], offsets: O[], out: u1[w]", grouped=True, O="i4 i8"
-)
-def decode_views(start, stop, step, views, addresses, sizes, offsets, out):
+@kernel(grouped=True)
+def decode_views(
+    start,
+    stop,
+    step,
+    views: In[int32],
+    addresses: In[uint64],
+    sizes: In[int64],
+    offsets: In[O],
+    out: Out[uint8],
+):
     """out[offsets[i] : offsets[i + 1]] = the bytes of value i, as many as the offsets leave room for.
 
-    views: int32[4 n], in bounds wherever the offsets leave room
-    addresses: uint64[buffers + 1], the address of each data buffer, then of `views`
-    sizes: int64[buffers + 1], the size of each data buffer, then of `views`, in bytes
-    offsets: int32/int64[n + 1]
-    out: uint8[offsets[n]]
+    views: in bounds wherever the offsets leave room
+    addresses: the address of each data buffer, then of `views`
     """
     inline = uint64(len(addresses) - 1)
     limit = uint64(offsets[stop])
@@ -142,7 +131,9 @@ def decode_views(start, stop, step, views, addresses, sizes, offsets, out):
 
 
 @helper
-def are_scattered(views: Any, offsets: Any, first: Any, end: Any, step: Any, inline: Any) -> Any:
+def are_scattered(
+    views: In[int32], offsets: In[O], first: uint64, end: uint64, step: uint64, inline: uint64
+) -> Truth:
     """Whether the first and the last long value of a range lie far apart, so others may do as well."""
     if step != 1:
         return False
@@ -160,7 +151,7 @@ def are_scattered(views: Any, offsets: Any, first: Any, end: Any, step: Any, inl
 
 
 @helper
-def source_of(views: Any, i: Any, length: Any, inline: Any) -> Any:
+def source_of(views: In[int32], i: uint64, length: uint64, inline: uint64) -> tuple[uint64, uint64]:
     """The number of the buffer that has the bytes of view `i`, and where; `inline` for the views."""
     word = i << uint64(2)
     # Loaded in any case: without branches, as long and short values come in any order.
@@ -174,7 +165,7 @@ def source_of(views: Any, i: Any, length: Any, inline: Any) -> Any:
 
 
 @helper
-def few_bytes(data: Any, begin: Any, count: Any) -> Any:
+def few_bytes(data: In[uint8], begin: uint64, count: uint64) -> uint64:
     """The up to 8 bytes of `data` from `begin` on as a little-endian uint64, read one by one."""
     word = uint64(0)
     for k in range(uint64(0), min(count, uint64(8))):
@@ -189,23 +180,25 @@ def inline_masks() -> list[int]:
     return heads + [(1 << 8 * min(max(length - 4, 0), 8)) - 1 for length in range(16)]
 
 
-@kernel(
-    "offsets: O[], data: u1[], base: u8, validity: u1[], offset: u8, masks: u8[], out: u8[w]",
-    O="i4 i8",
-)
-def encode_views(start, stop, step, offsets, data, base, validity, offset, masks, out):
+@kernel()
+def encode_views(
+    start,
+    stop,
+    step,
+    offsets: In[O],
+    data: In[uint8],
+    base,
+    validity: Bitmap,
+    masks: In[uint64],
+    out: Out[uint64],
+):
     """View i of `out` = the value at [offsets[i], offsets[i + 1]) of `data`; zeros under a null.
 
     Data buffer `k` of the views is `data` from byte `k << WINDOW_BITS` on, which keeps offsets within
     31 bits however long `data` is.
 
-    offsets: int32/int64[n + 1]
-    data: uint8[], the bytes that the offsets point into
-    base: the address of `data`
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    masks: uint64[32], the `inline_masks`: looked up, as short and long values come in any order
-    out: uint64[2 n], the views: length and first 4 bytes, then the other half
+    masks: the `inline_masks`: looked up, as short and long values come in any order
+    out: [2 n], the views: length and first 4 bytes, then the other half
     """
     size = uint64(len(data))
     # The last values may have no 12 bytes from where they begin to the end of the data.
@@ -232,42 +225,34 @@ def encode_views(start, stop, step, offsets, data, base, validity, offset, masks
         # Looked up in any case: a choice between two numbers takes no branch.
         second &= masks[kind + uint64(16)]
         second = second if length <= 12 else place
-        shown = valid_mask(validity, offset, i)
+        shown = valid_mask(validity, i)
         out[i << uint64(1)] = (length | first & masks[kind]) & shown
         out[(i << uint64(1)) + uint64(1)] = second & shown
         i += uint64(step)
 
 
-@kernel("views: u8[], validity: u1[], offset: u8, out: i8[w]", returns="u8", combine="add")
-def long_lengths(start, stop, step, views, validity, offset, out):
-    """out[i] = how many bytes value i has in a data buffer, 0 under a null; returns their sum.
-
-    views: uint64[2 n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    out: int64[n]
-    """
+@kernel(combine="add")
+def long_lengths(start, stop, step, views: In[uint64], validity: Bitmap, out: Out[int64]) -> uint64:
+    """out[i] = how many bytes value i has in a data buffer, 0 under a null; returns their sum."""
     total = uint64(0)
     for i in range(start, stop, step):
         length = views[uint64(i) << uint64(1)] & uint64(0xFFFFFFFF)
-        length &= valid_mask(validity, offset, i)
+        length &= valid_mask(validity, i)
         length = length if length > 12 else uint64(0)
         out[i] = int64(length)
         total += length
     return total
 
 
-@kernel("views: u8[], validity: u1[], offset: u8, starts: i8[], out: u8[w]")
-def move_views(start, stop, step, views, validity, offset, starts, out):
+@kernel()
+def move_views(
+    start, stop, step, views: In[uint64], validity: Bitmap, starts: In[int64], out: Out[uint64]
+):
     """View i of `out` = view i, a long one pointing at its bytes' new place; zeros under a null.
 
     Data buffer `k` begins at byte `k << WINDOW_BITS` of where they were put.
 
-    views: uint64[2 n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    starts: int64[n + 1], where the bytes of each long value were put
-    out: uint64[2 n]
+    starts: where the bytes of each long value were put
     """
     for i in range(start, stop, step):
         first = views[uint64(i) << uint64(1)]
@@ -276,23 +261,23 @@ def move_views(start, stop, step, views, validity, offset, starts, out):
         place = begin >> uint64(WINDOW_BITS)
         place |= (begin & uint64((1 << WINDOW_BITS) - 1)) << uint64(32)
         second = place if first & uint64(0xFFFFFFFF) > 12 else second
-        shown = valid_mask(validity, offset, i)
+        shown = valid_mask(validity, i)
         out[uint64(i) << uint64(1)] = first & shown
         out[(uint64(i) << uint64(1)) + uint64(1)] = second & shown
 
 
 @helper
-def shifted_byte(byte: Any, position: Any) -> Any:
+def shifted_byte(byte: uint8, position: uint64) -> int32:
     """A byte at its place among the four of a little-endian int32 word."""
     return int32(uint32(byte) << uint32((position & uint64(3)) << uint64(3)))
 
 
-@kernel("first: i4, out: i4[w]")
-def renumber_views(start, stop, step, first, out):
+@kernel()
+def renumber_views(start, stop, step, first: int32, out: Out[int32]):
     """Let the views that point into a data buffer point `first` buffers further.
 
     first: how many data buffers were put before
-    out: int32[4 n], the views
+    out: [4 n], the views
     """
     for i in range(start, stop, step):
         word = uint64(i) << uint64(2)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from numpy import float64, int32, int64, uint8, uint64
 
-from colkern.kernels.arguments import Bitmap, I, In, Out, R, T
+from colkern.kernels.arguments import Bitmap, I, In, Out, R, RunSpan, T
 from colkern.kernels.bitmaps import bit_at, is_valid, whole_word, whole_word_from, word_of
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add, multiply, popcount
@@ -346,17 +346,17 @@ def mark_used(start, stop, step, indices: In[I], validity: Bitmap, out: Out[uint
 
 
 @kernel()
-def lengths_of_runs(start, stop, step, run_ends: In[R], first, offset, length, out: Out[int64]):
+def lengths_of_runs(start, stop, step, runs: RunSpan[R], length, out: Out[int64]):
     """out[k] = how many of the array's own slots run `first + k` has.
 
     offset: the array's first slot
     length: how many slots the array has
     """
     for k in range(start, stop, step):
-        run = first + uint64(k)
-        before = uint64(run_ends[run - uint64(1)]) if run > 0 else uint64(0)
-        begin = max(before, offset)
-        out[k] = int64(min(uint64(run_ends[run]), offset + length) - begin)
+        run = runs.first + uint64(k)
+        before = uint64(runs.ends[run - uint64(1)]) if run > 0 else uint64(0)
+        begin = max(before, runs.offset)
+        out[k] = int64(min(uint64(runs.ends[run]), runs.offset + length) - begin)
 
 
 @kernel(T="i1 i2 i4 i8 u1 u2 u4")

@@ -19,11 +19,11 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from numpy import uint8, uint64
+from numpy import int64, uint8, uint64
 
 T = TypeVar("T", bound=Any)
 F = TypeVar("F", bound=Any)
@@ -67,6 +67,21 @@ class Bitmap(NamedTuple):
     """Bits from bit `offset` on. Of a validity, no bytes at all stand for ones only: no slot is null."""
 
     bits: In[uint8]
+    offset: uint64
+
+
+class Buffers(NamedTuple):
+    """The address of each data buffer of views, and its size in bytes."""
+
+    addresses: In[uint64]
+    sizes: In[int64]
+
+
+class RunSpan(NamedTuple, Generic[R]):
+    """Run ends, the run of the first slot, and the slot's logical position."""
+
+    ends: In[R]
+    first: uint64
     offset: uint64
 
 

@@ -210,17 +210,16 @@ def bits_to_words(start, stop, step, bits: Bitmap, one, out: Out[T]):
 # Units of time
 
 
+class Limits(NamedTuple):
+    """The least and the greatest value that a cast takes."""
+
+    low: int64
+    high: int64
+
+
 @kernel(F="i4 i8", T="i4 i8")
 def multiply_numbers(
-    start,
-    stop,
-    step,
-    values: In[F],
-    validity: Bitmap,
-    factor: int64,
-    low: int64,
-    high: int64,
-    out: Out[T],
+    start, stop, step, values: In[F], validity: Bitmap, factor: int64, limits: Limits, out: Out[T]
 ) -> uint64:
     """out[i] = values[i] times `factor`; returns the first valid slot below `low` or above `high`.
 
@@ -230,12 +229,12 @@ def multiply_numbers(
     seen: Truth = False
     for i in range(start, stop, step):
         value = int64(values[i])
-        seen = seen | (value < low) | (value > high)
+        seen = seen | (value < limits.low) | (value > limits.high)
         out[i] = kind(multiply(uint64(value), uint64(factor)))
     if seen:
         for i in range(start, stop, step):
             value = int64(values[i])
-            if (value < low or value > high) and is_valid(validity, i):
+            if (value < limits.low or value > limits.high) and is_valid(validity, i):
                 return uint64(i)
     return ~uint64(0)
 
@@ -268,8 +267,7 @@ def divide_numbers(
     by: Divisor,
     rounding,
     whole,
-    low: int64,
-    high: int64,
+    limits: Limits,
     out: Out[T],
 ) -> uint64:
     """out[i] = values[i] divided; returns the first valid slot that may not be.
@@ -289,7 +287,7 @@ def divide_numbers(
         result = quotient(size, by.magic, by.shift)
         if whole != 0:
             seen |= result * by.divisor ^ size
-        seen |= uint64(value < low) | uint64(value > high)
+        seen |= uint64(value < limits.low) | uint64(value > limits.high)
         out[i] = kind(add(result ^ negative, bump))
     if seen != 0:
         for i in range(start, stop, step):
@@ -297,7 +295,7 @@ def divide_numbers(
             negative = uint64(value >> int64(63))
             size = add(uint64(value) ^ negative, negative & rounding)
             rest = (quotient(size, by.magic, by.shift) * by.divisor ^ size) & whole
-            if (rest != 0 or value < low or value > high) and is_valid(validity, i):
+            if (rest != 0 or value < limits.low or value > limits.high) and is_valid(validity, i):
                 return uint64(i)
     return ~uint64(0)
 

@@ -14,6 +14,7 @@ from colkern.kernels.arguments import Bitmap, In, O, Out, R, T, Truth
 from colkern.kernels.bitmaps import bit_at
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import load_item, load_word, popcount, trailing_zeros
+from colkern.layouts import VIEW_INLINE_BYTES
 
 BLOCK_WORDS = 8
 """How many words are counted as one block."""
@@ -181,7 +182,7 @@ def views_differ(views: In[uint8], addresses: In[uint64], left: uint64, right: u
     tail = load_word(views, left, uint64(1))
     other = load_word(views, right, uint64(1))
     count = head & uint64(0xFFFFFFFF)
-    if tail == other or count <= 12:
+    if tail == other or count <= VIEW_INLINE_BYTES:
         return tail != other
     half = uint64(0xFFFFFFFF)
     mine = addresses[tail & half] + (tail >> uint64(32))

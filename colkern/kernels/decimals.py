@@ -25,8 +25,8 @@ _HALF = 0xFFFFFFFF
 class Decimals(NamedTuple, Generic[S]):
     """Numbers of `width` words each, which is 1 unless a word has 64 bits.
 
-    `sign` is the sign's bit if a word has fewer than 64 bits and the numbers have a sign, else 0; `signed` is
-    all bits if the numbers have a sign, else 0.
+    `sign` is the sign's bit if a word has fewer than 64 bits and numbers have a sign, else 0; `signed` is
+    all bits if they have one, else 0.
     """
 
     words: In[S]

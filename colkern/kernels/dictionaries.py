@@ -30,6 +30,7 @@ from colkern.kernels.bitmaps import bit_at, is_valid, valid_mask
 from colkern.kernels.hashing import MASKS, P1, word_of_few
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import copy_bytes_loosely, multiply, word_at
+from colkern.layouts import VIEW_INLINE_BYTES
 
 BLOCK = 256
 """The slots whose lengths are added up together."""
@@ -46,6 +47,13 @@ NO_VALUE = (1 << 64) - (1 << 32) + 1
 LOW = uint64(0xFFFF_FFFF)
 
 
+class Indices(NamedTuple, Generic[I]):
+    """Indices of slots, into a dictionary of `limit` values."""
+
+    items: In[I]
+    limit: uint64
+
+
 @helper
 def largest_index(indices: In[I], begin: Index, end: uint64, step: uint64) -> uint64:
     """The largest of some indices: where it is in bounds, none has to be held back."""
@@ -56,22 +64,22 @@ def largest_index(indices: In[I], begin: Index, end: uint64, step: uint64) -> ui
 
 
 @kernel()
-def decode_items(start, stop, step, indices: In[I], limit, values: In[T], width, out: Out[T]):
+def decode_items(start, stop, step, indices: Indices[I], values: In[T], width, out: Out[T]):
     """Value i of `out` = value indices[i]; a value is `width` items."""
-    last = limit - uint64(1)
+    last = indices.limit - uint64(1)
     if width == 1:
         pace = uint64(step) * uint64(BLOCK)
         for begin in range(start, stop, pace):
             end = min(uint64(begin) + pace, uint64(stop))
-            if largest_index(indices, begin, end, step) <= last:
+            if largest_index(indices.items, begin, end, step) <= last:
                 for i in range(begin, end, step):
-                    out[i] = values[uint64(indices[i])]
+                    out[i] = values[uint64(indices.items[i])]
             else:
                 for i in range(begin, end, step):
-                    out[i] = values[min(uint64(indices[i]), last)]
+                    out[i] = values[min(uint64(indices.items[i]), last)]
     else:
         for i in range(start, stop, step):
-            source = min(uint64(indices[i]), last) * width
+            source = min(uint64(indices.items[i]), last) * width
             place = uint64(i) * width
             for item in range(uint64(0), width):
                 out[place + uint64(item)] = values[source + uint64(item)]
@@ -79,16 +87,16 @@ def decode_items(start, stop, step, indices: In[I], limit, values: In[T], width,
 
 @kernel()
 def decode_bits(
-    start, stop, step, indices: In[I], limit, bits: Bitmap, validity: Bitmap, out: Out[uint8]
+    start, stop, step, indices: Indices[I], bits: Bitmap, validity: Bitmap, out: Out[uint8]
 ):
     """Bit i of `out` = bit first + indices[i] where slot i is valid; the range is over bytes of `out`."""
-    last = limit - uint64(1)
-    count = uint64(len(indices))
+    last = indices.limit - uint64(1)
+    count = uint64(len(indices.items))
     for b in range(start, stop, step):
         begin = uint64(b) << uint64(3)
         packed = uint64(0)
         for i in range(begin, min(begin + uint64(8), count)):
-            bit = bit_at(bits, min(uint64(indices[i]), last))
+            bit = bit_at(bits, min(uint64(indices.items[i]), last))
             packed |= uint64(bit & is_valid(validity, i)) << (uint64(i) - begin)
         out[b] = uint8(packed)
 
@@ -105,16 +113,16 @@ def decoded_length(
 
 @kernel()
 def decoded_block_bytes(
-    start, stop, step, indices: In[I], limit, offsets: In[O], validity: Bitmap, out: Out[int64]
+    start, stop, step, indices: Indices[I], offsets: In[O], validity: Bitmap, out: Out[int64]
 ):
     """out[b] = the bytes of block b of strings; the range is over blocks of `BLOCK` slots."""
-    last = limit - uint64(1)
-    count = uint64(len(indices))
+    last = indices.limit - uint64(1)
+    count = uint64(len(indices.items))
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(BLOCK)
         total = uint64(0)
         for i in range(begin, min(begin + uint64(BLOCK), count)):
-            total += decoded_length(indices, uint64(i), last, offsets, validity)
+            total += decoded_length(indices.items, uint64(i), last, offsets, validity)
         out[b] = total
 
 
@@ -123,8 +131,7 @@ def decoded_offsets(
     start,
     stop,
     step,
-    indices: In[I],
-    limit,
+    indices: Indices[I],
     offsets: In[O],
     validity: Bitmap,
     starts: In[int64],
@@ -135,15 +142,15 @@ def decoded_offsets(
     indices: at least one
     starts: where the bytes of each block begin
     """
-    last = limit - uint64(1)
-    count = uint64(len(indices))
+    last = indices.limit - uint64(1)
+    count = uint64(len(indices.items))
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(BLOCK)
         end = min(begin + uint64(BLOCK), count)
         place = uint64(starts[b])
         for i in range(begin, end):
             out[i] = place
-            place += decoded_length(indices, uint64(i), last, offsets, validity)
+            place += decoded_length(indices.items, uint64(i), last, offsets, validity)
         if end == count:
             out[count] = place
 
@@ -153,8 +160,7 @@ def decode_strings(
     start,
     stop,
     step,
-    indices: In[I],
-    limit,
+    indices: Indices[I],
     offsets: In[O],
     base,
     size,
@@ -162,34 +168,32 @@ def decode_strings(
     out: Out[uint8],
 ):
     """The bytes of `out` from starts[i] on = those of string indices[i], as many as there is room for."""
-    last = limit - uint64(1)
+    last = indices.limit - uint64(1)
     end = uint64(starts[stop])
     for i in range(start, stop, step):
         place = uint64(starts[i])
         count = uint64(starts[i + uint64(1)]) - place
-        source = uint64(offsets[min(uint64(indices[i]), last)])
+        source = uint64(offsets[min(uint64(indices.items[i]), last)])
         copy_bytes_loosely(out, place, base + source, count, min(end - place, size - source))
 
 
 @kernel()
-def transpose_indices(
-    start, stop, step, indices: In[I], limit, moved: In[uint32], base, out: Out[J]
-):
+def transpose_indices(start, stop, step, indices: Indices[I], moved: In[uint32], base, out: Out[J]):
     """out[i] = where the value that indices[i] points at is in another dictionary.
 
     moved: where each value of all dictionaries is
     base: where those of this one begin in it
     """
-    last = limit - uint64(1)
+    last = indices.limit - uint64(1)
     pace = uint64(step) * uint64(BLOCK)
     for begin in range(start, stop, pace):
         end = min(uint64(begin) + pace, uint64(stop))
-        if largest_index(indices, begin, end, step) <= last:
+        if largest_index(indices.items, begin, end, step) <= last:
             for i in range(begin, end, step):
-                out[i] = moved[base + uint64(indices[i])]
+                out[i] = moved[base + uint64(indices.items[i])]
         else:
             for i in range(begin, end, step):
-                out[i] = moved[base + min(uint64(indices[i]), last)]
+                out[i] = moved[base + min(uint64(indices.items[i]), last)]
 
 
 # Tables
@@ -370,7 +374,7 @@ def are_same_views(runs: ViewRuns, i: uint64, j: uint64) -> Truth:
     if length != runs.views[right] & LOW:
         return False
     a, b = runs.views[left + uint64(1)], runs.views[right + uint64(1)]
-    if length <= 12:
+    if length <= VIEW_INLINE_BYTES:
         heads = (runs.views[left] ^ runs.views[right]) & runs.masks[length + uint64(4)]
         return heads | (a ^ b) & runs.masks[length + uint64(4 + MASKS)] == 0
     return are_same_bytes(

@@ -13,12 +13,13 @@ With `avalanche` as the finalizer of XXH64, and all arithmetic modulo 2^64:
 
 from __future__ import annotations
 
-from numpy import int32, int64, uint8, uint64
+from numpy import int32, uint8, uint64
 
-from colkern.kernels.arguments import Bitmap, I, In, O, Out, T
+from colkern.kernels.arguments import Bitmap, Buffers, I, In, O, Out, T
 from colkern.kernels.bitmaps import bit_at, is_valid, word_from
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import fold, load_item, multiply, trailing_zeros, word_at
+from colkern.layouts import VIEW_INLINE_BYTES
 
 # The primes of XXH64.
 P1 = uint64(0x9E37_79B1_85EB_CA87)
@@ -318,8 +319,7 @@ def hash_views(
     stop,
     step,
     views: In[uint64],
-    addresses: In[uint64],
-    sizes: In[int64],
+    buffers: Buffers,
     masks: In[uint64],
     validity: Bitmap,
     state,
@@ -332,14 +332,16 @@ def hash_views(
             head = views[uint64(i) << uint64(1)]
             tail = views[(uint64(i) << uint64(1)) + uint64(1)]
             length = head & uint64(0xFFFF_FFFF)
-            if length <= 12:
+            if length <= VIEW_INLINE_BYTES:
                 low = ((head >> uint64(32)) | (tail << uint64(32))) & masks[length]
                 high = (tail >> uint64(32)) & masks[length + uint64(MASKS)]
                 h = finish_run(fold_pair(state, low, high), length)
             else:
                 buffer, begin = tail & uint64(0xFFFF_FFFF), tail >> uint64(32)
-                room = uint64(sizes[buffer]) - begin
-                h = hash_run(validity.bits, addresses[buffer] + begin, length, room, masks, state)
+                room = uint64(buffers.sizes[buffer]) - begin
+                h = hash_run(
+                    validity.bits, buffers.addresses[buffer] + begin, length, room, masks, state
+                )
         out[i] = h
 
 

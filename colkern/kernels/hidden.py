@@ -15,6 +15,7 @@ from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import load_item, load_word, trailing_zeros
 from colkern.kernels.runs import find_run
 from colkern.kernels.views import shifted_byte
+from colkern.layouts import VIEW_INLINE_BYTES
 
 
 @helper
@@ -118,7 +119,7 @@ def show_views(
         word = uint64(i) << uint64(2)
         length = views[word] if is_valid(visible, i) else int32(0)
         out[word] = length
-        if length <= 12:
+        if length <= VIEW_INLINE_BYTES:
             for k in range(uint64(0), uint64(3)):
                 place = word + uint64(1) + uint64(k)
                 out[place] = inline_word(views[place], int64(length), k)
@@ -166,12 +167,14 @@ def repoint_views(
         begin = uint64(starts[i])
         if len(data) != 0:
             # Any of the bytes for a short value, which is without a branch.
-            prefix = load_word(data, begin if length > 12 else uint64(0), uint64(0)) << uint64(32)
+            prefix = load_word(
+                data, begin if length > VIEW_INLINE_BYTES else uint64(0), uint64(0)
+            ) << uint64(32)
         place = (begin >> window_bits) | ((begin & within) << uint64(32))
-        head = prefix if length > 12 else first
+        head = prefix if length > VIEW_INLINE_BYTES else first
         second &= masks[kind + uint64(16)]
         out[uint64(i) << uint64(1)] = length | (head & masks[kind])
-        out[(uint64(i) << uint64(1)) + uint64(1)] = place if length > 12 else second
+        out[(uint64(i) << uint64(1)) + uint64(1)] = place if length > VIEW_INLINE_BYTES else second
 
 
 @kernel()

@@ -37,6 +37,7 @@ from colkern.kernels.strings import (
     packed,
     source_of_view,
 )
+from colkern.layouts import VIEW_INLINE_BYTES
 
 SIDE_BY_SIDE = 64
 """How often one number stands in an array that is in the place of it."""
@@ -231,7 +232,7 @@ def are_less_behind_prefix(left: uint64, right: uint64, common: uint64, shorter:
     unlike = (mine ^ other) & low_bytes(min(common - uint64(4), uint64(8)))
     if unlike != 0:
         return is_less_word(mine, other, unlike)
-    return are_less(left, right, common, shorter) if common > 12 else shorter
+    return are_less(left, right, common, shorter) if common > VIEW_INLINE_BYTES else shorter
 
 
 @kernel()

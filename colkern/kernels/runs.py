@@ -12,7 +12,7 @@ from typing import Any
 
 from numpy import int64, uint8, uint64
 
-from colkern.kernels.arguments import Bitmap, I, In, O, Out, P, R, T
+from colkern.kernels.arguments import Bitmap, I, In, O, Out, P, R, RunSpan, T
 from colkern.kernels.bitmaps import bit_at
 from colkern.kernels.changes import word_of_bits
 from colkern.kernels.kernel import helper, kernel
@@ -140,44 +140,36 @@ def decode_run_bits(
 
 @kernel()
 def measure_runs(
-    start, stop, step, run_ends: In[R], first, offset, length, value_offsets: In[O], out: Out[int64]
+    start, stop, step, runs: RunSpan[R], length, value_offsets: In[O], out: Out[int64]
 ):
     """out[r] = how many bytes the binary values of all slots of run first + r are."""
     for r in range(start, stop, step):
-        run = first + uint64(r)
-        begin = max(uint64(run_ends[run - uint64(1)]), offset) if r > 0 else offset
-        slots = min(uint64(run_ends[run]), offset + length) - begin
+        run = runs.first + uint64(r)
+        begin = max(uint64(runs.ends[run - uint64(1)]), runs.offset) if r > 0 else runs.offset
+        slots = min(uint64(runs.ends[run]), runs.offset + length) - begin
         size = uint64(value_offsets[run + uint64(1)]) - uint64(value_offsets[run])
         out[r] = int64(slots * size)
 
 
 @kernel()
 def repeat_offsets(
-    start,
-    stop,
-    step,
-    run_ends: In[R],
-    first,
-    offset,
-    value_offsets: In[O],
-    starts: In[int64],
-    out: Out[O],
+    start, stop, step, runs: RunSpan[R], value_offsets: In[O], starts: In[int64], out: Out[O]
 ):
     """out[i] = where the binary value of slot i begins if each slot has its own.
 
     out: [n], at least
     """
     i = uint64(start)
-    run = find_run(run_ends, offset + i)
+    run = find_run(runs.ends, runs.offset + i)
     while i < stop:
-        while uint64(run_ends[run]) <= offset + i:
+        while uint64(runs.ends[run]) <= runs.offset + i:
             run += uint64(1)
-        begin = offset
-        if run > first:
-            begin = uint64(run_ends[run - uint64(1)])
+        begin = runs.offset
+        if run > runs.first:
+            begin = uint64(runs.ends[run - uint64(1)])
         size = uint64(value_offsets[run + uint64(1)]) - uint64(value_offsets[run])
-        place = uint64(starts[run - first]) + (offset + i - begin) * size
-        end = min(uint64(run_ends[run]) - offset, uint64(stop))
+        place = uint64(starts[run - runs.first]) + (runs.offset + i - begin) * size
+        end = min(uint64(runs.ends[run]) - runs.offset, uint64(stop))
         while i < end:
             out[i] = int64(place)
             place += size * uint64(step)
@@ -301,16 +293,7 @@ def count_word_bits(start, stop, step, bits: Bitmap, length, out: Out[int64]):
 
 @kernel()
 def kept_before(
-    start,
-    stop,
-    step,
-    run_ends: In[R],
-    first,
-    offset,
-    length,
-    bits: Bitmap,
-    before: In[int64],
-    out: Out[int64],
+    start, stop, step, runs: RunSpan[R], length, bits: Bitmap, before: In[int64], out: Out[int64]
 ):
     """out[r] = how many slots are kept before run first + r: what is set of the bits before it.
 
@@ -320,7 +303,7 @@ def kept_before(
         if r == 0:
             out[r] = 0
         else:
-            slot = min(uint64(run_ends[first + uint64(r) - uint64(1)]) - offset, length)
+            slot = min(uint64(runs.ends[runs.first + uint64(r) - uint64(1)]) - runs.offset, length)
             inside = slot & uint64(63)
             word = word_of_bits(bits.bits, bits.offset + (slot - inside), inside)
             out[r] = before[slot >> uint64(6)] + int64(popcount(word))
@@ -344,9 +327,7 @@ def positions_before(positions: In[O], place: uint64, end: int64) -> uint64:
 
 
 @kernel()
-def picked_before(
-    start, stop, step, run_ends: In[R], first, offset, positions: In[P], out: Out[int64]
-):
+def picked_before(start, stop, step, runs: RunSpan[R], positions: In[P], out: Out[int64]):
     """out[r] = how many positions are before run first + r, as `kept_before` of a bitmap has it.
 
     positions: slots, none before the one before it
@@ -354,7 +335,7 @@ def picked_before(
     place = uint64(0)
     for r in range(start, stop, step):
         if r > 0:
-            end = uint64(run_ends[first + uint64(r) - uint64(1)]) - offset
+            end = uint64(runs.ends[runs.first + uint64(r) - uint64(1)]) - runs.offset
             if step == 1 and r > start:
                 place = positions_before(positions, place, int64(end))
             else:

@@ -16,6 +16,7 @@ from numpy import float32, float64, int64, uint8, uint64
 
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import load_item
+from colkern.layouts import VIEW_INLINE_BYTES
 
 NOWHERE = (1 << 64) - 1
 """The slot of an index that is out of range."""
@@ -199,7 +200,7 @@ def viewed_at(
         view = views + (slot << uint64(4))
         length = int64(load_item(number_like, view))
         address = view + uint64(4)
-        if length > 12:
+        if length > VIEW_INLINE_BYTES:
             buffer = uint64(load_item(number_like, view + uint64(8)))
             start = uint64(load_item(number_like, view + uint64(12)))
             address = uint64(load_item(word_like, table + (buffer << uint64(3)))) + start

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Generic, NamedTuple
 
-from numpy import int32, int64, uint8, uint64
+from numpy import int32, uint8, uint64
 
-from colkern.kernels.arguments import Bitmap, In, O, Out, Truth
+from colkern.kernels.arguments import Bitmap, Buffers, In, O, Out, Truth
 from colkern.kernels.bitmaps import valid_mask
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import (
@@ -26,6 +26,7 @@ from colkern.kernels.primitives import (
     trailing_zeros,
     word_at,
 )
+from colkern.layouts import VIEW_INLINE_BYTES
 
 AHEAD = 64
 """How many values further bytes are asked for: long values lie too far apart to be there by chance."""
@@ -255,7 +256,7 @@ def equal_texts(
 def source_of_view(views: In[uint64], i: uint64, addresses: In[uint64]) -> uint64:
     """The address of the bytes of view `i`, which is valid."""
     second = views[(i << uint64(1)) + uint64(1)]
-    is_long = views[i << uint64(1)] & uint64(_LENGTH) > 12
+    is_long = views[i << uint64(1)] & uint64(_LENGTH) > VIEW_INLINE_BYTES
     buffer = second & uint64(_LENGTH) if is_long else uint64(len(addresses) - 1)
     place = second >> uint64(32) if is_long else (i << uint64(4)) + uint64(4)
     return addresses[buffer] + place
@@ -272,7 +273,7 @@ def equal_view(start, stop, step, left: Viewed, pattern: Pattern, length, flip, 
         for i in range(first, min(first + uint64(8), length)):
             word = uint64(i) << uint64(1)
             same = left.views[word] == head
-            if pattern.length <= 12:
+            if pattern.length <= VIEW_INLINE_BYTES:
                 same &= left.views[word + uint64(1)] == tail
             elif same and valid_mask(left.validity, i) != 0:
                 same = are_same(
@@ -323,8 +324,12 @@ def match_view_end(start, stop, step, left: Viewed, pattern: Pattern, length, ou
             size = left.views[uint64(i) << uint64(1)] & valid_mask(left.validity, i)
             size &= uint64(_LENGTH)
             second = left.views[(uint64(i) << uint64(1)) + uint64(1)]
-            buffer = second & uint64(_LENGTH) if size > 12 else inline
-            place = second >> uint64(32) if size > 12 else (uint64(i) << uint64(4)) + uint64(4)
+            buffer = second & uint64(_LENGTH) if size > VIEW_INLINE_BYTES else inline
+            place = (
+                second >> uint64(32)
+                if size > VIEW_INLINE_BYTES
+                else (uint64(i) << uint64(4)) + uint64(4)
+            )
             source = left.addresses[buffer] + place
             # The word that ends with the value; of a short one, the word that ends with its prefix.
             behind = max(size, uint64(4))
@@ -348,7 +353,7 @@ def equal_views(start, stop, step, left: Viewed, right: Viewed, length, flip, ou
         for i in range(first, min(first + uint64(8), length)):
             word = uint64(i) << uint64(1)
             same = left.views[word] == right.views[word]
-            is_long = left.views[word] & uint64(_LENGTH) > 12
+            is_long = left.views[word] & uint64(_LENGTH) > VIEW_INLINE_BYTES
             rest = left.views[word + uint64(1)] == right.views[word + uint64(1)]
             bits |= uint64(same & rest) << (uint64(i) - first)
             long |= uint64(same & is_long) << (uint64(i) - first)
@@ -373,7 +378,7 @@ def has_inline_high_bit(start, stop, step, views: In[uint64], validity: Bitmap) 
     for i in range(start, stop, step):
         head = views[uint64(i) << uint64(1)]
         rest = views[(uint64(i) << uint64(1)) + uint64(1)]
-        rest = rest if head & uint64(_LENGTH) <= 12 else uint64(0)
+        rest = rest if head & uint64(_LENGTH) <= VIEW_INLINE_BYTES else uint64(0)
         found |= (head & ~uint64(_LENGTH) | rest) & valid_mask(validity, i)
     return uint64(found & uint64(_HIGH_BITS) != 0)
 
@@ -433,7 +438,7 @@ def ascii_views(start, stop, step, left: Viewed, length, out: Out[uint8]):
             same = (left.views[word + uint64(1)] | head & ~uint64(_LENGTH)) & uint64(
                 _HIGH_BITS
             ) == 0
-            if size > 12:
+            if size > VIEW_INLINE_BYTES:
                 source = source_of_view(left.views, uint64(i), left.addresses)
                 same = is_ascii_text(source, uint64(0), size, uint64(0))
             bits |= uint64(same) << (uint64(i) - first)
@@ -498,27 +503,20 @@ def count_in_piece(address: uint64, count: uint64) -> uint64:
 
 @kernel()
 def count_characters_of_views(
-    start,
-    stop,
-    step,
-    views: In[uint64],
-    addresses: In[uint64],
-    sizes: In[int64],
-    validity: Bitmap,
-    out: Out[int32],
+    start, stop, step, views: In[uint64], buffers: Buffers, validity: Bitmap, out: Out[int32]
 ):
     """out[i] = the characters (code points) of view i, 0 under a null."""
-    inline = uint64(len(addresses) - 1)
+    inline = uint64(len(buffers.addresses) - 1)
     for i in range(start, stop, step):
         word = uint64(i) << uint64(1)
         size = views[word] & uint64(_LENGTH) & valid_mask(validity, i)
         second = views[word + uint64(1)]
         # Short and long ones come in any order: all are counted the same way.
-        is_long = size > 12
+        is_long = size > VIEW_INLINE_BYTES
         buffer = second & uint64(_LENGTH) if is_long else inline
         place = second >> uint64(32) if is_long else (uint64(i) << uint64(4)) + uint64(4)
-        source = addresses[buffer] + place
-        if place + size + uint64(32) <= uint64(sizes[buffer]):
+        source = buffers.addresses[buffer] + place
+        if place + size + uint64(32) <= uint64(buffers.sizes[buffer]):
             found = count_in_piece(source, min(size, uint64(32)))
             for k in range(uint64(32), size, uint64(32)):
                 found += count_in_piece(source + uint64(k), min(size - uint64(k), uint64(32)))

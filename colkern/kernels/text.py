@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from numpy import int32, int64, uint8, uint32, uint64
 
-from colkern.kernels.arguments import Bitmap, In, O, Truth
+from colkern.kernels.arguments import Bitmap, Buffers, In, O, Truth
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import load_item
+from colkern.layouts import VIEW_INLINE_BYTES
 
 NEITHER, UTF8, ASCII = 0, 1, 2
 """What bytes are, from the least that they promise to the most."""
@@ -170,31 +171,26 @@ def count_bytes_in_buffers(start, stop, step, views: In[int32], validity: Bitmap
     total = uint64(0)
     for i in range(start, stop, step):
         length = views[uint64(i) << uint64(2)]
-        if length > 12 and is_valid(validity, i):
+        if length > VIEW_INLINE_BYTES and is_valid(validity, i):
             total += uint64(length)
     return total
 
 
 @helper
 def is_view_utf8(
-    views: In[int32],
-    i: uint64,
-    base: uint64,
-    addresses: In[uint64],
-    sizes: In[int64],
-    known: In[uint8],
+    views: In[int32], i: uint64, base: uint64, buffers: Buffers, known: In[uint8]
 ) -> Truth:
     """Whether the value of view `i` is UTF-8; as in `first_view_not_utf8`."""
     word = i << uint64(2)
     length = uint64(views[word])
-    if length <= 12:
+    if length <= VIEW_INLINE_BYTES:
         bits = uint32(views[word + uint64(1)]) | uint32(views[word + uint64(2)])
         if (uint32(bits) | uint32(views[word + uint64(3)])) & uint32(0x80808080) == 0:
             return True
         return is_utf8(known, base + (word << uint64(2)) + uint64(4), length)
     buffer = uint64(views[word + uint64(2)])
     begin = uint64(views[word + uint64(3)])
-    source = addresses[buffer] + begin
+    source = buffers.addresses[buffer] + begin
     if known[buffer] == NEITHER:
         return is_utf8(known, source, length)
     if known[buffer] == ASCII:
@@ -202,21 +198,13 @@ def is_view_utf8(
     # Within UTF-8, what begins and ends where characters do is UTF-8.
     if is_continuation(load_item(known, source)):
         return False
-    at_end = begin + length >= uint64(sizes[buffer])
+    at_end = begin + length >= uint64(buffers.sizes[buffer])
     return at_end or not is_continuation(load_item(known, source + length))
 
 
 @kernel()
 def first_view_not_utf8(
-    start,
-    stop,
-    step,
-    views: In[int32],
-    base,
-    validity: Bitmap,
-    addresses: In[uint64],
-    sizes: In[int64],
-    known: In[uint8],
+    start, stop, step, views: In[int32], base, validity: Bitmap, buffers: Buffers, known: In[uint8]
 ) -> uint64:
     """The first valid slot of the range whose value is not UTF-8; the largest uint64 if none.
 
@@ -225,8 +213,6 @@ def first_view_not_utf8(
     known: what each data buffer is as a whole; `NEITHER` if that is not known
     """
     for i in range(start, stop, step):
-        if is_valid(validity, i) and not is_view_utf8(
-            views, uint64(i), base, addresses, sizes, known
-        ):
+        if is_valid(validity, i) and not is_view_utf8(views, uint64(i), base, buffers, known):
             return uint64(i)
     return ~uint64(0)

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from numpy import int32, int64, uint8, uint32, uint64
 
-from colkern.kernels.arguments import Bitmap, In, O, Out, Truth
+from colkern.kernels.arguments import Bitmap, Buffers, In, O, Out, Truth
 from colkern.kernels.bitmaps import is_valid, valid_mask
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import copy_bytes_loosely, load_item, load_word, prefetch
+from colkern.layouts import VIEW_INLINE_BYTES
 
 WINDOW_BITS = 30
 
@@ -29,7 +30,7 @@ AHEAD = 64
 def is_view_in_bounds(views: In[int32], i: uint64, sizes: In[int64]) -> Truth:
     """Whether view `i` is inline, or lies within one of the data buffers of those `sizes`."""
     length = int64(views[i << uint64(2)])
-    if length <= 12:
+    if length <= VIEW_INLINE_BYTES:
         return length >= 0
     buffer = int64(views[(i << uint64(2)) + uint64(2)])
     offset = int64(views[(i << uint64(2)) + uint64(3)])
@@ -56,7 +57,7 @@ def is_view_like_its_value(
     """Whether view `i`, in bounds, has zeros after an inline value, or the first bytes of another."""
     word = i << uint64(2)
     length = int64(views[word])
-    if length <= 12:
+    if length <= VIEW_INLINE_BYTES:
         beyond = uint64(0)
         for k in range(uint64(0), uint64(3)):
             inside = min(max(length - (int64(k) << int64(2)), int64(0)), int64(4))
@@ -97,21 +98,14 @@ def view_lengths(start, stop, step, views: In[int32], validity: Bitmap, out: Out
 
 @kernel(grouped=True)
 def decode_views(
-    start,
-    stop,
-    step,
-    views: In[int32],
-    addresses: In[uint64],
-    sizes: In[int64],
-    offsets: In[O],
-    out: Out[uint8],
+    start, stop, step, views: In[int32], buffers: Buffers, offsets: In[O], out: Out[uint8]
 ):
     """out[offsets[i] : offsets[i + 1]] = the bytes of value i, as many as the offsets leave room for.
 
     views: in bounds wherever the offsets leave room
     addresses: the address of each data buffer, then of `views`
     """
-    inline = uint64(len(addresses) - 1)
+    inline = uint64(len(buffers.addresses) - 1)
     limit = uint64(offsets[stop])
     pace = uint64(step) * uint64(BLOCK)
     for first in range(start, stop, pace):
@@ -120,14 +114,16 @@ def decode_views(
             for i in range(first, end, step):
                 length = uint64(offsets[uint64(i) + uint64(1)]) - uint64(offsets[i])
                 buffer, place = source_of(views, uint64(i), length, inline)
-                prefetch(addresses[buffer] + place)
+                prefetch(buffers.addresses[buffer] + place)
         for i in range(first, end, step):
             begin = uint64(offsets[i])
             length = uint64(offsets[i + uint64(1)]) - begin
             buffer, place = source_of(views, uint64(i), length, inline)
             # What this value spills over, the next ones of the same thread write again.
-            room = min(limit - begin, uint64(sizes[buffer]) - place) if step == 1 else length
-            copy_bytes_loosely(out, begin, addresses[buffer] + place, length, room)
+            room = (
+                min(limit - begin, uint64(buffers.sizes[buffer]) - place) if step == 1 else length
+            )
+            copy_bytes_loosely(out, begin, buffers.addresses[buffer] + place, length, room)
 
 
 @helper
@@ -138,9 +134,15 @@ def are_scattered(
     if step != 1:
         return False
     last = end - uint64(1)
-    while first < last and uint64(offsets[first + uint64(1)]) - uint64(offsets[first]) <= 12:
+    while (
+        first < last
+        and uint64(offsets[first + uint64(1)]) - uint64(offsets[first]) <= VIEW_INLINE_BYTES
+    ):
         first += uint64(1)
-    while last > first and uint64(offsets[last + uint64(1)]) - uint64(offsets[last]) <= 12:
+    while (
+        last > first
+        and uint64(offsets[last + uint64(1)]) - uint64(offsets[last]) <= VIEW_INLINE_BYTES
+    ):
         last -= uint64(1)
     if first == last:
         return False
@@ -157,7 +159,7 @@ def source_of(views: In[int32], i: uint64, length: uint64, inline: uint64) -> tu
     # Loaded in any case: without branches, as long and short values come in any order.
     buffer = views[word + uint64(2)]
     place = views[word + uint64(3)]
-    is_long = length > 12
+    is_long = length > VIEW_INLINE_BYTES
     return (
         uint64(buffer) if is_long else inline,
         uint64(place) if is_long else (word + uint64(1)) << uint64(2),
@@ -215,7 +217,7 @@ def encode_views(
         if i < whole:
             first = load_word(data, begin, uint64(0)) << uint64(32)
             # Of a long value only its first bytes are read, which are one line of a cache most often.
-            behind = begin + uint64(4) if length <= 12 else begin
+            behind = begin + uint64(4) if length <= VIEW_INLINE_BYTES else begin
             second = load_word(data, behind, uint64(0))
         else:
             first = few_bytes(data, begin, min(kind, uint64(4))) << uint64(32)
@@ -224,7 +226,7 @@ def encode_views(
         place |= (begin & uint64((1 << WINDOW_BITS) - 1)) << uint64(32)
         # Looked up in any case: a choice between two numbers takes no branch.
         second &= masks[kind + uint64(16)]
-        second = second if length <= 12 else place
+        second = second if length <= VIEW_INLINE_BYTES else place
         shown = valid_mask(validity, i)
         out[i << uint64(1)] = (length | first & masks[kind]) & shown
         out[(i << uint64(1)) + uint64(1)] = second & shown
@@ -238,7 +240,7 @@ def long_lengths(start, stop, step, views: In[uint64], validity: Bitmap, out: Ou
     for i in range(start, stop, step):
         length = views[uint64(i) << uint64(1)] & uint64(0xFFFFFFFF)
         length &= valid_mask(validity, i)
-        length = length if length > 12 else uint64(0)
+        length = length if length > VIEW_INLINE_BYTES else uint64(0)
         out[i] = int64(length)
         total += length
     return total
@@ -260,7 +262,7 @@ def move_views(
         begin = uint64(starts[i])
         place = begin >> uint64(WINDOW_BITS)
         place |= (begin & uint64((1 << WINDOW_BITS) - 1)) << uint64(32)
-        second = place if first & uint64(0xFFFFFFFF) > 12 else second
+        second = place if first & uint64(0xFFFFFFFF) > VIEW_INLINE_BYTES else second
         shown = valid_mask(validity, i)
         out[uint64(i) << uint64(1)] = first & shown
         out[(uint64(i) << uint64(1)) + uint64(1)] = second & shown
@@ -281,5 +283,5 @@ def renumber_views(start, stop, step, first: int32, out: Out[int32]):
     """
     for i in range(start, stop, step):
         word = uint64(i) << uint64(2)
-        if out[word] > 12:
+        if out[word] > VIEW_INLINE_BYTES:
             out[word + uint64(2)] += int32(first)

@@ -37,7 +37,7 @@ from colkern.jit.views.columns import (
     valid_by_bitmap,
 )
 from colkern.kernels import runs, slot_values
-from colkern.layouts import LayoutKind, Role, layout
+from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role, layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ def _viewed(make: Any) -> Callable[[Any, Any], Any]:
     def viewed(column, slot):
         word = (column._ck_offset + slot) << uint64(2)
         length = int64(column._ck_views[word])
-        if length <= 12:
+        if length <= VIEW_INLINE_BYTES:
             return make(address_in(column._ck_views) + ((word + uint64(1)) << uint64(2)), length)
         base = column._ck_table[uint64(column._ck_views[word + uint64(2)])]
         return make(base + uint64(column._ck_views[word + uint64(3)]), length)

@@ -23,7 +23,8 @@ from colkern.cpu.cache import COUNTS, ContentCache
 from colkern.cpu.content import content_hash
 from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.generated import function_of_text
-from colkern.kernels.kernel import HELPERS, Argument, Kernel
+from colkern.kernels.arguments import Argument, expression, groups_in
+from colkern.kernels.kernel import HELPERS, Kernel
 from colkern.kernels.primitives import PRIMITIVES
 
 _PRIMITIVES = {plain: getattr(cpu_primitives, plain.__name__) for plain in PRIMITIVES}
@@ -111,18 +112,21 @@ def compile_kernel(kernel: Kernel) -> Any:
 
     The numbers among them are taken as the types that the kernel declares.
     """
-    names = [argument.name for argument in kernel.arguments]
-    passed = [
-        argument.name if argument.array else f"{argument.item}({argument.name})"
-        for argument in kernel.arguments
-    ]
+    names = [f"a{number}" for number in range(len(kernel.arguments))]
+    following = iter(names)
+    passed = [expression(parameter, following) for parameter in kernel.parameters]
     source = (
         f"def {kernel.name}(start, stop, {', '.join(names)}):\n"
         f"    return body(u8(start), u8(stop), u8(1), {', '.join(passed)})\n"
     )
-    scalars = {a.item: np.dtype(a.item).type for a in kernel.arguments if not a.array}
-    # Loading from the cache imports the module that a function says it is from.
-    namespace = {"__name__": __name__, "body": compiled(kernel.body), "u8": np.uint64, **scalars}
+    namespace = {
+        # Loading from the cache imports the module that a function says it is from.
+        "__name__": __name__,
+        "body": compiled(kernel.body),
+        "u8": np.uint64,
+        **{a.item: np.dtype(a.item).type for a in kernel.arguments if not a.array},
+        **groups_in(kernel.parameters),
+    }
     loop = function_of_text(kernel.name, source, namespace, f"kernel {kernel.name}")
     signatures = [signature(variant) for variant in kernel.variants()]
     return jit(loop, only=signatures, outermost=True, **_WITHOUT_COUNTS)

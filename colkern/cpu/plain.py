@@ -48,6 +48,6 @@ def plain_loop(kernel: Kernel, count: int, args: Sequence[Any]) -> Callable[...,
 
     def loop(start: int, stop: int, *args: Any) -> Any:
         typed = [a if t is None else t(a) for a, t in zip(args, types, strict=True)]
-        return kernel.body(uint64(start), uint64(stop), uint64(1), *typed)
+        return kernel(uint64(start), uint64(stop), uint64(1), *typed)
 
     return loop

@@ -18,7 +18,8 @@ import numpy as np
 from colkern.cuda import adapter, primitives
 from colkern.cuda.loops import with_plain_loops
 from colkern.generated import function_of_text
-from colkern.kernels.kernel import HELPERS, Argument, Kernel
+from colkern.kernels.arguments import Argument
+from colkern.kernels.kernel import HELPERS, Kernel
 from colkern.kernels.primitives import PRIMITIVES
 
 THREADS = 256

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from colkern.generated import function_of_tree
+from colkern.kernels.arguments import members_of
 
 UNSIGNED = "_u8"
 """The name that the loops know uint64 by."""
@@ -54,8 +55,7 @@ def with_plain_loops(function: Callable[..., Any], namespace: dict[str, Any]) ->
     definition.decorator_list = []
     # Annotations name types that the namespace need not have.
     definition.returns = None
-    for argument in definition.args.args:
-        argument.annotation = None
+    _spell_out_groups(function, definition)
     # Where an error is, in the file of the body.
     ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
     namespace[UNSIGNED] = np.uint64
@@ -65,6 +65,57 @@ def with_plain_loops(function: Callable[..., Any], namespace: dict[str, Any]) ->
     spelled_out = function_of_tree(name, tree, namespace, function.__code__.co_filename)
     del namespace[name]
     return spelled_out
+
+
+def _spell_out_groups(function: Callable[..., Any], definition: ast.FunctionDef) -> None:
+    """Give a function a parameter for each member of a group, and no annotations."""
+    members: dict[str, list[str]] = {}
+    parameters = []
+    for argument in definition.args.args:
+        annotation = function.__annotations__.get(argument.arg, "")
+        below = members_of(argument.arg, annotation, function.__globals__)
+        members |= below
+        parameters += [ast.arg(_flat_name(path)) for path in below[argument.arg]]
+    definition.args.args = parameters
+    grouped = {path: parts for path, parts in members.items() if parts != [path] or "." in path}
+    if grouped:
+        definition.body = [_Groups(grouped).visit(statement) for statement in definition.body]
+
+
+def _flat_name(path: str) -> str:
+    return path.replace(".", "__")
+
+
+class _Groups(ast.NodeTransformer):
+    """Replaces members of groups by parameters: a compiler need not know `NamedTuple`."""
+
+    def __init__(self, members: dict[str, list[str]]) -> None:
+        self._members = members
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        """A group that is an argument is passed as its members."""
+        node.args = [part for argument in node.args for part in self._parts(argument)]
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """A member."""
+        if ast.unparse(node) in self._members:
+            (part,) = self._parts(node)
+            return part
+        self.generic_visit(node)
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        """A name that is no group's."""
+        if node.id in self._members:
+            raise TypeError(f"line {node.lineno}: the group `{node.id}` is no value of its own")
+        return node
+
+    def _parts(self, node: ast.expr) -> list[ast.expr]:
+        paths = self._members.get(ast.unparse(node))
+        if paths is None:
+            return [self.visit(node)]
+        return [ast.copy_location(ast.Name(_flat_name(p), ast.Load()), node) for p in paths]
 
 
 class _Loops(ast.NodeTransformer):

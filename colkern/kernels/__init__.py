@@ -31,7 +31,8 @@ from colkern.kernels import (
     unions,
     views,
 )
-from colkern.kernels.kernel import HELPERS, KERNELS, Argument, Kernel, helper, kernel
+from colkern.kernels.arguments import Argument
+from colkern.kernels.kernel import HELPERS, KERNELS, Kernel, helper, kernel
 
 __all__ = [
     "HELPERS",

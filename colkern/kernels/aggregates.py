@@ -9,11 +9,12 @@ piece's own place, and the pieces are combined by whoever called the kernel.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 from numpy import float64, int32, int64, uint8, uint64
 
-from colkern.kernels.bitmaps import get_bit, is_valid, whole_word, word_of
+from colkern.kernels.arguments import Bitmap, I, In, Out, R, RunSpan, T
+from colkern.kernels.bitmaps import bit_at, is_valid, whole_word, whole_word_from, word_of
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add, multiply, popcount
 from colkern.kernels.words import bits_of_next, bits_of_slots
@@ -24,26 +25,32 @@ LANES = 64
 ROUNDS = 64
 """How many slots at most go into one of them."""
 
+
+class Keys(NamedTuple):
+    """How values become keys, which are ordered as signed integers, and which keys count.
+
+    A negative value has the bits of `low` flipped (for floats, all but the sign), then each has those of
+    `flip` flipped (for unsigned integers, the highest; all others, for the greatest value). Keys below
+    `lowest` or above `highest` (NaN) do not count. `most` is the largest integer of the type.
+    """
+
+    flip: int64
+    low: int64
+    lowest: int64
+    highest: int64
+    most: int64
+
+
 BLOCK_BYTES = 1 << 14
 """How many bytes of values are looked at before their nulls, to see whether one of them counts."""
 
 
-@kernel(
-    "values: T[], validity: u1[], offset: u8",
-    returns="i8",
-    combine="add",
-    T="i1 i2 i4 i8 u1 u2 u4",
-)
-def sum_integers(start, stop, step, values, validity, offset):
-    """The sum of the valid slots, modulo 2**64 (so uint64 may be given as int64).
-
-    values: an integer array[n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    """
+@kernel(combine="add", T="i1 i2 i4 i8 u1 u2 u4")
+def sum_integers(start, stop, step, values: In[T], validity: Bitmap) -> int64:
+    """The sum of the valid slots, modulo 2**64 (so uint64 may be given as int64)."""
     total = uint64(0)
     i = uint64(start)
-    if len(validity) == 0:
+    if len(validity.bits) == 0:
         # Sums of few small numbers have room in 32 bits, of which a vector has more.
         while values.itemsize <= 2 and i + uint64(4096) * step <= stop:
             part = int32(0)
@@ -55,28 +62,23 @@ def sum_integers(start, stop, step, values, validity, offset):
             total = add(total, uint64(values[k]))
         return int64(total)
     while i + uint64(64) * step <= stop:
-        bits = bits_of_slots(validity, offset + i, step)
+        bits = bits_of_slots(validity, i, step)
         for k in range(uint64(0), uint64(64)):
             keep = uint64(-int64((bits >> uint64(k)) & uint64(1)))
             total = add(total, uint64(values[i + uint64(k) * step]) & keep)
         i += uint64(64) * step
     for k in range(i, stop, step):
-        if get_bit(validity, offset + uint64(k)):
+        if bit_at(validity, uint64(k)):
             total = add(total, uint64(values[k]))
     return int64(total)
 
 
-@kernel("values: T[], validity: u1[], offset: u8, out: f8[w]", T="f4 f8")
-def sum_floats(start, stop, step, values, validity, offset, out):
+@kernel(T="f4 f8")
+def sum_floats(start, stop, step, values: In[T], validity: Bitmap, out: Out[float64]):
     """The sums of valid slots: item `piece * LANES + lane` sums slots `LANES` apart of a piece.
 
     So many running sums are added to side by side, and each of them to few slots, which keeps
     rounding errors small. Neighbouring items sum neighbouring slots.
-
-    values: float32/float64[n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    out: float64[ceil(n / (LANES * ROUNDS)) * LANES]
     """
     i = uint64(start)
     while i < stop:
@@ -89,21 +91,21 @@ def sum_floats(start, stop, step, values, validity, offset, out):
         slot = place * uint64(ROUNDS)
         end = min(slot + uint64(LANES * ROUNDS), uint64(len(values)))
         if step == 1 and last - first == uint64(LANES):
-            while len(validity) == 0 and slot + uint64(4 * LANES) <= end:
+            while len(validity.bits) == 0 and slot + uint64(4 * LANES) <= end:
                 add_four_rounds(values, slot, place, out)
                 slot += uint64(4 * LANES)
             while slot + uint64(2 * LANES) <= end:
-                add_two_rounds(values, validity, offset, slot, place, out)
+                add_two_rounds(values, validity, slot, place, out)
                 slot += uint64(2 * LANES)
         while slot < end:
             for lane in range(first, min(last, end - slot), step):
-                if is_valid(validity, offset, slot + uint64(lane)):
+                if is_valid(validity, slot + uint64(lane)):
                     out[place + uint64(lane)] += float64(values[slot + uint64(lane)])
             slot += uint64(LANES)
 
 
 @helper
-def add_four_rounds(values: Any, slot: Any, place: Any, out: Any) -> None:
+def add_four_rounds(values: In[T], slot: uint64, place: uint64, out: Out[float64]) -> None:
     """To each of the LANES items of `out` from `place` on, four slots from `slot` on, LANES apart."""
     apart = uint64(LANES)
     for k in range(uint64(0), apart):
@@ -115,17 +117,17 @@ def add_four_rounds(values: Any, slot: Any, place: Any, out: Any) -> None:
 
 @helper
 def add_two_rounds(
-    values: Any, validity: Any, offset: Any, slot: Any, place: Any, out: Any
+    values: In[T], validity: Bitmap, slot: uint64, place: uint64, out: Out[float64]
 ) -> None:
     """To each of the LANES items of `out` from `place` on, two slots from `slot` on, LANES apart."""
     apart = uint64(LANES)
-    if len(validity) == 0:
+    if len(validity.bits) == 0:
         for k in range(uint64(0), apart):
             i = slot + uint64(k)
             out[place + uint64(k)] += float64(values[i]) + float64(values[i + apart])
         return
-    low = whole_word(validity, offset + slot, uint64(0))
-    high = whole_word(validity, offset + slot + apart, uint64(0))
+    low = whole_word_from(validity.bits, validity.offset + slot, uint64(0))
+    high = whole_word_from(validity.bits, validity.offset + slot + apart, uint64(0))
     for k in range(uint64(0), apart):
         i = slot + uint64(k)
         bit = uint64(1) << uint64(k)
@@ -136,12 +138,8 @@ def add_two_rounds(
         out[place + uint64(k)] += valid_first + valid_second
 
 
-@kernel(
-    "values: T[], validity: u1[], offset: u8, flip: i8, low: i8, lowest: i8, highest: i8, most: i8",
-    returns="i8",
-    T="i1 i2 i4 i8",
-)
-def least_key(start, stop, step, values, validity, offset, flip, low, lowest, highest, most):
+@kernel(T="i1 i2 i4 i8")
+def least_key(start, stop, step, values: In[T], validity: Bitmap, keys: Keys) -> int64:
     """The least key among the valid slots; `most` or a key above `highest` if none counts.
 
     A key is a value's bits as they are ordered by signed integers: a negative one has the bits of
@@ -150,25 +148,16 @@ def least_key(start, stop, step, values, validity, offset, flip, low, lowest, hi
     above `highest` (NaN) do not count.
 
     Most values are looked at without a look at their nulls: only what would be less is worth it.
-
-    values: int8/16/32/64[n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    flip: see above
-    low: see above
-    lowest: the least key that counts
-    highest: the greatest key that counts
-    most: the largest integer of the type
     """
     word = values.dtype.type
-    turned, lower, zero = word(flip), word(low), word(0)
-    bottom, top = word(lowest), word(highest)
-    least = word(most)
+    turned, lower, zero = word(keys.flip), word(keys.low), word(0)
+    bottom, top = word(keys.lowest), word(keys.highest)
+    least = word(keys.most)
     i = uint64(start)
     size = uint64(BLOCK_BYTES // values.itemsize)
     while i + size * step <= stop:
-        here = word(most)
-        if low == 0:
+        here = word(keys.most)
+        if keys.low == 0:
             for k in range(uint64(0), size):
                 here = min(here, word(values[i + uint64(k) * step] ^ turned))
         else:
@@ -177,11 +166,11 @@ def least_key(start, stop, step, values, validity, offset, flip, low, lowest, hi
                 other = word(value ^ lower)
                 key = other if value < zero else value
                 here = min(here, word(key ^ turned))
-        if len(validity) == 0 and bottom <= here and here <= top:
+        if len(validity.bits) == 0 and bottom <= here and here <= top:
             least = min(least, here)
         for block in range(uint64(0), size if here < least else uint64(0), uint64(64)):
             first = i + uint64(block) * step
-            bits = bits_of_slots(validity, offset + first, step)
+            bits = bits_of_slots(validity, first, step)
             for k in range(uint64(0), uint64(64)):
                 value = values[first + uint64(k) * step]
                 other = word(value ^ lower)
@@ -196,19 +185,13 @@ def least_key(start, stop, step, values, validity, offset, flip, low, lowest, hi
         other = word(value ^ lower)
         key = other if value < zero else value
         key = word(key ^ turned)
-        if key < least and bottom <= key and key <= top and is_valid(validity, offset, k):
+        if key < least and bottom <= key and key <= top and is_valid(validity, k):
             least = key
     return int64(least)
 
 
-@kernel(
-    "values: T[], validity: u1[], offset: u8, size: u8, flip: i8, low: i8, lowest: i8, highest: i8,"
-    " most: i8, out: T[w]",
-    T="i1 i2 i4 i8",
-)
-def extremes(
-    start, stop, step, values, validity, offset, size, flip, low, lowest, highest, most, out
-):
+@kernel(T="i1 i2 i4 i8")
+def extremes(start, stop, step, values: In[T], validity: Bitmap, size, keys: Keys, out: Out[T]):
     """The least and the greatest key among the valid slots of a piece, and of those before it here.
 
     Keys are those of `least_key`. Where none counts, the least one is `most`, and the greatest is
@@ -216,26 +199,18 @@ def extremes(
 
     Most pieces are looked at without a look at their nulls: only what would be an extreme is worth it.
 
-    values: int8/16/32/64[n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
     size: how many slots a piece has, a multiple of 64
-    flip: see `least_key`
-    low: see `least_key`
-    lowest: the least key that counts
-    highest: the greatest key that counts
-    most: the largest integer of the type
-    out: of the values' type[2 ceil(n / size)]: the least and the greatest key of each piece
+    out: [2 ceil(n / size)], : the least and the greatest key of each piece
     """
     word = values.dtype.type
-    turned, lower, zero = word(flip), word(low), word(0)
-    bottom, top = word(lowest), word(highest)
-    least, greatest = word(most), word(~most)
+    turned, lower, zero = word(keys.flip), word(keys.low), word(0)
+    bottom, top = word(keys.lowest), word(keys.highest)
+    least, greatest = word(keys.most), word(~keys.most)
     for piece in range(start, stop, step):
         begin = uint64(piece) * size
         end = min(begin + size, uint64(len(values)))
-        low_here, high_here = word(most), word(~most)
-        if low == 0:
+        low_here, high_here = word(keys.most), word(~keys.most)
+        if keys.low == 0:
             for i in range(begin, end):
                 key = word(values[i] ^ turned)
                 low_here = min(low_here, key)
@@ -248,13 +223,13 @@ def extremes(
                 key = word(key ^ turned)
                 low_here = min(low_here, key)
                 high_here = max(high_here, key)
-        if len(validity) == 0 and bottom <= low_here and high_here <= top:
+        if len(validity.bits) == 0 and bottom <= low_here and high_here <= top:
             least, greatest = min(least, low_here), max(greatest, high_here)
         if low_here < least or high_here > greatest:
             for i in range(begin, end, uint64(64)):
                 first = uint64(i)
                 count = min(end - first, uint64(64))
-                bits = bits_of_next(validity, offset + first, count)
+                bits = bits_of_next(validity, first, count)
                 for k in range(uint64(0), count):
                     value = values[first + uint64(k)]
                     other = word(value ^ lower)
@@ -269,19 +244,17 @@ def extremes(
         out[uint64(2) * uint64(piece) + uint64(1)] = greatest
 
 
-@kernel("words: u8[], width: u8, validity: u1[], offset: u8, size: u8, sign: u8, out: u8[w]")
-def sum_words(start, stop, step, words, width, validity, offset, size, sign, out):
+@kernel()
+def sum_words(
+    start, stop, step, words: In[uint64], width, validity: Bitmap, size, sign, out: Out[uint64]
+):
     """The sums of the lower and upper halves of each word of the valid slots of a piece.
 
     Halves are summed as such, so that no sum overflows, however the numbers add up.
 
-    words: uint64[n width], numbers in two's complement, the lowest word of each first
-    width: how many words make a number: 1, 2 or 4
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
+    words: numbers in two's complement, the lowest word of each first
     size: how many slots a piece has, a multiple of 64
     sign: what is turned over in the highest word, so that it is not negative
-    out: uint64[2 width ceil(n / size)]
     """
     half, one, zero = uint64(0xFFFFFFFF), uint64(1), uint64(0)
     slots = uint64(len(words)) // width
@@ -293,7 +266,7 @@ def sum_words(start, stop, step, words, width, validity, offset, size, sign, out
             low, high = zero, zero
             for first in range(begin, end, uint64(64)):
                 count = min(end - uint64(first), uint64(64))
-                bits = bits_of_next(validity, offset + uint64(first), count)
+                bits = bits_of_next(validity, uint64(first), count)
                 for k in range(zero, count):
                     keep = uint64(-int64((bits >> uint64(k)) & one))
                     word = (words[uint64(first) + uint64(k)] ^ sign) & keep
@@ -306,7 +279,7 @@ def sum_words(start, stop, step, words, width, validity, offset, size, sign, out
                 a, b, c, d = zero, zero, zero, zero
                 for first in range(begin, end, uint64(64)):
                     count = min(end - uint64(first), uint64(64))
-                    bits = bits_of_next(validity, offset + uint64(first), count)
+                    bits = bits_of_next(validity, uint64(first), count)
                     for k in range(zero, count):
                         i = (uint64(first) + uint64(k)) * width + uint64(level)
                         keep = uint64(-int64((bits >> uint64(k)) & one))
@@ -320,28 +293,24 @@ def sum_words(start, stop, step, words, width, validity, offset, size, sign, out
                 out[first_sum + uint64(2)], out[first_sum + uint64(3)] = c, d
 
 
-@kernel(
-    "words: u8[], width: u8, level: u8, flip: u8, above: u8[], validity: u1[], offset: u8",
-    returns="u8",
-)
-def least_word(start, stop, step, words, width, level, flip, above, validity, offset):
+@kernel()
+def least_word(
+    start, stop, step, words: In[uint64], width, level, flip, above: In[uint64], validity: Bitmap
+) -> uint64:
     """The least word `level` among the valid slots whose words above it are those of `above`.
 
     A number of several words is least where its highest word is, among those where the next one is,
     and so on. The largest uint64 if there is no such slot.
 
-    words: uint64[n width], numbers in two's complement, the lowest word of each first
-    width: how many words make a number
+    words: numbers in two's complement, the lowest word of each first
     level: which word
     flip: the bits to turn over in it: the sign, for the least number; the others for the greatest
-    above: uint64[width], the words above, as they stand in `words`
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
+    above: the words above, as they stand in `words`
     """
     least = ~uint64(0)
     for i in range(start, stop, step):
         place = uint64(i) * width
-        same = is_valid(validity, offset, i)
+        same = is_valid(validity, i)
         for k in range(level + uint64(1), width):
             same = same and words[place + uint64(k)] == above[k]
         if same:
@@ -349,83 +318,56 @@ def least_word(start, stop, step, words, width, level, flip, above, validity, of
     return least
 
 
-@kernel(
-    "left: u1[], left_offset: u8, right: u1[], right_offset: u8, length: u8",
-    returns="u8",
-    combine="add",
-)
-def count_common_bits(start, stop, step, left, left_offset, right, right_offset, length):
-    """How many bits are set in both; the range is over the words of 64 bits, the last one cut.
-
-    left: uint8[] that holds `left_offset + length` bits at least
-    left_offset: the first bit of `left`
-    right: uint8[] that holds `right_offset + length` bits at least
-    right_offset: the first bit of `right`
-    length: the number of bits
-    """
+@kernel(combine="add")
+def count_common_bits(start, stop, step, left: Bitmap, right: Bitmap, length) -> uint64:
+    """How many bits are set in both; the range is over the words of 64 bits, the last one cut."""
     total = uint64(0)
     w = uint64(start)
     whole = min(uint64(stop), length >> uint64(6))
     while w < whole:
-        both = whole_word(left, left_offset, w) & whole_word(right, right_offset, w)
+        both = whole_word(left, w) & whole_word(right, w)
         total += uint64(popcount(both))
         w += uint64(step)
     if w < stop:
-        both = word_of(left, left_offset, w, length) & word_of(right, right_offset, w, length)
+        both = word_of(left, w, length) & word_of(right, w, length)
         total += uint64(popcount(both))
     return total
 
 
-@kernel("indices: I[], validity: u1[], offset: u8, out: u1[w]", I="i1 i2 i4 i8 u1 u2 u4 u8")
-def mark_used(start, stop, step, indices, validity, offset, out):
+@kernel(I="i1 i2 i4 i8 u1 u2 u4 u8")
+def mark_used(start, stop, step, indices: In[I], validity: Bitmap, out: Out[uint8]):
     """out[index] = 1 for each valid index; the others stay as they are.
 
-    indices: an integer array[n], those that are valid in bounds
-    validity: uint8[] bitmap of the indices, or empty
-    offset: the bit of index 0 in it
-    out: uint8[]
+    indices: those that are valid in bounds
     """
     for i in range(start, stop, step):
-        if is_valid(validity, offset, i):
+        if is_valid(validity, i):
             out[uint64(indices[i])] = uint8(1)
 
 
-@kernel("run_ends: R[], first: u8, offset: u8, length: u8, out: i8[w]", R="i2 i4 i8")
-def lengths_of_runs(start, stop, step, run_ends, first, offset, length, out):
+@kernel()
+def lengths_of_runs(start, stop, step, runs: RunSpan[R], length, out: Out[int64]):
     """out[k] = how many of the array's own slots run `first + k` has.
 
-    run_ends: int16/32/64[], checked
-    first: the run of the first slot
     offset: the array's first slot
     length: how many slots the array has
-    out: int64[the runs that the array's slots are in]
     """
     for k in range(start, stop, step):
-        run = first + uint64(k)
-        before = uint64(run_ends[run - uint64(1)]) if run > 0 else uint64(0)
-        begin = max(before, offset)
-        out[k] = int64(min(uint64(run_ends[run]), offset + length) - begin)
+        run = runs.first + uint64(k)
+        before = uint64(runs.ends[run - uint64(1)]) if run > 0 else uint64(0)
+        begin = max(before, runs.offset)
+        out[k] = int64(min(uint64(runs.ends[run]), runs.offset + length) - begin)
 
 
-@kernel("values: T[], weights: i8[], out: i8[w]", T="i1 i2 i4 i8 u1 u2 u4")
-def weigh_integers(start, stop, step, values, weights, out):
-    """out[i] = values[i] weights[i], modulo 2**64.
-
-    values: an integer array[n]
-    weights: int64[n]
-    out: int64[n]
-    """
+@kernel(T="i1 i2 i4 i8 u1 u2 u4")
+def weigh_integers(start, stop, step, values: In[T], weights: In[int64], out: Out[int64]):
+    """out[i] = values[i] weights[i], modulo 2**64."""
     for i in range(start, stop, step):
         out[i] = int64(multiply(uint64(values[i]), uint64(weights[i])))
 
 
-@kernel("values: T[], weights: i8[], out: f8[w]", T="f4 f8")
-def weigh_floats(start, stop, step, values, weights, out):
-    """out[i] = values[i] weights[i].
-
-    values: float32/float64[n]
-    weights: int64[n]
-    out: float64[n]
-    """
+@kernel(T="f4 f8")
+def weigh_floats(start, stop, step, values: In[T], weights: In[int64], out: Out[float64]):
+    """out[i] = values[i] weights[i]."""
     for i in range(start, stop, step):
         out[i] = float64(values[i]) * float64(weights[i])

@@ -9,29 +9,23 @@ Where both operands are arrays, one of them may have a single item, which then s
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy import float32, float64, int32, uint32, uint64
 
+from colkern.kernels.arguments import Bitmap, In, Out, T
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add, high_product, multiply
 
 
 @helper
-def negative(number: Any) -> Any:
+def negative(number: uint64) -> uint64:
     """The word (uint64) that adds up to 0 with another."""
     return add(~number, uint64(1))
 
 
-@kernel("left: T[], right: T[], out: T[w]", T="u1 u2 u4 u8")
-def add_words(start, stop, step, left, right, out):
-    """out[i] = left[i] + right[i].
-
-    left: uint8/16/32/64[n]
-    right: of the same type, [n] or [1]
-    out: of the same type, [n]
-    """
+@kernel()
+def add_words(start, stop, step, left: In[T], right: In[T], out: Out[T]):
+    """out[i] = left[i] + right[i]."""
     if len(right) == 1:
         number = uint64(right[0])
         for i in range(start, stop, step):
@@ -41,13 +35,11 @@ def add_words(start, stop, step, left, right, out):
             out[i] = add(uint64(left[i]), uint64(right[i]))
 
 
-@kernel("left: T[], right: T[], out: T[w]", T="u1 u2 u4 u8")
-def subtract_words(start, stop, step, left, right, out):
+@kernel()
+def subtract_words(start, stop, step, left: In[T], right: In[T], out: Out[T]):
     """out[i] = left[i] - right[i].
 
     left: uint8/16/32/64, [n] or [1]
-    right: of the same type, [n] or [1]
-    out: of the same type, [n]
     """
     if len(right) == 1:
         number = negative(uint64(right[0]))
@@ -62,14 +54,9 @@ def subtract_words(start, stop, step, left, right, out):
             out[i] = add(uint64(left[i]), negative(uint64(right[i])))
 
 
-@kernel("left: T[], right: T[], out: T[w]", T="u1 u2 u4 u8")
-def multiply_words(start, stop, step, left, right, out):
-    """out[i] = left[i] right[i].
-
-    left: uint8/16/32/64[n]
-    right: of the same type, [n] or [1]
-    out: of the same type, [n]
-    """
+@kernel()
+def multiply_words(start, stop, step, left: In[T], right: In[T], out: Out[T]):
+    """out[i] = left[i] right[i]."""
     if len(right) == 1:
         number = uint64(right[0])
         for i in range(start, stop, step):
@@ -79,14 +66,9 @@ def multiply_words(start, stop, step, left, right, out):
             out[i] = multiply(uint64(left[i]), uint64(right[i]))
 
 
-@kernel("left: T[], right: T[], out: T[w]", T="f4 f8")
-def add_floats(start, stop, step, left, right, out):
-    """out[i] = left[i] + right[i].
-
-    left: float32/64[n]
-    right: of the same type, [n] or [1]
-    out: of the same type, [n]
-    """
+@kernel(T="f4 f8")
+def add_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
+    """out[i] = left[i] + right[i]."""
     if len(right) == 1:
         number = right[0]
         for i in range(start, stop, step):
@@ -96,13 +78,11 @@ def add_floats(start, stop, step, left, right, out):
             out[i] = left[i] + right[i]
 
 
-@kernel("left: T[], right: T[], out: T[w]", T="f4 f8")
-def subtract_floats(start, stop, step, left, right, out):
+@kernel(T="f4 f8")
+def subtract_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
     """out[i] = left[i] - right[i].
 
     left: float32/64, [n] or [1]
-    right: of the same type, [n] or [1]
-    out: of the same type, [n]
     """
     if len(right) == 1:
         number = right[0]
@@ -117,14 +97,9 @@ def subtract_floats(start, stop, step, left, right, out):
             out[i] = left[i] - right[i]
 
 
-@kernel("left: T[], right: T[], out: T[w]", T="f4 f8")
-def multiply_floats(start, stop, step, left, right, out):
-    """out[i] = left[i] right[i].
-
-    left: float32/64[n]
-    right: of the same type, [n] or [1]
-    out: of the same type, [n]
-    """
+@kernel(T="f4 f8")
+def multiply_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
+    """out[i] = left[i] right[i]."""
     if len(right) == 1:
         number = right[0]
         for i in range(start, stop, step):
@@ -134,13 +109,11 @@ def multiply_floats(start, stop, step, left, right, out):
             out[i] = left[i] * right[i]
 
 
-@kernel("left: T[], right: T[], out: T[w]", T="f4 f8")
-def divide_floats(start, stop, step, left, right, out):
+@kernel(T="f4 f8")
+def divide_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
     """out[i] = left[i] / right[i], by IEEE 754.
 
     left: float32/64, [n] or [1]
-    right: of the same type, [n] or [1]
-    out: of the same type, [n]
     """
     if len(right) == 1:
         number = right[0]
@@ -155,19 +128,15 @@ def divide_floats(start, stop, step, left, right, out):
             out[i] = left[i] / right[i]
 
 
-@kernel("values: T[], out: T[w]", T="f4 f8")
-def abs_floats(start, stop, step, values, out):
-    """out[i] = values[i] without its sign.
-
-    values: float32/64[n]
-    out: of the same type, [n]
-    """
+@kernel(T="f4 f8")
+def abs_floats(start, stop, step, values: In[T], out: Out[T]):
+    """out[i] = values[i] without its sign."""
     for i in range(start, stop, step):
         out[i] = abs(values[i])
 
 
 @helper
-def magnitude(word: Any, sign: Any) -> Any:
+def magnitude(word: uint64, sign: uint64) -> uint64:
     """The absolute value of a word (uint64) whose sign is the bit `sign`; the word itself if that is 0.
 
     Of the least number it is the least number, without a sign.
@@ -177,13 +146,11 @@ def magnitude(word: Any, sign: Any) -> Any:
     return word
 
 
-@kernel("values: T[], sign: T[], out: T[w]", T="u1 u2 u4 u8")
-def abs_words(start, stop, step, values, sign, out):
+@kernel()
+def abs_words(start, stop, step, values: In[T], sign: In[T], out: Out[T]):
     """out[i] = the absolute value of values[i]; the least number stays what it is.
 
-    values: uint8/16/32/64[n], the words of signed numbers
-    sign: of the same type, [1]: the bit that is set in negative ones
-    out: of the same type, [n]
+    sign: the bit that is set in negative ones
     """
     bit = uint64(sign[0])
     for i in range(start, stop, step):
@@ -191,7 +158,7 @@ def abs_words(start, stop, step, values, sign, out):
 
 
 @helper
-def with_sign(quotient: Any, left: Any, right: Any, sign: Any) -> Any:
+def with_sign(quotient: uint64, left: uint64, right: uint64, sign: uint64) -> uint64:
     """A quotient of magnitudes as a word, negative if one of the operands (uint64) is.
 
     The least number by -1, which does not fit, is 0.
@@ -202,7 +169,7 @@ def with_sign(quotient: Any, left: Any, right: Any, sign: Any) -> Any:
 
 
 @helper
-def divided_short_words(left: Any, right: Any, sign: Any) -> Any:
+def divided_short_words(left: uint64, right: uint64, sign: uint64) -> uint64:
     """Of words of up to 16 bits, as uint64; 0 goes 0 times into anything.
 
     A float of 24 bits is no nearer to the next integer than a quotient of 16 bits can be.
@@ -213,14 +180,14 @@ def divided_short_words(left: Any, right: Any, sign: Any) -> Any:
     return with_sign(uint64(quotient), left, right, sign)
 
 
-@kernel("left: T[], right: T[], sign: T[], out: T[w]", returns="u8", combine="max", T="u1 u2")
-def divide_short_words(start, stop, step, left, right, sign, out):
+@kernel(combine="max", T="u1 u2")
+def divide_short_words(
+    start, stop, step, left: In[T], right: In[T], sign: In[T], out: Out[T]
+) -> uint64:
     """out[i] = left[i] / right[i], cut to the integer towards 0. Whether some right[i] is 0, as 1.
 
     left: uint8/16, [n] or [1]
-    right: of the same type, [n]
-    sign: of the same type, [1]: the bit that is set in negative numbers; 0 if there are none
-    out: of the same type, [n]
+    sign: the bit that is set in negative numbers; 0 if there are none
     """
     bit = uint64(sign[0])
     zeros = uint64(0)
@@ -237,7 +204,7 @@ def divide_short_words(start, stop, step, left, right, sign, out):
 
 
 @helper
-def divided_words(left: Any, right: Any, sign: Any) -> Any:
+def divided_words(left: uint64, right: uint64, sign: uint64) -> uint64:
     """Of words of 32 bits, as uint64; 0 goes 0 times into anything.
 
     As in `divided_short_words`, of 53 bits and 32; processors divide several floats at once.
@@ -248,20 +215,19 @@ def divided_words(left: Any, right: Any, sign: Any) -> Any:
 
 
 @helper
-def divided_long_words(left: Any, right: Any, sign: Any) -> Any:
+def divided_long_words(left: uint64, right: uint64, sign: uint64) -> uint64:
     """Of words of 64 bits; 0 goes 0 times into anything."""
     divisor = max(magnitude(right, sign), uint64(1))
     return with_sign(magnitude(left, sign) // divisor, left, right, sign)
 
 
-@kernel("left: u4[], right: u4[], sign: u4[], out: u4[w]", returns="u8", combine="max")
-def divide_words(start, stop, step, left, right, sign, out):
+@kernel(combine="max")
+def divide_words(
+    start, stop, step, left: In[uint32], right: In[uint32], sign: In[uint32], out: Out[uint32]
+) -> uint64:
     """As `divide_short_words`, of 32 bits.
 
     left: uint32, [n] or [1]
-    right: uint32[n]
-    sign: uint32[1]
-    out: uint32[n]
     """
     bit = uint64(sign[0])
     zeros = uint64(0)
@@ -277,14 +243,13 @@ def divide_words(start, stop, step, left, right, sign, out):
     return zeros
 
 
-@kernel("left: u8[], right: u8[], sign: u8[], out: u8[w]", returns="u8", combine="max")
-def divide_long_words(start, stop, step, left, right, sign, out):
+@kernel(combine="max")
+def divide_long_words(
+    start, stop, step, left: In[uint64], right: In[uint64], sign: In[uint64], out: Out[uint64]
+) -> uint64:
     """As `divide_short_words`, of 64 bits.
 
     left: uint64, [n] or [1]
-    right: uint64[n]
-    sign: uint64[1]
-    out: uint64[n]
     """
     bit = sign[0]
     zeros = uint64(0)
@@ -300,19 +265,15 @@ def divide_long_words(start, stop, step, left, right, sign, out):
     return zeros
 
 
-@kernel(
-    "values: T[], multiplier: u8, shift: u8, sign: u8, divisor_sign: u8, out: T[w]", T="u1 u2 u4"
-)
-def divide_words_by(start, stop, step, values, multiplier, shift, sign, divisor_sign, out):
+@kernel(T="u1 u2 u4")
+def divide_words_by(
+    start, stop, step, values: In[T], multiplier, shift, sign, divisor_sign, out: Out[T]
+):
     """out[i] = values[i] / d, cut to the integer towards 0; multiplications take its place.
 
     With `2**(shift - 1) < |d| <= 2**shift`, `2**32 + multiplier` is `2**(32 + shift) / |d|`, rounded up.
 
-    values: uint8/16/32[n]
-    multiplier, shift: of the divisor
     sign: the bit that is set in negative values; 0 if there are none
-    divisor_sign: the same if the divisor is negative, else 0
-    out: of the same type, [n]
     """
     for i in range(start, stop, step):
         value = uint64(values[i])
@@ -321,15 +282,13 @@ def divide_words_by(start, stop, step, values, multiplier, shift, sign, divisor_
         out[i] = with_sign(quotient, value, divisor_sign, sign)
 
 
-@kernel("values: u8[], multiplier: u8, shift: u8, sign: u8, divisor_sign: u8, out: u8[w]")
-def divide_long_words_by(start, stop, step, values, multiplier, shift, sign, divisor_sign, out):
+@kernel()
+def divide_long_words_by(
+    start, stop, step, values: In[uint64], multiplier, shift, sign, divisor_sign, out: Out[uint64]
+):
     """As `divide_words_by`, of 64 bits: `2**64 + multiplier` is `2**(64 + shift) / |d|`, rounded up.
 
-    values: uint64[n]
-    multiplier, shift: of the divisor
     sign: the bit that is set in negative values; 0 if there are none
-    divisor_sign: the same if the divisor is negative, else 0
-    out: uint64[n]
     """
     once = min(shift, uint64(1))
     rest = shift - once
@@ -341,15 +300,10 @@ def divide_long_words_by(start, stop, step, values, multiplier, shift, sign, div
         out[i] = with_sign(quotient, values[i], divisor_sign, sign)
 
 
-@kernel("values: T[], validity: u1[], offset: u8", returns="u8", T="u1 u2 u4 u8")
-def first_zero(start, stop, step, values, validity, offset):
-    """The first valid slot of the range that is 0; the largest uint64 if none is.
-
-    values: uint8/16/32/64[n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    """
+@kernel()
+def first_zero(start, stop, step, values: In[T], validity: Bitmap) -> uint64:
+    """The first valid slot of the range that is 0; the largest uint64 if none is."""
     for i in range(start, stop, step):
-        if values[i] == 0 and is_valid(validity, offset, i):
+        if values[i] == 0 and is_valid(validity, i):
             return uint64(i)
     return ~uint64(0)

@@ -7,36 +7,43 @@ Columnar format 1.5: "Validity bitmaps".
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 from numpy import uint8, uint64
 
+from colkern.kernels.arguments import Bitmap, In, Index, Out, Truth
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import load_word, popcount
 
 
 @helper
-def get_bit(bitmap: Any, i: Any) -> Any:
+def get_bit(bitmap: In[uint8], i: uint64) -> Truth:
     """Whether bit `i` of `bitmap` (uint8[]) is set."""
     return (bitmap[i >> uint64(3)] >> uint8(i & uint64(7))) & uint8(1) != 0
 
 
 @helper
-def is_valid(validity: Any, offset: Any, i: Any) -> Any:
+def bit_at(bitmap: Bitmap, i: Index) -> Truth:
+    """Whether bit `i` of a bitmap is set, counted from its first."""
+    return get_bit(bitmap.bits, bitmap.offset + uint64(i))
+
+
+@helper
+def is_valid(validity: Bitmap, i: Index) -> Truth:
     """Whether slot `i` is valid; without a bitmap (zero bytes) every slot is."""
-    return len(validity) == 0 or get_bit(validity, offset + uint64(i))
+    return len(validity.bits) == 0 or bit_at(validity, uint64(i))
 
 
 @helper
-def valid_mask(validity: Any, offset: Any, i: Any) -> Any:
+def valid_mask(validity: Bitmap, i: Index) -> uint64:
     """All bits of a uint64 if slot `i` is valid, else none: instead of a branch, where nulls are many."""
-    if len(validity) == 0:
+    if len(validity.bits) == 0:
         return ~uint64(0)
-    return uint64(get_bit(validity, offset + uint64(i))) * ~uint64(0)
+    return uint64(bit_at(validity, uint64(i))) * ~uint64(0)
 
 
 @helper
-def count_few_bits(bitmap: Any, begin: Any, end: Any) -> Any:
+def count_few_bits(bitmap: In[uint8], begin: uint64, end: uint64) -> uint64:
     """The number of set bits in `[begin, end)` of `bitmap` (uint8[]), one by one."""
     total = uint64(0)
     for i in range(begin, end):
@@ -44,14 +51,14 @@ def count_few_bits(bitmap: Any, begin: Any, end: Any) -> Any:
     return total
 
 
-@kernel("bitmap: u1[], begin: u8, end: u8", returns="u8", combine="add")
-def count_set_bits(start, stop, step, bitmap, begin, end):
+@kernel(combine="add")
+def count_set_bits(start, stop, step, bitmap: In[uint8], begin, end) -> uint64:
     """The number of set bits in `[begin, end)`; the range is over the whole words in between.
 
     Word `w` is the eight bytes from byte `ceil(begin / 8) + 8 w` on, so there are
     `whole_words(begin, end)` of them. Whoever has word 0 also counts the bits around the words.
 
-    bitmap: uint8[] that holds `end` bits at least
+    bitmap: that holds `end` bits at least
     begin: the first bit
     end: past the last bit
     """
@@ -73,21 +80,27 @@ def whole_words(begin: int, end: int) -> int:
 
 
 @helper
-def whole_word(bitmap: Any, position: Any, w: Any) -> Any:
-    """Word `w` of the 64-bit words that begin at bit `position`; all 64 bits must be in `bitmap`.
+def whole_word_from(bits: In[uint8], position: uint64, w: uint64) -> uint64:
+    """Word `w` of the 64-bit words that begin at bit `position`; all 64 bits must be in `bits`.
 
     Two loads that overlap: shifts that are the same for each word leave a loop that is vectorised.
     """
     shift = position & uint64(7)
     byte = position >> uint64(3)
-    low = load_word(bitmap, byte, w) >> shift
+    low = load_word(bits, byte, w) >> shift
     # At a byte's begin this is the same word again, else the one that begins a byte further.
-    high = load_word(bitmap, byte + ((shift + uint64(7)) >> uint64(3)), w)
+    high = load_word(bits, byte + ((shift + uint64(7)) >> uint64(3)), w)
     return low | (high << ((uint64(8) - shift) & uint64(7)))
 
 
 @helper
-def few_bits(bitmap: Any, position: Any, count: Any) -> Any:
+def whole_word(bitmap: Bitmap, w: uint64) -> uint64:
+    """Word `w` of a bitmap, which has all of its bits."""
+    return whole_word_from(bitmap.bits, bitmap.offset, w)
+
+
+@helper
+def few_bits(bitmap: In[uint8], position: uint64, count: uint64) -> uint64:
     """The `count` (1 to 63) bits from `position` on, lowest first; reads no byte without such a bit."""
     first = position >> uint64(3)
     shift = position & uint64(7)
@@ -98,12 +111,18 @@ def few_bits(bitmap: Any, position: Any, count: Any) -> Any:
 
 
 @helper
-def word_of(bitmap: Any, position: Any, w: Any, length: Any) -> Any:
+def word_from(bits: In[uint8], position: uint64, w: uint64, length: uint64) -> uint64:
     """Word `w` of the `length` bits from `position` on, with zeros past the last one."""
     begin = w << uint64(6)
     if begin + uint64(64) <= length:
-        return whole_word(bitmap, position, w)
-    return few_bits(bitmap, position + begin, length - begin)
+        return whole_word_from(bits, position, w)
+    return few_bits(bits, position + begin, length - begin)
+
+
+@helper
+def word_of(bitmap: Bitmap, w: uint64, length: uint64) -> uint64:
+    """Word `w` of a bitmap of `length` bits, with zeros past the last one."""
+    return word_from(bitmap.bits, bitmap.offset, w, length)
 
 
 def words_for(bits: int) -> int:
@@ -111,26 +130,20 @@ def words_for(bits: int) -> int:
     return (bits + 63) >> 6
 
 
-@kernel("bitmap: u1[], offset: u8, length: u8, out: u8[w]")
-def copy_bits(start, stop, step, bitmap, offset, length, out):
-    """Bits `[offset, offset + length)` moved to bit 0; the range is over the words of `out`.
-
-    bitmap: uint8[] that holds `offset + length` bits at least
-    offset: the first bit
-    length: the number of bits
-    out: uint64[ceil(length / 64)]; bits past `length` become zero
-    """
+@kernel()
+def copy_bits(start, stop, step, bitmap: Bitmap, length, out: Out[uint64]):
+    """Bits `[offset, offset + length)` moved to bit 0; the range is over the words of `out`."""
     w = uint64(start)
     whole = min(uint64(stop), length >> uint64(6))
     while w < whole:
-        out[w] = whole_word(bitmap, offset, w)
+        out[w] = whole_word(bitmap, w)
         w += uint64(step)
     if w < stop:
-        out[w] = word_of(bitmap, offset, w, length)
+        out[w] = word_of(bitmap, w, length)
 
 
 @helper
-def combined(left: Any, right: Any, table: Any) -> Any:
+def combined(left: uint64, right: uint64, table: uint64) -> uint64:
     """Two words of bits combined by a truth table.
 
     Bit 0 of the table says whether the result is inverted; bits 1, 2 and 3 whether `left`, `right`
@@ -150,156 +163,118 @@ SAME, NOT, EQUAL, NEVER = 0b0010, 0b0011, 0b0111, 0b0000
 """As well: `left` as it is, whatever `right` is; the contrary of it; whether both are the same; false."""
 
 
-@kernel(
-    "left: u1[], left_offset: u8, right: u1[], right_offset: u8, length: u8, table: u8, out: u8[w]"
-)
-def combine_bits(start, stop, step, left, left_offset, right, right_offset, length, table, out):
-    """Bit `i` of `out` = what a table makes of both bits; the range is over the words of `out`.
-
-    left: uint8[] that holds `left_offset + length` bits at least
-    left_offset: the first bit of `left`
-    right: uint8[] that holds `right_offset + length` bits at least
-    right_offset: the first bit of `right`
-    length: the number of bits
-    table: see `combined`
-    out: uint64[ceil(length / 64)]; bits past `length` become zero
-    """
+@kernel()
+def combine_bits(start, stop, step, left: Bitmap, right: Bitmap, length, table, out: Out[uint64]):
+    """Bit `i` of `out` = what a table makes of both bits; the range is over the words of `out`."""
     w = uint64(start)
     whole = min(uint64(stop), length >> uint64(6))
     while w < whole:
-        a = whole_word(left, left_offset, w)
-        out[w] = combined(a, whole_word(right, right_offset, w), table)
+        a = whole_word(left, w)
+        out[w] = combined(a, whole_word(right, w), table)
         w += uint64(step)
     if w < stop:
-        a = word_of(left, left_offset, w, length)
-        bits = combined(a, word_of(right, right_offset, w, length), table)
+        a = word_of(left, w, length)
+        bits = combined(a, word_of(right, w, length), table)
         out[w] = bits & ((uint64(1) << (length & uint64(63))) - uint64(1))
 
 
-@kernel(
-    "left: u1[], left_offset: u8, right: u1[], right_offset: u8, length: u8, out: u8[w]",
-    returns="u8",
-    combine="add",
-)
-def and_bits(start, stop, step, left, left_offset, right, right_offset, length, out):
-    """Bit `i` of `out` = both bits are set; how many are. The range is over the words of `out`.
-
-    left: uint8[] that holds `left_offset + length` bits at least
-    left_offset: the first bit of `left`
-    right: uint8[] that holds `right_offset + length` bits at least
-    right_offset: the first bit of `right`
-    length: the number of bits
-    out: uint64[ceil(length / 64)]; bits past `length` become zero
-    """
+@kernel(combine="add")
+def and_bits(start, stop, step, left: Bitmap, right: Bitmap, length, out: Out[uint64]) -> uint64:
+    """Bit `i` of `out` = both bits are set; how many are. The range is over the words of `out`."""
     count = uint64(0)
     w = uint64(start)
     whole = min(uint64(stop), length >> uint64(6))
     while w < whole:
-        both = whole_word(left, left_offset, w) & whole_word(right, right_offset, w)
+        both = whole_word(left, w) & whole_word(right, w)
         out[w] = both
         count += uint64(popcount(both))
         w += uint64(step)
     if w < stop:
-        both = word_of(left, left_offset, w, length) & word_of(right, right_offset, w, length)
+        both = word_of(left, w, length) & word_of(right, w, length)
         out[w] = both
         count += uint64(popcount(both))
     return count
 
 
-@kernel(
-    "left: u1[], left_offset: u8, left_valid: u1[], left_valid_offset: u8, right: u1[], "
-    "right_offset: u8, right_valid: u1[], right_valid_offset: u8, length: u8, left_decides: u8, "
-    "right_decides: u8, out: u8[w]"
-)
+class Booleans(NamedTuple):
+    """Booleans: their values, and which of them are not null."""
+
+    values: Bitmap
+    valid: Bitmap
+
+
+@kernel()
 def kleene_bits(
     start,
     stop,
     step,
-    left,
-    left_offset,
-    left_valid,
-    left_valid_offset,
-    right,
-    right_offset,
-    right_valid,
-    right_valid_offset,
+    left: Booleans,
+    right: Booleans,
     length,
     left_decides,
     right_decides,
-    out,
+    out: Out[uint64],
 ):
     """Bit `i` of `out` = the result is known: both sides are, or one that decides it.
 
     The range is over the words of `out`.
 
-    left: uint8[] that holds `left_offset + length` bits at least: the values
-    left_offset: the first bit of `left`
-    left_valid: uint8[], which of them are known
-    left_valid_offset: the first bit of `left_valid`
-    right: uint8[] that holds `right_offset + length` bits at least: the values
-    right_offset: the first bit of `right`
-    right_valid: uint8[], which of them are known
-    right_valid_offset: the first bit of `right_valid`
-    length: the number of bits
     left_decides: 1 if a set bit on the left decides, 0 if one that is not set does
     right_decides: the same for the right
-    out: uint64[ceil(length / 64)]; bits past `length` become zero
     """
     left_turn = (left_decides ^ uint64(1)) * ~uint64(0)
     right_turn = (right_decides ^ uint64(1)) * ~uint64(0)
     w = uint64(start)
     whole = min(uint64(stop), length >> uint64(6))
     while w < whole:
-        a = whole_word(left_valid, left_valid_offset, w)
-        b = whole_word(right_valid, right_valid_offset, w)
-        known = (a & b) | (a & (whole_word(left, left_offset, w) ^ left_turn))
-        out[w] = known | (b & (whole_word(right, right_offset, w) ^ right_turn))
+        a = whole_word(left.valid, w)
+        b = whole_word(right.valid, w)
+        known = (a & b) | (a & (whole_word(left.values, w) ^ left_turn))
+        out[w] = known | (b & (whole_word(right.values, w) ^ right_turn))
         w += uint64(step)
     if w < stop:
-        a = word_of(left_valid, left_valid_offset, w, length)
-        b = word_of(right_valid, right_valid_offset, w, length)
-        known = (a & b) | (a & (word_of(left, left_offset, w, length) ^ left_turn))
-        out[w] = known | (b & (word_of(right, right_offset, w, length) ^ right_turn))
+        a = word_of(left.valid, w, length)
+        b = word_of(right.valid, w, length)
+        known = (a & b) | (a & (word_of(left.values, w, length) ^ left_turn))
+        out[w] = known | (b & (word_of(right.values, w, length) ^ right_turn))
 
 
-@kernel("bitmap: u1[], offset: u8, length: u8, place: u8, out: u8[w]")
-def place_bits(start, stop, step, bitmap, offset, length, place, out):
+@kernel()
+def place_bits(start, stop, step, bitmap: Bitmap, length, place, out: Out[uint64]):
     """Bits `[offset, offset + length)` into `out` from bit `place` on; those below `place` stay.
 
     The range is over the words of `out` from word `place // 64` on that the bits touch. What stands
     above them in the last word becomes zero.
 
-    bitmap: uint8[] that holds `offset + length` bits at least
-    offset: the first bit
-    length: the number of bits
     place: where the first bit goes
-    out: uint64[ceil((place + length) / 64)] at least
+    out: [ceil((place + length) / 64)], at least
     """
     first = place >> uint64(6)
     shift = place & uint64(63)
     w = uint64(start)
     if w == 0 and w < stop:
         below = out[first] & ((uint64(1) << shift) - uint64(1))
-        out[first] = below | (word_of(bitmap, offset, w, min(length, uint64(64) - shift)) << shift)
+        out[first] = below | (word_of(bitmap, w, min(length, uint64(64) - shift)) << shift)
         w += uint64(step)
     # Word `w` of `out` begins `shift` bits before word `w` of the bits.
     left = length + shift
     whole = min(uint64(stop), left >> uint64(6))
     while w < whole:
-        out[first + w] = whole_word(bitmap, offset + (uint64(64) - shift), w - uint64(1))
+        out[first + w] = whole_word_from(
+            bitmap.bits, bitmap.offset + (uint64(64) - shift), w - uint64(1)
+        )
         w += uint64(step)
     if w < stop:
         begin = (w << uint64(6)) - shift
-        out[first + w] = few_bits(bitmap, offset + begin, length - begin)
+        out[first + w] = few_bits(bitmap.bits, bitmap.offset + begin, length - begin)
 
 
-@kernel("length: u8, place: u8, out: u8[w]")
-def place_ones(start, stop, step, length, place, out):
+@kernel()
+def place_ones(start, stop, step, length, place, out: Out[uint64]):
     """`length` ones into `out` from bit `place` on, as `place_bits` does with other bits.
 
-    length: the number of ones
     place: where the first one goes
-    out: uint64[ceil((place + length) / 64)] at least
+    out: [ceil((place + length) / 64)], at least
     """
     first = place >> uint64(6)
     shift = place & uint64(63)
@@ -319,32 +294,29 @@ EACH_BYTE = 0x0101010101010101
 """1 in each byte of a word."""
 
 
-@kernel("bitmap: u1[], offset: u8, length: u8, out: u8[w]")
-def expand_bits(start, stop, step, bitmap, offset, length, out):
+@kernel()
+def expand_bits(start, stop, step, bitmap: Bitmap, length, out: Out[uint64]):
     """Byte `i` of `out` = 1 where bit `offset + i` is set, else 0; the range is over words of `out`.
 
-    bitmap: uint8[] that holds `offset + length` bits at least
-    offset: the first bit
-    length: the number of bits
-    out: uint64[ceil(length / 8)], eight bytes a word; bytes past `length` become zero
+    out: [ceil(length / 8)], eight bytes a word; bytes past `length` become zero
     """
-    shift = offset & uint64(7)
-    first = offset >> uint64(3)
+    shift = bitmap.offset & uint64(7)
+    first = bitmap.offset >> uint64(3)
     further = (shift + uint64(7)) >> uint64(3)
     up = (uint64(8) - shift) & uint64(7)
     w = uint64(start)
     whole = min(uint64(stop), length >> uint64(3))
     while w < whole:
-        low = uint64(bitmap[first + w]) >> shift
-        out[w] = spread_bits(low | (uint64(bitmap[first + further + w]) << up))
+        low = uint64(bitmap.bits[first + w]) >> shift
+        out[w] = spread_bits(low | (uint64(bitmap.bits[first + further + w]) << up))
         w += uint64(step)
     if w < stop:
         begin = w << uint64(3)
-        out[w] = spread_bits(few_bits(bitmap, offset + begin, length - begin))
+        out[w] = spread_bits(few_bits(bitmap.bits, bitmap.offset + begin, length - begin))
 
 
 @helper
-def spread_bits(bits: Any) -> Any:
+def spread_bits(bits: uint64) -> uint64:
     """The lowest eight bits as the eight bytes of a word, 0 or 1 each; what is above does not count."""
     # Eight copies of the byte, of which each keeps another bit; then 1 where one is left.
     chosen = ((bits & uint64(0xFF)) * uint64(EACH_BYTE)) & uint64(0x8040201008040201)
@@ -352,7 +324,7 @@ def spread_bits(bits: Any) -> Any:
 
 
 @helper
-def transposed(bits: Any) -> Any:
+def transposed(bits: uint64) -> uint64:
     """Eight bytes of eight bits, as a matrix, transposed: bit `k` of byte `b` to bit `b` of byte `k`."""
     # Hacker's Delight, 7-3: squares of 2, of 4 and of 8 bits exchange their corners.
     moved = (bits ^ (bits >> uint64(7))) & uint64(0x00AA00AA00AA00AA)
@@ -364,7 +336,7 @@ def transposed(bits: Any) -> Any:
 
 
 @helper
-def differing_bytes(bytes: Any, begin: Any, others: Any) -> Any:
+def differing_bytes(bytes: In[uint8], begin: uint64, others: uint64) -> uint64:
     """Bit `k`: whether byte `begin + k` of `bytes` (uint8[]) differs from that which is in `others`
     eight times.
     """
@@ -377,14 +349,9 @@ def differing_bytes(bytes: Any, begin: Any, others: Any) -> Any:
     return transposed(bits)
 
 
-@kernel("bytes: u1[], length: u8, out: u8[w]")
-def pack_bits(start, stop, step, bytes, length, out):
-    """Bit `i` of `out` = whether bytes[i] is not 0; the range is over the words of `out`.
-
-    bytes: uint8[length]
-    length: the number of bits
-    out: uint64[ceil(length / 64)]; bits past `length` become zero
-    """
+@kernel()
+def pack_bits(start, stop, step, bytes: In[uint8], length, out: Out[uint64]):
+    """Bit `i` of `out` = whether bytes[i] is not 0; the range is over the words of `out`."""
     w = uint64(start)
     whole = min(uint64(stop), length >> uint64(6))
     while w < whole:

@@ -24,11 +24,8 @@ def byte_at(like: Any, address: Any, k: Any) -> Any:
 
 
 @helper
-def write_bytes(like: Any, word_like: Any, target: Any, address: Any, length: Any) -> None:
-    """The bytes from `target` on become a byte string, by words where `target` has whole ones.
-
-    word_like: uint64[]
-    """
+def write_bytes(like: Any, word_like: Any, target: Any, address: Any, length: Any) -> Any:
+    """The bytes from `target` on become a byte string, by words where `target` has whole ones."""
     count = uint64(length)
     head = min((~target + uint64(1)) & uint64(7), count)
     words = (count - head) >> uint64(3)
@@ -211,7 +208,8 @@ def bytes_after(like: Any, address: Any, length: Any, part: Any, part_length: An
 @helper
 def integer_of(like: Any, address: Any, length: Any) -> Any:
     """`(number, spelled, fits)`: the int64 that the bytes spell, whether they spell an integer, and
-    whether it is one of 64 bits."""
+    whether it is one of 64 bits.
+    """
     k = uint64(space_before(like, address, length))
     end = uint64(length) - uint64(space_after(like, address, length)) if k < length else k
     negative = False

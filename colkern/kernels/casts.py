@@ -10,10 +10,11 @@ they mean: `(word ^ sign) - sign` is the number.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
-from numpy import float64, int32, int64, uint8, uint32, uint64
+from numpy import float32, float64, int32, int64, uint8, uint32, uint64
 
+from colkern.kernels.arguments import Bitmap, F, In, O, Out, T, Truth
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add, copy_bytes, high_product, multiply
@@ -21,43 +22,33 @@ from colkern.kernels.words import bits_of_slots
 
 
 @helper
-def subtract(left: Any, right: Any) -> Any:
+def subtract(left: uint64, right: uint64) -> uint64:
     """The lowest 64 bits of the difference of two uint64: where `-` may wrap around."""
     return add(add(left, ~right), uint64(1))
 
 
-@kernel("values: F[], sign: u8, out: T[w]", F="u1 u2 u4 u8", T="u1 u2 u4 u8")
-def resize_integers(start, stop, step, values, sign, out):
+@kernel()
+def resize_integers(start, stop, step, values: In[F], sign, out: Out[T]):
     """out[i] = values[i] in as many bits as `out` has, the higher ones cut off.
 
-    values: uint8/16/32/64[n], the words of integers
     sign: the sign's bit, or 0
-    out: uint8/16/32/64[n]
     """
     word = out.dtype.type
     for i in range(start, stop, step):
         out[i] = word(subtract(uint64(values[i]) ^ sign, sign))
 
 
-@kernel(
-    "values: F[], validity: u1[], offset: u8, sign: u8, bias: u8, outside: u8, out: T[w]",
-    returns="u8",
-    F="u1 u2 u4 u8",
-    T="u1 u2 u4 u8",
-)
-def fit_integers(start, stop, step, values, validity, offset, sign, bias, outside, out):
+@kernel()
+def fit_integers(
+    start, stop, step, values: In[F], validity: Bitmap, sign, bias, outside, out: Out[T]
+) -> uint64:
     """As `resize_integers`, for values that must fit; returns the first valid slot that does not.
 
     The numbers that fit are a power of two many in a row: with `bias` added, those without a bit of
     `outside`.
 
-    values: uint8/16/32/64[n], the words of integers
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
     sign: the sign's bit, or 0
-    bias: what makes the least number that fits zero
     outside: the bits, in a word of `values`, that only numbers out of range have then
-    out: uint8/16/32/64[n]
     """
     word, other = values.dtype.type, out.dtype.type
     beyond = word(outside)
@@ -69,38 +60,38 @@ def fit_integers(start, stop, step, values, validity, offset, sign, bias, outsid
     if seen != 0:
         for i in range(start, stop, step):
             wrong = word(word(add(uint64(values[i]), bias)) & beyond)
-            if wrong != 0 and is_valid(validity, offset, i):
+            if wrong != 0 and is_valid(validity, i):
                 return uint64(i)
     return ~uint64(0)
 
 
 @helper
 def first_beyond(
-    start: Any, stop: Any, step: Any, values: Any, validity: Any, offset: Any, bias: Any, span: Any
-) -> Any:
+    start: uint64,
+    stop: uint64,
+    step: uint64,
+    values: In[T],
+    validity: Bitmap,
+    bias: uint64,
+    span: uint64,
+) -> uint64:
     """The first valid slot of the range whose value is not from `-bias` on to `span - bias`."""
     for i in range(start, stop, step):
         wrong = add(uint64(values[i]), bias) > span
-        if wrong and is_valid(validity, offset, i):
+        if wrong and is_valid(validity, i):
             return uint64(i)
     return ~uint64(0)
 
 
-@kernel(
-    "values: F[], validity: u1[], offset: u8, bias: u8, span: u8, out: f4[w]",
-    returns="u8",
-    F="i4 i8 u4 u8",
-)
-def integers_to_floats(start, stop, step, values, validity, offset, bias, span, out):
+@kernel(F="i4 i8 u4 u8")
+def integers_to_floats(
+    start, stop, step, values: In[F], validity: Bitmap, bias, span, out: Out[float32]
+) -> uint64:
     """out[i] = values[i] as a float; returns the first valid slot not from `-bias` on to
     `span - bias`.
 
-    values: int32/64[n] or uint32/64[n]; all others are floats exactly
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    bias: what makes the least number that may be converted zero
     span: the greatest then, which is less than 2**31
-    out: float32[n]; out of range, the lowest 32 bits as a float
+    out: [n], out of range, the lowest 32 bits as a float
     """
     kind = out.dtype.type
     seen = uint64(0)
@@ -111,24 +102,18 @@ def integers_to_floats(start, stop, step, values, validity, offset, bias, span, 
         # What is in range has 32 bits, of which processors convert several at a time.
         out[i] = kind(int32(value))
     if seen > span:
-        return first_beyond(start, stop, step, values, validity, offset, bias, span)
+        return first_beyond(start, stop, step, values, validity, bias, span)
     return ~uint64(0)
 
 
-@kernel(
-    "values: F[], validity: u1[], offset: u8, bias: u8, span: u8, out: f8[w]",
-    returns="u8",
-    F="i8 u8",
-)
-def integers_to_doubles(start, stop, step, values, validity, offset, bias, span, out):
+@kernel(F="i8 u8")
+def integers_to_doubles(
+    start, stop, step, values: In[F], validity: Bitmap, bias, span, out: Out[float64]
+) -> uint64:
     """As `integers_to_floats`, for the integers that are not all of them doubles exactly.
 
-    values: int64/uint64[n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    bias: what makes the least number that may be converted zero
     span: the greatest then
-    out: float64[n]; out of range, all bits as those of an int64
+    out: [n], out of range, all bits as those of an int64
     """
     seen = uint64(0)
     for i in range(start, stop, step):
@@ -139,40 +124,38 @@ def integers_to_doubles(start, stop, step, values, validity, offset, bias, span,
         low = float64(uint32(uint64(value) & uint64(0xFFFFFFFF)))
         out[i] = high * 4294967296.0 + low
     if seen > span:
-        return first_beyond(start, stop, step, values, validity, offset, bias, span)
+        return first_beyond(start, stop, step, values, validity, bias, span)
     return ~uint64(0)
 
 
-@kernel("values: F[], out: T[w]", F="i1 i2 i4 i8 u1 u2 u4 u8 f4 f8", T="f4 f8")
-def round_to_floats(start, stop, step, values, out):
-    """out[i] = values[i], rounded to the nearest float of the type.
-
-    values: a numeric array[n]
-    out: float32/float64[n]
-    """
+@kernel(F="i1 i2 i4 i8 u1 u2 u4 u8 f4 f8", T="f4 f8")
+def round_to_floats(start, stop, step, values: In[F], out: Out[T]):
+    """out[i] = values[i], rounded to the nearest float of the type."""
     kind = out.dtype.type
     for i in range(start, stop, step):
         out[i] = kind(values[i])
 
 
-@kernel(
-    "values: F[], validity: u1[], offset: u8, low: f8, high: f8, checked: u8, out: T[w]",
-    returns="u8",
-    F="f4 f8",
-    T="u1 u2 u4 u8",
-)
-def floats_to_integers(start, stop, step, values, validity, offset, low, high, checked, out):
+@kernel(F="f4 f8")
+def floats_to_integers(
+    start,
+    stop,
+    step,
+    values: In[F],
+    validity: Bitmap,
+    low: float64,
+    high: float64,
+    checked,
+    out: Out[T],
+) -> uint64:
     """out[i] = the integer part of values[i]; returns the first valid slot that is not all of that.
 
     What is not in range becomes 0.
 
-    values: float32/float64[n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
     low: the least integer in range, -2**63 at least
     high: past the greatest, 2**64 at most
     checked: 1 to look for what is no integer in range, 0 to let all pass
-    out: uint8/16/32/64[n], the words of integers
+    out: [n], the words of integers
     """
     word, kind = out.dtype.type, values.dtype.type
     least, end, half = kind(low), kind(high), kind(9223372036854775808.0)
@@ -201,68 +184,71 @@ def floats_to_integers(start, stop, step, values, validity, offset, low, high, c
             near = value if value >= least and value < end else zero
             small = near if near < half else zero
             wrong = near != value or kind(int64(small)) != small
-            if wrong and is_valid(validity, offset, i):
+            if wrong and is_valid(validity, i):
                 return uint64(i)
     return ~uint64(0)
 
 
-@kernel("bits: u1[], offset: u8, one: u8, out: T[w]", T="u1 u2 u4 u8")
-def bits_to_words(start, stop, step, bits, offset, one, out):
+@kernel()
+def bits_to_words(start, stop, step, bits: Bitmap, one, out: Out[T]):
     """out[i] = `one` where bit `offset + i` is set, else 0.
 
-    bits: uint8[] bitmap of one bit at least
-    offset: the first bit
     one: the word for a set bit
-    out: uint8/16/32/64[n]
     """
     word = out.dtype.type
     i = uint64(start)
     while i + uint64(64) * step <= stop:
-        sixty_four = bits_of_slots(bits, offset + i, step)
+        sixty_four = bits_of_slots(bits, i, step)
         for k in range(uint64(0), uint64(64)):
             bit = (sixty_four >> uint64(k)) & uint64(1)
             out[i + uint64(k) * step] = word(multiply(bit, one))
         i += uint64(64) * step
     for k in range(i, stop, step):
-        out[k] = word(one) if is_valid(bits, offset, k) else word(0)
+        out[k] = word(one) if is_valid(bits, k) else word(0)
 
 
 # Units of time
 
 
-@kernel(
-    "values: F[], validity: u1[], offset: u8, factor: i8, low: i8, high: i8, out: T[w]",
-    returns="u8",
-    F="i4 i8",
-    T="i4 i8",
-)
-def multiply_numbers(start, stop, step, values, validity, offset, factor, low, high, out):
+class Limits(NamedTuple):
+    """The least and the greatest value that a cast takes."""
+
+    low: int64
+    high: int64
+
+
+@kernel(F="i4 i8", T="i4 i8")
+def multiply_numbers(
+    start, stop, step, values: In[F], validity: Bitmap, factor: int64, limits: Limits, out: Out[T]
+) -> uint64:
     """out[i] = values[i] times `factor`; returns the first valid slot below `low` or above `high`.
 
-    values: int32/int64[n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    factor: the factor
     low: the least value that may be multiplied
-    high: the greatest
-    out: int32/int64[n]
     """
     kind = out.dtype.type
-    seen = False
+    seen: Truth = False
     for i in range(start, stop, step):
         value = int64(values[i])
-        seen = seen | (value < low) | (value > high)
+        seen = seen | (value < limits.low) | (value > limits.high)
         out[i] = kind(multiply(uint64(value), uint64(factor)))
     if seen:
         for i in range(start, stop, step):
             value = int64(values[i])
-            if (value < low or value > high) and is_valid(validity, offset, i):
+            if (value < limits.low or value > limits.high) and is_valid(validity, i):
                 return uint64(i)
     return ~uint64(0)
 
 
+class Divisor(NamedTuple):
+    """A number to divide by, with what a division by multiplication takes: see `quotient`."""
+
+    divisor: uint64
+    magic: uint64
+    shift: uint64
+
+
 @helper
-def quotient(number: Any, magic: Any, shift: Any) -> Any:
+def quotient(number: uint64, magic: uint64, shift: uint64) -> uint64:
     """A uint64 of up to 2**63, divided by what `magic` and `shift` stand for.
 
     Division by a constant (Granlund and Montgomery): for a divisor above 2**(l - 1), at most 2**l,
@@ -271,42 +257,24 @@ def quotient(number: Any, magic: Any, shift: Any) -> Any:
     return high_product(number, magic) >> shift
 
 
-@kernel(
-    "values: F[], validity: u1[], offset: u8, divisor: u8, magic: u8, shift: u8, rounding: u8,"
-    " whole: u8, low: i8, high: i8, out: T[w]",
-    returns="u8",
-    F="i4 i8",
-    T="i4 i8",
-)
+@kernel(F="i4 i8", T="i4 i8")
 def divide_numbers(
     start,
     stop,
     step,
-    values,
-    validity,
-    offset,
-    divisor,
-    magic,
-    shift,
+    values: In[F],
+    validity: Bitmap,
+    by: Divisor,
     rounding,
     whole,
-    low,
-    high,
-    out,
-):
+    limits: Limits,
+    out: Out[T],
+) -> uint64:
     """out[i] = values[i] divided; returns the first valid slot that may not be.
 
-    values: int32/int64[n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    divisor: by what
-    magic: see `quotient`
-    shift: see `quotient`
     rounding: 1 to round towards 0, 0 to round down
     whole: all bits to object to what leaves a remainder, 0 to let it pass
     low: the least value that may be divided
-    high: the greatest
-    out: int32/int64[n]
     """
     kind = out.dtype.type
     seen = uint64(0)
@@ -316,73 +284,58 @@ def divide_numbers(
         # -1 - value or -value, which are not negative: their quotient is turned over in turn.
         bump = negative & rounding
         size = add(uint64(value) ^ negative, bump)
-        result = quotient(size, magic, shift)
+        result = quotient(size, by.magic, by.shift)
         if whole != 0:
-            seen |= result * divisor ^ size
-        seen |= uint64(value < low) | uint64(value > high)
+            seen |= result * by.divisor ^ size
+        seen |= uint64(value < limits.low) | uint64(value > limits.high)
         out[i] = kind(add(result ^ negative, bump))
     if seen != 0:
         for i in range(start, stop, step):
             value = int64(values[i])
             negative = uint64(value >> int64(63))
             size = add(uint64(value) ^ negative, negative & rounding)
-            rest = (quotient(size, magic, shift) * divisor ^ size) & whole
-            if (rest != 0 or value < low or value > high) and is_valid(validity, offset, i):
+            rest = (quotient(size, by.magic, by.shift) * by.divisor ^ size) & whole
+            if (rest != 0 or value < limits.low or value > limits.high) and is_valid(validity, i):
                 return uint64(i)
     return ~uint64(0)
 
 
-@kernel("values: i8[], divisor: u8, magic: u8, shift: u8, out: i8[w]")
-def remainders(start, stop, step, values, divisor, magic, shift, out):
-    """out[i] = what is left of values[i], divided and rounded down: 0 at least.
-
-    values: int64[n]
-    divisor: by what
-    magic: see `quotient`
-    shift: see `quotient`
-    out: int64[n]
-    """
+@kernel()
+def remainders(start, stop, step, values: In[int64], by: Divisor, out: Out[int64]):
+    """out[i] = what is left of values[i], divided and rounded down: 0 at least."""
     for i in range(start, stop, step):
         value = values[i]
         negative = uint64(value >> int64(63))
         size = uint64(value) ^ negative
-        rest = size - quotient(size, magic, shift) * divisor
-        out[i] = int64(rest if negative == 0 else divisor - uint64(1) - rest)
+        rest = size - quotient(size, by.magic, by.shift) * by.divisor
+        out[i] = int64(rest if negative == 0 else by.divisor - uint64(1) - rest)
 
 
 # Positions
 
 
-@kernel("offsets: O[], validity: u1[], offset: u8, width: i8", returns="u8", O="i4 i8")
-def first_other_length(start, stop, step, offsets, validity, offset, width):
+@kernel()
+def first_other_length(start, stop, step, offsets: In[O], validity: Bitmap, width: int64) -> uint64:
     """The first valid slot of the range that is not `width` bytes long; the largest uint64 if none.
 
-    offsets: int32/int64[n + 1], checked
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
     width: the length
     """
     for i in range(start, stop, step):
         length = int64(offsets[uint64(i) + uint64(1)]) - int64(offsets[i])
-        if length != width and is_valid(validity, offset, i):
+        if length != width and is_valid(validity, i):
             return uint64(i)
     return ~uint64(0)
 
 
-@kernel("offsets: O[], base: u8, validity: u1[], offset: u8, width: u8, out: u1[w]", O="i4 i8")
-def place_evenly(start, stop, step, offsets, base, validity, offset, width, out):
+@kernel()
+def place_evenly(start, stop, step, offsets: In[O], base, validity: Bitmap, width, out: Out[uint8]):
     """The `width` bytes of `out` from `i width` on = those of value i; zeros for a null.
 
-    offsets: int32/int64[n], where each value begins
-    base: the address of the data buffer
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    width: the bytes of each value
-    out: uint8[n width]
+    offsets: where each value begins
     """
     for i in range(start, stop, step):
         place = uint64(i) * width
-        if is_valid(validity, offset, i):
+        if is_valid(validity, i):
             copy_bytes(out, place, base + uint64(offsets[i]), width)
         else:
             for k in range(uint64(0), width):

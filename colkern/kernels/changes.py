@@ -8,20 +8,20 @@ Columnar format 1.5: "Run-End Encoded Layout".
 
 from __future__ import annotations
 
-from typing import Any
+from numpy import int64, uint8, uint64
 
-from numpy import int64, uint64
-
-from colkern.kernels.bitmaps import get_bit
+from colkern.kernels.arguments import Bitmap, In, O, Out, R, T, Truth
+from colkern.kernels.bitmaps import bit_at
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import load_item, load_word, popcount, trailing_zeros
+from colkern.layouts import VIEW_INLINE_BYTES
 
 BLOCK_WORDS = 8
 """How many words are counted as one block."""
 
 
 @helper
-def word_of_bits(bitmap: Any, position: Any, count: Any) -> Any:
+def word_of_bits(bitmap: In[uint8], position: uint64, count: uint64) -> uint64:
     """The `count` (0 to 64) bits from bit `position` of `bitmap` (uint8[]) on, lowest first."""
     byte = position >> uint64(3)
     shift = position & uint64(7)
@@ -38,7 +38,7 @@ def word_of_bits(bitmap: Any, position: Any, count: Any) -> Any:
 
 
 @helper
-def words_change(values: Any, begin: Any, first: Any, count: Any) -> Any:
+def words_change(values: In[T], begin: uint64, first: uint64, count: uint64) -> uint64:
     """The marks of slots `begin + first` to `begin + count`, bit 0 for slot `begin`."""
     bits = uint64(0)
     for k in range(first, count):
@@ -48,7 +48,7 @@ def words_change(values: Any, begin: Any, first: Any, count: Any) -> Any:
 
 
 @helper
-def wide_items_change(values: Any, i: Any, width: Any) -> Any:
+def wide_items_change(values: In[T], i: uint64, width: uint64) -> uint64:
     """1 if item `i`, of `width` words, differs from the one before, else 0."""
     place = i * width
     differ = uint64(0)
@@ -57,15 +57,9 @@ def wide_items_change(values: Any, i: Any, width: Any) -> Any:
     return differ
 
 
-@kernel("values: T[], width: u8, length: u8, out: u8[w]", T="u1 u2 u4 u8")
-def mark_changes(start, stop, step, values, width, length, out):
-    """Word w of `out` = the changes of slots 64 w and up; a value is `width` items.
-
-    values: T[length width]
-    width: how many items make one value
-    length: the number of values
-    out: uint64[ceil(length / 64)]
-    """
+@kernel()
+def mark_changes(start, stop, step, values: In[T], width, length, out: Out[uint64]):
+    """Word w of `out` = the changes of slots 64 w and up; a value is `width` items."""
     for w in range(start, stop, step):
         begin = uint64(w) << uint64(6)
         count = min(length - begin, uint64(64))
@@ -83,53 +77,47 @@ def mark_changes(start, stop, step, values, width, length, out):
         out[w] = bits
 
 
-@kernel("bits: u1[], offset: u8, length: u8, out: u8[w]")
-def mark_bit_changes(start, stop, step, bits, offset, length, out):
-    """Word w of `out` = the changes of bits 64 w and up.
-
-    bits: uint8[] bitmap
-    offset: the bit of slot 0
-    length: the number of slots
-    out: uint64[ceil(length / 64)]
-    """
+@kernel()
+def mark_bit_changes(start, stop, step, bits: Bitmap, length, out: Out[uint64]):
+    """Word w of `out` = the changes of bits 64 w and up."""
     for w in range(start, stop, step):
-        out[w] = bit_changes(bits, offset, length, uint64(w))
+        out[w] = bit_changes(bits, length, uint64(w))
 
 
 @helper
-def bit_changes(bits: Any, offset: Any, length: Any, w: Any) -> Any:
+def bit_changes(bits: Bitmap, length: uint64, w: uint64) -> uint64:
     """The changes of the bits of word `w`."""
     begin = w << uint64(6)
     count = min(length - begin, uint64(64))
-    word = word_of_bits(bits, offset + begin, count)
+    word = word_of_bits(bits.bits, bits.offset + begin, count)
     before = word << uint64(1)
     if w == 0:
         # Slot 0 is a change, whatever it is.
         before |= ~word & uint64(1)
     else:
-        before |= uint64(get_bit(bits, offset + begin - uint64(1)))
+        before |= uint64(bit_at(bits, begin - uint64(1)))
     changes = word ^ before
     return changes if count >= 64 else changes & ((uint64(1) << count) - uint64(1))
 
 
-@kernel("validity: u1[], offset: u8, length: u8, changes: u8[], out: u8[w]")
-def merge_validity_changes(start, stop, step, validity, offset, length, changes, out):
+@kernel()
+def merge_validity_changes(
+    start, stop, step, validity: Bitmap, length, changes: In[uint64], out: Out[uint64]
+):
     """Word w of `out` = the changes where nulls are equal to each other, and to nothing else.
 
-    validity: uint8[] bitmap
-    offset: the bit of slot 0
-    length: the number of slots
-    changes: uint64[ceil(length / 64)], the changes of the values
-    out: uint64[ceil(length / 64)]
+    changes: the changes of the values
     """
     for w in range(start, stop, step):
         begin = uint64(w) << uint64(6)
-        valid = word_of_bits(validity, offset + begin, min(length - begin, uint64(64)))
-        out[w] = bit_changes(validity, offset, length, uint64(w)) | (valid & changes[w])
+        valid = word_of_bits(
+            validity.bits, validity.offset + begin, min(length - begin, uint64(64))
+        )
+        out[w] = bit_changes(validity, length, uint64(w)) | (valid & changes[w])
 
 
 @helper
-def few_bytes_differ(data: Any, left: Any, right: Any, count: Any) -> Any:
+def few_bytes_differ(data: In[uint8], left: uint64, right: uint64, count: uint64) -> uint64:
     """As `bytes_differ`, near the end of the data."""
     others = uint64(0)
     for k in range(uint64(0), count):
@@ -138,7 +126,7 @@ def few_bytes_differ(data: Any, left: Any, right: Any, count: Any) -> Any:
 
 
 @helper
-def bytes_differ(data: Any, left: Any, right: Any, count: Any) -> Any:
+def bytes_differ(data: In[uint8], left: uint64, right: uint64, count: uint64) -> uint64:
     """Not zero if the `count` bytes of `data` (uint8[]) from two places on differ.
 
     Eight bytes may be read from either place, and as many as there are from `left` on.
@@ -160,15 +148,11 @@ def bytes_differ(data: Any, left: Any, right: Any, count: Any) -> Any:
     return differ
 
 
-@kernel("offsets: O[], data: u1[], length: u8, out: u8[w]", O="i4 i8")
-def mark_binary_changes(start, stop, step, offsets, data, length, out):
-    """Word w of `out` = the changes of binary values 64 w and up.
-
-    offsets: int32/int64[length + 1], checked
-    data: uint8[]
-    length: the number of values
-    out: uint64[ceil(length / 64)]
-    """
+@kernel()
+def mark_binary_changes(
+    start, stop, step, offsets: In[O], data: In[uint8], length, out: Out[uint64]
+):
+    """Word w of `out` = the changes of binary values 64 w and up."""
     for w in range(start, stop, step):
         begin = uint64(w) << uint64(6)
         first = uint64(w == 0)
@@ -190,7 +174,7 @@ def mark_binary_changes(start, stop, step, offsets, data, length, out):
 
 
 @helper
-def views_differ(views: Any, addresses: Any, left: Any, right: Any) -> Any:
+def views_differ(views: In[uint8], addresses: In[uint64], left: uint64, right: uint64) -> Truth:
     """Whether two views show different bytes; `left` and `right` are their first bytes in `views`."""
     head = load_word(views, left, uint64(0))
     if head != load_word(views, right, uint64(0)):
@@ -198,7 +182,7 @@ def views_differ(views: Any, addresses: Any, left: Any, right: Any) -> Any:
     tail = load_word(views, left, uint64(1))
     other = load_word(views, right, uint64(1))
     count = head & uint64(0xFFFFFFFF)
-    if tail == other or count <= 12:
+    if tail == other or count <= VIEW_INLINE_BYTES:
         return tail != other
     half = uint64(0xFFFFFFFF)
     mine = addresses[tail & half] + (tail >> uint64(32))
@@ -209,25 +193,29 @@ def views_differ(views: Any, addresses: Any, left: Any, right: Any) -> Any:
     return False
 
 
-@kernel("views: u1[], addresses: u8[], validity: u1[], offset: u8, length: u8, out: u8[w]")
-def mark_view_changes(start, stop, step, views, addresses, validity, offset, length, out):
+@kernel()
+def mark_view_changes(
+    start,
+    stop,
+    step,
+    views: In[uint8],
+    addresses: In[uint64],
+    validity: Bitmap,
+    length,
+    out: Out[uint64],
+):
     """Word w of `out` = the changes of views 64 w and up; a null's view is not followed.
 
-    views: uint8[16 length], checked
-    addresses: uint64[], where each data buffer is
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    length: the number of views
-    out: uint64[ceil(length / 64)]
+    addresses: where each data buffer is
     """
     for w in range(start, stop, step):
         begin = uint64(w) << uint64(6)
         first = uint64(w == 0)
         count = min(length - begin, uint64(64))
         valid = ~uint64(0)
-        if len(validity) != 0:
-            valid = word_of_bits(validity, offset + begin, count)
-            before = first == 0 and get_bit(validity, offset + begin - uint64(1))
+        if len(validity.bits) != 0:
+            valid = word_of_bits(validity.bits, validity.offset + begin, count)
+            before = first == 0 and bit_at(validity, begin - uint64(1))
             valid &= (valid << uint64(1)) | uint64(before)
         bits = first
         for k in range(first, count):
@@ -238,13 +226,9 @@ def mark_view_changes(start, stop, step, views, addresses, validity, offset, len
         out[w] = bits
 
 
-@kernel("changes: u8[], out: i8[w]")
-def count_changes(start, stop, step, changes, out):
-    """out[b] = how many slots of block b are marked; a block is `BLOCK_WORDS` words.
-
-    changes: uint64[words]
-    out: int64[blocks]
-    """
+@kernel()
+def count_changes(start, stop, step, changes: In[uint64], out: Out[int64]):
+    """out[b] = how many slots of block b are marked; a block is `BLOCK_WORDS` words."""
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(BLOCK_WORDS)
         total = uint64(0)
@@ -253,13 +237,11 @@ def count_changes(start, stop, step, changes, out):
         out[b] = int64(total)
 
 
-@kernel("changes: u8[], starts: i8[], out: R[w]", R="i2 i4 i8")
-def list_changes(start, stop, step, changes, starts, out):
+@kernel()
+def list_changes(start, stop, step, changes: In[uint64], starts: In[int64], out: Out[R]):
     """out[starts[b] : starts[b + 1]] = the slots of block b that are marked, in order.
 
-    changes: uint64[words]
-    starts: int64[blocks + 1], the running sum of `count_changes`
-    out: int16/int32/int64[starts[blocks]] at least
+    out: [starts[blocks], ] at least
     """
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(BLOCK_WORDS)

@@ -7,10 +7,9 @@ Columnar format 1.5: "Fixed-size Primitive Layout".
 
 from __future__ import annotations
 
-from typing import Any
+from numpy import uint8, uint16, uint64
 
-from numpy import uint8, uint64
-
+from colkern.kernels.arguments import In, Out, T, Truth
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import equal_eight, equal_eight_to, store_equal, store_equal_to
 from colkern.kernels.strings import packed
@@ -18,16 +17,9 @@ from colkern.kernels.strings import packed
 _HALF_NAN = 0x7C00
 
 
-@kernel("left: T[], right: T[], length: u8, flip: u8, out: u1[w]", T="u1 u2 u4 u8 f4 f8")
-def equal_items(start, stop, step, left, right, length, flip, out):
-    """Bit i of `out` = whether left[i] equals right[i]; as numbers, so NaN equals nothing.
-
-    left: T[length]
-    right: T[length]
-    length: the number of values
-    flip: 0, or 255 for the opposite
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
-    """
+@kernel(T="u1 u2 u4 u8 f4 f8")
+def equal_items(start, stop, step, left: In[T], right: In[T], length, flip, out: Out[uint8]):
+    """Bit i of `out` = whether left[i] equals right[i]; as numbers, so NaN equals nothing."""
     b = uint64(start)
     whole = min(uint64(stop), length >> uint64(3))
     while step == 1 and b + uint64(8) <= whole:
@@ -44,16 +36,9 @@ def equal_items(start, stop, step, left, right, length, flip, out):
         b += uint64(step)
 
 
-@kernel("left: T[], value: T[], length: u8, flip: u8, out: u1[w]", T="u1 u2 u4 u8 f4 f8")
-def equal_item(start, stop, step, left, value, length, flip, out):
-    """Bit i of `out` = whether left[i] equals a value; as numbers, so NaN equals nothing.
-
-    left: T[length]
-    value: T[1]
-    length: the number of values
-    flip: 0, or 255 for the opposite
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
-    """
+@kernel(T="u1 u2 u4 u8 f4 f8")
+def equal_item(start, stop, step, left: In[T], value: In[T], length, flip, out: Out[uint8]):
+    """Bit i of `out` = whether left[i] equals a value; as numbers, so NaN equals nothing."""
     b = uint64(start)
     whole = min(uint64(stop), length >> uint64(3))
     while step == 1 and b + uint64(8) <= whole:
@@ -70,20 +55,14 @@ def equal_item(start, stop, step, left, value, length, flip, out):
         b += uint64(step)
 
 
-@kernel(
-    "left: T[], right: T[], width: u8, stride: u8, length: u8, flip: u8, out: u1[w]",
-    T="u1 u2 u4 u8",
-)
-def equal_wide(start, stop, step, left, right, width, stride, length, flip, out):
+@kernel()
+def equal_wide(
+    start, stop, step, left: In[T], right: In[T], width, stride, length, flip, out: Out[uint8]
+):
     """Bit i of `out` = whether values i are the same; a value is `width` items.
 
-    left: T[length width]
-    right: T[length stride], or T[width] if the stride is 0
-    width: how many items make a value
+    right: or T[width] if the stride is 0
     stride: from where one value of `right` begins to the next: `width`, or 0 for one value
-    length: the number of values
-    flip: 0, or 255 for the opposite
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
@@ -98,22 +77,20 @@ def equal_wide(start, stop, step, left, right, width, stride, length, flip, out)
 
 
 @helper
-def are_equal_halves(left: Any, right: Any) -> Any:
+def are_equal_halves(left: uint16, right: uint16) -> Truth:
     """Whether two float16, given as uint16, are equal as numbers: zeros are, NaN is not."""
     same = left == right and uint64(left & 0x7FFF) <= _HALF_NAN
     return same or uint64((left | right) & 0x7FFF) == 0
 
 
-@kernel("left: u2[], right: u2[], stride: u8, length: u8, flip: u8, out: u1[w]")
-def equal_halves(start, stop, step, left, right, stride, length, flip, out):
+@kernel()
+def equal_halves(
+    start, stop, step, left: In[uint16], right: In[uint16], stride, length, flip, out: Out[uint8]
+):
     """Bit i of `out` = whether two float16 are equal; there are none on a CPU, so by their bits.
 
-    left: uint16[length]
-    right: uint16[length], or uint16[1] if the stride is 0
+    right: or uint16[1] if the stride is 0
     stride: 1, or 0 for one value
-    length: the number of values
-    flip: 0, or 255 for the opposite
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy import float64, int64, uint64
 
 from colkern.kernels.decimal_words import divided
@@ -23,7 +21,7 @@ _DIGITS_OF_TWO_WORDS = 26
 
 
 @helper
-def power_of_five(exponent: Any) -> Any:
+def power_of_five(exponent: int64) -> uint64:
     """Of an exponent up to 13."""
     power = uint64(1)
     for _ in range(exponent):
@@ -32,7 +30,7 @@ def power_of_five(exponent: Any) -> Any:
 
 
 @helper
-def leading_zeros(word: Any) -> Any:
+def leading_zeros(word: uint64) -> uint64:
     """How many zero bits stand above the highest set bit of a word, which is not 0."""
     zeros = uint64(0)
     step = uint64(32)
@@ -45,13 +43,13 @@ def leading_zeros(word: Any) -> Any:
 
 
 @helper
-def shifted(high: Any, low: Any, by: Any) -> Any:
+def shifted(high: uint64, low: uint64, by: uint64) -> uint64:
     """The upper word of two, shifted left by up to 63 bits."""
     return (high << by) | ((low >> uint64(1)) >> (uint64(63) - by))
 
 
 @helper
-def times_power_of_two(value: Any, exponent: Any) -> Any:
+def times_power_of_two(value: float64, exponent: int64) -> float64:
     """A float times two to a power; exact, as neither is far from 1."""
     while exponent >= 32:
         value *= 4294967296.0
@@ -63,7 +61,9 @@ def times_power_of_two(value: Any, exponent: Any) -> Any:
 
 
 @helper
-def nearest_float(a0: Any, a1: Any, a2: Any, a3: Any, scale: Any, power: Any) -> Any:
+def nearest_float(
+    a0: uint64, a1: uint64, a2: uint64, a3: uint64, scale: uint64, power: float64
+) -> float64:
     """The float nearest to a number of four words over ten to `scale`, the even one of two.
 
     `power` is ten to the `scale` as a float, which is below 77.
@@ -71,7 +71,7 @@ def nearest_float(a0: Any, a1: Any, a2: Any, a3: Any, scale: Any, power: Any) ->
     if (a1 | a2 | a3) == 0 and a0 < uint64(_EXACT) and scale <= _EXACT_DIGITS:
         return float64(a0) / power
     if (a0 | a1 | a2 | a3) == 0:
-        return 0.0
+        return float64(0.0)
     exponent = int64(192) - int64(scale)
     while a3 == 0:
         a0, a1, a2, a3 = uint64(0), a0, a1, a2

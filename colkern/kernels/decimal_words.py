@@ -43,7 +43,7 @@ def product_with_carry(low: Any, carry: Any, before: Any) -> Any:
 
 
 @helper
-def divided(rest: Any, word: Any, divisor: Any) -> Any:
+def divided(rest: uint64, word: uint64, divisor: uint64) -> tuple[uint64, uint64]:
     """A word below a remainder, divided by a number below 2**31: quotient and remainder."""
     high = (rest << uint64(32)) | (word >> uint64(32))
     upper = high // divisor

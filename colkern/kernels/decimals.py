@@ -6,10 +6,11 @@ They are worked on as 128 bits, or as 256 where either side has as many.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, NamedTuple
 
-from numpy import uint64
+from numpy import float64, uint64
 
+from colkern.kernels.arguments import Bitmap, In, Out, S, T, Truth
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.casts import quotient, subtract
 from colkern.kernels.decimal_floats import nearest_float
@@ -21,20 +22,33 @@ SIGN = 1 << 63
 _HALF = 0xFFFFFFFF
 
 
+class Decimals(NamedTuple, Generic[S]):
+    """Numbers of `width` words each, which is 1 unless a word has 64 bits.
+
+    `sign` is the sign's bit if a word has fewer than 64 bits and numbers have a sign, else 0; `signed` is
+    all bits if they have one, else 0.
+    """
+
+    words: In[S]
+    width: uint64
+    sign: uint64
+    signed: uint64
+
+
 @helper
-def first_word(words: Any, place: Any, sign: Any) -> Any:
+def first_word(words: In[T], place: uint64, sign: uint64) -> uint64:
     """The lowest 64 bits of a number, whose only word may have fewer."""
     return subtract(uint64(words[place]) ^ sign, sign)
 
 
 @helper
-def later_word(words: Any, place: Any, width: Any, k: Any, filling: Any) -> Any:
+def later_word(words: In[T], place: uint64, width: uint64, k: uint64, filling: uint64) -> uint64:
     """Word `k` of a number; `filling` past its `width` words."""
     return uint64(words[place + k]) if k < width else filling
 
 
 @helper
-def filling_of(words: Any, place: Any, width: Any, sign: Any, signed: Any) -> Any:
+def filling_of(words: In[T], place: uint64, width: uint64, sign: uint64, signed: uint64) -> uint64:
     """What continues a number in further words: all bits of its sign."""
     last = place + width - uint64(1)
     highest = subtract(uint64(words[last]) ^ sign, sign)
@@ -42,13 +56,13 @@ def filling_of(words: Any, place: Any, width: Any, sign: Any, signed: Any) -> An
 
 
 @helper
-def is_less(a0: Any, a1: Any, b0: Any, b1: Any) -> Any:
+def is_less(a0: uint64, a1: uint64, b0: uint64, b1: uint64) -> Truth:
     """Whether one number of two words is less than another; the highest words are compared as such."""
     return (a1 < b1) | ((a1 == b1) & (a0 < b0))
 
 
 @helper
-def is_out_of(a0: Any, a1: Any, a2: Any, a3: Any, limits: Any) -> Any:
+def is_out_of(a0: uint64, a1: uint64, a2: uint64, a3: uint64, limits: In[uint64]) -> Truth:
     """Whether a number of four words is below the first four of `limits`, or above the others."""
     top = uint64(SIGN)
     zero, two = uint64(0), uint64(2)
@@ -61,7 +75,7 @@ def is_out_of(a0: Any, a1: Any, a2: Any, a3: Any, limits: Any) -> Any:
 
 
 @helper
-def times(word: Any, factor: Any, carry: Any) -> Any:
+def times(word: uint64, factor: uint64, carry: uint64) -> tuple[uint64, uint64]:
     """A word times a factor, and a carry: the lower word, and what is carried to the next."""
     product = multiply(word, factor)
     low = add(product, carry)
@@ -69,7 +83,7 @@ def times(word: Any, factor: Any, carry: Any) -> Any:
 
 
 @helper
-def turned_pair(a0: Any, a1: Any, filling: Any) -> Any:
+def turned_pair(a0: uint64, a1: uint64, filling: uint64) -> tuple[uint64, uint64]:
     """A number of two words, its sign turned over where `filling` is all bits and not 0."""
     one = filling & uint64(1)
     low = add(a0 ^ filling, one)
@@ -77,7 +91,9 @@ def turned_pair(a0: Any, a1: Any, filling: Any) -> Any:
 
 
 @helper
-def turned(a0: Any, a1: Any, a2: Any, a3: Any, filling: Any) -> Any:
+def turned(
+    a0: uint64, a1: uint64, a2: uint64, a3: uint64, filling: uint64
+) -> tuple[uint64, uint64, uint64, uint64]:
     """As `turned_pair`, of four words."""
     one = filling & uint64(1)
     b0 = add(a0 ^ filling, one)
@@ -101,7 +117,9 @@ def divided_by(rest: Any, word: Any, divisors: Any, d: Any) -> Any:
 
 
 @helper
-def store_number(out: Any, place: Any, width: Any, a0: Any, a1: Any, a2: Any, a3: Any) -> None:
+def store_number(
+    out: Out[uint64], place: uint64, width: uint64, a0: uint64, a1: uint64, a2: uint64, a3: uint64
+) -> None:
     """The `width` lowest words of a number to `out` from `place` on."""
     word = out.dtype.type
     out[place] = word(a0)
@@ -112,53 +130,34 @@ def store_number(out: Any, place: Any, width: Any, a0: Any, a1: Any, a2: Any, a3
         out[place + uint64(3)] = word(a3)
 
 
-@kernel(
-    "words: S[], width: u8, sign: u8, signed: u8, validity: u1[], offset: u8, limits: u8[],"
-    " factors: u8[], out_width: u8, out: T[w]",
-    returns="u8",
-    S="u1 u2 u4 u8",
-    T="u1 u2 u4 u8",
-)
+@kernel()
 def scale_up(
     start,
     stop,
     step,
-    words,
-    width,
-    sign,
-    signed,
-    validity,
-    offset,
-    limits,
-    factors,
+    numbers: Decimals[S],
+    validity: Bitmap,
+    limits: In[uint64],
+    factors: In[uint64],
     out_width,
-    out,
-):
+    out: Out[T],
+) -> uint64:
     """Numbers times `factors`; returns the first valid slot that is out of `limits` before that.
 
-    words: uint8/16/32[n] or uint64[n width]
-    width: how many words make a number, 1 unless they have 64 bits
-    sign: the sign's bit, if a word has fewer than 64 and the numbers a sign; else 0
-    signed: all bits if the numbers have a sign, else 0
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    limits: uint64[8], the words of the least number that may be multiplied, and of the greatest
-    factors: uint64[]
-    out_width: as `width`, of the results
-    out: uint8/16/32[n] or uint64[n out_width]
+    limits: the words of the least number that may be multiplied, and of the greatest
     """
     word = out.dtype.type
     one = uint64(1)
-    if width > 2 or out_width > 2:
+    if numbers.width > 2 or out_width > 2:
         for i in range(start, stop, step):
-            place = uint64(i) * width
-            filling = filling_of(words, place, width, sign, signed)
-            a0 = first_word(words, place, sign)
-            a1 = later_word(words, place, width, one, filling)
-            a2 = later_word(words, place, width, uint64(2), filling)
-            a3 = later_word(words, place, width, uint64(3), filling)
+            place = uint64(i) * numbers.width
+            filling = filling_of(numbers.words, place, numbers.width, numbers.sign, numbers.signed)
+            a0 = first_word(numbers.words, place, numbers.sign)
+            a1 = later_word(numbers.words, place, numbers.width, one, filling)
+            a2 = later_word(numbers.words, place, numbers.width, uint64(2), filling)
+            a3 = later_word(numbers.words, place, numbers.width, uint64(3), filling)
             wrong = is_out_of(a0, a1, a2, a3, limits)
-            if wrong and is_valid(validity, offset, i):
+            if wrong and is_valid(validity, i):
                 return uint64(i)
             for f in range(uint64(0), uint64(len(factors))):
                 factor = factors[uint64(f)]
@@ -172,12 +171,12 @@ def scale_up(
     l0, l1 = limits[uint64(0)], limits[one] ^ top
     h0, h1 = limits[uint64(4)], limits[uint64(5)] ^ top
     for i in range(start, stop, step):
-        place = uint64(i) * width
-        filling = filling_of(words, place, width, sign, signed)
-        a0 = first_word(words, place, sign)
-        a1 = later_word(words, place, width, one, filling)
+        place = uint64(i) * numbers.width
+        filling = filling_of(numbers.words, place, numbers.width, numbers.sign, numbers.signed)
+        a0 = first_word(numbers.words, place, numbers.sign)
+        a1 = later_word(numbers.words, place, numbers.width, one, filling)
         wrong = is_less(a0, a1 ^ top, l0, l1) | is_less(h0, h1, a0, a1 ^ top)
-        if wrong and is_valid(validity, offset, i):
+        if wrong and is_valid(validity, i):
             return uint64(i)
         for f in range(uint64(0), uint64(len(factors))):
             factor = factors[uint64(f)]
@@ -189,59 +188,41 @@ def scale_up(
     return ~uint64(0)
 
 
-@kernel(
-    "words: S[], width: u8, sign: u8, signed: u8, validity: u1[], offset: u8, limits: u8[],"
-    " divisors: u8[], whole: u8, out_width: u8, out: T[w]",
-    returns="u8",
-    S="u1 u2 u4 u8",
-    T="u1 u2 u4 u8",
-)
+@kernel()
 def scale_down(
     start,
     stop,
     step,
-    words,
-    width,
-    sign,
-    signed,
-    validity,
-    offset,
-    limits,
-    divisors,
+    numbers: Decimals[S],
+    validity: Bitmap,
+    limits: In[uint64],
+    divisors: In[uint64],
     whole,
     out_width,
-    out,
-):
+    out: Out[T],
+) -> uint64:
     """Numbers divided, rounded towards 0; returns the first valid slot that may not be.
 
     The first of the divisors is the product of all others, for numbers of up to 63 bits (0 if it has more
     itself); those are below 2**31.
 
-    words: uint8/16/32[n] or uint64[n width]
-    width: how many words make a number, 1 unless they have 64 bits
-    sign: the sign's bit, if a word has fewer than 64 and the numbers a sign; else 0
-    signed: all bits if the numbers have a sign, else 0
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    limits: uint64[8], the words of the least number that may be divided, and of the greatest
-    divisors: uint64[3 k], as above, each with the `magic` and `shift` of `quotient`
+    limits: the words of the least number that may be divided, and of the greatest
+    divisors: as above, each with the `magic` and `shift` of `quotient`
     whole: 1 to object to what leaves a remainder, 0 to let it pass
-    out_width: as `width`, of the results
-    out: uint8/16/32[n] or uint64[n out_width]
     """
     word = out.dtype.type
     zero, one, top = uint64(0), uint64(1), uint64(SIGN)
     product, magic, shift = divisors[zero], divisors[one], divisors[uint64(2)]
     # No number is less than this, if the product of the divisors has too many bits.
     few = top if product != 0 else zero
-    if width > 2 or out_width > 2:
+    if numbers.width > 2 or out_width > 2:
         for i in range(start, stop, step):
-            place = uint64(i) * width
-            filling = filling_of(words, place, width, sign, signed)
-            a0 = first_word(words, place, sign)
-            a1 = later_word(words, place, width, one, filling)
-            a2 = later_word(words, place, width, uint64(2), filling)
-            a3 = later_word(words, place, width, uint64(3), filling)
+            place = uint64(i) * numbers.width
+            filling = filling_of(numbers.words, place, numbers.width, numbers.sign, numbers.signed)
+            a0 = first_word(numbers.words, place, numbers.sign)
+            a1 = later_word(numbers.words, place, numbers.width, one, filling)
+            a2 = later_word(numbers.words, place, numbers.width, uint64(2), filling)
+            a3 = later_word(numbers.words, place, numbers.width, uint64(3), filling)
             wrong = is_out_of(a0, a1, a2, a3, limits)
             a0, a1, a2, a3 = turned(a0, a1, a2, a3, filling)
             if (a1 | a2 | a3) == 0 and a0 < few:
@@ -256,7 +237,7 @@ def scale_down(
                     a1, rest = divided_by(rest, a1, divisors, uint64(d))
                     a0, rest = divided_by(rest, a0, divisors, uint64(d))
                     rests |= rest
-            if (wrong or (rests != 0 and whole != 0)) and is_valid(validity, offset, i):
+            if (wrong or (rests != 0 and whole != 0)) and is_valid(validity, i):
                 return uint64(i)
             a0, a1, a2, a3 = turned(a0, a1, a2, a3, filling)
             store_number(out, uint64(i) * out_width, out_width, a0, a1, a2, a3)
@@ -264,10 +245,10 @@ def scale_down(
     l0, l1 = limits[zero], limits[one] ^ top
     h0, h1 = limits[uint64(4)], limits[uint64(5)] ^ top
     for i in range(start, stop, step):
-        place = uint64(i) * width
-        filling = filling_of(words, place, width, sign, signed)
-        a0 = first_word(words, place, sign)
-        a1 = later_word(words, place, width, one, filling)
+        place = uint64(i) * numbers.width
+        filling = filling_of(numbers.words, place, numbers.width, numbers.sign, numbers.signed)
+        a0 = first_word(numbers.words, place, numbers.sign)
+        a1 = later_word(numbers.words, place, numbers.width, one, filling)
         wrong = is_less(a0, a1 ^ top, l0, l1) | is_less(h0, h1, a0, a1 ^ top)
         a0, a1 = turned_pair(a0, a1, filling)
         if a1 == 0 and a0 < few:
@@ -280,7 +261,7 @@ def scale_down(
                 a1, rest = divided_by(zero, a1, divisors, uint64(d))
                 a0, rest = divided_by(rest, a0, divisors, uint64(d))
                 rests |= rest
-        if (wrong or (rests != 0 and whole != 0)) and is_valid(validity, offset, i):
+        if (wrong or (rests != 0 and whole != 0)) and is_valid(validity, i):
             return uint64(i)
         a0, a1 = turned_pair(a0, a1, filling)
         out[uint64(i) * out_width] = word(a0)
@@ -289,21 +270,25 @@ def scale_down(
     return ~uint64(0)
 
 
-@kernel(
-    "words: S[], width: u8, sign: u8, factor: f8, scale: u8, divisor: f8, out: T[w]",
-    S="u4 u8",
-    T="f4 f8",
-)
-def decimals_to_floats(start, stop, step, words, width, sign, factor, scale, divisor, out):
+@kernel(S="u4 u8", T="f4 f8")
+def decimals_to_floats(
+    start,
+    stop,
+    step,
+    words: In[S],
+    width,
+    sign,
+    factor: float64,
+    scale,
+    divisor: float64,
+    out: Out[T],
+):
     """out[i] = number i, divided by `divisor`, rounded, and times `factor`.
 
-    words: uint32[n] or uint64[n width]
-    width: how many words make a number, 1 unless they have 64 bits
     sign: the sign's bit, if a word has fewer than 64; else 0
     factor: a power of ten, or 1
     scale: the exponent of `divisor`, or 0
     divisor: a power of ten, or 1
-    out: float32/float64[n]
     """
     kind = out.dtype.type
     signed = ~uint64(0)

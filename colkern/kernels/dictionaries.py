@@ -21,14 +21,16 @@ Columnar format 1.5: "Dictionary-encoded Layout".
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Generic, NamedTuple
 
-from numpy import uint8, uint64
+from numpy import int64, uint8, uint32, uint64
 
-from colkern.kernels.bitmaps import get_bit, is_valid, valid_mask
+from colkern.kernels.arguments import Bitmap, I, In, Index, J, O, Out, T, Truth
+from colkern.kernels.bitmaps import bit_at, is_valid, valid_mask
 from colkern.kernels.hashing import MASKS, P1, word_of_few
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import copy_bytes_loosely, multiply, word_at
+from colkern.layouts import VIEW_INLINE_BYTES
 
 BLOCK = 256
 """The slots whose lengths are added up together."""
@@ -45,8 +47,15 @@ NO_VALUE = (1 << 64) - (1 << 32) + 1
 LOW = uint64(0xFFFF_FFFF)
 
 
+class Indices(NamedTuple, Generic[I]):
+    """Indices of slots, into a dictionary of `limit` values."""
+
+    items: In[I]
+    limit: uint64
+
+
 @helper
-def largest_index(indices: Any, begin: Any, end: Any, step: Any) -> Any:
+def largest_index(indices: In[I], begin: Index, end: uint64, step: uint64) -> uint64:
     """The largest of some indices: where it is in bounds, none has to be held back."""
     found = indices[begin]
     for i in range(begin, end, step):
@@ -54,190 +63,150 @@ def largest_index(indices: Any, begin: Any, end: Any, step: Any) -> Any:
     return uint64(found)
 
 
-@kernel(
-    "indices: I[], limit: u8, values: T[], width: u8, out: T[w]", I="u1 u2 u4 u8", T="u1 u2 u4 u8"
-)
-def decode_items(start, stop, step, indices, limit, values, width, out):
-    """Value i of `out` = value indices[i]; a value is `width` items.
-
-    indices: I[n]
-    limit: how many values there are
-    values: T[limit width]
-    width: how many items make one value
-    out: T[n width]
-    """
-    last = limit - uint64(1)
+@kernel()
+def decode_items(start, stop, step, indices: Indices[I], values: In[T], width, out: Out[T]):
+    """Value i of `out` = value indices[i]; a value is `width` items."""
+    last = indices.limit - uint64(1)
     if width == 1:
         pace = uint64(step) * uint64(BLOCK)
         for begin in range(start, stop, pace):
             end = min(uint64(begin) + pace, uint64(stop))
-            if largest_index(indices, begin, end, step) <= last:
+            if largest_index(indices.items, begin, end, step) <= last:
                 for i in range(begin, end, step):
-                    out[i] = values[uint64(indices[i])]
+                    out[i] = values[uint64(indices.items[i])]
             else:
                 for i in range(begin, end, step):
-                    out[i] = values[min(uint64(indices[i]), last)]
+                    out[i] = values[min(uint64(indices.items[i]), last)]
     else:
         for i in range(start, stop, step):
-            source = min(uint64(indices[i]), last) * width
+            source = min(uint64(indices.items[i]), last) * width
             place = uint64(i) * width
             for item in range(uint64(0), width):
                 out[place + uint64(item)] = values[source + uint64(item)]
 
 
-@kernel(
-    "indices: I[], limit: u8, bits: u1[], first: u8, validity: u1[], offset: u8, out: u1[w]",
-    I="u1 u2 u4 u8",
-)
-def decode_bits(start, stop, step, indices, limit, bits, first, validity, offset, out):
-    """Bit i of `out` = bit first + indices[i] where slot i is valid; the range is over bytes of `out`.
-
-    indices: I[n]
-    limit: how many values there are
-    bits: uint8[] bitmap
-    first: the bit of value 0
-    validity: uint8[] bitmap of the indices, or empty
-    offset: the bit of index 0 in it
-    out: uint8[ceil(n / 8)]; bits past n become zero
-    """
-    last = limit - uint64(1)
-    count = uint64(len(indices))
+@kernel()
+def decode_bits(
+    start, stop, step, indices: Indices[I], bits: Bitmap, validity: Bitmap, out: Out[uint8]
+):
+    """Bit i of `out` = bit first + indices[i] where slot i is valid; the range is over bytes of `out`."""
+    last = indices.limit - uint64(1)
+    count = uint64(len(indices.items))
     for b in range(start, stop, step):
         begin = uint64(b) << uint64(3)
         packed = uint64(0)
         for i in range(begin, min(begin + uint64(8), count)):
-            bit = get_bit(bits, first + min(uint64(indices[i]), last))
-            packed |= uint64(bit & is_valid(validity, offset, i)) << (uint64(i) - begin)
+            bit = bit_at(bits, min(uint64(indices.items[i]), last))
+            packed |= uint64(bit & is_valid(validity, i)) << (uint64(i) - begin)
         out[b] = uint8(packed)
 
 
 @helper
 def decoded_length(
-    indices: Any, i: Any, last: Any, offsets: Any, validity: Any, offset: Any
-) -> Any:
+    indices: In[I], i: uint64, last: uint64, offsets: In[O], validity: Bitmap
+) -> uint64:
     """The length of the string that slot `i` shows; 0 for a null."""
     index = min(uint64(indices[i]), last)
     length = uint64(offsets[index + uint64(1)]) - uint64(offsets[index])
-    return length if is_valid(validity, offset, i) else uint64(0)
+    return length if is_valid(validity, i) else uint64(0)
 
 
-@kernel(
-    "indices: I[], limit: u8, offsets: O[], validity: u1[], offset: u8, out: i8[w]",
-    I="u1 u2 u4 u8",
-    O="i4 i8",
-)
-def decoded_block_bytes(start, stop, step, indices, limit, offsets, validity, offset, out):
-    """out[b] = the bytes of block b of strings; the range is over blocks of `BLOCK` slots.
-
-    indices: I[n]
-    limit: how many values there are
-    offsets: int32/int64[limit + 1], checked
-    validity: uint8[] bitmap of the indices, or empty
-    offset: the bit of index 0 in it
-    out: int64[ceil(n / BLOCK)]
-    """
-    last = limit - uint64(1)
-    count = uint64(len(indices))
+@kernel()
+def decoded_block_bytes(
+    start, stop, step, indices: Indices[I], offsets: In[O], validity: Bitmap, out: Out[int64]
+):
+    """out[b] = the bytes of block b of strings; the range is over blocks of `BLOCK` slots."""
+    last = indices.limit - uint64(1)
+    count = uint64(len(indices.items))
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(BLOCK)
         total = uint64(0)
         for i in range(begin, min(begin + uint64(BLOCK), count)):
-            total += decoded_length(indices, uint64(i), last, offsets, validity, offset)
+            total += decoded_length(indices.items, uint64(i), last, offsets, validity)
         out[b] = total
 
 
-@kernel(
-    "indices: I[], limit: u8, offsets: O[], validity: u1[], offset: u8, starts: i8[], out: O[w]",
-    I="u1 u2 u4 u8",
-    O="i4 i8",
-)
-def decoded_offsets(start, stop, step, indices, limit, offsets, validity, offset, starts, out):
+@kernel()
+def decoded_offsets(
+    start,
+    stop,
+    step,
+    indices: Indices[I],
+    offsets: In[O],
+    validity: Bitmap,
+    starts: In[int64],
+    out: Out[O],
+):
     """The offsets of the strings; the range is over blocks of `BLOCK` slots.
 
-    indices: I[n], at least one
-    limit: how many values there are
-    offsets: int32/int64[limit + 1], checked
-    validity: uint8[] bitmap of the indices, or empty
-    offset: the bit of index 0 in it
-    starts: int64[ceil(n / BLOCK) + 1], where the bytes of each block begin
-    out: int32/int64[n + 1]
+    indices: at least one
+    starts: where the bytes of each block begin
     """
-    last = limit - uint64(1)
-    count = uint64(len(indices))
+    last = indices.limit - uint64(1)
+    count = uint64(len(indices.items))
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(BLOCK)
         end = min(begin + uint64(BLOCK), count)
         place = uint64(starts[b])
         for i in range(begin, end):
             out[i] = place
-            place += decoded_length(indices, uint64(i), last, offsets, validity, offset)
+            place += decoded_length(indices.items, uint64(i), last, offsets, validity)
         if end == count:
             out[count] = place
 
 
-@kernel(
-    "indices: I[], limit: u8, offsets: O[], base: u8, size: u8, starts: O[], out: u1[w]",
-    grouped=True,
-    I="u1 u2 u4 u8",
-    O="i4 i8",
-)
-def decode_strings(start, stop, step, indices, limit, offsets, base, size, starts, out):
-    """The bytes of `out` from starts[i] on = those of string indices[i], as many as there is room for.
-
-    indices: I[n]
-    limit: how many values there are
-    offsets: int32/int64[limit + 1], checked
-    base: the address of the strings' bytes
-    size: how many bytes there are
-    starts: int32/int64[n + 1], see `decoded_offsets`
-    out: uint8[starts[n]]
-    """
-    last = limit - uint64(1)
+@kernel(grouped=True)
+def decode_strings(
+    start,
+    stop,
+    step,
+    indices: Indices[I],
+    offsets: In[O],
+    base,
+    size,
+    starts: In[O],
+    out: Out[uint8],
+):
+    """The bytes of `out` from starts[i] on = those of string indices[i], as many as there is room for."""
+    last = indices.limit - uint64(1)
     end = uint64(starts[stop])
     for i in range(start, stop, step):
         place = uint64(starts[i])
         count = uint64(starts[i + uint64(1)]) - place
-        source = uint64(offsets[min(uint64(indices[i]), last)])
+        source = uint64(offsets[min(uint64(indices.items[i]), last)])
         copy_bytes_loosely(out, place, base + source, count, min(end - place, size - source))
 
 
-@kernel(
-    "indices: I[], limit: u8, moved: u4[], base: u8, out: J[w]",
-    I="u1 u2 u4 u8",
-    J="u1 u2 u4 u8",
-)
-def transpose_indices(start, stop, step, indices, limit, moved, base, out):
+@kernel()
+def transpose_indices(start, stop, step, indices: Indices[I], moved: In[uint32], base, out: Out[J]):
     """out[i] = where the value that indices[i] points at is in another dictionary.
 
-    indices: I[n]
-    limit: how many values the dictionary has
-    moved: uint32[], where each value of all dictionaries is
+    moved: where each value of all dictionaries is
     base: where those of this one begin in it
-    out: J[n]
     """
-    last = limit - uint64(1)
+    last = indices.limit - uint64(1)
     pace = uint64(step) * uint64(BLOCK)
     for begin in range(start, stop, pace):
         end = min(uint64(begin) + pace, uint64(stop))
-        if largest_index(indices, begin, end, step) <= last:
+        if largest_index(indices.items, begin, end, step) <= last:
             for i in range(begin, end, step):
-                out[i] = moved[base + uint64(indices[i])]
+                out[i] = moved[base + uint64(indices.items[i])]
         else:
             for i in range(begin, end, step):
-                out[i] = moved[base + min(uint64(indices[i]), last)]
+                out[i] = moved[base + min(uint64(indices.items[i]), last)]
 
 
 # Tables
 
 
 @helper
-def home(key: Any, shift: Any) -> Any:
+def home(key: uint64, shift: uint64) -> uint64:
     """The slot where the search for a key begins, in a table of 2^(64 - shift) slots."""
     return multiply(key ^ (key >> uint64(32)), P1) >> shift
 
 
 @helper
-def seek(out: Any, table: Any, place: Any, mask: Any, key: Any) -> Any:
+def seek(out: Out[uint64], table: uint64, place: uint64, mask: uint64, key: uint64) -> uint64:
     """The place of the first pair from `place` on that has this key, or none."""
     while out[place + uint64(1)] != 0 and out[place] != key:
         place = next_place(table, place, mask)
@@ -245,32 +214,38 @@ def seek(out: Any, table: Any, place: Any, mask: Any, key: Any) -> Any:
 
 
 @helper
-def next_place(table: Any, place: Any, mask: Any) -> Any:
+def next_place(table: uint64, place: uint64, mask: uint64) -> uint64:
     """The place of the pair after one in a table."""
     slot = (place - table) >> uint64(1)
     return table + (((slot + uint64(1)) & mask) << uint64(1))
 
 
-@kernel(
-    "words: T[], minus: u8, low: u8, validity: u1[], offset: u8, first: u8, codes: u8, out: u8[w]",
-    sequential=True,
-    T="u1 u2 u4 u8",
-)
-def number_small_values(start, stop, step, words, minus, low, validity, offset, first, codes, out):
+class Numbering(NamedTuple):
+    """Where a table is in a kernel's output, and which part of the array is numbered.
+
+    The range begins with slot `first` of the whole array. There is room for the numbers of `codes` slots,
+    which are at least those of the range; the table has 2^(64 - `shift`) slots.
+    """
+
+    first: uint64
+    codes: uint64
+    shift: uint64
+
+
+@kernel(sequential=True)
+def number_small_values(
+    start, stop, step, words: In[T], minus, low, validity: Bitmap, first, codes, out: Out[uint64]
+):
     """Number the distinct integers of a small range, by a table of all of them.
 
-    words: T[n]
     minus: the sign bit; 0 for unsigned integers
     low: the least word, with that bit flipped
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
     first: the slot that slot 0 is of the whole array
     codes: for how many slots there is room, at least n
-    out: uint64[HEAD + codes + the range's length]; see the module's text
     """
     table = uint64(HEAD) + codes
     for i in range(start, stop, step):
-        shown = valid_mask(validity, offset, i)
+        shown = valid_mask(validity, i)
         # Under a null, words may be less than the lowest.
         place = table + ((uint64(words[i]) ^ minus) & shown) - (low & shown)
         place = place & shown | uint64(NULLS + 1) & ~shown
@@ -282,41 +257,29 @@ def number_small_values(start, stop, step, words, minus, low, validity, offset, 
         out[uint64(HEAD) + uint64(i)] = (entry & LOW) - uint64(1)
 
 
-@kernel(
-    "words: T[], validity: u1[], offset: u8, first: u8, codes: u8, shift: u8, out: u8[w]",
-    returns="u8",
-    sequential=True,
-    T="u1 u2 u4 u8",
-)
-def number_words(start, stop, step, words, validity, offset, first, codes, shift, out):
-    """Number the distinct words; returns how many slots are done, fewer than there are if it is full.
-
-    words: T[n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    first: the slot that slot 0 is of the whole array
-    codes: for how many slots there is room, at least n
-    shift: 64 less the binary logarithm of the number of the table's slots
-    out: uint64[HEAD + codes + 2 slots]; see the module's text
-    """
-    table = uint64(HEAD) + codes
-    mask = ~uint64(0) >> shift
+@kernel(sequential=True)
+def number_words(
+    start, stop, step, words: In[T], validity: Bitmap, numbering: Numbering, out: Out[uint64]
+) -> uint64:
+    """Number the distinct words; returns how many slots are done, fewer than there are if it is full."""
+    table = uint64(HEAD) + numbering.codes
+    mask = ~uint64(0) >> numbering.shift
     for i in range(start, stop, step):
-        shown = valid_mask(validity, offset, i)
+        shown = valid_mask(validity, i)
         key = uint64(words[i]) & shown
-        place = (table + (home(key, shift) << uint64(1))) & shown | uint64(NULLS) & ~shown
+        place = (table + (home(key, numbering.shift) << uint64(1))) & shown | uint64(NULLS) & ~shown
         place = seek(out, table, place, mask, key)
         entry = out[place + uint64(1)]
         if entry == 0:
             if out[0] > mask >> uint64(1):
                 return uint64(i)
-            entry = number_anew(out, place, key, first + uint64(i))
+            entry = number_anew(out, place, key, numbering.first + uint64(i))
         out[uint64(HEAD) + uint64(i)] = (entry & LOW) - uint64(1)
     return uint64(stop)
 
 
 @helper
-def number_anew(out: Any, place: Any, key: Any, row: Any) -> Any:
+def number_anew(out: Out[uint64], place: uint64, key: uint64, row: uint64) -> uint64:
     """The entry of a value that was not there, whose place is free."""
     out[0] += uint64(1)
     entry = (row << uint64(32)) | out[0]
@@ -326,7 +289,7 @@ def number_anew(out: Any, place: Any, key: Any, row: Any) -> Any:
 
 
 @helper
-def are_same_bytes(left: Any, right: Any, length: Any) -> Any:
+def are_same_bytes(left: uint64, right: uint64, length: uint64) -> Truth:
     """Whether `length` bytes (at least 8) at two addresses are the same."""
     last = length - uint64(8)
     different = word_at(left + last) ^ word_at(right + last)
@@ -342,7 +305,9 @@ def are_same_bytes(left: Any, right: Any, length: Any) -> Any:
 
 
 @helper
-def are_same_runs(like: Any, left: Any, right: Any, length: Any, room: Any, masks: Any) -> Any:
+def are_same_runs(
+    like: In[uint8], left: uint64, right: uint64, length: uint64, room: uint64, masks: In[uint64]
+) -> Truth:
     """Whether `length` bytes at two addresses are the same; from either one `room` may be read."""
     if room < length + uint64(32):
         if length < 8:
@@ -365,94 +330,85 @@ def are_same_runs(like: Any, left: Any, right: Any, length: Any, room: Any, mask
     return different == 0
 
 
+class ByteRuns(NamedTuple, Generic[O]):
+    """The whole array's values as runs of bytes.
+
+    They lie between `offsets`, or have `width` bytes each if there are none; `base` is the address of the
+    `size` bytes, `masks` are the `run_masks`.
+    """
+
+    offsets: In[O]
+    base: uint64
+    size: uint64
+    width: uint64
+    masks: In[uint64]
+
+
+class ViewRuns(NamedTuple):
+    """The whole array's views, the addresses of the data buffers, and the `run_masks`."""
+
+    views: In[uint64]
+    addresses: In[uint64]
+    masks: In[uint64]
+
+
 @helper
-def are_same_strings(
-    like: Any, offsets: Any, base: Any, size: Any, width: Any, masks: Any, i: Any, j: Any
-) -> Any:
+def are_same_strings(like: In[uint8], runs: ByteRuns[O], i: uint64, j: uint64) -> Truth:
     """Whether slots `i` and `j` have the same bytes; without offsets, `width` of them each."""
-    left, right, length = i * width, j * width, width
-    if len(offsets) != 0:
-        left, right = uint64(offsets[i]), uint64(offsets[j])
-        length = uint64(offsets[i + uint64(1)]) - left
-        if length != uint64(offsets[j + uint64(1)]) - right:
+    left, right, length = i * runs.width, j * runs.width, runs.width
+    if len(runs.offsets) != 0:
+        left, right = uint64(runs.offsets[i]), uint64(runs.offsets[j])
+        length = uint64(runs.offsets[i + uint64(1)]) - left
+        if length != uint64(runs.offsets[j + uint64(1)]) - right:
             return False
-    return are_same_runs(like, base + left, base + right, length, size - max(left, right), masks)
+    return are_same_runs(
+        like, runs.base + left, runs.base + right, length, runs.size - max(left, right), runs.masks
+    )
 
 
 @helper
-def are_same_views(views: Any, addresses: Any, masks: Any, i: Any, j: Any) -> Any:
+def are_same_views(runs: ViewRuns, i: uint64, j: uint64) -> Truth:
     """Whether views `i` and `j`, both valid, have the same bytes."""
     left, right = i << uint64(1), j << uint64(1)
-    length = views[left] & LOW
-    if length != views[right] & LOW:
+    length = runs.views[left] & LOW
+    if length != runs.views[right] & LOW:
         return False
-    a, b = views[left + uint64(1)], views[right + uint64(1)]
-    if length <= 12:
-        heads = (views[left] ^ views[right]) & masks[length + uint64(4)]
-        return heads | (a ^ b) & masks[length + uint64(4 + MASKS)] == 0
+    a, b = runs.views[left + uint64(1)], runs.views[right + uint64(1)]
+    if length <= VIEW_INLINE_BYTES:
+        heads = (runs.views[left] ^ runs.views[right]) & runs.masks[length + uint64(4)]
+        return heads | (a ^ b) & runs.masks[length + uint64(4 + MASKS)] == 0
     return are_same_bytes(
-        addresses[a & LOW] + (a >> uint64(32)),
-        addresses[b & LOW] + (b >> uint64(32)),
+        runs.addresses[a & LOW] + (a >> uint64(32)),
+        runs.addresses[b & LOW] + (b >> uint64(32)),
         length,
     )
 
 
-@kernel(
-    "hashes: u8[], offsets: O[], base: u8, size: u8, width: u8, masks: u8[], validity: u1[], offset: u8, "
-    "first: u8, codes: u8, shift: u8, out: u8[w]",
-    returns="u8",
-    sequential=True,
-    O="i4 i8",
-)
+@kernel(sequential=True)
 def number_strings(
     start,
     stop,
     step,
-    hashes,
-    offsets,
-    base,
-    size,
-    width,
-    masks,
-    validity,
-    offset,
-    first,
-    codes,
-    shift,
-    out,
-):
-    """Number the distinct runs of bytes, found by their hashes; returns as `number_words`.
-
-    hashes: uint64[n]
-    offsets: int32/int64[], the whole array's; empty for values of one width
-    base: the address of the bytes
-    size: how many bytes there are
-    width: the bytes of a value, if all have the same
-    masks: uint64[], see `colkern.kernels.hashing.run_masks`
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    first: the slot that slot 0 is of the whole array
-    codes: for how many slots there is room, at least n
-    shift: 64 less the binary logarithm of the number of the table's slots
-    out: uint64[HEAD + codes + 2 slots]; see the module's text
-    """
-    table = uint64(HEAD) + codes
-    mask = ~uint64(0) >> shift
+    hashes: In[uint64],
+    runs: ByteRuns[O],
+    validity: Bitmap,
+    numbering: Numbering,
+    out: Out[uint64],
+) -> uint64:
+    """Number the distinct runs of bytes, found by their hashes; returns as `number_words`."""
+    table = uint64(HEAD) + numbering.codes
+    mask = ~uint64(0) >> numbering.shift
     for i in range(start, stop, step):
-        row = first + uint64(i)
-        shown = valid_mask(validity, offset, i)
+        row = numbering.first + uint64(i)
+        shown = valid_mask(validity, i)
         key = hashes[i] & shown
-        place = (table + (home(key, shift) << uint64(1))) & shown | uint64(NULLS) & ~shown
+        place = (table + (home(key, numbering.shift) << uint64(1))) & shown | uint64(NULLS) & ~shown
         place = seek(out, table, place, mask, key)
         entry = out[place + uint64(1)]
         # What a null is compared with is itself.
         while entry != 0 and not are_same_strings(
-            validity,
-            offsets,
-            base,
-            size,
-            width,
-            masks,
+            validity.bits,
+            runs,
             row,
             (entry >> uint64(32)) & shown | row & ~shown,
         ):
@@ -466,53 +422,29 @@ def number_strings(
     return uint64(stop)
 
 
-@kernel(
-    "hashes: u8[], views: u8[], addresses: u8[], masks: u8[], validity: u1[], offset: u8, first: u8, "
-    "codes: u8, shift: u8, out: u8[w]",
-    returns="u8",
-    sequential=True,
-)
+@kernel(sequential=True)
 def number_views(
     start,
     stop,
     step,
-    hashes,
-    views,
-    addresses,
-    masks,
-    validity,
-    offset,
-    first,
-    codes,
-    shift,
-    out,
-):
-    """Number the distinct views, found by the hashes of their bytes; returns as `number_words`.
-
-    hashes: uint64[n]
-    views: uint64[], the whole array's
-    addresses: uint64[buffers], the address of each data buffer
-    masks: uint64[], see `colkern.kernels.hashing.run_masks`
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    first: the slot that slot 0 is of the whole array
-    codes: for how many slots there is room, at least n
-    shift: 64 less the binary logarithm of the number of the table's slots
-    out: uint64[HEAD + codes + 2 slots]; see the module's text
-    """
-    table = uint64(HEAD) + codes
-    mask = ~uint64(0) >> shift
+    hashes: In[uint64],
+    runs: ViewRuns,
+    validity: Bitmap,
+    numbering: Numbering,
+    out: Out[uint64],
+) -> uint64:
+    """Number the distinct views, found by the hashes of their bytes; returns as `number_words`."""
+    table = uint64(HEAD) + numbering.codes
+    mask = ~uint64(0) >> numbering.shift
     for i in range(start, stop, step):
-        row = first + uint64(i)
-        shown = valid_mask(validity, offset, i)
+        row = numbering.first + uint64(i)
+        shown = valid_mask(validity, i)
         key = hashes[i] & shown
-        place = (table + (home(key, shift) << uint64(1))) & shown | uint64(NULLS) & ~shown
+        place = (table + (home(key, numbering.shift) << uint64(1))) & shown | uint64(NULLS) & ~shown
         place = seek(out, table, place, mask, key)
         entry = out[place + uint64(1)]
         # A null's view may point anywhere.
-        while entry != 0 and not (
-            shown == 0 or are_same_views(views, addresses, masks, row, entry >> uint64(32))
-        ):
+        while entry != 0 and not (shown == 0 or are_same_views(runs, row, entry >> uint64(32))):
             place = seek(out, table, next_place(table, place, mask), mask, key)
             entry = out[place + uint64(1)]
         if entry == 0:
@@ -523,14 +455,14 @@ def number_views(
     return uint64(stop)
 
 
-@kernel("slots: u8[], table: u8, shift: u8, out: u8[w]", sequential=True)
-def grow_table(start, stop, step, slots, table, shift, out):
+@kernel(sequential=True)
+def grow_table(start, stop, step, slots: In[uint64], table, shift, out: Out[uint64]):
     """Put the pairs of a table into a larger one; the range is over the slots of the old one.
 
-    slots: uint64[2 n], the old table
+    slots: the old table
     table: where the new one begins in `out`
     shift: 64 less the binary logarithm of the number of its slots
-    out: uint64[table + 2 slots]; the table is empty
+    out: [table + 2 slots], the table is empty
     """
     mask = ~uint64(0) >> shift
     for i in range(start, stop, step):
@@ -544,13 +476,12 @@ def grow_table(start, stop, step, slots, table, shift, out):
             out[table + (slot << uint64(1)) + uint64(1)] = entry
 
 
-@kernel("slots: u8[], width: u8, out: i8[w]")
-def first_slots(start, stop, step, slots, width, out):
+@kernel()
+def first_slots(start, stop, step, slots: In[uint64], width, out: Out[int64]):
     """out[number of a value] = its first slot; the range is over the slots of a table.
 
-    slots: uint64[n width], the table
+    slots: the table
     width: the words of a slot, of which the last is the entry
-    out: int64[distinct values]
     """
     for i in range(start, stop, step):
         entry = slots[(uint64(i) + uint64(1)) * width - uint64(1)]
@@ -561,106 +492,68 @@ def first_slots(start, stop, step, slots, width, out):
 # Groups of equal keys, for devices that sort
 
 
-@kernel("keys: u8[], positions: u8[], out: i8[w]")
-def mark_groups(start, stop, step, keys, positions, out):
-    """out[i] = 1 where a key differs from the one before, else 0.
-
-    keys: uint64[]
-    positions: uint64[n], of the keys in their order
-    out: int64[n]
-    """
+@kernel()
+def mark_groups(start, stop, step, keys: In[uint64], positions: In[uint64], out: Out[int64]):
+    """out[i] = 1 where a key differs from the one before, else 0."""
     for i in range(start, stop, step):
         here = keys[positions[i]]
         begins = i == 0 or keys[positions[max(uint64(i), uint64(1)) - uint64(1)]] != here
         out[i] = uint64(begins)
 
 
-@kernel("positions: u8[], groups: i8[], out: u8[w]")
-def group_firsts(start, stop, step, positions, groups, out):
+@kernel()
+def group_firsts(start, stop, step, positions: In[uint64], groups: In[int64], out: Out[uint64]):
     """out[g] = the first position of group g.
 
-    positions: uint64[n], by group, in order within each
-    groups: int64[n + 1], how many groups have begun before each position
-    out: uint64[groups]
+    positions: by group, in order within each
     """
     for i in range(start, stop, step):
         if groups[i + uint64(1)] != groups[i]:
             out[uint64(groups[i])] = positions[i]
 
 
-@kernel("order: u8[], out: u8[w]")
-def rank(start, stop, step, order, out):
+@kernel()
+def rank(start, stop, step, order: In[uint64], out: Out[uint64]):
     """out[order[i]] = i.
 
-    order: uint64[n], the numbers below n in any order
-    out: uint64[n]
+    order: the numbers below n in any order
     """
     for i in range(start, stop, step):
         out[order[i]] = i
 
 
-@kernel("positions: u8[], groups: i8[], ranks: u8[], out: u8[w]")
-def number_groups(start, stop, step, positions, groups, ranks, out):
-    """out[positions[i]] = the rank of its group.
-
-    positions: uint64[n], by group
-    groups: int64[n + 1], how many groups have begun before each position
-    ranks: uint64[groups]
-    out: uint64[]
-    """
+@kernel()
+def number_groups(
+    start, stop, step, positions: In[uint64], groups: In[int64], ranks: In[uint64], out: Out[uint64]
+):
+    """out[positions[i]] = the rank of its group."""
     for i in range(start, stop, step):
         out[positions[i]] = ranks[uint64(groups[i + uint64(1)]) - uint64(1)]
 
 
-@kernel(
-    "positions: u8[], groups: i8[], offsets: O[], base: u8, size: u8, width: u8, masks: u8[], like: u1[]",
-    returns="u8",
-    combine="add",
-    O="i4 i8",
-)
+@kernel(combine="add")
 def count_unlike_strings(
-    start, stop, step, positions, groups, offsets, base, size, width, masks, like
-):
-    """How many slots have other bytes than the one before them in their group; range over n - 1.
-
-    positions: uint64[n], by group
-    groups: int64[n + 1], how many groups have begun before each position
-    offsets: int32/int64[], or empty for values of one width
-    base: the address of the bytes
-    size: how many bytes there are
-    width: the bytes of a value, if all have the same
-    masks: uint64[], see `colkern.kernels.hashing.run_masks`
-    like: uint8[], of which nothing is read
-    """
+    start, stop, step, positions: In[uint64], groups: In[int64], runs: ByteRuns[O], like: In[uint8]
+) -> uint64:
+    """How many slots have other bytes than the one before them in their group; range over n - 1."""
     total = uint64(0)
     for i in range(start, stop, step):
         following = uint64(i) + uint64(1)
         if groups[following + uint64(1)] == groups[following]:
             here, there = positions[i], positions[following]
-            total += uint64(
-                not are_same_strings(like, offsets, base, size, width, masks, here, there)
-            )
+            total += uint64(not are_same_strings(like, runs, here, there))
     return total
 
 
-@kernel(
-    "positions: u8[], groups: i8[], views: u8[], addresses: u8[], masks: u8[]",
-    returns="u8",
-    combine="add",
-)
-def count_unlike_views(start, stop, step, positions, groups, views, addresses, masks):
-    """How many slots have other bytes than the one before them in their group; range over n - 1.
-
-    positions: uint64[n], by group
-    groups: int64[n + 1], how many groups have begun before each position
-    views: uint64[2 slots]
-    addresses: uint64[buffers], the address of each data buffer
-    masks: uint64[], see `colkern.kernels.hashing.run_masks`
-    """
+@kernel(combine="add")
+def count_unlike_views(
+    start, stop, step, positions: In[uint64], groups: In[int64], runs: ViewRuns
+) -> uint64:
+    """How many slots have other bytes than the one before them in their group; range over n - 1."""
     total = uint64(0)
     for i in range(start, stop, step):
         following = uint64(i) + uint64(1)
         if groups[following + uint64(1)] == groups[following]:
             here, there = positions[i], positions[following]
-            total += uint64(not are_same_views(views, addresses, masks, here, there))
+            total += uint64(not are_same_views(runs, here, there))
     return total

@@ -6,11 +6,12 @@ before block b: the running sum of what `count_kept` says.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
-from numpy import int64, uint64
+from numpy import int64, uint8, uint32, uint64
 
-from colkern.kernels.bitmaps import get_bit, whole_word, word_of
+from colkern.kernels.arguments import Bitmap, In, Index, O, Out, T, Truth
+from colkern.kernels.bitmaps import bit_at, whole_word, word_of
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import (
     compress_items,
@@ -27,37 +28,38 @@ SPARSE = 1
 """Where no more slots of a word are kept on average, each is looked for."""
 
 
+class Mask(NamedTuple):
+    """The bits of `length` slots, set for those that are kept; a block is `words` 64-bit words of them."""
+
+    bits: Bitmap
+    length: uint64
+    words: uint64
+
+
 @helper
-def last_word(b: Any, words: Any, length: Any) -> Any:
+def last_word(b: Index, words: uint64, length: uint64) -> uint64:
     """Past the last word of block `b`, of those that hold `length` bits."""
     return min((uint64(b) + uint64(1)) * words, (length + uint64(63)) >> uint64(6))
 
 
-@kernel("bits: u1[], offset: u8, length: u8, words: u8, out: i8[w]")
-def count_kept(start, stop, step, bits, offset, length, words, out):
-    """out[b] = how many bits of block b are set.
-
-    bits: uint8[] that holds `offset + length` bits at least
-    offset: the first bit
-    length: the number of bits
-    words: how many 64-bit words make a block
-    out: int64[blocks]
-    """
+@kernel()
+def count_kept(start, stop, step, mask: Mask, out: Out[int64]):
+    """out[b] = how many bits of block b are set."""
     for b in range(start, stop, step):
-        begin = uint64(b) * words
-        end = last_word(b, words, length)
+        begin = uint64(b) * mask.words
+        end = last_word(b, mask.words, mask.length)
         # At most the last word is not a whole one: the others are counted without a look.
-        whole = min(end, length >> uint64(6))
+        whole = min(end, mask.length >> uint64(6))
         count = uint64(0)
         for w in range(begin, whole):
-            count += uint64(popcount(whole_word(bits, offset, uint64(w))))
+            count += uint64(popcount(whole_word(mask.bits, uint64(w))))
         if whole < end:
-            count += uint64(popcount(word_of(bits, offset, whole, length)))
+            count += uint64(popcount(word_of(mask.bits, whole, mask.length)))
         out[b] = count
 
 
 @helper
-def room_to_spill(starts: Any, b: Any, stop: Any, step: Any) -> Any:
+def room_to_spill(starts: In[int64], b: Index, stop: uint64, step: uint64) -> uint64:
     """How many items the thread of block `b` writes from the end of the block on, and writes later.
 
     A thread with blocks one after the other may spill items over what it has yet to write. Another's
@@ -68,44 +70,38 @@ def room_to_spill(starts: Any, b: Any, stop: Any, step: Any) -> Any:
     return uint64(starts[stop]) - uint64(starts[uint64(b) + uint64(1)])
 
 
-@kernel(
-    "bits: u1[], offset: u8, length: u8, words: u8, starts: i8[], values: T[], out: T[w]",
-    T="u1 u2 u4 u8",
-)
-def filter_items(start, stop, step, bits, offset, length, words, starts, values, out):
-    """The items of `out` from starts[b] on = those of block b that are kept.
-
-    bits: uint8[] that holds `offset + length` bits at least
-    offset: the bit of item 0
-    length: the number of items
-    words: how many 64-bit words make a block
-    starts: int64[blocks + 1], the running sum of `count_kept`
-    values: T[length]
-    out: T[starts[blocks]]
-    """
+@kernel()
+def filter_items(start, stop, step, mask: Mask, starts: In[int64], values: In[T], out: Out[T]):
+    """The items of `out` from starts[b] on = those of block b that are kept."""
     # A thread with blocks one after the other may spill items over what it has yet to write.
     end = uint64(starts[stop]) if step == 1 else uint64(0)
-    whole = length >> uint64(6)
+    whole = mask.length >> uint64(6)
     for b in range(start, stop, step):
         place = uint64(starts[b])
-        w = uint64(b) * words
-        last = last_word(b, words, length)
+        w = uint64(b) * mask.words
+        last = last_word(b, mask.words, mask.length)
         while w < last:
             after = min(w + uint64(STRETCH), last)
             if step == 1 and after <= whole:
-                place = keep_stretch(bits, offset, w, after, place, end, values, out)
+                place = keep_stretch(mask.bits, w, after, place, end, values, out)
             else:
-                place = keep_each(bits, offset, length, w, after, place, values, out)
+                place = keep_each(mask.bits, mask.length, w, after, place, values, out)
             w = after
 
 
 @helper
 def keep_each(
-    bits: Any, offset: Any, length: Any, begin: Any, end: Any, place: Any, values: Any, out: Any
-) -> Any:
+    bits: Bitmap,
+    length: uint64,
+    begin: uint64,
+    end: uint64,
+    place: uint64,
+    values: In[T],
+    out: Out[T],
+) -> uint64:
     """The items kept of the words `[begin, end)`, nothing else written; past the last of them in `out`."""
     for w in range(begin, end):
-        kept = word_of(bits, offset, uint64(w), length)
+        kept = word_of(bits, uint64(w), length)
         while kept != 0:
             out[place] = values[(uint64(w) << uint64(6)) + uint64(trailing_zeros(kept))]
             kept &= kept - uint64(1)
@@ -115,44 +111,50 @@ def keep_each(
 
 @helper
 def keep_stretch(
-    bits: Any, offset: Any, begin: Any, end: Any, place: Any, room: Any, values: Any, out: Any
-) -> Any:
+    bits: Bitmap,
+    begin: uint64,
+    end: uint64,
+    place: uint64,
+    room: uint64,
+    values: In[T],
+    out: Out[T],
+) -> uint64:
     """The items kept of the words `[begin, end)`, none of them cut; past the last of them in `out`.
 
     In the way that is fastest for so many; up to `room`, what follows them in `out` may be anything then.
     """
     count = uint64(0)
     for w in range(begin, end):
-        count += uint64(popcount(whole_word(bits, offset, uint64(w))))
+        count += uint64(popcount(whole_word(bits, uint64(w))))
     words = end - begin
     first = begin << uint64(6)
     if count == words << uint64(6):
         for k in range(uint64(0), count):
             out[place + uint64(k)] = values[first + uint64(k)]
     elif count <= words * uint64(SPARSE):
-        keep_sparse(bits, offset, begin, place, place + count, values, out)
+        keep_sparse(bits, begin, place, place + count, values, out)
     elif place + count + uint64(64) > room:
-        keep_each(bits, offset, end << uint64(6), begin, end, place, values, out)
+        keep_each(bits, end << uint64(6), begin, end, place, values, out)
     elif count <= words * most_one_by_one(values):
-        keep_few(bits, offset, begin, end, place, values, out)
+        keep_few(bits, begin, end, place, values, out)
     else:
-        keep_many(bits, offset, begin, end, place, values, out)
+        keep_many(bits, begin, end, place, values, out)
     return place + count
 
 
 @helper
-def most_one_by_one(values: Any) -> Any:
+def most_one_by_one(values: In[T]) -> uint64:
     """The most items of a word that are faster one by one than by `compress_items`."""
     return uint64(12) if values.itemsize == 8 else uint64(5)
 
 
 @helper
 def keep_many(
-    bits: Any, offset: Any, begin: Any, end: Any, place: Any, values: Any, out: Any
+    bits: Bitmap, begin: uint64, end: uint64, place: uint64, values: In[T], out: Out[T]
 ) -> None:
     """Words of many items, eight or four slots at a time."""
     for w in range(begin, end):
-        kept = whole_word(bits, offset, uint64(w))
+        kept = whole_word(bits, uint64(w))
         if kept != 0:
             compress_items(out, place, values, uint64(w) << uint64(6), kept)
             place += uint64(popcount(kept))
@@ -160,11 +162,11 @@ def keep_many(
 
 @helper
 def keep_few(
-    bits: Any, offset: Any, begin: Any, end: Any, place: Any, values: Any, out: Any
+    bits: Bitmap, begin: uint64, end: uint64, place: uint64, values: In[T], out: Out[T]
 ) -> None:
     """Words of few items: four of them a time, as each further branch is mispredicted."""
     for w in range(begin, end):
-        a = whole_word(bits, offset, uint64(w))
+        a = whole_word(bits, uint64(w))
         after = place + uint64(popcount(a))
         first = uint64(w) << uint64(6)
         while place < after:
@@ -186,38 +188,31 @@ def keep_few(
 
 @helper
 def keep_sparse(
-    bits: Any, offset: Any, w: Any, place: Any, end: Any, values: Any, out: Any
+    bits: Bitmap, w: uint64, place: uint64, end: uint64, values: In[uint32], out: Out[uint32]
 ) -> None:
     """Words of hardly an item, from word `w` on up to place `end` of `out`: from item to item."""
     kept = uint64(0)
     if place < end:
-        kept = whole_word(bits, offset, w)
+        kept = whole_word(bits, w)
     while place < end:
         while kept == 0:
             w += uint64(1)
-            kept = whole_word(bits, offset, w)
+            kept = whole_word(bits, w)
         out[place] = values[(w << uint64(6)) + uint64(trailing_zeros(kept))]
         kept &= kept - uint64(1)
         place += uint64(1)
 
 
-@kernel("bits: u1[], offset: u8, length: u8, words: u8, starts: i8[], values: u8[], out: u8[w]")
-def filter_pairs(start, stop, step, bits, offset, length, words, starts, values, out):
-    """As `filter_items`, for values of two items.
-
-    bits: uint8[] that holds `offset + length` bits at least
-    offset: the bit of value 0
-    length: the number of values
-    words: how many 64-bit words make a block
-    starts: int64[blocks + 1], the running sum of `count_kept`
-    values: uint64[2 length]
-    out: uint64[2 starts[blocks]]
-    """
+@kernel()
+def filter_pairs(
+    start, stop, step, mask: Mask, starts: In[int64], values: In[uint64], out: Out[uint64]
+):
+    """As `filter_items`, for values of two items."""
     # As fast as memory: `compress_items` for pairs would not be faster.
     for b in range(start, stop, step):
         place = uint64(starts[b]) << uint64(1)
-        for w in range(uint64(b) * words, last_word(b, words, length)):
-            kept = word_of(bits, offset, uint64(w), length)
+        for w in range(uint64(b) * mask.words, last_word(b, mask.words, mask.length)):
+            kept = word_of(mask.bits, uint64(w), mask.length)
             while kept != 0:
                 slot = (uint64(w) << uint64(6)) + uint64(trailing_zeros(kept))
                 out[place] = values[slot << uint64(1)]
@@ -226,28 +221,15 @@ def filter_pairs(start, stop, step, bits, offset, length, words, starts, values,
                 place += uint64(2)
 
 
-@kernel(
-    "bits: u1[], offset: u8, length: u8, words: u8, starts: i8[], base: u8, width: u8, out: u1[w]",
-    grouped=True,
-)
-def filter_values(start, stop, step, bits, offset, length, words, starts, base, width, out):
-    """As `filter_items`, for values of any width; values side by side are copied together.
-
-    bits: uint8[] that holds `offset + length` bits at least
-    offset: the bit of value 0
-    length: the number of values
-    words: how many 64-bit words make a block
-    starts: int64[blocks + 1], the running sum of `count_kept`
-    base: the address of the values
-    width: the bytes of a value
-    out: uint8[starts[blocks] width]
-    """
-    source_end = length * width
+@kernel(grouped=True)
+def filter_values(start, stop, step, mask: Mask, starts: In[int64], base, width, out: Out[uint8]):
+    """As `filter_items`, for values of any width; values side by side are copied together."""
+    source_end = mask.length * width
     for b in range(start, stop, step):
         place = uint64(starts[b]) * width
         end = uint64(starts[b + uint64(1)]) + room_to_spill(starts, b, stop, step)
-        for w in range(uint64(b) * words, last_word(b, words, length)):
-            kept = word_of(bits, offset, uint64(w), length)
+        for w in range(uint64(b) * mask.words, last_word(b, mask.words, mask.length)):
+            kept = word_of(mask.bits, uint64(w), mask.length)
             first = uint64(w) << uint64(6)
             begins = begins_of_runs(kept)
             ends = ends_of_runs(kept)
@@ -262,32 +244,24 @@ def filter_values(start, stop, step, bits, offset, length, words, starts, base, 
 
 
 @helper
-def begins_of_runs(bits: Any) -> Any:
+def begins_of_runs(bits: uint64) -> uint64:
     """The lowest bit of each run of set bits."""
     return bits & ~(bits << uint64(1))
 
 
 @helper
-def ends_of_runs(bits: Any) -> Any:
+def ends_of_runs(bits: uint64) -> uint64:
     """The highest bit of each run of set bits."""
     return bits & ~(bits >> uint64(1))
 
 
-@kernel("bits: u1[], offset: u8, length: u8, words: u8, starts: i8[], out: u8[w]")
-def kept_positions(start, stop, step, bits, offset, length, words, starts, out):
-    """out[starts[b] : starts[b + 1]] = which bits of block b are set, in order.
-
-    bits: uint8[] that holds `offset + length` bits at least
-    offset: the first bit
-    length: the number of bits
-    words: how many 64-bit words make a block
-    starts: int64[blocks + 1], the running sum of `count_kept`
-    out: uint64[starts[blocks]]
-    """
+@kernel()
+def kept_positions(start, stop, step, mask: Mask, starts: In[int64], out: Out[uint64]):
+    """out[starts[b] : starts[b + 1]] = which bits of block b are set, in order."""
     for b in range(start, stop, step):
         place = uint64(starts[b])
-        for w in range(uint64(b) * words, last_word(b, words, length)):
-            kept = word_of(bits, offset, uint64(w), length)
+        for w in range(uint64(b) * mask.words, last_word(b, mask.words, mask.length)):
+            kept = word_of(mask.bits, uint64(w), mask.length)
             first = uint64(w) << uint64(6)
             if kept == ~uint64(0):
                 for k in range(uint64(0), uint64(64)):
@@ -300,25 +274,15 @@ def kept_positions(start, stop, step, bits, offset, length, words, starts, out):
                     place += uint64(1)
 
 
-@kernel(
-    "bits: u1[], offset: u8, length: u8, words: u8, starts: i8[], values: u1[], values_offset: u8, "
-    "out: u8[w]",
-    returns="u8",
-    combine="add",
-)
-def filter_bits(start, stop, step, bits, offset, length, words, starts, values, values_offset, out):
+@kernel(combine="add")
+def filter_bits(
+    start, stop, step, mask: Mask, starts: In[int64], values: Bitmap, out: Out[uint64]
+) -> uint64:
     """Bit i of `out` = the bit of the i-th slot that is kept; how many are set.
 
     The range is over the words of `out`: a word is no two threads'.
 
-    bits: uint8[] that holds `offset + length` bits at least
-    offset: the bit of slot 0
-    length: the number of slots
-    words: how many 64-bit words make a block
-    starts: int64[blocks + 1], the running sum of `count_kept`
-    values: uint8[] that holds `values_offset + length` bits at least
-    values_offset: the bit of slot 0 in it
-    out: uint64[ceil(starts[blocks] / 64)]; bits past the last one become zero
+    out: [ceil(starts[blocks], / 64)]; bits past the last one become zero
     """
     total = uint64(0)
     # A thread with words one after the other goes on where it is.
@@ -326,13 +290,9 @@ def filter_bits(start, stop, step, bits, offset, length, words, starts, values, 
     for o in range(start, stop, step * stretch):
         begin = uint64(o)
         total += fill_words(
-            bits,
-            offset,
-            length,
-            words,
+            mask,
             starts,
             values,
-            values_offset,
             begin,
             begin + stretch,
             out,
@@ -342,33 +302,24 @@ def filter_bits(start, stop, step, bits, offset, length, words, starts, values, 
 
 @helper
 def fill_words(
-    bits: Any,
-    offset: Any,
-    length: Any,
-    words: Any,
-    starts: Any,
-    values: Any,
-    values_offset: Any,
-    begin: Any,
-    end: Any,
-    out: Any,
-) -> Any:
+    mask: Mask, starts: In[int64], values: Bitmap, begin: uint64, end: uint64, out: Out[uint64]
+) -> uint64:
     """The words `[begin, end)` of `out`, as `filter_bits` says; how many of their bits are set."""
-    last = (length + uint64(63)) >> uint64(6)
-    whole = length >> uint64(6)
+    last = (mask.length + uint64(63)) >> uint64(6)
+    whole = mask.length >> uint64(6)
     block = find_block(starts, begin << uint64(6))
     passed = (begin << uint64(6)) - uint64(starts[block])
-    w = block * words
-    kept = word_of(bits, offset, w, length)
+    w = block * mask.words
+    kept = word_of(mask.bits, w, mask.length)
     while passed >= uint64(popcount(kept)):
         passed -= uint64(popcount(kept))
         w += uint64(1)
-        kept = word_of(bits, offset, w, length)
-    part = extract_bits(word_of(values, values_offset, w, length), kept) >> passed
+        kept = word_of(mask.bits, w, mask.length)
+    part = extract_bits(word_of(values, w, mask.length), kept) >> passed
     count = uint64(popcount(kept)) - passed
     ready, filled, total = uint64(0), uint64(0), uint64(0)
     o = begin
-    more = True
+    more: Truth = True
     while more:
         # Written whether it is full or not: whether is as good as random.
         ready |= part << filled
@@ -384,11 +335,11 @@ def fill_words(
         more = o < end and w < last
         if more:
             if w < whole:
-                kept = whole_word(bits, offset, w)
-                part = whole_word(values, values_offset, w)
+                kept = whole_word(mask.bits, w)
+                part = whole_word(values, w)
             else:
-                kept = word_of(bits, offset, w, length)
-                part = word_of(values, values_offset, w, length)
+                kept = word_of(mask.bits, w, mask.length)
+                part = word_of(values, w, mask.length)
             part = extract_bits(part, kept)
             count = uint64(popcount(kept))
     if o < end:
@@ -399,7 +350,7 @@ def fill_words(
 
 
 @helper
-def find_block(starts: Any, position: Any) -> Any:
+def find_block(starts: In[O], position: uint64) -> uint64:
     """The block that holds a position: the last one that starts there or before."""
     low = uint64(0)
     high = uint64(len(starts))
@@ -412,21 +363,13 @@ def find_block(starts: Any, position: Any) -> Any:
     return low
 
 
-@kernel("bits: u1[], offset: u8, length: u8, words: u8, offsets: O[], out: i8[w]", O="i4 i8")
-def sum_kept_lengths(start, stop, step, bits, offset, length, words, offsets, out):
-    """out[b] = the lengths of the values of block b that are kept, together.
-
-    bits: uint8[] that holds `offset + length` bits at least
-    offset: the bit of value 0
-    length: the number of values
-    words: how many 64-bit words make a block
-    offsets: int32/int64[length + 1], checked
-    out: int64[blocks]
-    """
+@kernel()
+def sum_kept_lengths(start, stop, step, mask: Mask, offsets: In[O], out: Out[int64]):
+    """out[b] = the lengths of the values of block b that are kept, together."""
     for b in range(start, stop, step):
         total = int64(0)
-        for w in range(uint64(b) * words, last_word(b, words, length)):
-            kept = word_of(bits, offset, uint64(w), length)
+        for w in range(uint64(b) * mask.words, last_word(b, mask.words, mask.length)):
+            kept = word_of(mask.bits, uint64(w), mask.length)
             first = uint64(w) << uint64(6)
             begins = begins_of_runs(kept)
             ends = ends_of_runs(kept)
@@ -439,29 +382,18 @@ def sum_kept_lengths(start, stop, step, bits, offset, length, words, offsets, ou
         out[b] = total
 
 
-@kernel(
-    "bits: u1[], offset: u8, length: u8, words: u8, starts: i8[], sums: i8[], offsets: O[], out: O[w]",
-    O="i4 i8",
-)
-def filter_offsets(start, stop, step, bits, offset, length, words, starts, sums, offsets, out):
-    """The offsets from 0 on of the values that are kept.
-
-    bits: uint8[] that holds `offset + length` bits at least
-    offset: the bit of value 0
-    length: the number of values
-    words: how many 64-bit words make a block
-    starts: int64[blocks + 1], the running sum of `count_kept`
-    sums: int64[blocks + 1], the running sum of `sum_kept_lengths`
-    offsets: int32/int64[length + 1], checked
-    out: int32/int64[starts[blocks] + 1]
-    """
+@kernel()
+def filter_offsets(
+    start, stop, step, mask: Mask, starts: In[int64], sums: In[int64], offsets: In[O], out: Out[O]
+):
+    """The offsets from 0 on of the values that are kept."""
     for b in range(start, stop, step):
         place = uint64(starts[b])
         end = int64(sums[b])
         if b == 0:
             out[0] = 0
-        for w in range(uint64(b) * words, last_word(b, words, length)):
-            kept = word_of(bits, offset, uint64(w), length)
+        for w in range(uint64(b) * mask.words, last_word(b, mask.words, mask.length)):
+            kept = word_of(mask.bits, uint64(w), mask.length)
             first = uint64(w) << uint64(6)
             if kept == ~uint64(0):
                 moved = end - int64(offsets[first])
@@ -478,31 +410,20 @@ def filter_offsets(start, stop, step, bits, offset, length, words, starts, sums,
                     kept &= kept - uint64(1)
 
 
-@kernel(
-    "bits: u1[], offset: u8, length: u8, words: u8, sums: i8[], offsets: O[], base: u8, width: u8, "
-    "out: u1[w]",
-    grouped=True,
-    O="i4 i8",
-)
-def filter_bytes(start, stop, step, bits, offset, length, words, sums, offsets, base, width, out):
+@kernel(grouped=True)
+def filter_bytes(
+    start, stop, step, mask: Mask, sums: In[int64], offsets: In[O], base, width, out: Out[uint8]
+):
     """The bytes of the values that are kept; values side by side are copied together.
 
-    bits: uint8[] that holds `offset + length` bits at least
-    offset: the bit of value 0
-    length: the number of values
-    words: how many 64-bit words make a block
-    sums: int64[blocks + 1], the running sum of `sum_kept_lengths`
-    offsets: int32/int64[length + 1], checked
-    base: the address that offset 0 means
     width: the bytes that one step of the offsets means
-    out: uint8[sums[blocks] width]
     """
-    source_end = uint64(offsets[length]) * width
+    source_end = uint64(offsets[mask.length]) * width
     for b in range(start, stop, step):
         place = uint64(sums[b]) * width
         end = uint64(sums[b + uint64(1)]) + room_to_spill(sums, b, stop, step)
-        for w in range(uint64(b) * words, last_word(b, words, length)):
-            kept = word_of(bits, offset, uint64(w), length)
+        for w in range(uint64(b) * mask.words, last_word(b, mask.words, mask.length)):
+            kept = word_of(mask.bits, uint64(w), mask.length)
             first = uint64(w) << uint64(6)
             begins = begins_of_runs(kept)
             ends = ends_of_runs(kept)
@@ -517,16 +438,13 @@ def filter_bytes(start, stop, step, bits, offset, length, words, sums, offsets, 
                 ends &= ends - uint64(1)
 
 
-@kernel("bits: u1[], offset: u8, offsets: O[], out: u8[w]", O="i4 i8")
-def spread_to_elements(start, stop, step, bits, offset, offsets, out):
+@kernel()
+def spread_to_elements(start, stop, step, bits: Bitmap, offsets: In[O], out: Out[uint64]):
     """Bit i of `out` = the bit of the list that has element `offsets[0] + i` of the child.
 
     The range is over the words of `out`.
 
-    bits: uint8[] that holds `offset + n` bits at least
-    offset: the bit of list 0
-    offsets: int32/int64[n + 1], checked
-    out: uint64[ceil((offsets[n] - offsets[0]) / 64)]; bits past the last element become zero
+    out: [ceil((offsets[n], - offsets[0]) / 64)]; bits past the last element become zero
     """
     origin = uint64(offsets[0])
     last = uint64(offsets[uint64(len(offsets)) - uint64(1)])
@@ -544,7 +462,7 @@ def spread_to_elements(start, stop, step, bits, offset, offsets, out):
                 i += uint64(1)
             reached = min(uint64(offsets[i + uint64(1)]), end)
             ones = ~uint64(0) >> (uint64(64) - (reached - position))
-            packed |= (ones * uint64(get_bit(bits, offset + i))) << (position - begin)
+            packed |= (ones * uint64(bit_at(bits, i))) << (position - begin)
             position = reached
         out[o] = packed
         following = uint64(o) + uint64(1)

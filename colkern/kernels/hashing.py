@@ -13,13 +13,13 @@ With `avalanche` as the finalizer of XXH64, and all arithmetic modulo 2^64:
 
 from __future__ import annotations
 
-from typing import Any
+from numpy import int32, uint8, uint64
 
-from numpy import uint64
-
-from colkern.kernels.bitmaps import get_bit, is_valid, word_of
+from colkern.kernels.arguments import Bitmap, Buffers, I, In, O, Out, T
+from colkern.kernels.bitmaps import bit_at, is_valid, word_from
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import fold, load_item, multiply, trailing_zeros, word_at
+from colkern.layouts import VIEW_INLINE_BYTES
 
 # The primes of XXH64.
 P1 = uint64(0x9E37_79B1_85EB_CA87)
@@ -36,7 +36,7 @@ BLOCK = 64
 
 
 @helper
-def avalanche(h: Any) -> Any:
+def avalanche(h: uint64) -> uint64:
     """Every bit of the result depends on every bit of `h`."""
     h = multiply(h ^ (h >> uint64(33)), P2)
     h = multiply(h ^ (h >> uint64(29)), P3)
@@ -49,31 +49,31 @@ def state_of(seed: int) -> int:
 
 
 @helper
-def combine(h: Any, following: Any) -> Any:
+def combine(h: uint64, following: uint64) -> uint64:
     """The hash of a sequence that has hash `h` so far, and then a part with hash `following`."""
     return avalanche(((h << uint64(27)) | (h >> uint64(37))) ^ following)
 
 
 @helper
-def sequence_start(state: Any, length: Any) -> Any:
+def sequence_start(state: uint64, length: uint64) -> uint64:
     """The hash of a sequence of so many parts, before the first."""
     return avalanche(state ^ multiply(length + uint64(1), P4))
 
 
 @helper
-def fold_pair(h: Any, low: Any, high: Any) -> Any:
+def fold_pair(h: uint64, low: uint64, high: uint64) -> uint64:
     """16 more bytes, as two words, in the state."""
     return fold(low ^ P1, high ^ h)
 
 
 @helper
-def finish_run(h: Any, length: Any) -> Any:
+def finish_run(h: uint64, length: uint64) -> uint64:
     """The hash of a run of bytes, all of which are in the state."""
     return fold(h ^ P2, length ^ P3)
 
 
 @helper
-def word_of_few(like: Any, address: Any, count: Any) -> Any:
+def word_of_few(like: In[uint8], address: uint64, count: uint64) -> uint64:
     """The `count` bytes at an address (at most eight of them), one by one, as a word."""
     word = uint64(0)
     for k in range(uint64(0), min(count, uint64(8))):
@@ -93,7 +93,9 @@ def run_masks() -> list[int]:
 
 
 @helper
-def hash_short_run(address: Any, length: Any, masks: Any, h: Any, whole: Any) -> Any:
+def hash_short_run(
+    address: uint64, length: uint64, masks: In[uint64], h: uint64, whole: uint64
+) -> uint64:
     """The hash of a run of `whole` bytes, but for its last `length` (up to 16) in state `h` already.
 
     At the address 16 bytes may be read.
@@ -104,7 +106,9 @@ def hash_short_run(address: Any, length: Any, masks: Any, h: Any, whole: Any) ->
 
 
 @helper
-def hash_medium_run(address: Any, length: Any, masks: Any, h: Any, whole: Any) -> Any:
+def hash_medium_run(
+    address: uint64, length: uint64, masks: In[uint64], h: uint64, whole: uint64
+) -> uint64:
     """As `hash_short_run` of up to 32 bytes; at the address 32 may be read."""
     # No branch: lengths come in any order, and a wrong guess costs more than 16 bytes for nothing.
     more = length > uint64(16)
@@ -115,12 +119,10 @@ def hash_medium_run(address: Any, length: Any, masks: Any, h: Any, whole: Any) -
 
 
 @helper
-def hash_run(like: Any, address: Any, length: Any, room: Any, masks: Any, state: Any) -> Any:
-    """The hash of `length` bytes at an address, from which on `room` bytes may be read.
-
-    like: uint8[], of which nothing is read
-    masks: uint64[], the `run_masks`
-    """
+def hash_run(
+    like: In[uint8], address: uint64, length: uint64, room: uint64, masks: In[uint64], state: uint64
+) -> uint64:
+    """The hash of `length` bytes at an address, from which on `room` bytes may be read."""
     if room < length + uint64(64):
         return hash_last_run(like, address, length, state)
     h = state
@@ -138,18 +140,15 @@ def hash_run(like: Any, address: Any, length: Any, room: Any, masks: Any, state:
 
 
 @helper
-def fold_32_bytes(h: Any, address: Any) -> Any:
+def fold_32_bytes(h: uint64, address: uint64) -> uint64:
     """The 32 bytes at an address in the state."""
     h = fold_pair(h, word_at(address), word_at(address + uint64(8)))
     return fold_pair(h, word_at(address + uint64(16)), word_at(address + uint64(24)))
 
 
 @helper
-def hash_last_run(like: Any, address: Any, length: Any, state: Any) -> Any:
-    """As `hash_run`, where nothing behind the bytes may be read.
-
-    like: uint8[], of which nothing is read
-    """
+def hash_last_run(like: In[uint8], address: uint64, length: uint64, state: uint64) -> uint64:
+    """As `hash_run`, where nothing behind the bytes may be read."""
     h = state
     left = length
     while left > uint64(16):
@@ -162,49 +161,43 @@ def hash_last_run(like: Any, address: Any, length: Any, state: Any) -> Any:
 
 
 @helper
-def pace_of(start: Any, stop: Any, step: Any, validity: Any) -> Any:
+def pace_of(start: uint64, stop: uint64, step: uint64, validity: Bitmap) -> uint64:
     """How far a loop goes before its nulls are looked at: 64 slots, or to the end if there are none."""
     whole = max(uint64(stop), uint64(start) + uint64(1)) - uint64(start)
-    return whole if len(validity) == 0 else uint64(step) << uint64(6)
+    return whole if len(validity.bits) == 0 else uint64(step) << uint64(6)
 
 
 @helper
 def hide_nulls(
-    validity: Any, offset: Any, first: Any, end: Any, step: Any, null: Any, out: Any
+    validity: Bitmap, first: uint64, end: uint64, step: uint64, null: uint64, out: Out[uint64]
 ) -> None:
     """out[i] = `null` for those of at most 64 slots from `first` on, `step` apart, that are null.
 
     Other loops need not look at each bit: they write something there.
     """
-    if len(validity) == 0:
+    if len(validity.bits) == 0:
         return
     if step == 1:
         count = end - first
-        nulls = ~word_of(validity, offset + first, uint64(0), count)
+        nulls = ~word_from(validity.bits, validity.offset + first, uint64(0), count)
         nulls &= ~uint64(0) >> (uint64(64) - count)
         while nulls != 0:
             out[first + uint64(trailing_zeros(nulls))] = null
             nulls &= nulls - uint64(1)
     else:
         for i in range(first, end, step):
-            if not get_bit(validity, offset + uint64(i)):
+            if not bit_at(validity, uint64(i)):
                 out[i] = null
 
 
-@kernel(
-    "words: T[], minus: u8, above: u8, validity: u1[], offset: u8, state: u8, out: u8[w]",
-    T="u1 u2 u4 u8",
-)
-def hash_integers(start, stop, step, words, minus, above, validity, offset, state, out):
+@kernel()
+def hash_integers(
+    start, stop, step, words: In[T], minus, above, validity: Bitmap, state, out: Out[uint64]
+):
     """out[i] = the hash of an integer, the same for every width and signedness that holds it.
 
-    words: T[n]
     minus: the sign bit; 0 for unsigned integers
     above: the bits above those of T
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    state: of the seed
-    out: uint64[n]
     """
     null = avalanche(state ^ NULL)
     pace = pace_of(start, stop, step, validity)
@@ -215,24 +208,14 @@ def hash_integers(start, stop, step, words, minus, above, validity, offset, stat
             if word & minus != 0:
                 word |= above
             out[i] = avalanche(state ^ word)
-        hide_nulls(validity, offset, uint64(first), end, step, null, out)
+        hide_nulls(validity, uint64(first), end, step, null, out)
 
 
-@kernel(
-    "words: T[], minus: u8, infinity: u8, validity: u1[], offset: u8, state: u8, out: u8[w]",
-    T="u2 u4 u8",
-)
-def hash_floats(start, stop, step, words, minus, infinity, validity, offset, state, out):
-    """out[i] = the hash of a float's bits; one for both zeros, one for all NaNs.
-
-    words: T[n]
-    minus: the sign bit
-    infinity: the bits of infinity
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    state: of the seed
-    out: uint64[n]
-    """
+@kernel(T="u2 u4 u8")
+def hash_floats(
+    start, stop, step, words: In[T], minus, infinity, validity: Bitmap, state, out: Out[uint64]
+):
+    """out[i] = the hash of a float's bits; one for both zeros, one for all NaNs."""
     null = avalanche(state ^ NULL)
     pace = pace_of(start, stop, step, validity)
     for first in range(start, stop, pace):
@@ -243,33 +226,32 @@ def hash_floats(start, stop, step, words, minus, infinity, validity, offset, sta
             word = uint64(0) if magnitude == 0 else word
             word = NAN if magnitude > infinity else word
             out[i] = avalanche(state ^ word)
-        hide_nulls(validity, offset, uint64(first), end, step, null, out)
+        hide_nulls(validity, uint64(first), end, step, null, out)
 
 
-@kernel(
-    "base: u8, width: u8, size: u8, masks: u8[], validity: u1[], offset: u8, state: u8, out: u8[w]",
-)
-def hash_fixed_bytes(start, stop, step, base, width, size, masks, validity, offset, state, out):
-    """out[i] = the hash of bytes [i width, (i + 1) width).
-
-    base: the address of the bytes
-    width: the bytes of a value
-    size: how many bytes there are
-    masks: uint64[], the `run_masks`
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    state: of the seed
-    out: uint64[n]
-    """
+@kernel()
+def hash_fixed_bytes(
+    start,
+    stop,
+    step,
+    base,
+    width,
+    size,
+    masks: In[uint64],
+    validity: Bitmap,
+    state,
+    out: Out[uint64],
+):
+    """out[i] = the hash of bytes [i width, (i + 1) width)."""
     null = avalanche(state ^ NULL)
     for i in range(start, stop, step):
         begin = uint64(i) * width
-        h = hash_run(validity, base + begin, width, size - begin, masks, state)
-        out[i] = h if is_valid(validity, offset, i) else null
+        h = hash_run(validity.bits, base + begin, width, size - begin, masks, state)
+        out[i] = h if is_valid(validity, i) else null
 
 
 @helper
-def longest_of_block(offsets: Any, first: Any) -> Any:
+def longest_of_block(offsets: In[O], first: uint64) -> uint64:
     """At least the length of any of `BLOCK` values from `first` on; less than twice the longest."""
     bits = uint64(0)
     for k in range(uint64(0), uint64(BLOCK)):
@@ -278,22 +260,20 @@ def longest_of_block(offsets: Any, first: Any) -> Any:
     return bits
 
 
-@kernel(
-    "offsets: O[], base: u8, size: u8, masks: u8[], validity: u1[], offset: u8, state: u8, out: u8[w]",
-    O="i4 i8",
-)
-def hash_strings(start, stop, step, offsets, base, size, masks, validity, offset, state, out):
-    """out[i] = the hash of bytes [offsets[i], offsets[i + 1]).
-
-    offsets: int32/int64[n + 1], checked
-    base: the address of the bytes
-    size: how many bytes there are
-    masks: uint64[], the `run_masks`
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    state: of the seed
-    out: uint64[n]
-    """
+@kernel()
+def hash_strings(
+    start,
+    stop,
+    step,
+    offsets: In[O],
+    base,
+    size,
+    masks: In[uint64],
+    validity: Bitmap,
+    state,
+    out: Out[uint64],
+):
+    """out[i] = the hash of bytes [offsets[i], offsets[i + 1])."""
     null = avalanche(state ^ NULL)
     i = uint64(start)
     while i < stop:
@@ -325,70 +305,70 @@ def hash_strings(start, stop, step, offsets, base, size, masks, validity, offset
             for k in range(i, last):
                 begin = uint64(offsets[uint64(k)])
                 length = uint64(offsets[uint64(k) + uint64(1)]) - begin
-                out[k] = hash_run(validity, base + begin, length, size - begin, masks, state)
+                out[k] = hash_run(validity.bits, base + begin, length, size - begin, masks, state)
         if block:
-            hide_nulls(validity, offset, i, last, uint64(1), null, out)
-        elif not is_valid(validity, offset, i):
+            hide_nulls(validity, i, last, uint64(1), null, out)
+        elif not is_valid(validity, i):
             out[i] = null
         i = last if block else i + uint64(step)
 
 
-@kernel(
-    "views: u8[], addresses: u8[], sizes: i8[], masks: u8[], validity: u1[], offset: u8, state: u8, "
-    "out: u8[w]"
-)
-def hash_views(start, stop, step, views, addresses, sizes, masks, validity, offset, state, out):
-    """out[i] = the hash of the bytes of view i.
-
-    views: uint64[2 n], in bounds
-    addresses: uint64[buffers], the address of each data buffer
-    sizes: int64[buffers], the size of each
-    masks: uint64[], the `run_masks`
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    state: of the seed
-    out: uint64[n]
-    """
+@kernel()
+def hash_views(
+    start,
+    stop,
+    step,
+    views: In[uint64],
+    buffers: Buffers,
+    masks: In[uint64],
+    validity: Bitmap,
+    state,
+    out: Out[uint64],
+):
+    """out[i] = the hash of the bytes of view i."""
     for i in range(start, stop, step):
         h = avalanche(state ^ NULL)
-        if is_valid(validity, offset, i):
+        if is_valid(validity, i):
             head = views[uint64(i) << uint64(1)]
             tail = views[(uint64(i) << uint64(1)) + uint64(1)]
             length = head & uint64(0xFFFF_FFFF)
-            if length <= 12:
+            if length <= VIEW_INLINE_BYTES:
                 low = ((head >> uint64(32)) | (tail << uint64(32))) & masks[length]
                 high = (tail >> uint64(32)) & masks[length + uint64(MASKS)]
                 h = finish_run(fold_pair(state, low, high), length)
             else:
                 buffer, begin = tail & uint64(0xFFFF_FFFF), tail >> uint64(32)
-                room = uint64(sizes[buffer]) - begin
-                h = hash_run(validity, addresses[buffer] + begin, length, room, masks, state)
+                room = uint64(buffers.sizes[buffer]) - begin
+                h = hash_run(
+                    validity.bits, buffers.addresses[buffer] + begin, length, room, masks, state
+                )
         out[i] = h
 
 
-@kernel(
-    "begins: O[], sizes: O[], width: u8, first: u8, hashes: u8[], validity: u1[], offset: u8, "
-    "state: u8, out: u8[w]",
-    O="i4 i8",
-)
+@kernel()
 def hash_lists(
-    start, stop, step, begins, sizes, width, first, hashes, validity, offset, state, out
+    start,
+    stop,
+    step,
+    begins: In[O],
+    sizes: In[O],
+    width,
+    first,
+    hashes: In[uint64],
+    validity: Bitmap,
+    state,
+    out: Out[uint64],
 ):
     """out[i] = the hash of a list: of its length, and of its elements in order.
 
-    begins: int32/int64[n + 1], the offsets; [n] for views of lists; empty for lists of one length
-    sizes: int32/int64[n] for views of lists, else empty
+    begins: the offsets; [n] for views of lists; empty for lists of one length
     width: the length of each list, if they have one length
     first: the element that `hashes` begins with
-    hashes: uint64[], the hashes of the elements
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    state: of the seed
-    out: uint64[n]
+    hashes: the hashes of the elements
     """
     for i in range(start, stop, step):
         h = avalanche(state ^ NULL)
-        if is_valid(validity, offset, i):
+        if is_valid(validity, i):
             begin = uint64(i) * width if len(begins) == 0 else uint64(begins[i]) - first
             length = width
             if len(sizes) != 0:
@@ -401,53 +381,53 @@ def hash_lists(
         out[i] = h
 
 
-@kernel("fields: u8, state: u8, out: u8[w]")
-def start_structs(start, stop, step, fields, state, out):
+@kernel()
+def start_structs(start, stop, step, fields, state, out: Out[uint64]):
     """out[i] = the hash of a sequence of `fields` parts before its first: of a struct's fields.
 
     fields: how many fields there are
-    state: of the seed
-    out: uint64[n]
     """
     for i in range(start, stop, step):
         out[i] = sequence_start(state, fields)
 
 
-@kernel("hashes: u8[], out: u8[w]")
-def combine_hashes(start, stop, step, hashes, out):
+@kernel()
+def combine_hashes(start, stop, step, hashes: In[uint64], out: Out[uint64]):
     """out[i] = the hash of a sequence with hash out[i] so far, and then hashes[i].
 
-    hashes: uint64[n]
-    out: uint64[n], the hashes so far
+    out: [n], the hashes so far
     """
     for i in range(start, stop, step):
         out[i] = combine(out[i], hashes[i])
 
 
-@kernel("validity: u1[], offset: u8, state: u8, out: u8[w]")
-def hash_nulls(start, stop, step, validity, offset, state, out):
+@kernel()
+def hash_nulls(start, stop, step, validity: Bitmap, state, out: Out[uint64]):
     """out[i] = the hash of a null where slot i is one.
 
-    validity: uint8[] bitmap
-    offset: the bit of slot 0 in it
-    state: of the seed
-    out: uint64[n], the hashes of what stands there
+    out: [n], the hashes of what stands there
     """
     null = avalanche(state ^ NULL)
     for i in range(start, stop, step):
-        if not get_bit(validity, offset + uint64(i)):
+        if not bit_at(validity, uint64(i)):
             out[i] = null
 
 
-@kernel("type_ids: u1[], offsets: i4[], code: u1, hashes: u8[], out: u8[w]")
-def pick_hashes(start, stop, step, type_ids, offsets, code, hashes, out):
+@kernel()
+def pick_hashes(
+    start,
+    stop,
+    step,
+    type_ids: In[uint8],
+    offsets: In[int32],
+    code: uint8,
+    hashes: In[uint64],
+    out: Out[uint64],
+):
     """out[i] = the hash of the slot of this child that slot i of a union shows, if it shows this child.
 
-    type_ids: uint8[n]
-    offsets: int32[n], the slots of a dense union's child; empty for a sparse one
-    code: the type id of the child
-    hashes: uint64[], of the child's slots
-    out: uint64[n]
+    offsets: the slots of a dense union's child; empty for a sparse one
+    hashes: of the child's slots
     """
     for i in range(start, stop, step):
         if type_ids[i] == code:
@@ -455,35 +435,28 @@ def pick_hashes(start, stop, step, type_ids, offsets, code, hashes, out):
             out[i] = hashes[slot]
 
 
-@kernel(
-    "indices: I[], hashes: u8[], validity: u1[], offset: u8, state: u8, out: u8[w]",
-    I="u1 u2 u4 u8",
-)
-def hash_indices(start, stop, step, indices, hashes, validity, offset, state, out):
+@kernel()
+def hash_indices(
+    start, stop, step, indices: In[I], hashes: In[uint64], validity: Bitmap, state, out: Out[uint64]
+):
     """out[i] = hashes[indices[i]], or the hash of a null.
 
-    indices: I[n], of a dictionary; in bounds where valid
-    hashes: uint64[], of the values of the dictionary
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    state: of the seed
-    out: uint64[n]
+    indices: of a dictionary; in bounds where valid
+    hashes: of the values of the dictionary
     """
     null = avalanche(state ^ NULL)
     for i in range(start, stop, step):
         h = null
-        if is_valid(validity, offset, i):
+        if is_valid(validity, i):
             h = hashes[uint64(indices[i])]
         out[i] = h
 
 
-@kernel("hashes: u8[], partitions: u8, out: u8[w]")
-def number_partitions(start, stop, step, hashes, partitions, out):
+@kernel()
+def number_partitions(start, stop, step, hashes: In[uint64], partitions, out: Out[uint64]):
     """out[i] = the partition of hash i: its upper 32 bits as a share of all, in partitions.
 
-    hashes: uint64[n]
     partitions: how many there are, below 2^32
-    out: uint64[n]
     """
     for i in range(start, stop, step):
         out[i] = ((hashes[i] >> uint64(32)) * partitions) >> uint64(32)

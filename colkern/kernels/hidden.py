@@ -7,43 +7,35 @@ Columnar format 1.5: "Validity bitmaps" leaves open what stands under a null.
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy import int32, int64, uint8, uint32, uint64
 
-from colkern.kernels.bitmaps import get_bit, is_valid, valid_mask, word_of
+from colkern.kernels.arguments import Bitmap, In, Index, O, Out, R, T
+from colkern.kernels.bitmaps import bit_at, get_bit, is_valid, valid_mask, word_of
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import load_item, load_word, trailing_zeros
 from colkern.kernels.runs import find_run
 from colkern.kernels.views import shifted_byte
+from colkern.layouts import VIEW_INLINE_BYTES
 
 
 @helper
-def hidden_slots(visible: Any, offset: Any, w: Any, length: Any) -> Any:
+def hidden_slots(visible: Bitmap, w: uint64, length: uint64) -> uint64:
     """Which slots of word `w` are hidden, as 64 bits."""
-    if len(visible) == 0:
+    if len(visible.bits) == 0:
         return uint64(0)
     left = length - (w << uint64(6))
     slots = ~uint64(0) if left >= 64 else (uint64(1) << left) - uint64(1)
-    return word_of(visible, offset, w, length) ^ slots
+    return word_of(visible, w, length) ^ slots
 
 
-@kernel(
-    "items: T[], width: u8, visible: u1[], offset: u8, length: u8", returns="u8", T="u1 u2 u4 u8"
-)
-def first_hidden_value(start, stop, step, items, width, visible, offset, length):
+@kernel()
+def first_hidden_value(start, stop, step, items: In[T], width, visible: Bitmap, length) -> uint64:
     """The first hidden slot whose value is not all zeros; the largest uint64 if none is.
 
     The range is over words of 64 slots.
-
-    items: T[length width]
-    width: how many items make one value
-    visible: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    length: the number of slots
     """
     for w in range(start, stop, step):
-        unseen = hidden_slots(visible, offset, uint64(w), length)
+        unseen = hidden_slots(visible, uint64(w), length)
         while unseen != 0:
             slot = (uint64(w) << uint64(6)) + uint64(trailing_zeros(unseen))
             for k in range(uint64(0), width):
@@ -53,23 +45,18 @@ def first_hidden_value(start, stop, step, items, width, visible, offset, length)
     return ~uint64(0)
 
 
-@kernel("items: T[], width: u8, visible: u1[], offset: u8, length: u8, out: T[w]", T="u1 u2 u4 u8")
-def blank_hidden_values(start, stop, step, items, width, visible, offset, length, out):
+@kernel()
+def blank_hidden_values(
+    start, stop, step, items: In[T], width, visible: Bitmap, length, out: Out[T]
+):
     """Value i of `out` = value i of `items`, or zeros in a hidden slot; a value is `width` items.
 
     The range is over words of 64 slots.
-
-    items: T[length width]
-    width: how many items make one value
-    visible: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    length: the number of slots
-    out: T[length width]
     """
     for w in range(start, stop, step):
         first = uint64(w) << uint64(6)
         count = min(length - first, uint64(64))
-        unseen = hidden_slots(visible, offset, uint64(w), length)
+        unseen = hidden_slots(visible, uint64(w), length)
         if width == 1:
             # Without a branch: where the hidden ones are is not to be predicted.
             for k in range(uint64(0), count):
@@ -85,19 +72,14 @@ def blank_hidden_values(start, stop, step, items, width, visible, offset, length
                 unseen &= unseen - uint64(1)
 
 
-@kernel("offsets: O[], visible: u1[], offset: u8, length: u8", returns="u8", O="i4 i8")
-def first_hidden_length(start, stop, step, offsets, visible, offset, length):
+@kernel()
+def first_hidden_length(start, stop, step, offsets: In[O], visible: Bitmap, length) -> uint64:
     """The first hidden slot whose value is not empty; the largest uint64 if none is.
 
     The range is over words of 64 slots.
-
-    offsets: int32/int64[length + 1]
-    visible: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    length: the number of slots
     """
     for w in range(start, stop, step):
-        unseen = hidden_slots(visible, offset, uint64(w), length)
+        unseen = hidden_slots(visible, uint64(w), length)
         while unseen != 0:
             slot = (uint64(w) << uint64(6)) + uint64(trailing_zeros(unseen))
             if offsets[slot + uint64(1)] != offsets[slot]:
@@ -106,46 +88,38 @@ def first_hidden_length(start, stop, step, offsets, visible, offset, length):
     return ~uint64(0)
 
 
-@kernel("offsets: O[], visible: u1[], offset: u8, out: i8[w]", O="i4 i8")
-def visible_lengths(start, stop, step, offsets, visible, offset, out):
-    """out[i] = the length of value i, 0 in a hidden slot.
-
-    offsets: int32/int64[n + 1]
-    visible: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    out: int64[n]
-    """
+@kernel()
+def visible_lengths(start, stop, step, offsets: In[O], visible: Bitmap, out: Out[int64]):
+    """out[i] = the length of value i, 0 in a hidden slot."""
     for i in range(start, stop, step):
-        seen = is_valid(visible, offset, i)
+        seen = is_valid(visible, i)
         length = int64(offsets[i + uint64(1)]) - int64(offsets[i])
         out[i] = length if seen else int64(0)
 
 
 @helper
-def inline_word(word: Any, length: Any, k: Any) -> Any:
+def inline_word(word: int32, length: int64, k: Index) -> int32:
     """Word `k` (0 to 2) of an inline value's 12 bytes, with zeros behind `length` (int64) bytes."""
     inside = uint64(min(max(length - (int64(k) << int64(2)), int64(0)), int64(4)))
     kept = (uint64(1) << (inside << uint64(3))) - uint64(1)
     return word & int32(uint32(kept))
 
 
-@kernel("views: i4[], visible: u1[], offset: u8, addresses: u8[], out: i4[w]")
-def show_views(start, stop, step, views, visible, offset, addresses, out):
+@kernel()
+def show_views(
+    start, stop, step, views: In[int32], visible: Bitmap, addresses: In[uint64], out: Out[int32]
+):
     """View i of `out` = view i with zeros behind an inline value, the prefix taken from a long one.
 
     Zeros in a hidden slot.
 
-    views: int32[4 n], in bounds where visible
-    visible: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    addresses: uint64[buffers], the address of each data buffer
-    out: int32[4 n]
+    views: in bounds where visible
     """
     for i in range(start, stop, step):
         word = uint64(i) << uint64(2)
-        length = views[word] if is_valid(visible, offset, i) else int32(0)
+        length = views[word] if is_valid(visible, i) else int32(0)
         out[word] = length
-        if length <= 12:
+        if length <= VIEW_INLINE_BYTES:
             for k in range(uint64(0), uint64(3)):
                 place = word + uint64(1) + uint64(k)
                 out[place] = inline_word(views[place], int64(length), k)
@@ -153,35 +127,39 @@ def show_views(start, stop, step, views, visible, offset, addresses, out):
             source = addresses[uint64(views[word + uint64(2)])] + uint64(views[word + uint64(3)])
             prefix = int32(0)
             for j in range(uint64(0), uint64(4)):
-                prefix |= shifted_byte(load_item(visible, source + uint64(j)), uint64(j))
+                prefix |= shifted_byte(load_item(visible.bits, source + uint64(j)), uint64(j))
             out[word + uint64(1)] = prefix
             out[word + uint64(2)] = views[word + uint64(2)]
             out[word + uint64(3)] = views[word + uint64(3)]
 
 
-@kernel(
-    "views: u8[], visible: u1[], offset: u8, masks: u8[], starts: i8[], data: u1[], window_bits: u8, "
-    "out: u8[w]"
-)
-def repoint_views(start, stop, step, views, visible, offset, masks, starts, data, window_bits, out):
+@kernel()
+def repoint_views(
+    start,
+    stop,
+    step,
+    views: In[uint64],
+    visible: Bitmap,
+    masks: In[uint64],
+    starts: In[int64],
+    data: In[uint8],
+    window_bits,
+    out: Out[uint64],
+):
     """View i of `out` = view i, a long one pointing at starts[i] of `data`; zeros if hidden.
 
     Zeros behind an inline value; the prefix of a long one is taken from `data`. Data buffer k begins
     at byte `k << window_bits` of `data`.
 
-    views: uint64[2 n]
-    visible: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    masks: uint64[32], the `inline_masks`: looked up, as short and long values come in any order
-    starts: int64[n + 1], where the bytes of each long value were put
-    data: uint8[starts[n]], the bytes of the long values
+    masks: the `inline_masks`: looked up, as short and long values come in any order
+    starts: where the bytes of each long value were put
+    data: ], the bytes of the long values
     window_bits: at most 30, so that offsets fit 31 bits
-    out: uint64[2 n]
     """
     within = (uint64(1) << window_bits) - uint64(1)
     prefix = uint64(0)
     for i in range(start, stop, step):
-        shown = valid_mask(visible, offset, i)
+        shown = valid_mask(visible, i)
         first = views[uint64(i) << uint64(1)] & shown
         second = views[(uint64(i) << uint64(1)) + uint64(1)] & shown
         length = first & uint64(0xFFFFFFFF)
@@ -189,24 +167,24 @@ def repoint_views(start, stop, step, views, visible, offset, masks, starts, data
         begin = uint64(starts[i])
         if len(data) != 0:
             # Any of the bytes for a short value, which is without a branch.
-            prefix = load_word(data, begin if length > 12 else uint64(0), uint64(0)) << uint64(32)
+            prefix = load_word(
+                data, begin if length > VIEW_INLINE_BYTES else uint64(0), uint64(0)
+            ) << uint64(32)
         place = (begin >> window_bits) | ((begin & within) << uint64(32))
-        head = prefix if length > 12 else first
+        head = prefix if length > VIEW_INLINE_BYTES else first
         second &= masks[kind + uint64(16)]
         out[uint64(i) << uint64(1)] = length | (head & masks[kind])
-        out[(uint64(i) << uint64(1)) + uint64(1)] = place if length > 12 else second
+        out[(uint64(i) << uint64(1)) + uint64(1)] = place if length > VIEW_INLINE_BYTES else second
 
 
-@kernel("starts: i8[], stops: i8[], length: u8, out: u1[w]")
-def covered_bits(start, stop, step, starts, stops, length, out):
+@kernel()
+def covered_bits(start, stop, step, starts: In[int64], stops: In[int64], length, out: Out[uint8]):
     """Bit i of `out` = whether i lies in one of some ranges: more have begun by then than have ended.
 
     The range is over the bytes of `out`.
 
-    starts: int64[ranges], where they begin, in order of size
-    stops: int64[ranges], where they end, in order of size: not that of `starts`
-    length: the number of bits
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
+    starts: where they begin, in order of size
+    stops: where they end, in order of size: not that of `starts`
     """
     begun = find_run(starts, uint64(start) << uint64(3))
     ended = find_run(stops, uint64(start) << uint64(3))
@@ -223,13 +201,11 @@ def covered_bits(start, stop, step, starts, stops, length, out):
         out[b] = uint8(packed)
 
 
-@kernel("run_ends: R[], bits: u1[], out: u1[w]", R="i2 i4 i8")
-def runs_with_set_bits(start, stop, step, run_ends, bits, out):
+@kernel()
+def runs_with_set_bits(start, stop, step, run_ends: In[R], bits: In[uint8], out: Out[uint8]):
     """Bit r of `out` = whether a bit of run r is set; the range is over the bytes of `out`.
 
-    run_ends: int16/int32/int64[runs], increasing
-    bits: uint8[] bitmap with one bit a slot, from slot 0 on
-    out: uint8[ceil(runs / 8)]; bits past `runs` become zero
+    bits: bitmap with one bit a slot, from slot 0 on
     """
     for b in range(start, stop, step):
         begin = uint64(b) << uint64(3)
@@ -245,15 +221,12 @@ def runs_with_set_bits(start, stop, step, run_ends, bits, out):
         out[b] = uint8(packed)
 
 
-@kernel("bits: u1[], offset: u8, size: u8, length: u8, out: u8[w]")
-def repeat_bits(start, stop, step, bits, offset, size, length, out):
+@kernel()
+def repeat_bits(start, stop, step, bits: Bitmap, size, length, out: Out[uint64]):
     """Bit i of `out` = bit offset + i // size; the range is over the words of `out`.
 
-    bits: uint8[] bitmap
-    offset: the first bit
     size: how often each bit is repeated, at least once
     length: the number of bits of `out`
-    out: uint64[ceil(length / 64)]; bits past `length` become zero
     """
     for w in range(start, stop, step):
         place = uint64(w) << uint64(6)
@@ -264,7 +237,7 @@ def repeat_bits(start, stop, step, bits, offset, size, length, out):
         while place < end:
             count = min(until, end) - place
             ones = ~uint64(0) >> (uint64(64) - count)
-            packed |= (ones * uint64(get_bit(bits, offset + bit))) << (place & uint64(63))
+            packed |= (ones * uint64(bit_at(bits, bit))) << (place & uint64(63))
             place += count
             bit += uint64(1)
             until += size

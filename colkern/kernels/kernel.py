@@ -1,16 +1,17 @@
-"""What a kernel is: a plain Python function over a strided range, with its arguments declared.
+"""A kernel is a plain Python function over a strided range; its annotations declare its arguments.
 
-    @kernel("run_ends: R[], values: T[], out: T[w]", R="i2 i4 i8", T="u1 u2 u4 u8")
-    def decode_runs(start, stop, step, run_ends, values, out): ...
+    @kernel()
+    def decode_runs(start, stop, step, run_ends: In[R], values: In[T], offset: uint64, out: Out[T]):
+        ...
 
-The declaration says what the targets compile: `T[]` an array that is read, `T[w]` one that is written,
-`T` a number; capitals stand for the types listed after it. `T` names are NumPy's (`u8` is uint64).
-What a body returns is its share of a result; `combine` says how shares become one.
-A body may use NumPy scalar types, `colkern.kernels.primitives`, other functions marked `@helper`, and
-what else Numba compiles for both targets. Indices are unsigned: a signed one makes Numba wrap
-negative indices around in every access, which stops vectorisation.
+The targets compile a body for each choice of types that its capitals stand for, see
+`colkern.kernels.arguments`. What a body returns, of the type that its annotation names, is its share of a
+result; `combine` says how shares become one. A body may use NumPy scalar types, functions of
+`colkern.kernels.primitives`, other functions marked `@helper`, and what Numba compiles for both targets.
+Indices are unsigned: a signed one makes Numba wrap negative indices around in every access, which stops
+vectorisation.
 
-The function itself stays what it is: calling a kernel runs its body as plain Python.
+Calling a kernel runs its body as plain Python.
 """
 
 from __future__ import annotations
@@ -18,36 +19,31 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from colkern.kernels.arguments import (
+    CHOICES,
+    Argument,
+    Parameter,
+    flat,
+    in_groups,
+    parameter,
+    type_code,
+)
 
 RANGE = ("start", "stop", "step")
 
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """One declared argument.
-
-    Args:
-        name: The parameter's name.
-        item: A NumPy type code, or a capital that stands for several.
-        array: Whether it is a one-dimensional array (else a number).
-        written: Whether the kernel writes to the array.
-    """
-
-    name: str
-    item: str
-    array: bool
-    written: bool
+Helper = TypeVar("Helper", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A body with its declaration; made by `@kernel`.
+    """A body with its declaration; `@kernel` makes it.
 
     Args:
         body: The plain Python function.
-        arguments: What follows `start, stop, step`.
+        parameters: What follows `start, stop, step`, with arguments in groups.
         generics: What each capital stands for.
         returns: The type code of what the body returns: a partial result that a target combines.
             Empty for a body that only writes.
@@ -59,36 +55,39 @@ class Kernel:
             of them, and no sum.
         within_warp: Whether such a group is of one warp, as `repeat_bytes` has its threads wait for
             each other.
-        unsigned: Which arguments are numbers that may be larger than int64; found by itself.
-        inputs: Which arguments are arrays that are read; found by itself.
+        arguments: What callers pass after the range, derived from `parameters`.
+        unsigned: Which arguments are numbers that may be larger than int64; derived.
+        inputs: Which arguments are arrays that are read; derived.
     """
 
     body: Callable[..., Any]
-    arguments: tuple[Argument, ...]
+    parameters: tuple[Parameter, ...]
     generics: dict[str, tuple[str, ...]]
     returns: str = ""
     combine: str = "min"
     sequential: bool = False
     grouped: bool = False
     within_warp: bool = False
+    arguments: tuple[Argument, ...] = field(init=False)
     unsigned: tuple[int, ...] = field(init=False)
     inputs: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        numbers = [a.item == "u8" and not a.array for a in self.arguments]
-        places = tuple(place for place, found in enumerate(numbers) if found)
-        object.__setattr__(self, "unsigned", places)
-        read = (place for place, a in enumerate(self.arguments) if a.array and not a.written)
-        object.__setattr__(self, "inputs", tuple(read))
+        arguments = tuple(flat(self.parameters))
+        unsigned = (k for k, a in enumerate(arguments) if a.item == "u8" and not a.array)
+        inputs = (k for k, a in enumerate(arguments) if a.array and not a.written)
+        object.__setattr__(self, "arguments", arguments)
+        object.__setattr__(self, "unsigned", tuple(unsigned))
+        object.__setattr__(self, "inputs", tuple(inputs))
 
     @property
     def name(self) -> str:
         """The body's name."""
         return self.body.__name__
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, start: Any, stop: Any, step: Any, *args: Any) -> Any:
         """Run the body as plain Python."""
-        return self.body(*args)
+        return self.body(start, stop, step, *in_groups(self.parameters, iter(args)))
 
     def require_types(self, args: Sequence[Any]) -> None:
         """Raise `TypeError` if an array (NumPy's or CuPy's) among the arguments is of another type."""
@@ -103,13 +102,9 @@ class Kernel:
 
     def variants(self) -> Iterator[tuple[Argument, ...]]:
         """The arguments once for each combination of the types that the capitals stand for."""
-        capitals = list(self.generics)
         for chosen in itertools.product(*self.generics.values()):
-            binding = dict(zip(capitals, chosen, strict=True))
-            yield tuple(
-                Argument(a.name, binding.get(a.item, a.item), a.array, a.written)
-                for a in self.arguments
-            )
+            binding = dict(zip(self.generics, chosen, strict=True))
+            yield tuple(replace(a, item=binding.get(a.item, a.item)) for a in self.arguments)
 
 
 KERNELS: dict[str, Kernel] = {}
@@ -117,43 +112,57 @@ HELPERS: set[Callable[..., Any]] = set()
 
 
 def kernel(
-    declaration: str,
-    returns: str = "",
-    combine: str = "min",
     *,
+    combine: str = "min",
     sequential: bool = False,
     grouped: bool = False,
     within_warp: bool = False,
     **generics: str,
 ) -> Callable[[Callable[..., Any]], Kernel]:
-    """Register a body; see the module's text for the declaration, and `Kernel` for the rest.
+    """Register a body; see `Kernel` for the options.
+
+    Args:
+        combine: As in `Kernel`.
+        sequential: As in `Kernel`.
+        grouped: As in `Kernel`.
+        within_warp: As in `Kernel`.
+        generics: The type codes that a capital stands for, if they are not those of `CHOICES`.
 
     Raises:
-        TypeError: If the declaration and the parameters differ, or another kernel has the name.
+        TypeError: If a parameter is not declared, or another kernel has the name.
     """
 
     def register(body: Callable[..., Any]) -> Kernel:
-        arguments = tuple(_argument(part) for part in declaration.split(","))
-        declared = (*RANGE, *(argument.name for argument in arguments))
-        if declared != tuple(inspect.signature(body).parameters):
-            raise TypeError(f"{body.__name__}: declared {declared}")
+        names = tuple(inspect.signature(body).parameters)
+        if names[:3] != RANGE:
+            raise TypeError(f"{body.__name__}: begins with {names[:3]}, expected {RANGE}")
         if body.__name__ in KERNELS:
             raise TypeError(f"{body.__name__}: another kernel has the name")
-        choices = {capital: tuple(types.split()) for capital, types in generics.items()}
-        made = Kernel(body, arguments, choices, returns, combine, sequential, grouped, within_warp)
-        KERNELS[made.name] = made
-        return made
+        parameters = tuple(
+            parameter(name, body.__annotations__.get(name, "uint64"), body.__globals__, {})
+            for name in names[3:]
+        )
+        capitals = dict.fromkeys(a.item for a in flat(parameters) if a.item in CHOICES)
+        result = Kernel(
+            body,
+            parameters,
+            {
+                capital: tuple(generics.get(capital, CHOICES[capital]).split())
+                for capital in capitals
+            },
+            type_code(body.__annotations__["return"]) if "return" in body.__annotations__ else "",
+            combine,
+            sequential,
+            grouped,
+            within_warp,
+        )
+        KERNELS[result.name] = result
+        return result
 
     return register
 
 
-def helper(function: Callable[..., Any]) -> Callable[..., Any]:
+def helper(function: Helper) -> Helper:
     """Mark a plain function that bodies call; targets compile it with them."""
     HELPERS.add(function)
     return function
-
-
-def _argument(part: str) -> Argument:
-    name, _, spec = part.partition(":")
-    item, bracket, access = spec.strip().partition("[")
-    return Argument(name.strip(), item, bool(bracket), access == "w]")

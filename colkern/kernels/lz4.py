@@ -8,10 +8,9 @@ LZ4 block format: https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
 
 from __future__ import annotations
 
-from typing import Any
+from numpy import uint8, uint64
 
-from numpy import uint64
-
+from colkern.kernels.arguments import In, Out, Truth
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import copy_bytes_loosely, repeat_bytes
 
@@ -32,7 +31,7 @@ _LAST_MATCH = 12
 
 
 @helper
-def read_length(data: Any, at: Any, end: Any, length: Any) -> Any:
+def read_length(data: In[uint8], at: uint64, end: uint64, length: uint64) -> tuple[uint64, uint64]:
     """A length of a token together with the bytes from `at` on that it goes on in, up to `end`.
 
     Returns how many those are, and the length; one byte too many if they go on at the end.
@@ -50,8 +49,15 @@ def read_length(data: Any, at: Any, end: Any, length: Any) -> Any:
 
 @helper
 def decode_lz4_block(
-    data: Any, base: Any, begin: Any, end: Any, plain: Any, out: Any, place: Any, stop: Any
-) -> Any:
+    data: In[uint8],
+    base: uint64,
+    begin: uint64,
+    end: uint64,
+    plain: Truth,
+    out: Out[uint8],
+    place: uint64,
+    stop: uint64,
+) -> uint64:
     """The bytes of `out` from `place` on, before `stop`, become those of a block of `data`.
 
     Returns how many they are; the largest uint64 for a damaged block.
@@ -89,13 +95,10 @@ def decode_lz4_block(
     return ~uint64(0)
 
 
-@kernel(
-    "blocks: u8[], data: u1[], base: u8, out: u1[w]",
-    returns="u8",
-    grouped=True,
-    within_warp=True,
-)
-def decode_lz4_blocks(start, stop, step, blocks, data, base, out):
+@kernel(grouped=True, within_warp=True)
+def decode_lz4_blocks(
+    start, stop, step, blocks: In[uint64], data: In[uint8], base, out: Out[uint8]
+) -> uint64:
     """Decompress blocks; the first of the range without the stated bytes, the largest uint64 if none.
 
     What is right here is right for the LZ4 library, and the same there. It takes some blocks that end in
@@ -103,10 +106,7 @@ def decode_lz4_blocks(start, stop, step, blocks, data, base, out):
     `data`, how many bytes it has there (and `PLAIN`, if they are not compressed), where it begins in
     `out`, and how many bytes it has there. All of them are there; those in `out` are no other block's.
 
-    blocks: uint64[4 n]
-    data: uint8[]
-    base: the address of `data`
-    out: uint8[]; of a damaged block's bytes there is no saying what they become
+    out: [], of a damaged block's bytes there is no saying what they become
     """
     damaged = ~uint64(0)
     for i in range(start, stop, step):

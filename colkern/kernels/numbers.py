@@ -11,6 +11,7 @@ from typing import Any
 
 from numpy import int64, uint64
 
+from colkern.kernels.arguments import Bitmap, In, T
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import kernel
 
@@ -18,56 +19,47 @@ DAY_MS = 86_400_000
 """The milliseconds of a day, which has no leap second."""
 
 
-@kernel("values: T[], validity: u1[], offset: u8, limit: i8", returns="u8", T="i4 i8")
-def first_number_out_of_range(start, stop, step, values, validity, offset, limit):
+@kernel(T="i4 i8")
+def first_number_out_of_range(
+    start, stop, step, values: In[T], validity: Bitmap, limit: int64
+) -> uint64:
     """The first valid slot of the range that is below 0 or not below `limit`; the largest uint64 if
     none is.
 
-    values: int32/int64[n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
     limit: past the largest number
     """
     for i in range(start, stop, step):
         outside = values[i] < 0 or int64(values[i]) >= limit
-        if outside and is_valid(validity, offset, i):
+        if outside and is_valid(validity, i):
             return uint64(i)
     return ~uint64(0)
 
 
-@kernel("values: i8[], validity: u1[], offset: u8", returns="u8")
-def first_partial_day(start, stop, step, values, validity, offset):
+@kernel()
+def first_partial_day(start, stop, step, values: In[int64], validity: Bitmap) -> uint64:
     """The first valid slot of the range that is no whole number of days; the largest uint64 if none.
 
-    values: int64[n], milliseconds
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
+    values: milliseconds
     """
     for i in range(start, stop, step):
-        if values[i] % int64(DAY_MS) != 0 and is_valid(validity, offset, i):
+        if values[i] % int64(DAY_MS) != 0 and is_valid(validity, i):
             return uint64(i)
     return ~uint64(0)
 
 
-@kernel(
-    "words: W[], validity: u1[], offset: u8, sign: u8, least: u8[], largest: u8[]",
-    returns="u8",
-    W="u4 u8",
-)
+@kernel(T="u4 u8")
 def first_decimal_out_of_precision(
-    start, stop, step, words, validity, offset, sign, least, largest
-):
+    start, stop, step, words: In[T], validity: Bitmap, sign, least: In[uint64], largest: In[uint64]
+) -> uint64:
     """The first valid slot of the range with more digits than the type has; the largest uint64 if none.
 
     With the sign's bit turned over, numbers are in the order of their words without a sign. Words are
     compared from the lowest up: each one counts if those above it are equal.
 
-    words: uint32[n] or uint64[n width], the values in two's complement, lowest words first
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
+    words: the values in two's complement, lowest words first
     sign: the sign's bit in the highest word
-    least: uint64[width], the words of the least value, the sign's bit turned over
-    largest: uint64[width], the words of the largest value, the sign's bit turned over
+    least: the words of the least value, the sign's bit turned over
+    largest: the words of the largest value, the sign's bit turned over
     """
     top = uint64(len(least)) - uint64(1)
     for i in range(start, stop, step):
@@ -82,6 +74,6 @@ def first_decimal_out_of_precision(
         word = uint64(words[place + top]) ^ sign
         below = (word < least[top]) | ((word == least[top]) & below)
         beyond = (word > largest[top]) | ((word == largest[top]) & beyond)
-        if (below | beyond) and is_valid(validity, offset, i):
+        if (below | beyond) and is_valid(validity, i):
             return uint64(i)
     return ~uint64(0)

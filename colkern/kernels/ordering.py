@@ -11,10 +11,11 @@ View Layout".
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Generic, NamedTuple
 
-from numpy import uint64
+from numpy import uint8, uint64
 
+from colkern.kernels.arguments import In, O, Out, T, Truth
 from colkern.kernels.bitmaps import valid_mask
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import (
@@ -25,7 +26,18 @@ from colkern.kernels.primitives import (
     word_at,
 )
 from colkern.kernels.relations import is_less_float, is_less_integer
-from colkern.kernels.strings import AHEAD, are_long, low_bytes, near_word, packed, source_of_view
+from colkern.kernels.strings import (
+    AHEAD,
+    Pattern,
+    Texts,
+    Viewed,
+    are_long,
+    low_bytes,
+    near_word,
+    packed,
+    source_of_view,
+)
+from colkern.layouts import VIEW_INLINE_BYTES
 
 SIDE_BY_SIDE = 64
 """How often one number stands in an array that is in the place of it."""
@@ -34,116 +46,101 @@ _LENGTH = (1 << 32) - 1
 _MINUS = 1 << 63
 
 
-@kernel(
-    "left: T[], stride: u8, right: T[], other_stride: u8, minus: u8, length: u8, flip: u8,"
-    "out: u1[w]",
-    T="u1 u2 u4 u8",
-)
-def less_integers(start, stop, step, left, stride, right, other_stride, minus, length, flip, out):
+class Side(NamedTuple, Generic[T]):
+    """The values of one side: an array, with a stride of 1, or one value, with a stride of 0."""
+
+    items: In[T]
+    stride: uint64
+
+
+@kernel()
+def less_integers(
+    start, stop, step, left: Side[T], right: Side[T], minus, length, flip, out: Out[uint8]
+):
     """Bit i of `out` = whether integer i of `left` is less than that of `right`.
 
-    left: T[length], or `SIDE_BY_SIDE` times one value if its stride is 0
-    stride: 1, or 0 for one value
-    right: as `left`
-    other_stride: as `stride`, of `right`
     minus: the sign bit; 0 for integers without sign
-    length: the number of values
-    flip: 0, or 255 for the opposite
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
     b = uint64(start)
     whole = min(uint64(stop), length >> uint64(3))
     while step == 1 and b + uint64(8) <= whole:
         at = b << uint64(3)
-        store_less_integers(out, b, left, at * stride, right, at * other_stride, minus, flip)
+        store_less_integers(
+            out, b, left.items, at * left.stride, right.items, at * right.stride, minus, flip
+        )
         b += uint64(8)
     while b < stop:
         first = b << uint64(3)
         bits = uint64(0)
         for i in range(first, min(first + uint64(8), length)):
-            mine, other = left[uint64(i) * stride], right[uint64(i) * other_stride]
+            mine, other = left.items[uint64(i) * left.stride], right.items[uint64(i) * right.stride]
             bits |= uint64(is_less_integer(mine, other, minus)) << (uint64(i) - first)
         out[b] = packed(bits, flip, length - first)
         b += uint64(step)
 
 
-@kernel(
-    "left: T[], stride: u8, right: T[], other_stride: u8, relation: u8, length: u8, flip: u8,"
-    "out: u1[w]",
-    T="f4 f8",
-)
-def less_floats(start, stop, step, left, stride, right, other_stride, relation, length, flip, out):
+@kernel(T="f4 f8")
+def less_floats(
+    start, stop, step, left: Side[T], right: Side[T], relation, length, flip, out: Out[uint8]
+):
     """Bit i of `out` = whether float i of `left` is in a relation with that of `right`.
 
     Both zeros are one number. As NaN is in no order with a number, not less is not the same as greater or
     equal, but for the relation that has a place for it.
 
-    left: T[length], or `SIDE_BY_SIDE` times one value if its stride is 0
-    stride: 1, or 0 for one value
-    right: as `left`
-    other_stride: as `stride`, of `right`
     relation: one of `colkern.kernels.relations`
-    length: the number of values
-    flip: 0, or 255 for the opposite
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
     b = uint64(start)
     whole = min(uint64(stop), length >> uint64(3))
     while step == 1 and b + uint64(8) <= whole:
         at = b << uint64(3)
-        store_less_floats(out, b, left, at * stride, right, at * other_stride, relation, flip)
+        store_less_floats(
+            out, b, left.items, at * left.stride, right.items, at * right.stride, relation, flip
+        )
         b += uint64(8)
     while b < stop:
         first = b << uint64(3)
         bits = uint64(0)
         for i in range(first, min(first + uint64(8), length)):
-            mine, other = left[uint64(i) * stride], right[uint64(i) * other_stride]
+            mine, other = left.items[uint64(i) * left.stride], right.items[uint64(i) * right.stride]
             bits |= uint64(is_less_float(mine, other, relation)) << (uint64(i) - first)
         out[b] = packed(bits, flip, length - first)
         b += uint64(step)
 
 
-@kernel(
-    "left: u8[], stride: u8, right: u8[], other_stride: u8, width: u8, length: u8, flip: u8,"
-    "out: u1[w]"
-)
-def less_decimals(start, stop, step, left, stride, right, other_stride, width, length, flip, out):
-    """Bit i of `out` = whether integer i of `left` is less than that of `right`, of several words each.
-
-    left: uint64[length width], or uint64[width] if its stride is 0; the lowest word of each first
-    stride: 1, or 0 for one value
-    right: as `left`
-    other_stride: as `stride`, of `right`
-    width: how many words make an integer, which has a sign
-    length: the number of values
-    flip: 0, or 255 for the opposite
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
-    """
+@kernel()
+def less_decimals(
+    start, stop, step, left: Side[uint64], right: Side[uint64], width, length, flip, out: Out[uint8]
+):
+    """Bit i of `out` = whether integer i of `left` is less than that of `right`, of several words each."""
     top = width - uint64(1)
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
         for i in range(first, min(first + uint64(8), length)):
-            mine, other = uint64(i) * stride * width, uint64(i) * other_stride * width
+            mine, other = uint64(i) * left.stride * width, uint64(i) * right.stride * width
             less = uint64(0)
             for k in range(uint64(0), top):
-                low, high = left[mine + uint64(k)], right[other + uint64(k)]
+                low, high = left.items[mine + uint64(k)], right.items[other + uint64(k)]
                 less = uint64(low < high) | uint64(low == high) & less
-            low, high = left[mine + top] ^ uint64(_MINUS), right[other + top] ^ uint64(_MINUS)
+            low, high = (
+                left.items[mine + top] ^ uint64(_MINUS),
+                right.items[other + top] ^ uint64(_MINUS),
+            )
             less = uint64(low < high) | uint64(low == high) & less
             bits |= less << (uint64(i) - first)
         out[b] = packed(bits, flip, length - first)
 
 
 @helper
-def is_less_word(left: Any, right: Any, unlike: Any) -> Any:
+def is_less_word(left: uint64, right: uint64, unlike: uint64) -> Truth:
     """Whether one word is less than another as a string of bytes; by the lowest bit of `unlike`."""
     first = trailing_zeros(unlike) & uint64(56)
     return (left >> first) & uint64(255) < (right >> first) & uint64(255)
 
 
 @helper
-def are_less(left: Any, right: Any, common: Any, shorter: Any) -> Any:
+def are_less(left: uint64, right: uint64, common: uint64, shorter: Truth) -> Truth:
     """Whether one string is less than another, whose first 8 bytes are the same.
 
     left: its address
@@ -162,98 +159,71 @@ def are_less(left: Any, right: Any, common: Any, shorter: Any) -> Any:
 
 
 @helper
-def ask_for_texts(offsets: Any, base: Any, first: Any, length: Any) -> None:
+def ask_for_texts(texts: Texts[O], first: uint64, length: uint64) -> None:
     """Ask for the bytes of eight values that are compared later, if values are long."""
     far = first + uint64(AHEAD)
-    if far + uint64(8) <= length and are_long(offsets, first):
+    if far + uint64(8) <= length and are_long(texts.offsets, first):
         for k in range(far, far + uint64(8)):
-            prefetch(base + uint64(offsets[uint64(k)]))
+            prefetch(texts.base + uint64(texts.offsets[uint64(k)]))
 
 
-@kernel(
-    "offsets: O[], base: u8, last: u8, pattern: u8, wanted: u8, or_equal: u8, length: u8, flip: u8,"
-    "out: u1[w]",
-    O="i4 i8",
-)
-def less_text(start, stop, step, offsets, base, last, pattern, wanted, or_equal, length, flip, out):
+@kernel()
+def less_text(
+    start, stop, step, texts: Texts[O], pattern: Pattern, or_equal, length, flip, out: Out[uint8]
+):
     """Bit i of `out` = whether byte string i is less than a pattern.
 
     The first eight bytes decide nearly always, without a branch.
 
-    offsets: int32/int64[length + 1], checked
-    base: the address of the data buffer
-    last: its size less 8
-    pattern: the address of the pattern; 8 bytes are there at least
-    wanted: the pattern's length
     or_equal: 1 if the pattern itself is in order, too; else 0
-    length: the number of values
-    flip: 0, or 255 for the opposite
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
-    head = word_at(pattern)
+    head = word_at(pattern.address)
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
-        ask_for_texts(offsets, base, first, length)
+        ask_for_texts(texts, first, length)
         for i in range(first, min(first + uint64(8), length)):
-            place = uint64(offsets[uint64(i)])
-            size = uint64(offsets[uint64(i) + uint64(1)]) - place
-            common = min(size, wanted)
-            mine = near_word(base, place, last)
+            place = uint64(texts.offsets[uint64(i)])
+            size = uint64(texts.offsets[uint64(i) + uint64(1)]) - place
+            common = min(size, pattern.length)
+            mine = near_word(texts.base, place, texts.last)
             unlike = (mine ^ head) & low_bytes(min(common, uint64(8)))
-            less = size < wanted + or_equal
+            less = size < pattern.length + or_equal
             if unlike != 0:
                 less = is_less_word(mine, head, unlike)
             elif common > 8:
-                less = are_less(base + place, pattern, common, less)
+                less = are_less(texts.base + place, pattern.address, common, less)
             bits |= uint64(less) << (uint64(i) - first)
         out[b] = packed(bits, flip, length - first)
 
 
-@kernel(
-    "offsets: O[], base: u8, last: u8, others: O[], other_base: u8, other_last: u8, length: u8,"
-    "flip: u8, out: u1[w]",
-    O="i4 i8",
-)
-def less_texts(
-    start, stop, step, offsets, base, last, others, other_base, other_last, length, flip, out
-):
-    """Bit i of `out` = whether byte string i is less than that of another array; as `less_text`.
-
-    offsets: int32/int64[length + 1], checked
-    base: the address of the data buffer
-    last: its size less 8
-    others: as `offsets`, of the other array
-    other_base: as `base`
-    other_last: as `last`
-    length: the number of values
-    flip: 0, or 255 for the opposite
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
-    """
+@kernel()
+def less_texts(start, stop, step, texts: Texts[O], others: Texts[O], length, flip, out: Out[uint8]):
+    """Bit i of `out` = whether byte string i is less than that of another array; as `less_text`."""
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
-        ask_for_texts(offsets, base, first, length)
-        ask_for_texts(others, other_base, first, length)
+        ask_for_texts(texts, first, length)
+        ask_for_texts(others, first, length)
         for i in range(first, min(first + uint64(8), length)):
-            place, other_place = uint64(offsets[uint64(i)]), uint64(others[uint64(i)])
-            size = uint64(offsets[uint64(i) + uint64(1)]) - place
-            other_size = uint64(others[uint64(i) + uint64(1)]) - other_place
+            place, other_place = uint64(texts.offsets[uint64(i)]), uint64(others.offsets[uint64(i)])
+            size = uint64(texts.offsets[uint64(i) + uint64(1)]) - place
+            other_size = uint64(others.offsets[uint64(i) + uint64(1)]) - other_place
             common = min(size, other_size)
-            mine = near_word(base, place, last)
-            other = near_word(other_base, other_place, other_last)
+            mine = near_word(texts.base, place, texts.last)
+            other = near_word(others.base, other_place, others.last)
             unlike = (mine ^ other) & low_bytes(min(common, uint64(8)))
-            less = size < other_size
+            less: Truth = size < other_size
             if unlike != 0:
                 less = is_less_word(mine, other, unlike)
             elif common > 8:
-                less = are_less(base + place, other_base + other_place, common, less)
+                less = are_less(texts.base + place, others.base + other_place, common, less)
             bits |= uint64(less) << (uint64(i) - first)
         out[b] = packed(bits, flip, length - first)
 
 
 @helper
-def are_less_behind_prefix(left: Any, right: Any, common: Any, shorter: Any) -> Any:
+def are_less_behind_prefix(left: uint64, right: uint64, common: uint64, shorter: Truth) -> Truth:
     """As `are_less`, of strings of which the first 4 bytes are the same, and 12 can be read.
 
     common: how many bytes both have; at least 4
@@ -262,101 +232,46 @@ def are_less_behind_prefix(left: Any, right: Any, common: Any, shorter: Any) -> 
     unlike = (mine ^ other) & low_bytes(min(common - uint64(4), uint64(8)))
     if unlike != 0:
         return is_less_word(mine, other, unlike)
-    return are_less(left, right, common, shorter) if common > 12 else shorter
+    return are_less(left, right, common, shorter) if common > VIEW_INLINE_BYTES else shorter
 
 
-@kernel(
-    "views: u8[], addresses: u8[], validity: u1[], offset: u8, pattern: u8, wanted: u8,"
-    "or_equal: u8, length: u8, flip: u8, out: u1[w]"
-)
+@kernel()
 def less_view(
-    start,
-    stop,
-    step,
-    views,
-    addresses,
-    validity,
-    offset,
-    pattern,
-    wanted,
-    or_equal,
-    length,
-    flip,
-    out,
+    start, stop, step, left: Viewed, pattern: Pattern, or_equal, length, flip, out: Out[uint8]
 ):
     """Bit i of `out` = whether the value of view i is less than a pattern; a null is an empty string.
 
-    views: uint64[2 length], in bounds
-    addresses: uint64[buffers + 1], of each data buffer, then of the views
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    pattern: the address of the pattern; 12 bytes are there at least
-    wanted: the pattern's length
     or_equal: 1 if the pattern itself is in order, too; else 0
-    length: the number of values
-    flip: 0, or 255 for the opposite
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
     """
-    prefix = word_at(pattern)
+    prefix = word_at(pattern.address)
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
         for i in range(first, min(first + uint64(8), length)):
-            head = views[uint64(i) << uint64(1)] & valid_mask(validity, offset, i)
+            head = left.views[uint64(i) << uint64(1)] & valid_mask(left.validity, i)
             size, mine = head & uint64(_LENGTH), head >> uint64(32)
-            common = min(size, wanted)
+            common = min(size, pattern.length)
             unlike = (mine ^ prefix) & low_bytes(min(common, uint64(4)))
-            less = size < wanted + or_equal
+            less = size < pattern.length + or_equal
             if unlike != 0:
                 less = is_less_word(mine, prefix, unlike)
             elif common > 4:
-                source = source_of_view(views, uint64(i), addresses)
-                less = are_less_behind_prefix(source, pattern, common, less)
+                source = source_of_view(left.views, uint64(i), left.addresses)
+                less = are_less_behind_prefix(source, pattern.address, common, less)
             bits |= uint64(less) << (uint64(i) - first)
         out[b] = packed(bits, flip, length - first)
 
 
-@kernel(
-    "views: u8[], addresses: u8[], validity: u1[], offset: u8, others: u8[], other_addresses: u8[],"
-    "other_validity: u1[], other_offset: u8, length: u8, flip: u8, out: u1[w]"
-)
-def less_views(
-    start,
-    stop,
-    step,
-    views,
-    addresses,
-    validity,
-    offset,
-    others,
-    other_addresses,
-    other_validity,
-    other_offset,
-    length,
-    flip,
-    out,
-):
-    """Bit i of `out` = whether the value of view i is less than that of another array's; not if null.
-
-    views: uint64[2 length], in bounds
-    addresses: uint64[buffers + 1], of each data buffer, then of the views
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    others: as `views`, of the other array
-    other_addresses: as `addresses`
-    other_validity: as `validity`
-    other_offset: as `offset`
-    length: the number of values
-    flip: 0, or 255 for the opposite
-    out: uint8[ceil(length / 8)]; bits past `length` become zero
-    """
+@kernel()
+def less_views(start, stop, step, left: Viewed, right: Viewed, length, flip, out: Out[uint8]):
+    """Bit i of `out` = whether the value of view i is less than that of another array's; not if null."""
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
         for i in range(first, min(first + uint64(8), length)):
-            shown = valid_mask(validity, offset, i) & valid_mask(other_validity, other_offset, i)
-            head = views[uint64(i) << uint64(1)] & shown
-            other_head = others[uint64(i) << uint64(1)] & shown
+            shown = valid_mask(left.validity, i) & valid_mask(right.validity, i)
+            head = left.views[uint64(i) << uint64(1)] & shown
+            other_head = right.views[uint64(i) << uint64(1)] & shown
             size, other_size = head & uint64(_LENGTH), other_head & uint64(_LENGTH)
             mine, other = head >> uint64(32), other_head >> uint64(32)
             common = min(size, other_size)
@@ -365,8 +280,8 @@ def less_views(
             if unlike != 0:
                 less = is_less_word(mine, other, unlike)
             elif common > 4:
-                source = source_of_view(views, uint64(i), addresses)
-                other_source = source_of_view(others, uint64(i), other_addresses)
+                source = source_of_view(left.views, uint64(i), left.addresses)
+                other_source = source_of_view(right.views, uint64(i), right.addresses)
                 less = are_less_behind_prefix(source, other_source, common, less)
             bits |= uint64(less) << (uint64(i) - first)
         out[b] = packed(bits, flip, length - first)

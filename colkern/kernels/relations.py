@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy import uint64
 
+from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 
 LESS, LESS_OR_EQUAL, LESS_OR_NAN = 0, 1, 2
@@ -13,13 +14,13 @@ LESS, LESS_OR_EQUAL, LESS_OR_NAN = 0, 1, 2
 
 
 @helper
-def is_less_integer(left: Any, right: Any, minus: Any) -> Any:
+def is_less_integer(left: Any, right: Any, minus: uint64) -> Truth:
     """Whether one integer is less than another, as unsigned words; `minus` is the sign bit, or 0."""
     return uint64(left) ^ minus < uint64(right) ^ minus
 
 
 @helper
-def is_less_float(left: Any, right: Any, relation: Any) -> Any:
+def is_less_float(left: Any, right: Any, relation: uint64) -> Truth:
     """Whether two floats are in a relation, of `LESS` and so on."""
     if relation == LESS:
         return left < right

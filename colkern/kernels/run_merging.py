@@ -8,17 +8,16 @@ Columnar format 1.5: "Run-End Encoded Layout".
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy import int64, uint64
 
+from colkern.kernels.arguments import In, Out, R
 from colkern.kernels.kernel import helper, kernel
 
 BLOCK_BITS = 6
 
 
 @helper
-def ends_of_left(left: Any, right: Any, count: Any) -> Any:
+def ends_of_left(left: In[R], right: In[R], count: uint64) -> uint64:
     """How many of the first `count` ends of both are left ones."""
     others = uint64(len(right))
     low = count - others if count > others else uint64(0)
@@ -32,13 +31,11 @@ def ends_of_left(left: Any, right: Any, count: Any) -> Any:
     return low
 
 
-@kernel("left: R[], right: R[], out: i8[w]", R="i2 i4 i8")
-def count_merged(start, stop, step, left, right, out):
+@kernel()
+def count_merged(start, stop, step, left: In[R], right: In[R], out: Out[int64]):
     """out[b] = how many ends of block b are not an end of the left that the right has too.
 
-    left: int16/int32/int64[], increasing
     right: of the same type, increasing; the last one is the left's last one
-    out: int64[blocks]
     """
     every = uint64(len(left)) + uint64(len(right))
     for b in range(start, stop, step):
@@ -56,14 +53,12 @@ def count_merged(start, stop, step, left, right, out):
         out[b] = int64(total)
 
 
-@kernel("left: R[], right: R[], starts: i8[], out: i8[w]", R="i2 i4 i8")
-def list_merged(start, stop, step, left, right, starts, out):
+@kernel()
+def list_merged(start, stop, step, left: In[R], right: In[R], starts: In[int64], out: Out[int64]):
     """out[starts[b] : starts[b + 1]] = the ends of block b that `count_merged` counts.
 
-    left: int16/int32/int64[], increasing
     right: of the same type, increasing; the last one is the left's last one
-    starts: int64[blocks + 1], the running sum of the counts
-    out: int64[starts[blocks]]
+    starts: the running sum of the counts
     """
     every = uint64(len(left)) + uint64(len(right))
     for b in range(start, stop, step):

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import int64, uint64
+from numpy import int64, uint8, uint64
 
-from colkern.kernels.bitmaps import get_bit
+from colkern.kernels.arguments import Bitmap, I, In, O, Out, P, R, RunSpan, T
+from colkern.kernels.bitmaps import bit_at
 from colkern.kernels.changes import word_of_bits
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import copy_bytes_loosely, popcount
@@ -26,7 +27,7 @@ BLOCK_BITS = 6
 
 
 @helper
-def find_run(run_ends: Any, position: Any) -> Any:
+def find_run(run_ends: In[R], position: uint64) -> uint64:
     """The run that holds a logical position: the first whose end is greater. `len(run_ends)` if none."""
     low = uint64(0)
     left = uint64(len(run_ends))
@@ -40,7 +41,7 @@ def find_run(run_ends: Any, position: Any) -> Any:
 
 
 @helper
-def fill(out: Any, begin: Any, end: Any, value: Any) -> Any:
+def fill(out: Out[T], begin: uint64, end: uint64, value: Any) -> None:
     """`out[begin:end]` = value, and up to `OVER - 1` more items: whole vectors without a rest.
 
     Most runs are either short, and then two stores do, or long.
@@ -52,27 +53,19 @@ def fill(out: Any, begin: Any, end: Any, value: Any) -> Any:
             out[begin + uint64(k)] = value
 
 
-@kernel("run_ends: R[], positions: P[], offset: u8, out: i8[w]", R="i2 i4 i8", P="i4 i8")
-def find_runs(start, stop, step, run_ends, positions, offset, out):
+@kernel()
+def find_runs(start, stop, step, run_ends: In[R], positions: In[P], offset, out: Out[int64]):
     """out[i] = the run that holds logical position offset + positions[i].
 
-    run_ends: int16/int32/int64[runs], increasing
-    positions: int32/int64[n], at least 0; offset + positions[i] is less than the last run end
-    offset: the first logical position
-    out: int64[n]
+    positions: at least 0; offset + positions[i] is less than the last run end
     """
     for i in range(start, stop, step):
         out[i] = find_run(run_ends, offset + uint64(positions[i]))
 
 
-@kernel("run_ends: R[], offset: u8, out: i8[w]", R="i2 i4 i8")
-def run_of_each(start, stop, step, run_ends, offset, out):
-    """out[i] = the run that holds logical position offset + i.
-
-    run_ends: int16/int32/int64[runs], increasing, the last one at least offset + n
-    offset: the first logical position
-    out: int64[n]
-    """
+@kernel()
+def run_of_each(start, stop, step, run_ends: In[R], offset, out: Out[int64]):
+    """out[i] = the run that holds logical position offset + i."""
     i = uint64(start)
     run = find_run(run_ends, offset + i)
     if step == 1 and i + uint64(OVER) < stop:
@@ -91,15 +84,9 @@ def run_of_each(start, stop, step, run_ends, offset, out):
             i += uint64(step)
 
 
-@kernel("run_ends: R[], values: T[], offset: u8, out: T[w]", R="i2 i4 i8", T="u1 u2 u4 u8")
-def decode_runs(start, stop, step, run_ends, values, offset, out):
-    """out[i] = values[the run that holds logical position offset + i].
-
-    run_ends: int16/int32/int64[runs], increasing, the last one at least offset + n
-    values: T[runs]
-    offset: the first logical position
-    out: T[n]
-    """
+@kernel()
+def decode_runs(start, stop, step, run_ends: In[R], values: In[T], offset, out: Out[T]):
+    """out[i] = values[the run that holds logical position offset + i]."""
     i = uint64(start)
     run = find_run(run_ends, offset + i)
     if step == 1 and i + uint64(OVER) < stop:
@@ -119,23 +106,13 @@ def decode_runs(start, stop, step, run_ends, values, offset, out):
             i += uint64(step)
 
 
-@kernel(
-    "run_ends: R[], bits: u1[], bit_offset: u8, offset: u8, length: u8, out: u8[w]",
-    returns="u8",
-    combine="add",
-    R="i2 i4 i8",
-)
-def decode_run_bits(start, stop, step, run_ends, bits, bit_offset, offset, length, out):
+@kernel(combine="add")
+def decode_run_bits(
+    start, stop, step, run_ends: In[R], bits: Bitmap, offset, length, out: Out[uint64]
+) -> uint64:
     """Bit i of `out` = the bit of the run that holds offset + i; returns how many are set.
 
     The range is over the words of `out`.
-
-    run_ends: int16/int32/int64[runs], increasing, the last one at least offset + length
-    bits: uint8[] bitmap with one bit a run
-    bit_offset: the bit of run 0
-    offset: the first logical position
-    length: the number of bits
-    out: uint64[ceil(length / 64)]; bits past `length` become zero
     """
     run = find_run(run_ends, offset + (uint64(start) << uint64(6)))
     total = uint64(0)
@@ -145,12 +122,12 @@ def decode_run_bits(start, stop, step, run_ends, bits, bit_offset, offset, lengt
         while uint64(run_ends[run]) <= begin:
             run += uint64(1)
         # What a run has that the one before has not turns over all bits from its begin on.
-        bit = uint64(get_bit(bits, bit_offset + run))
+        bit = uint64(bit_at(bits, run))
         packed = bit * ~uint64(0)
         end = uint64(run_ends[run]) - begin
         while end < count:
             run += uint64(1)
-            after = uint64(get_bit(bits, bit_offset + run))
+            after = uint64(bit_at(bits, run))
             packed ^= ((bit ^ after) * ~uint64(0)) << end
             bit = after
             end = uint64(run_ends[run]) - begin
@@ -161,77 +138,57 @@ def decode_run_bits(start, stop, step, run_ends, bits, bit_offset, offset, lengt
     return total
 
 
-@kernel(
-    "run_ends: R[], first: u8, offset: u8, length: u8, value_offsets: O[], out: i8[w]",
-    R="i2 i4 i8",
-    O="i4 i8",
-)
-def measure_runs(start, stop, step, run_ends, first, offset, length, value_offsets, out):
-    """out[r] = how many bytes the binary values of all slots of run first + r are.
-
-    run_ends: int16/int32/int64[], not decreasing
-    first: the run of the first slot
-    offset: its logical position
-    length: the number of slots
-    value_offsets: int32/int64[len(run_ends) + 1], checked
-    out: int64[runs]
-    """
+@kernel()
+def measure_runs(
+    start, stop, step, runs: RunSpan[R], length, value_offsets: In[O], out: Out[int64]
+):
+    """out[r] = how many bytes the binary values of all slots of run first + r are."""
     for r in range(start, stop, step):
-        run = first + uint64(r)
-        begin = max(uint64(run_ends[run - uint64(1)]), offset) if r > 0 else offset
-        slots = min(uint64(run_ends[run]), offset + length) - begin
+        run = runs.first + uint64(r)
+        begin = max(uint64(runs.ends[run - uint64(1)]), runs.offset) if r > 0 else runs.offset
+        slots = min(uint64(runs.ends[run]), runs.offset + length) - begin
         size = uint64(value_offsets[run + uint64(1)]) - uint64(value_offsets[run])
         out[r] = int64(slots * size)
 
 
-@kernel(
-    "run_ends: R[], first: u8, offset: u8, value_offsets: O[], starts: i8[], out: O[w]",
-    R="i2 i4 i8",
-    O="i4 i8",
-)
-def repeat_offsets(start, stop, step, run_ends, first, offset, value_offsets, starts, out):
+@kernel()
+def repeat_offsets(
+    start, stop, step, runs: RunSpan[R], value_offsets: In[O], starts: In[int64], out: Out[O]
+):
     """out[i] = where the binary value of slot i begins if each slot has its own.
 
-    run_ends: int16/int32/int64[], not decreasing, the last one at least offset + n
-    first: the run of the first slot
-    offset: its logical position
-    value_offsets: int32/int64[len(run_ends) + 1], checked
-    starts: int64[], the running sum of `measure_runs`
-    out: int32/int64[n] at least
+    out: [n], at least
     """
     i = uint64(start)
-    run = find_run(run_ends, offset + i)
+    run = find_run(runs.ends, runs.offset + i)
     while i < stop:
-        while uint64(run_ends[run]) <= offset + i:
+        while uint64(runs.ends[run]) <= runs.offset + i:
             run += uint64(1)
-        begin = offset
-        if run > first:
-            begin = uint64(run_ends[run - uint64(1)])
+        begin = runs.offset
+        if run > runs.first:
+            begin = uint64(runs.ends[run - uint64(1)])
         size = uint64(value_offsets[run + uint64(1)]) - uint64(value_offsets[run])
-        place = uint64(starts[run - first]) + (offset + i - begin) * size
-        end = min(uint64(run_ends[run]) - offset, uint64(stop))
+        place = uint64(starts[run - runs.first]) + (runs.offset + i - begin) * size
+        end = min(uint64(runs.ends[run]) - runs.offset, uint64(stop))
         while i < end:
             out[i] = int64(place)
             place += size * uint64(step)
             i += uint64(step)
 
 
-@kernel(
-    "run_ends: R[], offset: u8, value_offsets: O[], base: u8, starts: O[], out: u1[w]",
-    grouped=True,
-    R="i2 i4 i8",
-    O="i4 i8",
-)
-def repeat_bytes(start, stop, step, run_ends, offset, value_offsets, base, starts, out):
-    """The bytes of `out` from starts[i] on = the binary value of the run of slot i.
-
-    run_ends: int16/int32/int64[], not decreasing, the last one at least offset + n
-    offset: the first logical position
-    value_offsets: int32/int64[len(run_ends) + 1], checked
-    base: the address of the values' data
-    starts: int32/int64[n + 1], of `repeat_offsets`
-    out: uint8[starts[n]]
-    """
+@kernel(grouped=True)
+def repeat_bytes(
+    start,
+    stop,
+    step,
+    run_ends: In[R],
+    offset,
+    value_offsets: In[O],
+    base,
+    starts: In[O],
+    out: Out[uint8],
+):
+    """The bytes of `out` from starts[i] on = the binary value of the run of slot i."""
     run = find_run(run_ends, offset + uint64(start))
     source_end = uint64(value_offsets[uint64(len(value_offsets)) - uint64(1)])
     for i in range(start, stop, step):
@@ -246,12 +203,9 @@ def repeat_bytes(start, stop, step, run_ends, offset, value_offsets, base, start
         copy_bytes_loosely(out, place, base + source, after - place, room)
 
 
-@kernel("run_ends: R[]", returns="u8", R="i2 i4 i8")
-def first_bad_run_end(start, stop, step, run_ends):
-    """The first run of the range that does not end after the one before; the largest uint64 if none.
-
-    run_ends: int16/int32/int64[runs]
-    """
+@kernel()
+def first_bad_run_end(start, stop, step, run_ends: In[R]) -> uint64:
+    """The first run of the range that does not end after the one before; the largest uint64 if none."""
     for r in range(start, stop, step):
         before = run_ends[uint64(r) - uint64(1)] if r > 0 else run_ends[uint64(0)] * 0
         if run_ends[uint64(r)] <= before:
@@ -259,13 +213,11 @@ def first_bad_run_end(start, stop, step, run_ends):
     return ~uint64(0)
 
 
-@kernel("starts: i8[], length: u8, out: R[w]", R="i2 i4 i8")
-def end_runs(start, stop, step, starts, length, out):
+@kernel()
+def end_runs(start, stop, step, starts: In[int64], length, out: Out[R]):
     """out[r] = where run r ends: where the next one starts.
 
-    starts: int64[runs]
     length: where the last run ends
-    out: int16/int32/int64[runs]
     """
     last = uint64(max(len(starts), 1)) - uint64(1)
     for r in range(start, min(uint64(stop), last), step):
@@ -275,40 +227,34 @@ def end_runs(start, stop, step, starts, length, out):
         out[last] = int64(length)
 
 
-@kernel("out: R[w]", R="i2 i4 i8")
-def number_runs(start, stop, step, out):
-    """out[i] = i + 1: the ends of runs of length one.
-
-    out: int16/int32/int64[runs]
-    """
+@kernel()
+def number_runs(start, stop, step, out: Out[R]):
+    """out[i] = i + 1: the ends of runs of length one."""
     for i in range(start, stop, step):
         out[i] = i + uint64(1)
 
 
-@kernel("run_ends: R[], first: u8, last: u8, base: u8, out: R[w]", R="i2 i4 i8")
-def rebase_run_ends(start, stop, step, run_ends, first, last, base, out):
+@kernel()
+def rebase_run_ends(start, stop, step, run_ends: In[R], first, last, base, out: Out[R]):
     """out[r] = where run r ends if slots [first, last) alone are kept and begin at `base`.
 
-    run_ends: int16/int32/int64[runs], those that hold the slots
+    run_ends: those that hold the slots
     first: the first slot kept
     last: past the last one
     base: where the first one goes
-    out: int16/int32/int64[runs]
     """
     for r in range(start, stop, step):
         out[r] = min(uint64(run_ends[r]), last) - first + base
 
 
-@kernel("run_ends: R[], offset: u8, out: u8[w]", R="i2 i4 i8")
-def index_runs(start, stop, step, run_ends, offset, out):
+@kernel()
+def index_runs(start, stop, step, run_ends: In[R], offset, out: Out[uint64]):
     """An index of runs for many searches: for each 64 slots, where runs start and which is the first.
 
     Bit k of out[2 w] = a run starts at slot 64 w + k, for k > 0; out[2 w + 1] = the run of slot 64 w.
     The range is over the pairs.
 
-    run_ends: int16/int32/int64[runs], increasing, the last one past the first slot of each pair
-    offset: the logical position of slot 0
-    out: uint64[2 pairs]
+    run_ends: increasing, the last one past the first slot of each pair
     """
     run = find_run(run_ends, offset + (uint64(start) << uint64(6)))
     for w in range(start, stop, step):
@@ -325,14 +271,9 @@ def index_runs(start, stop, step, run_ends, offset, out):
         out[uint64(w) * uint64(2)] = starts
 
 
-@kernel("index: u8[], positions: P[], out: I[w]", P="i4 i8", I="i4 i8")
-def look_up_runs(start, stop, step, index, positions, out):
-    """out[i] = the run that holds slot positions[i].
-
-    index: uint64[2 pairs], of `index_runs`
-    positions: int32/int64[n], in bounds
-    out: int32/int64[n]
-    """
+@kernel(I="i4 i8")
+def look_up_runs(start, stop, step, index: In[uint64], positions: In[P], out: Out[I]):
+    """out[i] = the run that holds slot positions[i]."""
     for i in range(start, stop, step):
         position = uint64(positions[i])
         pair = (position >> uint64(6)) << uint64(1)
@@ -341,50 +282,35 @@ def look_up_runs(start, stop, step, index, positions, out):
         out[i] = int64(index[pair + uint64(1)] + uint64(popcount(starts)))
 
 
-@kernel("bits: u1[], offset: u8, length: u8, out: i8[w]")
-def count_word_bits(start, stop, step, bits, offset, length, out):
-    """out[w] = how many of bits 64 w and up, 64 of them, are set.
-
-    bits: uint8[] bitmap
-    offset: the first bit
-    length: the number of bits
-    out: int64[ceil(length / 64)]
-    """
+@kernel()
+def count_word_bits(start, stop, step, bits: Bitmap, length, out: Out[int64]):
+    """out[w] = how many of bits 64 w and up, 64 of them, are set."""
     for w in range(start, stop, step):
         begin = uint64(w) << uint64(6)
         count = min(length - begin, uint64(64))
-        out[w] = int64(popcount(word_of_bits(bits, offset + begin, count)))
+        out[w] = int64(popcount(word_of_bits(bits.bits, bits.offset + begin, count)))
 
 
-@kernel(
-    "run_ends: R[], first: u8, offset: u8, length: u8, bits: u1[], bit_offset: u8, before: i8[],"
-    "out: i8[w]",
-    R="i2 i4 i8",
-)
-def kept_before(start, stop, step, run_ends, first, offset, length, bits, bit_offset, before, out):
+@kernel()
+def kept_before(
+    start, stop, step, runs: RunSpan[R], length, bits: Bitmap, before: In[int64], out: Out[int64]
+):
     """out[r] = how many slots are kept before run first + r: what is set of the bits before it.
 
-    run_ends: int16/int32/int64[], increasing
-    first: the run of the first slot
-    offset: its logical position
-    length: the number of slots
-    bits: uint8[] bitmap, which slots are kept
-    bit_offset: the bit of the first slot
-    before: int64[ceil(length / 64) + 1], the running sum of `count_word_bits`
-    out: int64[runs + 1]
+    before: the running sum of `count_word_bits`
     """
     for r in range(start, stop, step):
         if r == 0:
             out[r] = 0
         else:
-            slot = min(uint64(run_ends[first + uint64(r) - uint64(1)]) - offset, length)
+            slot = min(uint64(runs.ends[runs.first + uint64(r) - uint64(1)]) - runs.offset, length)
             inside = slot & uint64(63)
-            word = word_of_bits(bits, bit_offset + (slot - inside), inside)
+            word = word_of_bits(bits.bits, bits.offset + (slot - inside), inside)
             out[r] = before[slot >> uint64(6)] + int64(popcount(word))
 
 
 @helper
-def positions_before(positions: Any, place: Any, end: Any) -> Any:
+def positions_before(positions: In[O], place: uint64, end: int64) -> uint64:
     """How many of the positions, which ascend, are less than `end`; `place` of them are known to be."""
     count = uint64(len(positions))
     # Eight at a time: a branch for each would be guessed wrong at the end of each run.
@@ -400,20 +326,16 @@ def positions_before(positions: Any, place: Any, end: Any) -> Any:
     return place
 
 
-@kernel("run_ends: R[], first: u8, offset: u8, positions: P[], out: i8[w]", R="i2 i4 i8", P="i4 i8")
-def picked_before(start, stop, step, run_ends, first, offset, positions, out):
+@kernel()
+def picked_before(start, stop, step, runs: RunSpan[R], positions: In[P], out: Out[int64]):
     """out[r] = how many positions are before run first + r, as `kept_before` of a bitmap has it.
 
-    run_ends: int16/int32/int64[], increasing
-    first: the run of the first position
-    offset: the logical position of slot 0
-    positions: int32/int64[n], slots, none before the one before it
-    out: int64[runs + 1]
+    positions: slots, none before the one before it
     """
     place = uint64(0)
     for r in range(start, stop, step):
         if r > 0:
-            end = uint64(run_ends[first + uint64(r) - uint64(1)]) - offset
+            end = uint64(runs.ends[runs.first + uint64(r) - uint64(1)]) - runs.offset
             if step == 1 and r > start:
                 place = positions_before(positions, place, int64(end))
             else:
@@ -422,13 +344,11 @@ def picked_before(start, stop, step, run_ends, first, offset, positions, out):
         out[r] = int64(place)
 
 
-@kernel("kept: i8[], first: u8, out: i8[w]")
-def count_kept_runs(start, stop, step, kept, first, out):
+@kernel()
+def count_kept_runs(start, stop, step, kept: In[int64], first, out: Out[int64]):
     """out[b] = how many runs of block b keep a slot; a block is `1 << BLOCK_BITS` runs.
 
-    kept: int64[runs + 1], of `kept_before`
     first: as for `list_kept_runs`
-    out: int64[blocks]
     """
     for b in range(start, stop, step):
         begin = uint64(b) << uint64(BLOCK_BITS)
@@ -438,15 +358,9 @@ def count_kept_runs(start, stop, step, kept, first, out):
         out[b] = int64(total)
 
 
-@kernel("kept: i8[], first: u8, starts: i8[], out: i8[w]")
-def list_kept_runs(start, stop, step, kept, first, starts, out):
-    """out[starts[b] : starts[b + 1]] = the runs of block b that keep a slot, in order.
-
-    kept: int64[runs + 1], of `kept_before`
-    first: the number of run 0
-    starts: int64[blocks + 1], the running sum of `count_kept_runs`
-    out: int64[starts[blocks]]
-    """
+@kernel()
+def list_kept_runs(start, stop, step, kept: In[int64], first, starts: In[int64], out: Out[int64]):
+    """out[starts[b] : starts[b + 1]] = the runs of block b that keep a slot, in order."""
     for b in range(start, stop, step):
         r = uint64(b) << uint64(BLOCK_BITS)
         place = uint64(starts[b])
@@ -458,14 +372,8 @@ def list_kept_runs(start, stop, step, kept, first, starts, out):
             r += uint64(1)
 
 
-@kernel("kept: i8[], first: u8, runs: i8[], out: R[w]", R="i2 i4 i8")
-def end_kept_runs(start, stop, step, kept, first, runs, out):
-    """out[k] = where run runs[k] ends among the slots that are kept.
-
-    kept: int64[], of `kept_before`
-    first: the number of run 0
-    runs: int64[n], of `list_kept_runs`
-    out: int16/int32/int64[n]
-    """
+@kernel()
+def end_kept_runs(start, stop, step, kept: In[int64], first, runs: In[int64], out: Out[R]):
+    """out[k] = where run runs[k] ends among the slots that are kept."""
     for k in range(start, stop, step):
         out[k] = kept[uint64(runs[k]) - first + uint64(1)]

@@ -8,11 +8,10 @@ one of ones only.
 
 from __future__ import annotations
 
-from typing import Any
+from numpy import int64, uint8, uint64
 
-from numpy import int64, uint64
-
-from colkern.kernels.bitmaps import get_bit, is_valid, word_of
+from colkern.kernels.arguments import Bitmap, I, In, O, Out, T
+from colkern.kernels.bitmaps import bit_at, get_bit, is_valid, word_from
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import (
     copy_bytes,
@@ -26,46 +25,34 @@ AHEAD = 16
 """How many values ahead memory is asked for what will be copied."""
 
 
-@kernel(
-    "indices: I[], validity: u1[], offset: u8, length: i8",
-    returns="u8",
-    I="i1 i2 i4 i8 u1 u2 u4 u8",
-)
-def first_index_out_of_bounds(start, stop, step, indices, validity, offset, length):
+@kernel(I="i1 i2 i4 i8 u1 u2 u4 u8")
+def first_index_out_of_bounds(
+    start, stop, step, indices: In[I], validity: Bitmap, length: int64
+) -> uint64:
     """The first valid index of the range below 0 or not below `length`; the largest uint64 if none.
 
-    indices: an integer array[n]
-    validity: uint8[] bitmap of the indices, or empty
-    offset: the bit of index 0 in it
     length: how many values there are to pick from
     """
     for i in range(start, stop, step):
         outside = indices[i] < 0 or uint64(indices[i]) >= uint64(length)
-        if outside and is_valid(validity, offset, i):
+        if outside and is_valid(validity, i):
             return uint64(i)
     return ~uint64(0)
 
 
-@kernel("indices: I[]", returns="u8", combine="max", I="u1 u2 u4 u8")
-def largest_index(start, stop, step, indices):
-    """The largest index of the range, 0 if there is none.
-
-    indices: an unsigned array[n]
-    """
+@kernel(combine="max")
+def largest_index(start, stop, step, indices: In[I]) -> uint64:
+    """The largest index of the range, 0 if there is none."""
     largest = uint64(0)
     for i in range(start, stop, step):
         largest = max(largest, uint64(indices[i]))
     return largest
 
 
-@kernel("indices: I[], values: T[], out: T[w]", returns="u8", I="u1 u2 u4 u8", T="u1 u2 u4 u8")
-def take_items(start, stop, step, indices, values, out):
+@kernel()
+def take_items(start, stop, step, indices: In[I], values: In[T], out: Out[T]) -> uint64:
     """out[i] = values[indices[i]], until an index is out of bounds: the slot of the first of up to eight
     that have such a one, or the largest uint64. What follows it is left as it is.
-
-    indices: an unsigned array[n]
-    values: T[]
-    out: T[n]
     """
     bound = uint64(len(values))
     i = uint64(start)
@@ -101,33 +88,26 @@ def take_items(start, stop, step, indices, values, out):
 
 
 @helper
-def eight_bits(bitmap: Any, position: Any) -> Any:
+def eight_bits(bitmap: In[uint8], position: uint64) -> uint64:
     """The eight bits from `position` on, lowest first, and perhaps others above; all are in `bitmap`."""
     shift = position & uint64(7)
     low = uint64(bitmap[position >> uint64(3)]) >> shift
     return low | (uint64(bitmap[(position + uint64(7)) >> uint64(3)]) << (uint64(8) - shift))
 
 
-@kernel(
-    "indices: I[], validity: u1[], offset: u8, values: T[], out: T[w]",
-    returns="u8",
-    I="u1 u2 u4 u8",
-    T="u1 u2 u4 u8",
-)
-def take_picked_items(start, stop, step, indices, validity, offset, values, out):
+@kernel()
+def take_picked_items(
+    start, stop, step, indices: In[I], validity: Bitmap, values: In[T], out: Out[T]
+) -> uint64:
     """As `take_items`, where an index that is null stands for 0.
 
-    indices: an unsigned array[n]
-    validity: uint8[] bitmap of the indices, not empty
-    offset: the bit of index 0 in it
-    values: T[], at least one
-    out: T[n]
+    values: at least one
     """
     bound = uint64(len(values))
     i = uint64(start)
     if step == 1:
         while i + uint64(8) <= stop:
-            known = eight_bits(validity, offset + i)
+            known = eight_bits(validity.bits, validity.offset + i)
             a = uint64(indices[i]) * (known & uint64(1))
             b = uint64(indices[i + uint64(1)]) * ((known >> uint64(1)) & uint64(1))
             c = uint64(indices[i + uint64(2)]) * ((known >> uint64(2)) & uint64(1))
@@ -148,7 +128,7 @@ def take_picked_items(start, stop, step, indices, validity, offset, values, out)
             out[i + uint64(7)] = values[h]
             i += uint64(8)
     while i < stop:
-        a = uint64(indices[i]) * uint64(get_bit(validity, offset + i))
+        a = uint64(indices[i]) * uint64(bit_at(validity, i))
         if a >= bound:
             return i
         out[i] = values[a]
@@ -156,36 +136,29 @@ def take_picked_items(start, stop, step, indices, validity, offset, values, out)
     return ~uint64(0)
 
 
-@kernel("items: T[], out: T[w]", T="u1 u2 u4 u8")
-def copy_items(start, stop, step, items, out):
-    """out[i] = items[i].
-
-    items: T[n]
-    out: T[n]
-    """
+@kernel()
+def copy_items(start, stop, step, items: In[T], out: Out[T]):
+    """out[i] = items[i]."""
     for i in range(start, stop, step):
         out[i] = items[i]
 
 
-@kernel("items: u1[], out: u1[w]")
-def copy_lines(start, stop, step, items, out):
+@kernel()
+def copy_lines(start, stop, step, items: In[uint8], out: Out[uint8]):
     """Line `i` of `out`, 64 bytes, = that of `items`; past the caches, for more than they hold.
 
-    items: uint8[64 n]
-    out: uint8[64 n], best from an address on that is a multiple of 64
+    out: [64 n], best from an address on that is a multiple of 64
     """
     for i in range(start, stop, step):
         place = uint64(i) << uint64(6)
         copy_line(out, place, items, place)
 
 
-@kernel("indices: I[], values: u8[], out: u8[w]", I="u1 u2 u4 u8")
-def take_pairs(start, stop, step, indices, values, out):
+@kernel()
+def take_pairs(start, stop, step, indices: In[I], values: In[uint64], out: Out[uint64]):
     """Items 2 i and 2 i + 1 of `out` = those of value indices[i].
 
-    indices: an unsigned array[n], in bounds
-    values: uint64[], two items a value
-    out: uint64[2 n]
+    values: two items a value
     """
     for i in range(start, stop, step):
         source = uint64(indices[i]) << uint64(1)
@@ -194,15 +167,9 @@ def take_pairs(start, stop, step, indices, values, out):
         out[place + uint64(1)] = values[source + uint64(1)]
 
 
-@kernel("indices: I[], base: u8, width: u8, out: u1[w]", grouped=True, I="u1 u2 u4 u8")
-def take_values(start, stop, step, indices, base, width, out):
-    """Value i of `out` = value indices[i], of any width.
-
-    indices: an unsigned array[n], in bounds
-    base: the address of the values
-    width: the bytes of a value
-    out: uint8[n width]
-    """
+@kernel(grouped=True)
+def take_values(start, stop, step, indices: In[I], base, width, out: Out[uint8]):
+    """Value i of `out` = value indices[i], of any width."""
     for i in range(start, stop, step):
         copy_bytes(out, uint64(i) * width, base + uint64(indices[i]) * width, width)
 
@@ -211,24 +178,16 @@ OUTSIDE = 1 << 42
 """Or more: what `take_bits` returns, instead of a number of bits, if an index is out of bounds."""
 
 
-@kernel(
-    "indices: I[], bits: u1[], offset: u8, bound: u8, picked: u1[], out: u8[w]",
-    returns="u8",
-    combine="add",
-    I="u1 u2 u4 u8",
-)
-def take_bits(start, stop, step, indices, bits, offset, bound, picked, out):
+@kernel(combine="add")
+def take_bits(
+    start, stop, step, indices: In[I], bits: Bitmap, bound, picked: In[uint8], out: Out[uint64]
+) -> uint64:
     """Bit i of `out` = bit offset + indices[i], 0 if the pick is null; how many are set.
 
     The range is over the words of `out`. Where an index is out of bounds, this word and those that
     follow are left as they are.
 
-    indices: an unsigned array[n]
-    bits: uint8[] bitmap that holds `offset + bound` bits at least
-    offset: the bit of value 0
     bound: what the indices are less than, or else `OUTSIDE` is added to what is returned
-    picked: uint8[] bitmap, or empty
-    out: uint64[ceil(n / 64)]; bits past n become zero
     """
     total = uint64(0)
     count = uint64(len(indices))
@@ -245,7 +204,7 @@ def take_bits(start, stop, step, indices, bits, offset, bound, picked, out):
                     return uint64(OUTSIDE)
                 eight = uint64(0)
                 for k in range(uint64(0), uint64(8)):
-                    bit = uint64(get_bit(bits, offset + uint64(indices[first + uint64(k)])))
+                    bit = uint64(bit_at(bits, uint64(indices[first + uint64(k)])))
                     eight |= bit << uint64(k)
                 packed |= eight << (uint64(b) << uint64(3))
         else:
@@ -253,44 +212,33 @@ def take_bits(start, stop, step, indices, bits, offset, bound, picked, out):
                 index = uint64(indices[uint64(i)])
                 if index >= bound:
                     return uint64(OUTSIDE)
-                packed |= uint64(get_bit(bits, offset + index)) << (uint64(i) - begin)
+                packed |= uint64(bit_at(bits, index)) << (uint64(i) - begin)
         if len(picked) != 0:
-            packed &= word_of(picked, uint64(0), uint64(w), count)
+            packed &= word_from(picked, uint64(0), uint64(w), count)
         out[w] = packed
         total += uint64(popcount(packed))
     return total
 
 
-@kernel("indices: I[], offsets: O[], picked: u1[], out: i8[w]", I="u1 u2 u4 u8", O="i4 i8")
-def take_lengths(start, stop, step, indices, offsets, picked, out):
-    """out[i] = the length of value indices[i], 0 if the pick is null.
-
-    indices: an unsigned array[n], in bounds
-    offsets: int32/int64[], checked
-    picked: uint8[] bitmap, or empty
-    out: int64[n]
-    """
+@kernel()
+def take_lengths(
+    start, stop, step, indices: In[I], offsets: In[O], picked: In[uint8], out: Out[int64]
+):
+    """out[i] = the length of value indices[i], 0 if the pick is null."""
     for i in range(start, stop, step):
         index = uint64(indices[i])
         length = int64(offsets[index + uint64(1)]) - int64(offsets[index])
-        out[i] = length if is_valid(picked, uint64(0), i) else int64(0)
+        out[i] = length if len(picked) == 0 or get_bit(picked, uint64(i)) else int64(0)
 
 
-@kernel(
-    "indices: I[], offsets: O[], base: u8, width: u8, starts: O[], out: u1[w]",
-    grouped=True,
-    I="u1 u2 u4 u8",
-    O="i4 i8",
-)
-def take_bytes(start, stop, step, indices, offsets, base, width, starts, out):
+@kernel(grouped=True)
+def take_bytes(
+    start, stop, step, indices: In[I], offsets: In[O], base, width, starts: In[O], out: Out[uint8]
+):
     """The values at `indices` from starts[i] on; one step of offsets and starts is `width` bytes.
 
-    indices: an unsigned array[n], in bounds
-    offsets: int32/int64[], checked
-    base: the address that offset 0 means
     width: how many bytes one step means
-    starts: as `offsets`, [n + 1], the running sum of the values' lengths
-    out: uint8[starts[n] width]
+    starts: the running sum of the values' lengths
     """
     source_end = uint64(offsets[uint64(len(offsets)) - uint64(1)])
     for i in range(start, stop, step):
@@ -307,27 +255,23 @@ def take_bytes(start, stop, step, indices, offsets, base, width, starts, out):
         copy_bytes_loosely(out, place * width, base + source * width, count, room)
 
 
-@kernel("addresses: u8[], starts: O[], out: u1[w]", grouped=True, O="i4 i8")
-def gather_bytes(start, stop, step, addresses, starts, out):
+@kernel(grouped=True)
+def gather_bytes(start, stop, step, addresses: In[uint64], starts: In[O], out: Out[uint8]):
     """The bytes of `out` from starts[i] on = those at addresses[i], as many as there is room for.
 
-    addresses: uint64[n], where so many bytes are
-    starts: int32/int64[n + 1]
-    out: uint8[starts[n]]
+    addresses: where so many bytes are
     """
     for i in range(start, stop, step):
         place = uint64(starts[i])
         copy_bytes(out, place, addresses[i], uint64(starts[i + uint64(1)]) - place)
 
 
-@kernel("indices: I[], offsets: O[], starts: O[], out: u8[w]", I="u1 u2 u4 u8", O="i4 i8")
-def take_ranges(start, stop, step, indices, offsets, starts, out):
+@kernel()
+def take_ranges(start, stop, step, indices: In[I], offsets: In[O], starts: In[O], out: Out[uint64]):
     """The positions in `out` from starts[i] on = offsets[indices[i]] and up: the elements of a list.
 
-    indices: an unsigned array[n], in bounds
-    offsets: int32/int64[], checked: where each list begins
-    starts: as `offsets`, [n + 1], the running sum of the lists' lengths
-    out: uint64[starts[n]]
+    offsets: checked: where each list begins
+    starts: the running sum of the lists' lengths
     """
     for i in range(start, stop, step):
         place = uint64(starts[i])
@@ -336,14 +280,12 @@ def take_ranges(start, stop, step, indices, offsets, starts, out):
             out[k] = first + (uint64(k) - place)
 
 
-@kernel("indices: I[], size: u8, offset: u8, out: u8[w]", I="u1 u2 u4 u8")
-def take_fixed_ranges(start, stop, step, indices, size, offset, out):
+@kernel()
+def take_fixed_ranges(start, stop, step, indices: In[I], size, offset, out: Out[uint64]):
     """The positions in `out` from i size on = the elements of list indices[i], which are `size`.
 
-    indices: an unsigned array[n], in bounds
     size: how many elements each list has
     offset: the slot of list 0
-    out: uint64[n size]
     """
     for i in range(start, stop, step):
         place = uint64(i) * size

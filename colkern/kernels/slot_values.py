@@ -16,6 +16,7 @@ from numpy import float32, float64, int64, uint8, uint64
 
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import load_item
+from colkern.layouts import VIEW_INLINE_BYTES
 
 NOWHERE = (1 << 64) - 1
 """The slot of an index that is out of range."""
@@ -156,10 +157,7 @@ def half_of_float(value: Any) -> Any:
 
 @helper
 def half_at(bits_like: Any, data: Any, slot: Any, valid: Any) -> Any:
-    """The half-precision float of a slot, as one of 32 bits.
-
-    bits_like: uint16[]
-    """
+    """The half-precision float of a slot, as one of 32 bits."""
     value = float32(0)
     if valid:
         value = float_of_half(uint64(load_item(bits_like, data + (slot << uint64(1)))))
@@ -168,10 +166,7 @@ def half_at(bits_like: Any, data: Any, slot: Any, valid: Any) -> Any:
 
 @helper
 def words_at(word_like: Any, data: Any, size: Any, slot: Any, valid: Any, k: Any) -> Any:
-    """Word `k` of the number of a slot that has `size` bytes; zero if it may not be read.
-
-    word_like: uint64[]
-    """
+    """Word `k` of the number of a slot that has `size` bytes; zero if it may not be read."""
     value = uint64(0)
     if valid:
         value = uint64(load_item(word_like, data + slot * size + (k << uint64(3))))
@@ -198,18 +193,14 @@ def binary_at(like: Any, offsets: Any, size: Any, data: Any, slot: Any, valid: A
 def viewed_at(
     number_like: Any, views: Any, word_like: Any, table: Any, slot: Any, valid: Any
 ) -> Any:
-    """Of the view layout; `table` is where the addresses of the data buffers stand.
-
-    number_like: int32[]
-    word_like: uint64[]
-    """
+    """Of the view layout; `table` is where the addresses of the data buffers stand."""
     address = uint64(0)
     length = int64(0)
     if valid:
         view = views + (slot << uint64(4))
         length = int64(load_item(number_like, view))
         address = view + uint64(4)
-        if length > 12:
+        if length > VIEW_INLINE_BYTES:
             buffer = uint64(load_item(number_like, view + uint64(8)))
             start = uint64(load_item(number_like, view + uint64(12)))
             address = uint64(load_item(word_like, table + (buffer << uint64(3)))) + start

@@ -7,48 +7,34 @@ The range of both kernels is over chunks of words, of which each has a place of 
 
 from __future__ import annotations
 
-from typing import Any
+from numpy import int64, uint64
 
-from numpy import uint64
-
-from colkern.kernels.bitmaps import count_few_bits, get_bit
+from colkern.kernels.arguments import Bitmap, In, Out, T, Truth
+from colkern.kernels.bitmaps import bit_at, count_few_bits
 from colkern.kernels.kernel import helper, kernel
 
 NULL_BLOCK = 1024
 """The slots of which `split_nulls` writes the positions together."""
 
 
-@kernel(
-    "words: T[], width: u8, part: u8, minus: u8, flip: u8, out: u8[w]",
-    T="u1 u2 u4 u8",
-)
-def order_integers(start, stop, step, words, width, part, minus, flip, out):
+@kernel()
+def order_integers(start, stop, step, words: In[T], width, part, minus, flip, out: Out[uint64]):
     """out[i] = a key for word `part` of value i: as unsigned numbers, keys are in the order of values.
 
-    words: T[n width]
-    width: how many words make a value
     part: which of them
     minus: the sign bit; 0 for unsigned words
     flip: all bits of T for descending order, else 0
-    out: uint64[n]
     """
     for i in range(start, stop, step):
         out[i] = uint64(words[uint64(i) * width + part]) ^ minus ^ flip
 
 
-@kernel(
-    "words: T[], minus: u8, infinity: u8, nan: u8, flip: u8, out: u8[w]",
-    T="u2 u4 u8",
-)
-def order_floats(start, stop, step, words, minus, infinity, nan, flip, out):
+@kernel(T="u2 u4 u8")
+def order_floats(start, stop, step, words: In[T], minus, infinity, nan, flip, out: Out[uint64]):
     """out[i] = a key for value i: as `order_integers`; both zeros have one, and all NaNs.
 
-    words: T[n], the bits of the floats
-    minus: the sign bit
-    infinity: the bits of infinity
     nan: the key of NaNs
     flip: all bits of T for descending order, else 0
-    out: uint64[n]
     """
     for i in range(start, stop, step):
         word = uint64(words[i])
@@ -58,38 +44,30 @@ def order_floats(start, stop, step, words, minus, infinity, nan, flip, out):
         out[i] = nan if magnitude > infinity else key
 
 
-@kernel("validity: u1[], offset: u8, length: u8, out: i8[w]")
-def count_valid(start, stop, step, validity, offset, length, out):
-    """out[b] = how many slots of block b are valid; the range is over blocks of `NULL_BLOCK` slots.
-
-    validity: uint8[] bitmap
-    offset: the bit of slot 0 in it
-    length: how many slots there are
-    out: int64[blocks]
-    """
+@kernel()
+def count_valid(start, stop, step, validity: Bitmap, length, out: Out[int64]):
+    """out[b] = how many slots of block b are valid; the range is over blocks of `NULL_BLOCK` slots."""
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(NULL_BLOCK)
         end = min(begin + uint64(NULL_BLOCK), length)
-        out[b] = count_few_bits(validity, offset + begin, offset + end)
+        out[b] = count_few_bits(validity.bits, validity.offset + begin, validity.offset + end)
 
 
-@kernel("validity: u1[], offset: u8, length: u8, starts: i8[], valid: u8, out: u8[w]")
-def split_nulls(start, stop, step, validity, offset, length, starts, valid, out):
+@kernel()
+def split_nulls(
+    start, stop, step, validity: Bitmap, length, starts: In[int64], valid, out: Out[uint64]
+):
     """The positions of valid slots, then those of nulls; the range is over blocks of slots.
 
-    validity: uint8[] bitmap
-    offset: the bit of slot 0 in it
-    length: how many slots there are
-    starts: int64[blocks + 1], how many valid slots are before each block
+    starts: how many valid slots are before each block
     valid: how many there are in all
-    out: uint64[length]
     """
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(NULL_BLOCK)
         place = uint64(starts[b])
         null = valid + begin - place
         for i in range(begin, min(begin + uint64(NULL_BLOCK), length)):
-            if get_bit(validity, offset + uint64(i)):
+            if bit_at(validity, uint64(i)):
                 out[place] = i
                 place += uint64(1)
             else:
@@ -97,31 +75,29 @@ def split_nulls(start, stop, step, validity, offset, length, starts, valid, out)
                 null += uint64(1)
 
 
-@kernel("keys: u8[], positions: u8[], low: u8, shift: u8, out: u8[w]")
-def pack_keys(start, stop, step, keys, positions, low, shift, out):
+@kernel()
+def pack_keys(
+    start, stop, step, keys: In[uint64], positions: In[uint64], low, shift, out: Out[uint64]
+):
     """out[i] = 32 bits of a key, above its position.
 
-    keys: uint64[], at least `low`
-    positions: uint64[n], or empty for the numbers from 0 on
+    keys: at least `low`
+    positions: or empty for the numbers from 0 on
     low: the least key
     shift: the lowest bit of keys[…] - low that is taken
-    out: uint64[n]
     """
     for i in range(start, stop, step):
         position = uint64(i) if len(positions) == 0 else positions[i]
         out[i] = (((keys[position] - low) >> shift) << uint64(32)) | position
 
 
-@kernel("words: u8[], chunk: u8, first: u8, digits: u8, bits: u8, out: i8[w]")
-def count_digits(start, stop, step, words, chunk, first, digits, bits, out):
+@kernel()
+def count_digits(start, stop, step, words: In[uint64], chunk, first, digits, bits, out: Out[int64]):
     """How often each digit has each value, by chunk; the range is over the chunks.
 
-    words: uint64[n]
-    chunk: how many words make a chunk
     first: the lowest bit of the first digit
     digits: how many digits are counted
-    bits: the bits of a digit
-    out: int64[chunks digits 2^bits], zeroed
+    out: [chunks digits 2^bits], zeroed
     """
     mask = (uint64(1) << bits) - uint64(1)
     for c in range(start, stop, step):
@@ -134,16 +110,15 @@ def count_digits(start, stop, step, words, chunk, first, digits, bits, out):
                 place += mask + uint64(1)
 
 
-@kernel("words: u8[], chunk: u8, first: u8, bits: u8, kept: u8, out: u8[w]")
-def scatter_digits(start, stop, step, words, chunk, first, bits, kept, out):
+@kernel()
+def scatter_digits(
+    start, stop, step, words: In[uint64], chunk, first, bits, kept, out: Out[uint64]
+):
     """The words in the order of one digit; the range is over the chunks.
 
-    words: uint64[n]
-    chunk: how many words make a chunk
     first: the lowest bit of the digit
-    bits: the bits of a digit
     kept: which bits of each word are written
-    out: uint64[n + chunks 2^bits]; behind the words, where the next one of each chunk goes by its digit
+    out: [n + chunks 2^bits], behind the words, where the next one of each chunk goes by its digit
     """
     count = uint64(len(words))
     mask = (uint64(1) << bits) - uint64(1)
@@ -157,19 +132,14 @@ def scatter_digits(start, stop, step, words, chunk, first, bits, kept, out):
             out[place] = word & kept
 
 
-@kernel(
-    "words: T[], flip: u8, low: u8, chunk: u8, bits: u8, out: i8[w]",
-    T="u1 u2 u4 u8",
-)
-def count_few_keys(start, stop, step, words, flip, low, chunk, bits, out):
+@kernel()
+def count_few_keys(start, stop, step, words: In[T], flip, low, chunk, bits, out: Out[int64]):
     """How often each of few keys is there, by chunk; the range is over the chunks.
 
-    words: T[n]
     flip: a word with these bits flipped is its key
     low: the least key
-    chunk: how many words make a chunk
     bits: the bits that keys have, less `low`
-    out: int64[chunks 2^bits], zeroed
+    out: [chunks 2^bits], zeroed
     """
     for c in range(start, stop, step):
         place = uint64(c) << bits
@@ -177,19 +147,14 @@ def count_few_keys(start, stop, step, words, flip, low, chunk, bits, out):
             out[place + ((uint64(words[uint64(i)]) ^ flip) - low)] += 1
 
 
-@kernel(
-    "words: T[], flip: u8, low: u8, chunk: u8, bits: u8, out: u8[w]",
-    T="u1 u2 u4 u8",
-)
-def scatter_positions(start, stop, step, words, flip, low, chunk, bits, out):
+@kernel()
+def scatter_positions(start, stop, step, words: In[T], flip, low, chunk, bits, out: Out[uint64]):
     """The positions in the order of few keys; the range is over the chunks.
 
-    words: T[n]
     flip: a word with these bits flipped is its key
     low: the least key
-    chunk: how many words make a chunk
     bits: the bits that the keys have, less `low`
-    out: uint64[n + chunks 2^bits]; behind the positions, where the next one of each chunk goes by its key
+    out: [n + chunks 2^bits], behind the positions, where the next one of each chunk goes by its key
     """
     count = uint64(len(words))
     for c in range(start, stop, step):
@@ -201,11 +166,11 @@ def scatter_positions(start, stop, step, words, flip, low, chunk, bits, out):
             out[place] = uint64(i)
 
 
-@kernel("words: u8[], distance: u8", returns="u8", combine="add")
-def count_long_ties(start, stop, step, words, distance):
+@kernel(combine="add")
+def count_long_ties(start, stop, step, words: In[uint64], distance) -> uint64:
     """How many sorted packed words have the key of the word `distance` further; the range ends before.
 
-    words: uint64[n], sorted; the range is over n - distance
+    words: sorted; the range is over n - distance
     distance: how far
     """
     total = uint64(0)
@@ -215,20 +180,19 @@ def count_long_ties(start, stop, step, words, distance):
 
 
 @helper
-def same_key(words: Any, i: Any, j: Any) -> Any:
+def same_key(words: In[uint64], i: uint64, j: uint64) -> Truth:
     """Whether two packed words have the same 32 bits of a key."""
     return (words[i] ^ words[j]) >> uint64(32) == 0
 
 
-@kernel("words: u8[], keys: u8[], out: u8[w]")
-def settle_ties(start, stop, step, words, keys, out):
+@kernel()
+def settle_ties(start, stop, step, words: In[uint64], keys: In[uint64], out: Out[uint64]):
     """The positions, in the order of whole keys where the sorted parts of them are equal.
 
     Few words have equal parts. Each run of them is settled by whoever has its first one.
 
-    words: uint64[n], sorted packed words; the first of equal ones first
-    keys: uint64[], the whole keys
-    out: uint64[n]
+    words: sorted packed words; the first of equal ones first
+    keys: the whole keys
     """
     count = uint64(len(words))
     low = uint64(0xFFFF_FFFF)
@@ -248,14 +212,9 @@ def settle_ties(start, stop, step, words, keys, out):
                 end += uint64(1)
 
 
-@kernel("keys: u8[], positions: u8[], out: i8[w]")
-def group_starts(start, stop, step, keys, positions, out):
-    """out[k] = how many keys are less than k; the range is over k.
-
-    keys: uint64[]
-    positions: uint64[n], of the keys in their order
-    out: int64[]
-    """
+@kernel()
+def group_starts(start, stop, step, keys: In[uint64], positions: In[uint64], out: Out[int64]):
+    """out[k] = how many keys are less than k; the range is over k."""
     for k in range(start, stop, step):
         low = uint64(0)
         high = uint64(len(positions))

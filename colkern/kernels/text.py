@@ -8,13 +8,13 @@ Columnar format 1.5: `Utf8`, `LargeUtf8`, `Utf8View`; RFC 3629.
 
 from __future__ import annotations
 
-from typing import Any
+from numpy import int32, int64, uint8, uint32, uint64
 
-from numpy import int64, uint8, uint32, uint64
-
+from colkern.kernels.arguments import Bitmap, Buffers, In, O, Truth
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import load_item
+from colkern.layouts import VIEW_INLINE_BYTES
 
 NEITHER, UTF8, ASCII = 0, 1, 2
 """What bytes are, from the least that they promise to the most."""
@@ -24,13 +24,13 @@ STRETCH = 4096
 
 
 @helper
-def is_continuation(byte: Any) -> Any:
+def is_continuation(byte: uint8) -> Truth:
     """Whether a byte is one of a character's second to fourth."""
     return uint8(byte & uint8(0xC0)) == uint8(0x80)
 
 
 @helper
-def is_misplaced(byte: Any, before: Any, before2: Any, before3: Any) -> Any:
+def is_misplaced(byte: uint8, before: uint8, before2: uint8, before3: uint8) -> Truth:
     """Whether a byte may not follow the three before it (zeros where the text begins).
 
     All in bytes, also in between: wider numbers would leave a vector register fewer places.
@@ -49,7 +49,7 @@ def is_misplaced(byte: Any, before: Any, before2: Any, before3: Any) -> Any:
 
 
 @helper
-def byte_around(data: Any, i: Any) -> Any:
+def byte_around(data: In[uint8], i: uint64) -> uint8:
     """Byte `i - 3` of `data` (uint8[]); zero before it begins and after it ends."""
     if i < uint64(3) or i >= uint64(len(data)) + uint64(3):
         return uint8(0)
@@ -57,7 +57,7 @@ def byte_around(data: Any, i: Any) -> Any:
 
 
 @helper
-def is_misplaced_at(data: Any, i: Any) -> Any:
+def is_misplaced_at(data: In[uint8], i: uint64) -> Truth:
     """Whether byte `i` of `data` (uint8[]) is misplaced, or the end, for the three places after it."""
     return is_misplaced(
         byte_around(data, i + uint64(3)),
@@ -68,7 +68,7 @@ def is_misplaced_at(data: Any, i: Any) -> Any:
 
 
 @helper
-def encoding_at_ends(data: Any) -> Any:
+def encoding_at_ends(data: In[uint8]) -> uint64:
     """What the first three bytes of `data` (uint8[]) are, and whether its end cuts a character."""
     found = uint64(ASCII)
     for k in range(uint64(0), uint64(6)):
@@ -80,13 +80,13 @@ def encoding_at_ends(data: Any) -> Any:
     return found
 
 
-@kernel("data: u1[]", returns="u8")
-def encoding_of(start, stop, step, data):
+@kernel()
+def encoding_of(start, stop, step, data: In[uint8]) -> uint64:
     """`ASCII`, `UTF8` or `NEITHER`: what all bytes of the range are; the range is over `data[3:]`.
 
     Whoever has the first item looks at the first three bytes too, and at the end.
 
-    data: uint8[n], read in a range over max(n - 3, 0)
+    data: read in a range over max(n - 3, 0)
     """
     found = uint64(ASCII)
     if start == 0:
@@ -111,12 +111,12 @@ def encoding_of(start, stop, step, data):
     return found
 
 
-@kernel("data: u1[]", returns="u8")
-def first_misplaced_byte(start, stop, step, data):
+@kernel()
+def first_misplaced_byte(start, stop, step, data: In[uint8]) -> uint64:
     """The first byte of the range that breaks UTF-8, or past the last one if the end does; the
     largest uint64 if none does. The range is over the bytes and the three places after them.
 
-    data: uint8[n], read in a range over n + 3
+    data: read in a range over n + 3
     """
     for i in range(start, stop, step):
         if is_misplaced_at(data, uint64(i)):
@@ -124,13 +124,14 @@ def first_misplaced_byte(start, stop, step, data):
     return ~uint64(0)
 
 
-@kernel("offsets: O[], data: u1[], end: i8", returns="u8", O="i4 i8")
-def first_begin_within_a_character(start, stop, step, offsets, data, end):
+@kernel()
+def first_begin_within_a_character(
+    start, stop, step, offsets: In[O], data: In[uint8], end: int64
+) -> uint64:
     """The first value of the range that begins with a character's later byte; the largest uint64 if
     none does.
 
-    offsets: int32/int64[n], where each value begins, in bounds
-    data: uint8[]
+    offsets: where each value begins, in bounds
     end: where the last value ends; values that begin there have no bytes
     """
     for i in range(start, stop, step):
@@ -141,7 +142,7 @@ def first_begin_within_a_character(start, stop, step, offsets, data, end):
 
 
 @helper
-def is_utf8(like: Any, address: Any, length: Any) -> Any:
+def is_utf8(like: In[uint8], address: uint64, length: uint64) -> Truth:
     """Whether the bytes at an address are UTF-8; `like` is any uint8[]."""
     before, before2, before3 = uint8(0), uint8(0), uint8(0)
     for i in range(uint64(0), length):
@@ -152,57 +153,44 @@ def is_utf8(like: Any, address: Any, length: Any) -> Any:
     return not is_misplaced(uint8(0), before, before2, before3)
 
 
-@kernel(
-    "offsets: O[], base: u8, validity: u1[], offset: u8",
-    returns="u8",
-    O="i4 i8",
-)
-def first_slot_not_utf8(start, stop, step, offsets, base, validity, offset):
-    """The first valid slot of the range whose value is not UTF-8; the largest uint64 if none.
-
-    offsets: int32/int64[n + 1], checked
-    base: the address of the data buffer
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    """
+@kernel()
+def first_slot_not_utf8(start, stop, step, offsets: In[O], base, validity: Bitmap) -> uint64:
+    """The first valid slot of the range whose value is not UTF-8; the largest uint64 if none."""
     for i in range(start, stop, step):
-        if is_valid(validity, offset, i):
+        if is_valid(validity, i):
             begin = uint64(offsets[i])
             length = uint64(offsets[i + uint64(1)]) - begin
-            if not is_utf8(validity, base + begin, length):
+            if not is_utf8(validity.bits, base + begin, length):
                 return uint64(i)
     return ~uint64(0)
 
 
-@kernel("views: i4[], validity: u1[], offset: u8", returns="u8", combine="add")
-def count_bytes_in_buffers(start, stop, step, views, validity, offset):
-    """How many bytes the valid slots of the range have in data buffers, shared ones counted again.
-
-    views: int32[4 n], in bounds
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    """
+@kernel(combine="add")
+def count_bytes_in_buffers(start, stop, step, views: In[int32], validity: Bitmap) -> uint64:
+    """How many bytes the valid slots of the range have in data buffers, shared ones counted again."""
     total = uint64(0)
     for i in range(start, stop, step):
         length = views[uint64(i) << uint64(2)]
-        if length > 12 and is_valid(validity, offset, i):
+        if length > VIEW_INLINE_BYTES and is_valid(validity, i):
             total += uint64(length)
     return total
 
 
 @helper
-def is_view_utf8(views: Any, i: Any, base: Any, addresses: Any, sizes: Any, known: Any) -> Any:
+def is_view_utf8(
+    views: In[int32], i: uint64, base: uint64, buffers: Buffers, known: In[uint8]
+) -> Truth:
     """Whether the value of view `i` is UTF-8; as in `first_view_not_utf8`."""
     word = i << uint64(2)
     length = uint64(views[word])
-    if length <= 12:
+    if length <= VIEW_INLINE_BYTES:
         bits = uint32(views[word + uint64(1)]) | uint32(views[word + uint64(2)])
         if (uint32(bits) | uint32(views[word + uint64(3)])) & uint32(0x80808080) == 0:
             return True
         return is_utf8(known, base + (word << uint64(2)) + uint64(4), length)
     buffer = uint64(views[word + uint64(2)])
     begin = uint64(views[word + uint64(3)])
-    source = addresses[buffer] + begin
+    source = buffers.addresses[buffer] + begin
     if known[buffer] == NEITHER:
         return is_utf8(known, source, length)
     if known[buffer] == ASCII:
@@ -210,28 +198,21 @@ def is_view_utf8(views: Any, i: Any, base: Any, addresses: Any, sizes: Any, know
     # Within UTF-8, what begins and ends where characters do is UTF-8.
     if is_continuation(load_item(known, source)):
         return False
-    at_end = begin + length >= uint64(sizes[buffer])
+    at_end = begin + length >= uint64(buffers.sizes[buffer])
     return at_end or not is_continuation(load_item(known, source + length))
 
 
-@kernel(
-    "views: i4[], base: u8, validity: u1[], offset: u8, addresses: u8[], sizes: i8[], known: u1[]",
-    returns="u8",
-)
-def first_view_not_utf8(start, stop, step, views, base, validity, offset, addresses, sizes, known):
+@kernel()
+def first_view_not_utf8(
+    start, stop, step, views: In[int32], base, validity: Bitmap, buffers: Buffers, known: In[uint8]
+) -> uint64:
     """The first valid slot of the range whose value is not UTF-8; the largest uint64 if none.
 
-    views: int32[4 n], in bounds, inline values followed by zeros
+    views: in bounds, inline values followed by zeros
     base: the address of `views`
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    addresses: uint64[buffers], the address of each data buffer
-    sizes: int64[buffers], the size of each data buffer
-    known: uint8[buffers], what each data buffer is as a whole; `NEITHER` if that is not known
+    known: what each data buffer is as a whole; `NEITHER` if that is not known
     """
     for i in range(start, stop, step):
-        if is_valid(validity, offset, i) and not is_view_utf8(
-            views, uint64(i), base, addresses, sizes, known
-        ):
+        if is_valid(validity, i) and not is_view_utf8(views, uint64(i), base, buffers, known):
             return uint64(i)
     return ~uint64(0)

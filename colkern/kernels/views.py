@@ -9,13 +9,13 @@ Columnar format 1.5: "Variable-size Binary View Layout".
 
 from __future__ import annotations
 
-from typing import Any
+from numpy import int32, int64, uint8, uint32, uint64
 
-from numpy import int32, int64, uint32, uint64
-
+from colkern.kernels.arguments import Bitmap, Buffers, In, O, Out, Truth
 from colkern.kernels.bitmaps import is_valid, valid_mask
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import copy_bytes_loosely, load_item, load_word, prefetch
+from colkern.layouts import VIEW_INLINE_BYTES
 
 WINDOW_BITS = 30
 
@@ -27,10 +27,10 @@ AHEAD = 64
 
 
 @helper
-def is_view_in_bounds(views: Any, i: Any, sizes: Any) -> Any:
+def is_view_in_bounds(views: In[int32], i: uint64, sizes: In[int64]) -> Truth:
     """Whether view `i` is inline, or lies within one of the data buffers of those `sizes`."""
     length = int64(views[i << uint64(2)])
-    if length <= 12:
+    if length <= VIEW_INLINE_BYTES:
         return length >= 0
     buffer = int64(views[(i << uint64(2)) + uint64(2)])
     offset = int64(views[(i << uint64(2)) + uint64(3)])
@@ -39,27 +39,25 @@ def is_view_in_bounds(views: Any, i: Any, sizes: Any) -> Any:
     return offset + length <= sizes[uint64(buffer)]
 
 
-@kernel("views: i4[], validity: u1[], offset: u8, sizes: i8[]", returns="u8")
-def first_view_out_of_bounds(start, stop, step, views, validity, offset, sizes):
-    """The first valid slot of the range whose view points outside; the largest uint64 if none does.
-
-    views: int32[4 n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    sizes: int64[buffers], the size of each data buffer
-    """
+@kernel()
+def first_view_out_of_bounds(
+    start, stop, step, views: In[int32], validity: Bitmap, sizes: In[int64]
+) -> uint64:
+    """The first valid slot of the range whose view points outside; the largest uint64 if none does."""
     for i in range(start, stop, step):
-        if is_valid(validity, offset, i) and not is_view_in_bounds(views, uint64(i), sizes):
+        if is_valid(validity, i) and not is_view_in_bounds(views, uint64(i), sizes):
             return uint64(i)
     return ~uint64(0)
 
 
 @helper
-def is_view_like_its_value(views: Any, i: Any, addresses: Any, like: Any) -> Any:
+def is_view_like_its_value(
+    views: In[int32], i: uint64, addresses: In[uint64], like: In[uint8]
+) -> Truth:
     """Whether view `i`, in bounds, has zeros after an inline value, or the first bytes of another."""
     word = i << uint64(2)
     length = int64(views[word])
-    if length <= 12:
+    if length <= VIEW_INLINE_BYTES:
         beyond = uint64(0)
         for k in range(uint64(0), uint64(3)):
             inside = min(max(length - (int64(k) << int64(2)), int64(0)), int64(4))
@@ -74,55 +72,40 @@ def is_view_like_its_value(views: Any, i: Any, addresses: Any, like: Any) -> Any
     return prefix == uint32(views[word + uint64(1)])
 
 
-@kernel("views: i4[], validity: u1[], offset: u8, addresses: u8[]", returns="u8")
-def first_view_unlike_its_value(start, stop, step, views, validity, offset, addresses):
-    """The first valid slot of the range with a wrong prefix or padding; the largest uint64 if none.
-
-    views: int32[4 n], in bounds
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    addresses: uint64[buffers], the address of each data buffer
-    """
+@kernel()
+def first_view_unlike_its_value(
+    start, stop, step, views: In[int32], validity: Bitmap, addresses: In[uint64]
+) -> uint64:
+    """The first valid slot of the range with a wrong prefix or padding; the largest uint64 if none."""
     for i in range(start, stop, step):
-        if is_valid(validity, offset, i) and not is_view_like_its_value(
-            views, uint64(i), addresses, validity
+        if is_valid(validity, i) and not is_view_like_its_value(
+            views, uint64(i), addresses, validity.bits
         ):
             return uint64(i)
     return ~uint64(0)
 
 
-@kernel(
-    "views: i4[], validity: u1[], offset: u8, out: O[w]", returns="u8", combine="add", O="i4 i8"
-)
-def view_lengths(start, stop, step, views, validity, offset, out):
-    """out[i] = the length of value i, 0 under a null, each of which fits; returns their sum.
-
-    views: int32[4 n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    out: int32/int64[n]
-    """
+@kernel(combine="add")
+def view_lengths(start, stop, step, views: In[int32], validity: Bitmap, out: Out[O]) -> uint64:
+    """out[i] = the length of value i, 0 under a null, each of which fits; returns their sum."""
     total = uint64(0)
     for i in range(start, stop, step):
-        length = uint64(views[uint64(i) << uint64(2)]) & valid_mask(validity, offset, i)
+        length = uint64(views[uint64(i) << uint64(2)]) & valid_mask(validity, i)
         out[i] = length
         total += length
     return total
 
 
-@kernel(
-    "views: i4[], addresses: u8[], sizes: i8[], offsets: O[], out: u1[w]", grouped=True, O="i4 i8"
-)
-def decode_views(start, stop, step, views, addresses, sizes, offsets, out):
+@kernel(grouped=True)
+def decode_views(
+    start, stop, step, views: In[int32], buffers: Buffers, offsets: In[O], out: Out[uint8]
+):
     """out[offsets[i] : offsets[i + 1]] = the bytes of value i, as many as the offsets leave room for.
 
-    views: int32[4 n], in bounds wherever the offsets leave room
-    addresses: uint64[buffers + 1], the address of each data buffer, then of `views`
-    sizes: int64[buffers + 1], the size of each data buffer, then of `views`, in bytes
-    offsets: int32/int64[n + 1]
-    out: uint8[offsets[n]]
+    views: in bounds wherever the offsets leave room
+    addresses: the address of each data buffer, then of `views`
     """
-    inline = uint64(len(addresses) - 1)
+    inline = uint64(len(buffers.addresses) - 1)
     limit = uint64(offsets[stop])
     pace = uint64(step) * uint64(BLOCK)
     for first in range(start, stop, pace):
@@ -131,25 +114,35 @@ def decode_views(start, stop, step, views, addresses, sizes, offsets, out):
             for i in range(first, end, step):
                 length = uint64(offsets[uint64(i) + uint64(1)]) - uint64(offsets[i])
                 buffer, place = source_of(views, uint64(i), length, inline)
-                prefetch(addresses[buffer] + place)
+                prefetch(buffers.addresses[buffer] + place)
         for i in range(first, end, step):
             begin = uint64(offsets[i])
             length = uint64(offsets[i + uint64(1)]) - begin
             buffer, place = source_of(views, uint64(i), length, inline)
             # What this value spills over, the next ones of the same thread write again.
-            room = min(limit - begin, uint64(sizes[buffer]) - place) if step == 1 else length
-            copy_bytes_loosely(out, begin, addresses[buffer] + place, length, room)
+            room = (
+                min(limit - begin, uint64(buffers.sizes[buffer]) - place) if step == 1 else length
+            )
+            copy_bytes_loosely(out, begin, buffers.addresses[buffer] + place, length, room)
 
 
 @helper
-def are_scattered(views: Any, offsets: Any, first: Any, end: Any, step: Any, inline: Any) -> Any:
+def are_scattered(
+    views: In[int32], offsets: In[O], first: uint64, end: uint64, step: uint64, inline: uint64
+) -> Truth:
     """Whether the first and the last long value of a range lie far apart, so others may do as well."""
     if step != 1:
         return False
     last = end - uint64(1)
-    while first < last and uint64(offsets[first + uint64(1)]) - uint64(offsets[first]) <= 12:
+    while (
+        first < last
+        and uint64(offsets[first + uint64(1)]) - uint64(offsets[first]) <= VIEW_INLINE_BYTES
+    ):
         first += uint64(1)
-    while last > first and uint64(offsets[last + uint64(1)]) - uint64(offsets[last]) <= 12:
+    while (
+        last > first
+        and uint64(offsets[last + uint64(1)]) - uint64(offsets[last]) <= VIEW_INLINE_BYTES
+    ):
         last -= uint64(1)
     if first == last:
         return False
@@ -160,13 +153,13 @@ def are_scattered(views: Any, offsets: Any, first: Any, end: Any, step: Any, inl
 
 
 @helper
-def source_of(views: Any, i: Any, length: Any, inline: Any) -> Any:
+def source_of(views: In[int32], i: uint64, length: uint64, inline: uint64) -> tuple[uint64, uint64]:
     """The number of the buffer that has the bytes of view `i`, and where; `inline` for the views."""
     word = i << uint64(2)
     # Loaded in any case: without branches, as long and short values come in any order.
     buffer = views[word + uint64(2)]
     place = views[word + uint64(3)]
-    is_long = length > 12
+    is_long = length > VIEW_INLINE_BYTES
     return (
         uint64(buffer) if is_long else inline,
         uint64(place) if is_long else (word + uint64(1)) << uint64(2),
@@ -174,7 +167,7 @@ def source_of(views: Any, i: Any, length: Any, inline: Any) -> Any:
 
 
 @helper
-def few_bytes(data: Any, begin: Any, count: Any) -> Any:
+def few_bytes(data: In[uint8], begin: uint64, count: uint64) -> uint64:
     """The up to 8 bytes of `data` from `begin` on as a little-endian uint64, read one by one."""
     word = uint64(0)
     for k in range(uint64(0), min(count, uint64(8))):
@@ -189,23 +182,25 @@ def inline_masks() -> list[int]:
     return heads + [(1 << 8 * min(max(length - 4, 0), 8)) - 1 for length in range(16)]
 
 
-@kernel(
-    "offsets: O[], data: u1[], base: u8, validity: u1[], offset: u8, masks: u8[], out: u8[w]",
-    O="i4 i8",
-)
-def encode_views(start, stop, step, offsets, data, base, validity, offset, masks, out):
+@kernel()
+def encode_views(
+    start,
+    stop,
+    step,
+    offsets: In[O],
+    data: In[uint8],
+    base,
+    validity: Bitmap,
+    masks: In[uint64],
+    out: Out[uint64],
+):
     """View i of `out` = the value at [offsets[i], offsets[i + 1]) of `data`; zeros under a null.
 
     Data buffer `k` of the views is `data` from byte `k << WINDOW_BITS` on, which keeps offsets within
     31 bits however long `data` is.
 
-    offsets: int32/int64[n + 1]
-    data: uint8[], the bytes that the offsets point into
-    base: the address of `data`
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    masks: uint64[32], the `inline_masks`: looked up, as short and long values come in any order
-    out: uint64[2 n], the views: length and first 4 bytes, then the other half
+    masks: the `inline_masks`: looked up, as short and long values come in any order
+    out: [2 n], the views: length and first 4 bytes, then the other half
     """
     size = uint64(len(data))
     # The last values may have no 12 bytes from where they begin to the end of the data.
@@ -222,7 +217,7 @@ def encode_views(start, stop, step, offsets, data, base, validity, offset, masks
         if i < whole:
             first = load_word(data, begin, uint64(0)) << uint64(32)
             # Of a long value only its first bytes are read, which are one line of a cache most often.
-            behind = begin + uint64(4) if length <= 12 else begin
+            behind = begin + uint64(4) if length <= VIEW_INLINE_BYTES else begin
             second = load_word(data, behind, uint64(0))
         else:
             first = few_bytes(data, begin, min(kind, uint64(4))) << uint64(32)
@@ -231,43 +226,35 @@ def encode_views(start, stop, step, offsets, data, base, validity, offset, masks
         place |= (begin & uint64((1 << WINDOW_BITS) - 1)) << uint64(32)
         # Looked up in any case: a choice between two numbers takes no branch.
         second &= masks[kind + uint64(16)]
-        second = second if length <= 12 else place
-        shown = valid_mask(validity, offset, i)
+        second = second if length <= VIEW_INLINE_BYTES else place
+        shown = valid_mask(validity, i)
         out[i << uint64(1)] = (length | first & masks[kind]) & shown
         out[(i << uint64(1)) + uint64(1)] = second & shown
         i += uint64(step)
 
 
-@kernel("views: u8[], validity: u1[], offset: u8, out: i8[w]", returns="u8", combine="add")
-def long_lengths(start, stop, step, views, validity, offset, out):
-    """out[i] = how many bytes value i has in a data buffer, 0 under a null; returns their sum.
-
-    views: uint64[2 n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    out: int64[n]
-    """
+@kernel(combine="add")
+def long_lengths(start, stop, step, views: In[uint64], validity: Bitmap, out: Out[int64]) -> uint64:
+    """out[i] = how many bytes value i has in a data buffer, 0 under a null; returns their sum."""
     total = uint64(0)
     for i in range(start, stop, step):
         length = views[uint64(i) << uint64(1)] & uint64(0xFFFFFFFF)
-        length &= valid_mask(validity, offset, i)
-        length = length if length > 12 else uint64(0)
+        length &= valid_mask(validity, i)
+        length = length if length > VIEW_INLINE_BYTES else uint64(0)
         out[i] = int64(length)
         total += length
     return total
 
 
-@kernel("views: u8[], validity: u1[], offset: u8, starts: i8[], out: u8[w]")
-def move_views(start, stop, step, views, validity, offset, starts, out):
+@kernel()
+def move_views(
+    start, stop, step, views: In[uint64], validity: Bitmap, starts: In[int64], out: Out[uint64]
+):
     """View i of `out` = view i, a long one pointing at its bytes' new place; zeros under a null.
 
     Data buffer `k` begins at byte `k << WINDOW_BITS` of where they were put.
 
-    views: uint64[2 n]
-    validity: uint8[] bitmap, or empty
-    offset: the bit of slot 0 in it
-    starts: int64[n + 1], where the bytes of each long value were put
-    out: uint64[2 n]
+    starts: where the bytes of each long value were put
     """
     for i in range(start, stop, step):
         first = views[uint64(i) << uint64(1)]
@@ -275,26 +262,26 @@ def move_views(start, stop, step, views, validity, offset, starts, out):
         begin = uint64(starts[i])
         place = begin >> uint64(WINDOW_BITS)
         place |= (begin & uint64((1 << WINDOW_BITS) - 1)) << uint64(32)
-        second = place if first & uint64(0xFFFFFFFF) > 12 else second
-        shown = valid_mask(validity, offset, i)
+        second = place if first & uint64(0xFFFFFFFF) > VIEW_INLINE_BYTES else second
+        shown = valid_mask(validity, i)
         out[uint64(i) << uint64(1)] = first & shown
         out[(uint64(i) << uint64(1)) + uint64(1)] = second & shown
 
 
 @helper
-def shifted_byte(byte: Any, position: Any) -> Any:
+def shifted_byte(byte: uint8, position: uint64) -> int32:
     """A byte at its place among the four of a little-endian int32 word."""
     return int32(uint32(byte) << uint32((position & uint64(3)) << uint64(3)))
 
 
-@kernel("first: i4, out: i4[w]")
-def renumber_views(start, stop, step, first, out):
+@kernel()
+def renumber_views(start, stop, step, first: int32, out: Out[int32]):
     """Let the views that point into a data buffer point `first` buffers further.
 
     first: how many data buffers were put before
-    out: int32[4 n], the views
+    out: [4 n], the views
     """
     for i in range(start, stop, step):
         word = uint64(i) << uint64(2)
-        if out[word] > 12:
+        if out[word] > VIEW_INLINE_BYTES:
             out[word + uint64(2)] += int32(first)

@@ -69,7 +69,10 @@ _MAKERS: dict[str, Maker] = {}
 
 
 def cases_of(kernel: Kernel) -> Callable[[Maker], Maker]:
-    """Register a generator of cases: called with the type code of each argument by its name."""
+    """Register a generator of cases: called with the type code of each argument by its name.
+
+    A group's members go by their own names.
+    """
 
     def register(maker: Maker) -> Maker:
         assert kernel.name not in _MAKERS
@@ -99,7 +102,7 @@ def variants() -> dict[str, tuple[Kernel, tuple[Argument, ...]]]:
 def cases(name: str) -> Iterator[Case]:
     """The cases of one variant."""
     kernel, variant = variants()[name]
-    yield from _MAKERS[kernel.name]({a.name: a.item for a in variant})
+    yield from _MAKERS[kernel.name]({a.name.rpartition(".")[2]: a.item for a in variant})
 
 
 def combine(kernel: Kernel) -> Callable[[Any, Any], Any]:

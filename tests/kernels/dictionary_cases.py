@@ -38,7 +38,7 @@ def slots_of(valid: list[bool], limit: int, high: int, seed: object) -> list[int
 @cases_of(dictionaries.decode_items)
 def decode_items(types: dict[str, str]) -> Iterator[Case]:
     low, high = limits(types["values"])
-    most = limits(types["indices"])[1]
+    most = limits(types["items"])[1]
     rng = numbers("decode items")
     for width in (1, 2, 3):
         values = [rng.choice((low, high, rng.randint(low, high))) for _ in range(20 * width)]
@@ -51,7 +51,7 @@ def decode_items(types: dict[str, str]) -> Iterator[Case]:
 
 @cases_of(dictionaries.decode_bits)
 def decode_bits(types: dict[str, str]) -> Iterator[Case]:
-    most = limits(types["indices"])[1]
+    most = limits(types["items"])[1]
     rng = numbers("decode bits")
     bits = random_bits(rng, 20)
     for count in LENGTHS:
@@ -71,7 +71,7 @@ def some_strings(
     types: dict[str, str],
 ) -> Iterator[tuple[str, tuple[Any, ...], list[int], list[int]]]:
     """Indices into five strings with their validity, the lengths picked, and the strings' offsets."""
-    most = limits(types["indices"])[1]
+    most = limits(types["items"])[1]
     rng = numbers("strings")
     offsets = [3, 3, 4, 20, 22, 40]
     for count in BLOCKS:
@@ -119,7 +119,7 @@ def decode_strings(types: dict[str, str]) -> Iterator[Case]:
 
 @cases_of(dictionaries.transpose_indices)
 def transpose_indices(types: dict[str, str]) -> Iterator[Case]:
-    most = limits(types["indices"])[1]
+    most = limits(types["items"])[1]
     rng = numbers("transpose")
     moved = [rng.randrange(100) for _ in range(12)]
     for count in LENGTHS:

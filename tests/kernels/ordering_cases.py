@@ -52,7 +52,7 @@ def side_by_side(values: list[Any], stride: int) -> list[Any]:
 @cases_of(ordering.less_integers)
 def less_integers(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("less integers")
-    code = types["left"]
+    code = types["items"]
     bits = 8 * np.dtype(code).itemsize
     for count, strides, flip in itertools.product(VECTORS, STRIDES, FLIPS):
         for signed in (False, True):

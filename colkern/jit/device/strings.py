@@ -187,7 +187,8 @@ def _are_digits(e: Emitter, string: Value, arguments: Sequence[Value]) -> Value:
 def _strip(left: bool, right: bool) -> Any:
     def strip(e: Emitter, string: Value, arguments: Sequence[Value]) -> Value:
         _arguments(e, arguments, 0, 1)
-        before, after = byte_strings.space_before, byte_strings.space_after
+        before: Callable[..., Any] = byte_strings.space_before
+        after: Callable[..., Any] = byte_strings.space_after
         among: tuple[str, ...] = ()
         if arguments and arguments[0].kind != NOTHING:
             before, after = byte_strings.bytes_before, byte_strings.bytes_after

@@ -31,6 +31,7 @@ from colkern.jit.values.strings import (
     utf8_length,
     write_utf8,
 )
+from colkern.layouts import VIEW_INLINE_BYTES
 
 # Validity
 
@@ -110,7 +111,7 @@ def binary_between(base, offsets, i):
 @register_jitable
 def _viewed_address(views, base, table, i):
     word = i << uint64(2)
-    if views[word] <= 12:
+    if views[word] <= VIEW_INLINE_BYTES:
         return base + (word << uint64(2)) + uint64(4)
     return table[uint64(views[word + uint64(2)])] + uint64(views[word + uint64(3)])
 

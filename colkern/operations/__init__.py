@@ -49,6 +49,7 @@ from colkern.operations.runs import find_runs, run_end_decode
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.filtering import filter
 from colkern.operations.selection.taking import take
+from colkern.operations.selection.trimming import trim
 from colkern.operations.sorting import sort_indices
 from colkern.operations.strings import (
     binary_length,
@@ -59,7 +60,6 @@ from colkern.operations.strings import (
     utf8_length,
 )
 from colkern.operations.structs import make_struct, struct_field, struct_flatten
-from colkern.operations.trimming import trim
 from colkern.operations.union_modes import to_dense_union, to_sparse_union
 from colkern.operations.unions import gather_union, select_child
 from colkern.operations.validation import require_valid, validate

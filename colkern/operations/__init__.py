@@ -46,8 +46,10 @@ from colkern.operations.lists import (
 from colkern.operations.ordering import greater, greater_equal, less, less_equal
 from colkern.operations.run_encoding import run_end_encode
 from colkern.operations.runs import find_runs, run_end_decode
+from colkern.operations.selection.choosing import if_else, interleave
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.filtering import filter
+from colkern.operations.selection.repeating import repeat, reverse
 from colkern.operations.selection.taking import take
 from colkern.operations.selection.trimming import trim
 from colkern.operations.sorting import sort_indices
@@ -98,6 +100,8 @@ __all__ = [
     "greater",
     "greater_equal",
     "hash_columns",
+    "if_else",
+    "interleave",
     "invert",
     "is_ascii",
     "less",
@@ -125,7 +129,9 @@ __all__ = [
     "or_kleene",
     "pack_bits",
     "partition_indices",
+    "repeat",
     "require_valid",
+    "reverse",
     "run_end_decode",
     "run_end_encode",
     "select_child",

@@ -46,6 +46,12 @@ def concat(arrays: Sequence[Array]) -> Array:
         LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
         InvalidArrowError: If an array points outside its own memory.
     """
+    require_one_type(arrays)
+    return _joined(arrays)
+
+
+def require_one_type(arrays: Sequence[Array]) -> None:
+    """Make sure of at least one array, all of them valid and of one type; else raise."""
     if not arrays:
         raise ValueError("arrays: need at least one")
     type_ = arrays[0].type
@@ -54,7 +60,6 @@ def concat(arrays: Sequence[Array]) -> Array:
             raise TypeError(f"arrays: number {position} is {array.type}, not {type_}")
         if not array._checked:
             require_valid(array)
-    return _joined(arrays)
 
 
 def _joined(arrays: Sequence[Array]) -> Array:

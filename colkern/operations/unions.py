@@ -13,6 +13,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import operation
+from colkern.operations.own_slots import own_children
 from colkern.operations.selection import Picks, take_picks
 from colkern.operations.selection.dense_unions import picked_offsets
 from colkern.operations.selection.gathering import Places, gather
@@ -63,7 +64,7 @@ def gather_union(array: Array) -> Array:
     if len({field.type for field in union.fields}) != 1:
         raise TypeError(f"array: its children must be of one type, they are {array.type}")
     places = Places(array.items(Role.TYPE_IDS), _numbers(array), _slot_offsets(array))
-    return gather(_own_children(array), places)
+    return gather(_shown_children(array), places)
 
 
 def _union(array: Array) -> s.Union:
@@ -88,7 +89,7 @@ def _slot_offsets(array: Array) -> Items:
     return offsets
 
 
-def _own_children(array: Array) -> Sequence[Array]:
+def _shown_children(array: Array) -> Sequence[Array]:
     if array.layout.kind is LayoutKind.DENSE_UNION:
         return array.children
-    return [child.slice(array.offset, array.length) for child in array.children]
+    return own_children(array)

@@ -19,6 +19,7 @@ from colkern.operations.arguments import operation
 from colkern.operations.booleans import expand
 from colkern.operations.creation import nulls
 from colkern.operations.nulling import null_outside
+from colkern.operations.own_slots import own_children
 from colkern.operations.selection.concatenation import concat, require_one_type
 from colkern.operations.selection.gathering import Places, gather
 from colkern.operations.selection.repeating import repeat
@@ -154,7 +155,7 @@ def _pairs(target: Target, indices: Array | Sequence[tuple[int, int]]) -> tuple[
         if not isinstance(indices.type.storage, s.Struct) or len(types) != 2:
             raise TypeError(f"indices: expected structs of two integers, got {indices.type}")
         require_valid(indices)
-        children = [child.slice(indices.offset, indices.length) for child in indices.children]
+        children = own_children(indices)
         if not all(isinstance(child.type, s.Int) for child in children):
             raise TypeError(f"indices: expected structs of two integers, got {indices.type}")
         if indices.null_count or any(child.null_count for child in children):

@@ -16,6 +16,7 @@ from colkern.bitmaps import count_set_bits
 from colkern.kernels import unions
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
+from colkern.operations.own_slots import own_children
 from colkern.operations.patterns import measure
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.taking import take_positions
@@ -56,10 +57,8 @@ def gather(arrays: Sequence[Array], places: Places) -> Array:
         validity, nulls = _validity(arrays, places)
         return Array.of_valid(first.type, length, (validity, offsets, data), nulls)
     if kind is LayoutKind.STRUCT:
-        children = [
-            gather([a.children[k].slice(a.offset, a.length) for a in arrays], places)
-            for k in range(len(first.children))
-        ]
+        parts = [own_children(array) for array in arrays]
+        children = [gather(part, places) for part in zip(*parts, strict=True)]
         validity, nulls = _validity(arrays, places)
         return Array.of_valid(first.type, length, (validity,), nulls, children)
     return take_positions(concat(arrays), _places_in_all(arrays, places))

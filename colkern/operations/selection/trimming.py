@@ -18,6 +18,7 @@ from colkern.layouts import ChildLength, Extent, LayoutKind, Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.booleans import expand
+from colkern.operations.own_slots import own_children
 from colkern.operations.selection.concatenation import join_arrays
 from colkern.operations.selection.dense_unions import assemble_dense_union
 from colkern.operations.selection.engine import Copier, assemble
@@ -131,10 +132,10 @@ class Trimmed(Copier):
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
         return self.own_validity, self.nulls
 
-    def bits(self, array: Array, role: Role) -> Buffer:
+    def bits(self, array: Array) -> Buffer:
         if array.length == 0:
             return self._no_bytes()
-        data = array.buffer(role)
+        data = array.buffers[1]
         assert data is not None
         return self._seen(self._clean_bits(data))
 
@@ -178,13 +179,13 @@ class Trimmed(Copier):
         return target.buffer(starts), _trimmed(elements, None)
 
     def fixed_ranges(self, array: Array, size: int) -> Array:
-        child = array.children[0].slice(array.offset * size, array.length * size)
+        (child,) = own_children(array, size)
         if self.visible is None or not child.length:
             return _trimmed(child, None)
         return _trimmed(child, repeat_bits(self.target, self.visible, 0, array.length, size))
 
     def children(self, array: Array) -> Sequence[Array]:
-        own = [child.slice(array.offset, array.length) for child in array.children]
+        own = own_children(array)
         if array.layout.kind is LayoutKind.STRUCT:
             return [_trimmed(child, self.visible) for child in own]
         # Hidden where a slot of the union shows another child.

@@ -101,7 +101,7 @@ def validate(
 
 def array_reduce(self: Array) -> tuple[Any, ...]:
     """What pickle keeps. A slice shares the whole buffers; another process is sent only its values."""
-    from colkern.operations.trimming.surplus import without_surplus
+    from colkern.operations.selection.trimming import without_surplus
 
     own = without_surplus(self)
     parts = (own.buffers, own.children, own.dictionary, own.offset, own.known_null_count)

@@ -46,9 +46,12 @@ from colkern.operations.lists import (
 from colkern.operations.ordering import greater, greater_equal, less, less_equal
 from colkern.operations.run_encoding import run_end_encode
 from colkern.operations.runs import find_runs, run_end_decode
+from colkern.operations.selection.choosing import if_else, interleave
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.filtering import filter
+from colkern.operations.selection.repeating import repeat, reverse
 from colkern.operations.selection.taking import take
+from colkern.operations.selection.trimming import trim
 from colkern.operations.sorting import sort_indices
 from colkern.operations.strings import (
     binary_length,
@@ -59,7 +62,6 @@ from colkern.operations.strings import (
     utf8_length,
 )
 from colkern.operations.structs import make_struct, struct_field, struct_flatten
-from colkern.operations.trimming import trim
 from colkern.operations.union_modes import to_dense_union, to_sparse_union
 from colkern.operations.unions import gather_union, select_child
 from colkern.operations.validation import require_valid, validate
@@ -98,6 +100,8 @@ __all__ = [
     "greater",
     "greater_equal",
     "hash_columns",
+    "if_else",
+    "interleave",
     "invert",
     "is_ascii",
     "less",
@@ -125,7 +129,9 @@ __all__ = [
     "or_kleene",
     "pack_bits",
     "partition_indices",
+    "repeat",
     "require_valid",
+    "reverse",
     "run_end_decode",
     "run_end_encode",
     "select_child",

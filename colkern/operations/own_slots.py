@@ -20,7 +20,13 @@ def own_parts(array: Array) -> tuple[Sequence[Buffer | None], Sequence[Array]]:
         return array.buffers, array.children
     fixed = len(array.layout.buffers)
     buffers = [_own_buffer(array, position) for position in range(fixed)]
-    return [*buffers, *array.buffers[fixed:]], _own_children(array)
+    storage, rule = array.type.storage, array.layout.child_length
+    children: Sequence[Array] = array.children
+    if isinstance(storage, s.FixedSizeList):
+        children = own_children(array, storage.list_size)
+    elif rule is ChildLength.SAME:
+        children = own_children(array)
+    return [*buffers, *array.buffers[fixed:]], children
 
 
 def _own_buffer(array: Array, position: int) -> Buffer | None:
@@ -33,10 +39,12 @@ def _own_buffer(array: Array, position: int) -> Buffer | None:
     return buffer[begin : begin + spec.min_bytes(array.length)]
 
 
-def _own_children(array: Array) -> Sequence[Array]:
-    rule, storage = array.layout.child_length, array.type.storage
-    size = storage.list_size if isinstance(storage, s.FixedSizeList) else 1
-    if rule in (ChildLength.SAME, ChildLength.LIST_SIZE):
-        begin, count = array.offset * size, array.length * size
-        return [child.slice(begin, count) for child in array.children]
-    return array.children
+def own_children(array: Array, size: int = 1) -> Sequence[Array]:
+    """The children of the array's own slots, of which each has `size` of theirs; shared."""
+    begin, count = array.offset * size, array.length * size
+    return [cut(child, begin, count) for child in array.children]
+
+
+def cut(child: Array, begin: int, count: int) -> Array:
+    """`count` slots from `begin` on; the child itself, and the null count it knows, if it has no others."""
+    return child if child.length == count else child.slice(begin, count)

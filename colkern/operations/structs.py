@@ -12,6 +12,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.operations.arguments import operation
 from colkern.operations.nulling import null_outside
+from colkern.operations.own_slots import cut, own_children
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity
 
@@ -31,7 +32,7 @@ def struct_flatten(array: Array) -> list[Array]:
         InvalidArrowError: If a child is too short, or points outside its own memory.
     """
     _check_struct(array)
-    return _shown(array, array.children)
+    return _shown(array, own_children(array))
 
 
 @operation
@@ -53,7 +54,8 @@ def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
     for step in path:
         _check_struct(array)
         position = s.Schema(array.type.fields).index(step)
-        (array,) = _shown(array, [array.children[position]])
+        child = cut(array.children[position], array.offset, array.length)
+        (array,) = _shown(array, [child])
     return array
 
 
@@ -83,9 +85,9 @@ def make_struct(arrays: Sequence[Array], names: Sequence[str]) -> Array:
     if len(devices) > 1:
         raise ValueError(f"arrays: on several devices: {', '.join(sorted(map(str, devices)))}")
     kind = s.struct([(name, array.type) for name, array in zip(names, arrays, strict=True)])
-    made = Array(kind, length, [None], arrays, null_count=0)
-    made._checked = all(array._checked for array in arrays)
-    return made
+    if all(array._checked for array in arrays):
+        return Array.of_valid(kind, length, (None,), 0, arrays)
+    return Array(kind, length, [None], arrays, null_count=0)
 
 
 def _check_struct(array: Array) -> None:
@@ -95,11 +97,8 @@ def _check_struct(array: Array) -> None:
 
 
 def _shown(array: Array, children: Sequence[Array]) -> list[Array]:
-    """The array's own slots of its children, null where the array is."""
-    length = array.length
-    # A child that is no longer than the array also keeps the null count that is found for it.
-    own = [c if c.length == length else c.slice(array.offset, length) for c in children]
+    """Children cut to the array's own slots, null where the array is."""
     visible = compact_validity(array)
     if visible is None:
-        return own
-    return [null_outside(child, visible, array.null_count) for child in own]
+        return list(children)
+    return [null_outside(child, visible, array.null_count) for child in children]

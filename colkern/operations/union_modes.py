@@ -17,6 +17,7 @@ from colkern.kernels import unions
 from colkern.layouts import Role
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
+from colkern.operations.own_slots import own_children
 from colkern.operations.selection import take_positions
 from colkern.operations.union_slots import slots_of, slots_with
 from colkern.operations.validation import require_valid
@@ -44,12 +45,12 @@ def to_dense_union(array: Array) -> Array:
     type_ids = array.items(Role.TYPE_IDS)
     offsets = target.output(array.length, np.int32)
     children = []
-    for code, child in zip(union.type_codes, array.children, strict=True):
+    for code, child in zip(union.type_codes, own_children(array), strict=True):
         slots = target.frozen(slots_of(target, type_ids, code))
         if len(slots) > _MOST:
             raise LimitExceededError(f"{len(slots)} slots of one child do not fit int32 offsets")
         target.map(unions.number_slots, len(slots), slots, offsets)
-        children.append(take_positions(child.slice(array.offset, array.length), slots))
+        children.append(take_positions(child, slots))
     type_ = s.dense_union(union.fields, union.type_codes)
     buffers = [target.buffer(type_ids), target.buffer(offsets)]
     return Array.of_valid(type_, array.length, buffers, 0, children)

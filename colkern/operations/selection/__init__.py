@@ -2,7 +2,7 @@
 
 `engine` walks the layouts; what a copy of each layout is made of are a copier's verbs. The copiers:
 positions (`taking`), masks (`filtering`), lists (`list_elements`), several arrays one after the other
-(`concatenation`).
+(`concatenation`), and all slots without what they hide (`trimming`).
 """
 
 from colkern.operations.selection import dense_unions, runs

@@ -19,6 +19,7 @@ from colkern.kernels import bitmaps, offsets, runs, unions, views
 from colkern.layouts import Role
 from colkern.memory import Buffer, Device
 from colkern.operations.arguments import operation
+from colkern.operations.own_slots import own_children
 from colkern.operations.run_search import own_runs
 from colkern.operations.selection.dense_unions import assemble_dense_union
 from colkern.operations.selection.engine import Copier, assemble
@@ -46,6 +47,12 @@ def concat(arrays: Sequence[Array]) -> Array:
         LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
         InvalidArrowError: If an array points outside its own memory.
     """
+    require_one_type(arrays)
+    return _joined(arrays)
+
+
+def require_one_type(arrays: Sequence[Array]) -> None:
+    """Make sure of at least one array, all of them valid and of one type; else raise."""
     if not arrays:
         raise ValueError("arrays: need at least one")
     type_ = arrays[0].type
@@ -54,7 +61,6 @@ def concat(arrays: Sequence[Array]) -> Array:
             raise TypeError(f"arrays: number {position} is {array.type}, not {type_}")
         if not array._checked:
             require_valid(array)
-    return _joined(arrays)
 
 
 def _joined(arrays: Sequence[Array]) -> Array:
@@ -97,8 +103,8 @@ class Joined(Copier):
             return None, 0
         return self._bits([a.buffers[0] if a.null_count else None for a in self.arrays]), nulls
 
-    def bits(self, array: Array, role: Role) -> Buffer:
-        return self._bits([array.buffer(role) for array in self.arrays])
+    def bits(self, array: Array) -> Buffer:
+        return self._bits([array.buffers[1] for array in self.arrays])
 
     def _bits(self, buffers: Sequence[Buffer | None]) -> Buffer:
         """The bits of all the arrays' slots; ones for an array that has no buffer of them."""
@@ -183,13 +189,11 @@ class Joined(Copier):
         return target.buffer(joined), spans
 
     def fixed_ranges(self, array: Array, size: int) -> Array:
-        return _joined([a.children[0].slice(a.offset * size, a.length * size) for a in self.arrays])
+        return _joined([own_children(part, size)[0] for part in self.arrays])
 
     def children(self, array: Array) -> Sequence[Array]:
-        return [
-            _joined([a.children[k].slice(a.offset, a.length) for a in self.arrays])
-            for k in range(len(array.children))
-        ]
+        parts = [own_children(part) for part in self.arrays]
+        return [_joined(children) for children in zip(*parts, strict=True)]
 
     def views(self, array: Array) -> Sequence[Buffer | None]:
         joined = self._items(Role.VIEWS).view(np.int32)

@@ -13,11 +13,9 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import unions
 from colkern.layouts import LayoutKind, Role
-from colkern.memory import Buffer
-from colkern.operations.nulling import NULL_OUTSIDE, null_outside
 from colkern.operations.selection.engine import ASSEMBLE, Copier
 from colkern.operations.selection.filtering import Masked
-from colkern.operations.selection.taking import Picks, take_picks, take_positions
+from colkern.operations.selection.taking import Picks, take_picks
 from colkern.operations.selection.words import take_items
 from colkern.operations.union_slots import slots_of
 from colkern.targets import Items, Target, target_of
@@ -62,18 +60,3 @@ def _(how: Picks, array: Array) -> Array:
 def picked_offsets(target: Target, offsets: Items, words: Items) -> Items:
     """The offsets (int32, none negative) at positions, as positions (uint32, read-only)."""
     return target.frozen(take_items(target, offsets, words).view(np.uint32))
-
-
-@NULL_OUTSIDE.of(LayoutKind.DENSE_UNION)
-def _null_in_dense_union(array: Array, visible: Buffer, hidden: int) -> Array:
-    target = target_of(array.device)
-    storage = array.type.storage
-    assert isinstance(storage, s.Union)
-    # Two slots may show one value, and only one of them may be null.
-    own = take_positions(array, target.frozen(target.positions(array.length)))
-    type_ids = own.items(Role.TYPE_IDS)
-    children = []
-    for code, child in zip(storage.type_codes, own.children, strict=True):
-        bits, _ = Picks(slots_of(target, type_ids, code)).gather_bits(target, visible, 0)
-        children.append(null_outside(child, bits))
-    return Array.of_valid(array.type, array.length, own.buffers, 0, children)

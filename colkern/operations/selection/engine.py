@@ -21,6 +21,7 @@ from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import LimitExceededError
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
+from colkern.operations.own_slots import own_children
 from colkern.operations.selection.words import own_words, words_of
 from colkern.targets import Items, Target, target_of
 
@@ -44,8 +45,8 @@ class Copier(ABC):
         """The validity of the slots, and their null count, or `UNKNOWN`."""
 
     @abstractmethod
-    def bits(self, array: Array, role: Role) -> Buffer:
-        """The bits of a one-bit-a-slot buffer."""
+    def bits(self, array: Array) -> Buffer:
+        """The values of booleans."""
 
     @abstractmethod
     def items(self, array: Array, role: Role) -> Buffer:
@@ -109,6 +110,10 @@ class Selection(Copier):
         """How many slots of the result are null, whatever the array has there."""
         return 0
 
+    def target_for(self, array: Array) -> Target:
+        """Where the array's bytes are; overridden by selections that know."""
+        return target_of(array.device)
+
     @abstractmethod
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
         """The bits of the slots, of those from bit `offset` on; how many are set, or `UNKNOWN`."""
@@ -130,22 +135,22 @@ class Selection(Copier):
             return None, 0
         bitmap = array.buffers[0]
         assert bitmap is not None
-        bits, valid = self.gather_bits(target_of(array.device), bitmap, array.offset)
+        bits, valid = self.gather_bits(self.target_for(array), bitmap, array.offset)
         if valid == UNKNOWN:
             return bits, UNKNOWN
         return (bits, self.count - valid) if valid < self.count else (None, 0)
 
-    def bits(self, array: Array, role: Role) -> Buffer:
+    def bits(self, array: Array) -> Buffer:
         # Only an array without slots goes without them.
-        bits = array.buffer(role) or EMPTY
-        return self.gather_bits(target_of(array.device), bits, array.offset)[0]
+        bits = array.buffers[1] or EMPTY
+        return self.gather_bits(self.target_for(array), bits, array.offset)[0]
 
     def items(self, array: Array, role: Role) -> Buffer:
-        target = target_of(array.device)
+        target = self.target_for(array)
         return target.buffer(self.gather_words(target, *own_words(array, role)))
 
     def byte_ranges(self, array: Array, validity: Buffer | None) -> tuple[Buffer, Buffer]:
-        target = target_of(array.device)
+        target = self.target_for(array)
         ranges = self.ranges(array, validity)
         data = target.output(ranges.total, np.uint8)
         source = array.buffers[2]
@@ -154,7 +159,7 @@ class Selection(Copier):
         return target.buffer(ranges.starts), target.buffer(data)
 
     def child_ranges(self, array: Array, validity: Buffer | None) -> tuple[Buffer, Array]:
-        target = target_of(array.device)
+        target = self.target_for(array)
         ranges = self.ranges(array, validity)
         child, total = array.children[0], ranges.total
         elements = resized(child, total)
@@ -170,13 +175,13 @@ class Selection(Copier):
         return target.buffer(ranges.starts), elements
 
     def fixed_ranges(self, array: Array, size: int) -> Array:
-        own = array.children[0].slice(array.offset * size, array.length * size)
+        (own,) = own_children(array, size)
         if size == 0:
             return own
         elements = resized(own, self.count * size)
         if elements is not None:
             return elements
-        target = target_of(array.device)
+        target = self.target_for(array)
         if self.null_count or not is_plain(own):
             return assemble(self.widened(target, array.length, size), own)
         values = own.items(Role.DATA)
@@ -185,7 +190,7 @@ class Selection(Copier):
         return Array.of_valid(own.type, self.count * size, (None, data), 0)
 
     def children(self, array: Array) -> Sequence[Array]:
-        return [assemble(self, child.slice(array.offset, array.length)) for child in array.children]
+        return [assemble(self, child) for child in own_children(array)]
 
 
 def assemble(how: Copier, array: Array) -> Array:
@@ -206,7 +211,7 @@ def _assemble_nulls(how: Copier, array: Array) -> Array:
 def _assemble_fixed(how: Copier, array: Array) -> Array:
     validity, nulls = how.validity(array)
     is_bit = array.layout.buffers[1].extent is Extent.BITS
-    values = how.bits(array, Role.DATA) if is_bit else how.items(array, Role.DATA)
+    values = how.bits(array) if is_bit else how.items(array, Role.DATA)
     return Array.of_valid(array.type, how.count, (validity, values), nulls)
 
 

@@ -110,6 +110,9 @@ class Masked(Kept, Selection):
             return self
         return Picks(self.positions())
 
+    def target_for(self, array: Array) -> Target:
+        return self.target
+
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
         out = bit_words(target, self.count)
         count = 0

@@ -84,6 +84,9 @@ class _PerList(Selection):
             return self
         return self._picks()
 
+    def target_for(self, array: Array) -> Target:
+        return self.target
+
     def ranges(self, array: Array, validity: Buffer | None) -> Ranges:
         return self._picks().ranges(array, validity)
 

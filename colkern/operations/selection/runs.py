@@ -13,7 +13,7 @@ from colkern.arrays import Array
 from colkern.kernels import offsets, runs
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import Buffer
-from colkern.operations.nulling import NULL_OUTSIDE, null_outside
+from colkern.operations.nulling import null_outside
 from colkern.operations.patterns import compact_blocks
 from colkern.operations.run_bounds import encode_words, require_room
 from colkern.operations.run_search import own_runs, runs_at, runs_of_range
@@ -105,15 +105,6 @@ def run_of_each(array: Array, positions: Items) -> Array:
     holders = target.frozen(runs_at(array, positions))
     children = (run_ends, take_positions(values, holders))
     return Array.of_valid(array.type, len(positions), (), 0, children)
-
-
-@NULL_OUTSIDE.of(LayoutKind.RUN_END_ENCODED)
-def _null_in_runs(array: Array, visible: Buffer, hidden: int) -> Array:
-    target = target_of(array.device)
-    own = run_of_each(array, target.frozen(target.positions(array.length)))
-    run_ends, values = own.children
-    children = (run_ends, null_outside(values, visible, hidden))
-    return Array.of_valid(array.type, array.length, (), 0, children)
 
 
 def _take_in_order(array: Array, positions: Items) -> Array | None:

@@ -19,6 +19,7 @@ from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import HOST, Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
+from colkern.operations.nulling import NULL_OUTSIDE
 from colkern.operations.operands import validity_of
 from colkern.operations.patterns import measure
 from colkern.operations.selection.engine import Selection, assemble
@@ -154,6 +155,14 @@ class _PickedRanges:
         args = (self.words, self.items, self.starts, elements)
         self.target.map(selection.take_ranges, len(self.words), *args, balance=self.starts)
         return assemble(Picks(self.target.frozen(elements)), child)
+
+
+@NULL_OUTSIDE.of(LayoutKind.DENSE_UNION, LayoutKind.RUN_END_ENCODED)
+def _null_by_picking(array: Array, visible: Buffer, hidden_count: int) -> Array:
+    # Two slots may show one value, or one run, and only one of them may be null.
+    target = target_of(array.device)
+    every = target.frozen(target.positions(array.length)).view(np.uint64)
+    return assemble(Picks(every, visible, hidden_count), array)
 
 
 def take_picks(array: Array, picks: Picks) -> Array:

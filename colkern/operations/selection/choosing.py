@@ -1,0 +1,207 @@
+"""`if_else` and `interleave`: values of several arrays, slot by slot.
+
+Columnar format 1.5: "Physical Memory Layout".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array
+from colkern.layouts import Role
+from colkern.memory import EMPTY, HOST, Device
+from colkern.operations.arguments import operation
+from colkern.operations.booleans import expand
+from colkern.operations.creation import nulls
+from colkern.operations.nulling import null_outside
+from colkern.operations.own_slots import own_children
+from colkern.operations.selection.concatenation import concat, require_one_type
+from colkern.operations.selection.gathering import Places, gather
+from colkern.operations.selection.repeating import repeat
+from colkern.operations.selection.taking import take_positions
+from colkern.operations.validation import require_valid
+from colkern.operations.validity import compact_validity
+from colkern.targets import Items, Target, on_its_device, target_of
+
+_TYPE_IDS = 128
+"""How many arrays type ids tell apart."""
+
+
+@operation
+def if_else(condition: Array, left: Any, right: Any) -> Array:
+    """The value of `left` where `condition` is true, that of `right` where it is false, else null.
+
+    As `pyarrow.compute.if_else`, for every type; but no type is widened: both sides have one type. The
+    values are copied (views: the views alone; dictionaries are put one after the other). Unions and
+    run-end encoded arrays have no nulls of their own: there the child's value is null, or the run's.
+
+    Args:
+        condition: Booleans; or nulls without a type, as of `array([])`.
+        left: An array of as many values on the same device, or one Python value for all slots, of the
+            type of the other side (of the type that `array` infers, if that is no array).
+        right: As `left`.
+
+    Raises:
+        TypeError: If `condition` has no booleans, both sides are arrays of different types, or a value
+            has the wrong class for the type of the other side.
+        ValueError: If lengths or devices differ, or a value does not fit the type.
+        LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    if isinstance(condition.type, s.Null):
+        # As of `array([])`, whose values have no type, and are nowhere.
+        device = next((side.device for side in (left, right) if isinstance(side, Array)), HOST)
+        condition = nulls(condition.length, s.bool_(), device)
+    if not isinstance(condition.type.storage, s.Bool):
+        raise TypeError(f"condition: expected booleans, got {condition.type}")
+    device = condition.device
+    type_ = _type_of_sides(left, right)
+    sides = [
+        _side(value, name, type_, condition.length, device)
+        for name, value in (("left", left), ("right", right))
+    ]
+    target = target_of(device)
+    bits = condition.buffers[1] or EMPTY
+    type_ids = expand(target, bits, condition.offset, condition.length).view(np.int8)
+    numbers = target.table([1, 0, *[-1] * (_TYPE_IDS - 2)], np.int64)
+    chosen = gather(sides, Places(target.frozen(type_ids), numbers, target.table([], np.int32)))
+    visible = compact_validity(condition)
+    return chosen if visible is None else null_outside(chosen, visible, condition.null_count)
+
+
+@operation
+def interleave(arrays: Sequence[Array], indices: Array | Sequence[tuple[int, int]]) -> Array:
+    """The values at pairs of an array's number and a position in it; copied, as by `take`.
+
+    Args:
+        arrays: At least one, of one type and on one device; see `concat`.
+        indices: The pairs, as a sequence of them or a NumPy array of integers [n, 2]; or a struct array
+            with two fields of integers, without nulls, on the same device.
+
+    Raises:
+        TypeError: If the arrays' types differ, or `indices` are no pairs of integers.
+        ValueError: If there is no array, or a pair is null.
+        IndexError: If there is no such array, or it has no such position.
+        LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    require_one_type(arrays)
+    target = target_of(arrays[0].device)
+    numbers, positions = _pairs(target, indices)
+    _check_pairs(target, numbers, positions, arrays)
+    if len(arrays) > _TYPE_IDS or max([array.length for array in arrays]) >> 31:
+        return take_positions(concat(arrays), _places_in_all(target, numbers, positions, arrays))
+    return gather(arrays, _places(target, numbers, positions))
+
+
+def _type_of_sides(left: Any, right: Any) -> s.DataType:
+    if (
+        isinstance(left, Array)
+        and isinstance(right, Array)
+        and not s.same_type(left.type, right.type)
+    ):
+        raise TypeError(f"right: {right.type}, left is {left.type}; cast one of them first")
+    for side in (left, right):
+        if isinstance(side, Array):
+            return side.type
+    return _built([left, right], ["left", "right"], None).type
+
+
+def _side(value: Any, name: str, type_: s.DataType, length: int, device: Device) -> Array:
+    """A side of `if_else` as a checked array."""
+    if isinstance(value, Array):
+        if value.length != length:
+            raise ValueError(f"{name}: {value.length} values, condition has {length}")
+        # An array of type null has no bytes, and is nowhere.
+        if value.device != device and (value.buffers or value.children):
+            raise ValueError(f"{name}: on {value.device}, condition is on {device}")
+        require_valid(value)
+        return value
+    if value is None:
+        return nulls(length, type_, device)
+    single = _built([value], [name], type_)
+    if device != HOST:
+        # Imported late: the host needs nothing of it.
+        from colkern.operations.moving import to_device
+
+        single = to_device(single, device)
+    return repeat(single, length)
+
+
+def _built(values: Sequence[Any], names: Sequence[str], type_: s.DataType | None) -> Array:
+    """An array of the values of arguments with those names."""
+    # Imported late: most calls need no builder.
+    from colkern.builders import array
+
+    try:
+        return array(values, type_)
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        for place, name in enumerate(names):
+            text = text.replace(f"values[{place}]", name)
+        raise type(error)(text) from None
+
+
+@on_its_device
+def _pairs(target: Target, indices: Array | Sequence[tuple[int, int]]) -> tuple[Items, Items]:
+    """The numbers of arrays, and the positions in them (int64)."""
+    if isinstance(indices, Array):
+        types = [field.type for field in indices.type.fields]
+        if not isinstance(indices.type.storage, s.Struct) or len(types) != 2:
+            raise TypeError(f"indices: expected structs of two integers, got {indices.type}")
+        require_valid(indices)
+        children = own_children(indices)
+        if not all(isinstance(child.type, s.Int) for child in children):
+            raise TypeError(f"indices: expected structs of two integers, got {indices.type}")
+        if indices.null_count or any(child.null_count for child in children):
+            raise ValueError("indices: must not be null")
+        numbers, positions = [child.items(Role.DATA).astype(np.int64) for child in children]
+        return numbers, positions
+    pairs = np.asarray(indices)
+    if pairs.size == 0:
+        pairs = pairs.astype(np.int64).reshape(0, 2)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise TypeError("indices: expected pairs of integers: (number of the array, position)")
+    columns = [np.ascontiguousarray(column, np.int64) for column in pairs.T]
+    return target.table(columns[0], np.int64), target.table(columns[1], np.int64)
+
+
+@on_its_device
+def _check_pairs(target: Target, numbers: Items, positions: Items, arrays: Sequence[Array]) -> None:
+    if not len(numbers):
+        return
+    outside = (numbers < 0) | (numbers >= len(arrays))
+    if bool(outside.any()):
+        slot = int(outside.argmax())
+        number = int(numbers[slot])
+        raise IndexError(f"indices: pair {slot} has array {number}, there are {len(arrays)}")
+    lengths = target.table([array.length for array in arrays], np.int64)[numbers]
+    outside = (positions < 0) | (positions >= lengths)
+    if bool(outside.any()):
+        slot = int(outside.argmax())
+        raise IndexError(
+            f"indices: pair {slot} has position {int(positions[slot])}, "
+            f"array {int(numbers[slot])} has {int(lengths[slot])} values"
+        )
+
+
+@on_its_device
+def _places(target: Target, numbers: Items, positions: Items) -> Places:
+    return Places(
+        target.frozen(numbers.astype(np.int8)),
+        target.table(range(_TYPE_IDS), np.int64),
+        target.frozen(positions.astype(np.int32)),
+    )
+
+
+@on_its_device
+def _places_in_all(
+    target: Target, numbers: Items, positions: Items, arrays: Sequence[Array]
+) -> Items:
+    starts = list(accumulate([array.length for array in arrays], initial=0))
+    return target.frozen(target.table(starts[:-1], np.int64)[numbers] + positions)

@@ -1,0 +1,134 @@
+"""`repeat` and `reverse`: the same values more often, and in the other order.
+
+Columnar format 1.5: "Physical Memory Layout".
+"""
+
+from __future__ import annotations
+
+from typing import overload
+
+import numpy as np
+
+from colkern import schema as s
+from colkern.arrays import Array, RecordBatch
+from colkern.errors import LimitExceededError
+from colkern.integers import integer
+from colkern.layouts import Role
+from colkern.memory import HOST
+from colkern.operations.arguments import operation
+from colkern.operations.creation import nulls
+from colkern.operations.selection.engine import assemble
+from colkern.operations.selection.list_elements import repeat_for_elements
+from colkern.operations.selection.taking import Picks
+from colkern.operations.validation import require_valid
+from colkern.targets import Items, Target, on_its_device, target_of
+
+
+@overload
+def repeat(data: Array, repeats: int | Array) -> Array: ...
+@overload
+def repeat(data: RecordBatch, repeats: int | Array) -> RecordBatch: ...
+@operation
+def repeat(data: Array | RecordBatch, repeats: int | Array) -> Array | RecordBatch:
+    """Each value, or each row, as often as `repeats` says, before the next one; as `numpy.repeat`.
+
+    The values are copied, as by `take`.
+
+    Args:
+        data: Any array, or a batch.
+        repeats: How often each value comes: one number for all of them, or an integer array without
+            nulls on the same device, with one number for each value.
+
+    Raises:
+        TypeError: If `repeats` are not integers.
+        ValueError: If one of them is negative or null, or there are not as many as values.
+        LimitExceededError: If the result has more than 2**63 - 1 slots, or its offsets or run ends
+            become too large for the type.
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    columns = data.columns if isinstance(data, RecordBatch) else [data]
+    for column in columns:
+        require_valid(column)
+    if isinstance(repeats, Array):
+        starts, total = _starts_of(repeats, data.length)
+    else:
+        device = columns[0].device if columns else HOST
+        starts, total = _even_starts(target_of(device), data.length, integer(repeats, "repeats"))
+    columns = [repeat_for_elements(column, starts) for column in columns]
+    if isinstance(data, RecordBatch):
+        return RecordBatch(data.schema, columns, total)
+    return columns[0]
+
+
+@overload
+def reverse(data: Array) -> Array: ...
+@overload
+def reverse(data: RecordBatch) -> RecordBatch: ...
+@operation
+def reverse(data: Array | RecordBatch) -> Array | RecordBatch:
+    """The values, or the rows, from the last to the first; copied, as by `take`.
+
+    Args:
+        data: Any array, or a batch.
+
+    Raises:
+        InvalidArrowError: If an array points outside its own memory.
+    """
+    columns = data.columns if isinstance(data, RecordBatch) else [data]
+    for column in columns:
+        require_valid(column)
+    if columns:
+        picks = Picks(_descending(target_of(columns[0].device), data.length))
+        columns = [assemble(picks, column) for column in columns]
+    if isinstance(data, RecordBatch):
+        return RecordBatch(data.schema, columns, data.length)
+    return columns[0]
+
+
+@on_its_device
+def _descending(target: Target, count: int) -> Items:
+    """The positions (uint64, read-only) from the last one down."""
+    return target.frozen((count - 1) - target.positions(count)).view(np.uint64)
+
+
+@on_its_device
+def _even_starts(target: Target, count: int, number: int) -> tuple[Items, int]:
+    """As `_starts_of`, where all values come equally often."""
+    if number < 0:
+        raise ValueError(f"repeats: must not be negative, got {number}")
+    total = _within_limit(number * count)
+    return target.frozen(target.positions(count + 1) * number), total
+
+
+def _starts_of(repeats: Array, count: int) -> tuple[Items, int]:
+    """Where each value's places begin, and where the last one's end (int64[count + 1]); the latter."""
+    if isinstance(repeats.type, s.Null) and not repeats.length:
+        # As of `array([])`, whose values have no type.
+        repeats = nulls(0, s.int64(), repeats.device)
+    if not isinstance(repeats.type, s.Int):
+        raise TypeError(f"repeats: expected an integer or integers, got {repeats.type}")
+    if repeats.length != count:
+        raise ValueError(f"repeats: {repeats.length} numbers for {count} values")
+    if repeats.null_count:
+        raise ValueError("repeats: must not be null")
+    target = target_of(repeats.device)
+    lengths = _lengths_of(target, repeats)
+    total = _within_limit(target.total(lengths))
+    return target.frozen(target.scan(lengths, np.int64)), total
+
+
+@on_its_device
+def _lengths_of(target: Target, repeats: Array) -> Items:
+    """The numbers as int64."""
+    items = repeats.items(Role.DATA)
+    if len(items) and int(items.min()) < 0:
+        raise ValueError(f"repeats: must not be negative, got {int(items.min())}")
+    if len(items) and int(items.max()) >> 63:
+        raise LimitExceededError(f"repeats: {int(items.max())} slots for one value")
+    return target.frozen(items.astype(np.int64, copy=False))
+
+
+def _within_limit(total: int) -> int:
+    if total >> 63:
+        raise LimitExceededError(f"{total} slots: the length of an array has at most 63 bits")
+    return total

@@ -1,0 +1,231 @@
+"""`if_else` and `interleave`: values of several arrays, of every layout."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from arrow_oracle import from_pyarrow
+from arrow_strategies import arrays
+from hypothesis import given
+from hypothesis import strategies as st
+from operations.samples import ints, sample, samples
+
+import colkern as ck
+import colkern.schema as s
+from colkern.arrays import Array
+from colkern.cuda.stand_in import StandIn
+from colkern.operations import concat, if_else, interleave, nulls, take, validate
+from colkern.operations.moving import to_device, to_host
+
+T, F, N = True, False, None
+CONDITION = [T, N, F, T, F, F, T, N, T, T, F, F]
+MANY = 300
+"""More slots than plain Python computes: here compiled kernels do."""
+
+
+def booleans(values: list[bool | None]) -> Array:
+    return from_pyarrow(pa.array(values, pa.bool_()))
+
+
+def chosen(condition: list[bool | None], left: list[object], right: list[object]) -> list[object]:
+    sides = zip(condition, left, right, strict=True)
+    return [None if c is None else a if c else b for c, a, b in sides]
+
+
+def other(name: str) -> Array:
+    """An array of the sample's type in other memory, and in another order."""
+    return take(concat([sample(name)] * 2), ints([7, 0, 11, 3, 3, 1, 9, 20, 5, 2, 10, 23]))
+
+
+# if_else
+
+
+@pytest.mark.parametrize("name", samples())
+def test_if_else_is_choosing_slot_by_slot(name: str) -> None:
+    left, right = sample(name), other(name)
+    for condition in (CONDITION, [T] * 12, [F] * 12, [N] * 12):
+        result = if_else(booleans(condition), left, right)
+        assert result.to_pylist() == chosen(condition, left.to_pylist(), right.to_pylist())
+        assert result.type == left.type
+        validate(result, full=True)
+
+
+@pytest.mark.parametrize("name", samples())
+def test_if_else_of_slices(name: str) -> None:
+    left, right = sample(name).slice(3, 8), other(name).slice(1, 8)
+    condition = booleans(CONDITION).slice(2, 8)
+    result = if_else(condition, left, right)
+    assert result.to_pylist() == chosen(CONDITION[2:10], left.to_pylist(), right.to_pylist())
+    validate(result, full=True)
+
+
+@pytest.mark.parametrize(
+    "name", ["bool", "int64, no nulls", "utf8", "struct", "list", "decimal128"]
+)
+def test_if_else_of_many_slots_agrees_with_pyarrow(name: str) -> None:
+    left = pa.concat_arrays([samples()[name]] * (MANY // 12))
+    right, rng = pa.concat_arrays([left.slice(5), left.slice(0, 5)]), random.Random(3)
+    condition = pa.array([rng.choice((T, F, N)) for _ in range(len(left))])
+    result = if_else(from_pyarrow(condition), from_pyarrow(left), from_pyarrow(right))
+    assert result.equals(from_pyarrow(pc.if_else(condition, left, right)))
+
+
+@pytest.mark.parametrize("name", samples())
+def test_a_python_value_stands_for_all_slots(name: str) -> None:
+    array = sample(name)
+    values = array.to_pylist()
+    for value in (values[0], None):
+        found = if_else(booleans(CONDITION), array, value)
+        assert found.to_pylist() == chosen(CONDITION, values, [value] * 12)
+        found = if_else(booleans(CONDITION), value, array)
+        assert found.to_pylist() == chosen(CONDITION, [value] * 12, values)
+        assert found.type == array.type
+        validate(found, full=True)
+
+
+def test_two_python_values() -> None:
+    assert if_else(booleans([T, F, N]), "yes", "no").to_pylist() == ["yes", "no", None]
+    assert if_else(booleans([T, F]), 1, 2.5).equals(ck.array([1.0, 2.5]))
+    assert if_else(booleans([T, F]), None, 2).equals(ck.array([None, 2]))
+    assert if_else(booleans([T]), None, None).type == s.null()
+
+
+def test_a_condition_without_a_type() -> None:
+    assert if_else(ck.array([]), ck.array([], s.utf8()), "a").equals(ck.array([], s.utf8()))
+    assert if_else(ck.array([None]), ck.array(["b"]), "a").equals(ck.array([None], s.utf8()))
+
+
+@given(st.data())
+def test_if_else_of_anything(data: st.DataObject) -> None:
+    array = ck.array(data.draw(arrays()))
+    values, count = array.to_pylist(), len(array)
+    order = data.draw(st.permutations(range(count)))
+    condition = data.draw(st.lists(st.sampled_from((T, F, N)), min_size=count, max_size=count))
+    result = if_else(booleans(condition), array, take(array, ints(order)))
+    assert result.to_pylist() == chosen(condition, values, [values[i] for i in order])
+    validate(result, full=True)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "error", "text"),
+    [
+        (ints([1, 2]), ck.array(["a", "b"]), TypeError, "right: string, left is int64; cast one"),
+        (ints([1, 2]), "a", TypeError, "right: expected an integer, got str 'a'"),
+        (ck.array([1, 2], "int8"), 300, ValueError, "right: .*300"),
+        (ints([1]), 0, ValueError, "left: 1 values, condition has 2"),
+        ("a", 1, TypeError, "right: expected .*, got int 1"),
+    ],
+)
+def test_sides_that_do_not_fit(left: object, right: object, error: type, text: str) -> None:
+    with pytest.raises(error, match=text):
+        if_else(booleans([T, F]), left, right)
+
+
+def test_a_condition_is_booleans() -> None:
+    with pytest.raises(TypeError, match="condition: expected booleans, got int64"):
+        if_else(ints([1]), 1, 2)
+
+
+# interleave
+
+
+@pytest.mark.parametrize("name", samples())
+def test_interleave_is_picking_from_several_lists(name: str) -> None:
+    parts = [sample(name), other(name).slice(2, 7), sample(name).slice(5, 0)]
+    values = [part.to_pylist() for part in parts]
+    for pairs in ([], [(1, 0)], [(0, 11), (1, 6), (0, 11), (1, 0), (0, 3), (0, 0), (1, 2), (1, 2)]):
+        result = interleave(parts, pairs)
+        assert result.to_pylist() == [values[a][i] for a, i in pairs]
+        assert result.type == parts[0].type
+        validate(result, full=True)
+
+
+@given(st.data())
+def test_interleave_anything(data: st.DataObject) -> None:
+    array = ck.array(data.draw(arrays(length=8)))
+    parts = [array, array.slice(3), take(array, ints([7, 0, 0, 5]))]
+    pair = st.sampled_from([(a, i) for a, part in enumerate(parts) for i in range(len(part))])
+    pairs = data.draw(st.lists(pair, max_size=150))
+    values = [part.to_pylist() for part in parts]
+    result = interleave(parts, pairs)
+    assert result.to_pylist() == [values[a][i] for a, i in pairs]
+    validate(result, full=True)
+
+
+def test_pairs_of_every_kind() -> None:
+    parts, expected = [ints([1, 2, 3]), ints([None, 5])], [5, 1, None]
+    for pairs in (
+        [(1, 1), (0, 0), (1, 0)],
+        np.array([[1, 1], [0, 0], [1, 0]], np.uint8),
+        ck.array([{"array": a, "row": i} for a, i in ((9, 9), (1, 1), (0, 0), (1, 0))]).slice(1),
+    ):
+        assert interleave(parts, pairs).to_pylist() == expected
+
+
+def test_more_arrays_than_type_ids_tell_apart() -> None:
+    parts = [ints([n, -n]) for n in range(200)]
+    pairs = [(n, n % 2) for n in range(199, -1, -1)]
+    assert interleave(parts, pairs).to_pylist() == [-n if n % 2 else n for n in range(199, -1, -1)]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "error", "text"),
+    [
+        ([(0, 0), (2, 0)], IndexError, "pair 1 has array 2, there are 2"),
+        ([(-1, 0)], IndexError, "pair 0 has array -1, there are 2"),
+        ([(1, 2)], IndexError, "pair 0 has position 2, array 1 has 2 values"),
+        ([(1, -1)], IndexError, "pair 0 has position -1, array 1 has 2 values"),
+        ([0, 1], TypeError, "indices: expected pairs of integers"),
+        ([(0.5, 1)], TypeError, "indices: expected pairs of integers"),
+        (ck.array([1, 2]), TypeError, "indices: expected structs of two integers, got int64"),
+        (ck.array([{"a": 0, "i": "x"}]), TypeError, "indices: expected structs of two integers"),
+        (ck.array([{"a": 0, "i": None}, {"a": 0, "i": 1}]), ValueError, "must not be null"),
+    ],
+)
+def test_pairs_that_lead_nowhere(pairs: object, error: type, text: str) -> None:
+    with pytest.raises(error, match=text):
+        interleave([ints([1, 2, 3]), ints([4, 5])], pairs)  # type: ignore[arg-type]
+
+
+def test_arrays_to_interleave_are_of_one_type() -> None:
+    with pytest.raises(TypeError, match="arrays: number 1 is string, not int64"):
+        interleave([ints([1]), ck.array(["a"])], [(0, 0)])
+    with pytest.raises(ValueError, match="arrays: need at least one"):
+        interleave([], [])
+
+
+# On a device
+
+
+@pytest.mark.parametrize("name", samples())
+def test_on_a_device_nothing_moves(name: str, device: StandIn) -> None:
+    left, right = to_device(sample(name)), to_device(other(name))
+    pairs = [(0, 11), (1, 6), (0, 11), (1, 0), (0, 3)]
+    condition = to_device(booleans(CONDITION))
+    indices = to_device(ck.array([{"array": a, "row": i} for a, i in pairs]))
+    copies = len(device.copies)
+    both, picked = if_else(condition, left, right), interleave([left, right], indices)
+    assert len(device.copies) == copies
+    values = [sample(name).to_pylist(), other(name).to_pylist()]
+    assert to_host(both).to_pylist() == chosen(CONDITION, *values)
+    assert to_host(picked).to_pylist() == [values[a][i] for a, i in pairs]
+
+
+def test_a_python_value_beside_an_array_on_a_device(device: StandIn) -> None:
+    result = if_else(to_device(booleans([T, F])), to_device(ck.array(["a", "b"])), "ccc")
+    assert result.device.kind == "cuda"
+    assert to_host(result).to_pylist() == ["a", "ccc"]
+
+
+def test_sides_are_where_the_condition_is(device: StandIn) -> None:
+    with pytest.raises(ValueError, match="left: on cpu, condition is on cuda"):
+        if_else(to_device(booleans([T])), ints([1]), 2)
+
+
+def test_nulls_without_bytes_are_nowhere(device: StandIn) -> None:
+    result = if_else(to_device(booleans([T, F])), nulls(2, s.null()), None)
+    assert result.to_pylist() == [None, None]

@@ -1,7 +1,6 @@
-"""Whether two arrays hold the same values.
+"""Equality of two arrays, by the values of their slots.
 
-Compared is what the slots mean: offsets, absent bitmaps, the order of views and list-views and what
-stands under nulls play no part.
+Offsets, absent bitmaps, the order of views and list-views, and values under nulls play no part.
 """
 
 from __future__ import annotations
@@ -30,7 +29,8 @@ from colkern.arrays.slots import (
     valid_at,
     views_at,
 )
-from colkern.layouts import VIEW_INLINE_BYTES, ChildLength, Role
+from colkern.dispatch import Dispatch, by_layout
+from colkern.layouts import VIEW_INLINE_BYTES, ChildLength, Extent, LayoutKind, Role
 from colkern.memory import EMPTY
 
 _BLOCK_BYTES = 1 << 20
@@ -64,21 +64,24 @@ def _equal(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
             return False
         if not valid.all():
             a_slots, b_slots = a_slots[valid], b_slots[valid]
-    return _COMPARERS[type(a.type.storage)](a, a_slots, b, b_slots)
+    return _EQUAL[a.layout.kind](a, a_slots, b, b_slots)
 
 
+_EQUAL: Dispatch[LayoutKind, Callable[[Array, Slots, Array, Slots], bool]] = by_layout("equals")
+
+
+@_EQUAL.of(LayoutKind.NULL)
 def _nulls(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
     return True
 
 
-def _bools(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
-    return bool(np.array_equal(bits_at(a, Role.DATA, a_slots), bits_at(b, Role.DATA, b_slots)))
+@_EQUAL.of(LayoutKind.FIXED_SIZE)
+def _fixed(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
+    at = bits_at if a.layout.spec(Role.DATA).extent is Extent.BITS else items_at
+    return bool(np.array_equal(at(a, Role.DATA, a_slots), at(b, Role.DATA, b_slots)))
 
 
-def _items(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
-    return bool(np.array_equal(items_at(a, Role.DATA, a_slots), items_at(b, Role.DATA, b_slots)))
-
-
+@_EQUAL.of(LayoutKind.BINARY)
 def _variable(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
     a_starts, sizes = byte_ranges(a, a_slots)
     b_starts, b_sizes = byte_ranges(b, b_slots)
@@ -113,13 +116,14 @@ def _blocks(a_start: int, b_start: int, size: int) -> Iterator[tuple[int, int, i
         yield a_start + done, b_start + done, min(_BLOCK_BYTES, size - done)
 
 
+@_EQUAL.of(LayoutKind.BINARY_VIEW)
 def _views(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
     a_views, b_views = views_at(a, a_slots), views_at(b, b_slots)
     sizes = a_views.sizes
     if not np.array_equal(sizes, b_views.sizes):
         return False
     inline = a_views.sources == INLINE
-    # What stands behind a short value in its view is padding.
+    # Behind a short value, its view has padding.
     own = np.arange(VIEW_INLINE_BYTES) < sizes[inline, None]
     if ((a_views.raw[inline, 4:] != b_views.raw[inline, 4:]) & own).any():
         return False
@@ -135,6 +139,7 @@ def _views(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
     return True
 
 
+@_EQUAL.of(LayoutKind.LIST, LayoutKind.LIST_VIEW, LayoutKind.FIXED_SIZE_LIST)
 def _lists(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
     a_starts, sizes = element_ranges(a, a_slots)
     b_starts, b_sizes = element_ranges(b, b_slots)
@@ -150,6 +155,7 @@ def _lists(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
     return _equal(a_child, a_places, b_child, b_places)
 
 
+@_EQUAL.of(LayoutKind.STRUCT)
 def _structs(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
     return all(
         _equal(a_child, same_slots(a, i, a_slots), b_child, same_slots(b, i, b_slots))
@@ -157,6 +163,7 @@ def _structs(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
     )
 
 
+@_EQUAL.of(LayoutKind.SPARSE_UNION, LayoutKind.DENSE_UNION)
 def _unions(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
     a_members, b_members = union_members(a, a_slots), union_members(b, b_slots)
     a_ids, b_ids = (
@@ -169,6 +176,7 @@ def _unions(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
     )
 
 
+@_EQUAL.of(LayoutKind.DICTIONARY)
 def _encoded(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
     assert a.dictionary is not None
     assert b.dictionary is not None
@@ -177,42 +185,10 @@ def _encoded(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
     return equals(a.dictionary, b.dictionary)
 
 
+@_EQUAL.of(LayoutKind.RUN_END_ENCODED)
 def _runs(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> bool:
     a_runs, b_runs = run_slots(a, a_slots), run_slots(b, b_slots)
     # One comparison for each stretch in which neither side comes to a new run.
     new = np.ones(a_runs.size, np.bool_)
     new[1:] = (np.diff(a_runs) != 0) | (np.diff(b_runs) != 0)
     return _equal(a.children[1], a_runs[new], b.children[1], b_runs[new])
-
-
-_Comparer = Callable[[Array, Slots, Array, Slots], bool]
-
-_COMPARERS: dict[type[s.DataType], _Comparer] = {
-    s.Null: _nulls,
-    s.Bool: _bools,
-    s.Int: _items,
-    s.FloatingPoint: _items,
-    s.Decimal: _items,
-    s.Date: _items,
-    s.Time: _items,
-    s.Timestamp: _items,
-    s.Duration: _items,
-    s.Interval: _items,
-    s.FixedSizeBinary: _items,
-    s.Binary: _variable,
-    s.LargeBinary: _variable,
-    s.BinaryView: _views,
-    s.Utf8: _variable,
-    s.LargeUtf8: _variable,
-    s.Utf8View: _views,
-    s.List: _lists,
-    s.LargeList: _lists,
-    s.ListView: _lists,
-    s.LargeListView: _lists,
-    s.FixedSizeList: _lists,
-    s.Map: _lists,
-    s.Struct: _structs,
-    s.Union: _unions,
-    s.Dictionary: _encoded,
-    s.RunEndEncoded: _runs,
-}

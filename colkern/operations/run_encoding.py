@@ -6,12 +6,12 @@ Columnar format 1.5: "Run-End Encoded Layout".
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import changes, runs
 from colkern.layouts import Extent, LayoutKind, Role, layout
@@ -20,7 +20,7 @@ from colkern.operations.arguments import operation
 from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.selection import Picks, take_picks, words_of
 from colkern.operations.validation import require_valid
-from colkern.targets import Target, on_its_device, target_of
+from colkern.targets import DType, Items, Target, on_its_device, target_of
 
 _INT32 = s.int32()
 
@@ -57,12 +57,10 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
     buffers = [None, target.buffer(bounds[1:])]
     run_ends = Array(run_end_type, values.length, buffers, null_count=0)
     type_ = s.run_end_encoded(run_end_type, array.type)
-    encoded = Array(type_, array.length, [], [run_ends, values])
-    encoded._checked = True
-    return encoded
+    return Array.of_valid(type_, array.length, (), children=(run_ends, values))
 
 
-def encode_words(target: Target, words: Any, kind: Any) -> tuple[Any, Any]:
+def encode_words(target: Target, words: Items, kind: DType) -> tuple[Items, Items | None]:
     """The run ends of equal neighbours among `words` (uint32/uint64[n]), and where each run begins.
 
     Both are of the dtype `kind`. Or a run for each word, and None, if hardly any neighbours are equal.
@@ -80,18 +78,18 @@ def encode_words(target: Target, words: Any, kind: Any) -> tuple[Any, Any]:
     return bounds[1:], bounds[:-1]
 
 
-def require_room(length: int, kind: Any) -> None:
+def require_room(length: int, kind: DType) -> None:
     """Raises `LimitExceededError` if run ends of that dtype are too small for `length` slots."""
     if length.bit_length() >= 8 * kind.itemsize:
         raise LimitExceededError(f"{length} slots do not fit run ends of {kind}")
 
 
-def _bounds(target: Target, marks: Any, length: int, kind: Any) -> Any:
+def _bounds(target: Target, marks: Items, length: int, kind: DType) -> Items:
     """Where the runs begin, and, one further, where the last one ends; read-only."""
     return _listed(target, marks, *_counted(target, marks), length, kind)
 
 
-def _counted(target: Target, marks: Any) -> tuple[Any, int]:
+def _counted(target: Target, marks: Items) -> tuple[Items, int]:
     """How many marks there are before each block of them (int64), and in all."""
     blocks = -(-len(marks) // changes.BLOCK_WORDS)
     counts = target.output(blocks + 1, np.int64)
@@ -100,7 +98,9 @@ def _counted(target: Target, marks: Any) -> tuple[Any, int]:
     return target.frozen(counts), target.item(counts, blocks)
 
 
-def _listed(target: Target, marks: Any, counts: Any, total: int, length: int, kind: Any) -> Any:
+def _listed(
+    target: Target, marks: Items, counts: Items, total: int, length: int, kind: DType
+) -> Items:
     # The ends are a buffer of their own without being copied: they begin one item after the starts, and
     # where a buffer may.
     before = ALIGNMENT // np.dtype(kind).itemsize - 1
@@ -110,9 +110,9 @@ def _listed(target: Target, marks: Any, counts: Any, total: int, length: int, ki
     return target.frozen(bounds)
 
 
-def _changes(array: Array) -> Any:
+def _changes(array: Array) -> Items:
     """The slots that differ from the one before, as bits in words; the first one does."""
-    mark = _CHANGES.get(array.layout.kind)
+    mark = _MARK.get(array.layout.kind)
     if mark is None:
         raise UnsupportedError(
             f"array: {array.type} cannot be run-end encoded; encode its children, "
@@ -130,12 +130,26 @@ def _changes(array: Array) -> Any:
     return merged
 
 
-def _mark_null(array: Array, target: Target, out: Any) -> None:
+_MARK: Dispatch[LayoutKind, Callable[[Array, Target, Items], None]] = by_layout(
+    "run_end_encode",
+    LayoutKind.LIST,
+    LayoutKind.LIST_VIEW,
+    LayoutKind.FIXED_SIZE_LIST,
+    LayoutKind.SPARSE_UNION,
+    LayoutKind.DENSE_UNION,
+    LayoutKind.RUN_END_ENCODED,
+)
+"""Writes the bits of changes, as words."""
+
+
+@_MARK.of(LayoutKind.NULL)
+def _mark_null(array: Array, target: Target, out: Items) -> None:
     out[:] = 0
     out[:1] = 1
 
 
-def _mark_fixed(array: Array, target: Target, out: Any) -> None:
+@_MARK.of(LayoutKind.FIXED_SIZE, LayoutKind.DICTIONARY)
+def _mark_fixed(array: Array, target: Target, out: Items) -> None:
     if array.layout.buffers[1].extent is Extent.BITS:
         data = array.buffer(Role.DATA)
         bits = target.no_bits if data is None else data.array
@@ -145,14 +159,16 @@ def _mark_fixed(array: Array, target: Target, out: Any) -> None:
     target.map(changes.mark_changes, len(out), target.frozen(words), width, array.length, out)
 
 
-def _mark_binary(array: Array, target: Target, out: Any) -> None:
+@_MARK.of(LayoutKind.BINARY)
+def _mark_binary(array: Array, target: Target, out: Items) -> None:
     items = array.items(Role.OFFSETS)
     data = array.buffer(Role.BYTES)
     bytes_ = target.no_bits if data is None else data.array
     target.map(changes.mark_binary_changes, len(out), items, bytes_, array.length, out)
 
 
-def _mark_views(array: Array, target: Target, out: Any) -> None:
+@_MARK.of(LayoutKind.BINARY_VIEW)
+def _mark_views(array: Array, target: Target, out: Items) -> None:
     views = array.items(Role.VIEWS).view(np.uint8)
     addresses = target.table(buffer_addresses(array), np.uint64)
     validity = validity_of(array, target)
@@ -160,18 +176,9 @@ def _mark_views(array: Array, target: Target, out: Any) -> None:
     target.map(kernel, len(out), views, addresses, *validity, array.length, out)
 
 
+@_MARK.of(LayoutKind.STRUCT)
 @on_its_device
-def _mark_struct(array: Array, target: Target, out: Any) -> None:
+def _mark_struct(array: Array, target: Target, out: Items) -> None:
     _mark_null(array, target, out)
     for child in array.children:
         out |= _changes(child.slice(array.offset, array.length))
-
-
-_CHANGES: dict[LayoutKind, Callable[[Array, Any, Any], None]] = {
-    LayoutKind.NULL: _mark_null,
-    LayoutKind.FIXED_SIZE: _mark_fixed,
-    LayoutKind.DICTIONARY: _mark_fixed,
-    LayoutKind.BINARY: _mark_binary,
-    LayoutKind.BINARY_VIEW: _mark_views,
-    LayoutKind.STRUCT: _mark_struct,
-}

@@ -5,8 +5,6 @@ Columnar format 1.5: "Run-End Encoded Layout".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colkern import schema as s
@@ -23,7 +21,7 @@ from colkern.operations.run_encoding import require_room
 from colkern.operations.run_search import own_runs, runs_at
 from colkern.operations.selection import take_positions
 from colkern.operations.validation import require_valid
-from colkern.targets import NOWHERE, on_its_device, target_of
+from colkern.targets import NOWHERE, Items, on_its_device, target_of
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -77,7 +75,7 @@ def run_end_decode(array: Array) -> Array:
 
 
 @on_its_device
-def run_of_each(array: Array, positions: Any) -> Array:
+def run_of_each(array: Array, positions: Items) -> Array:
     """The values at positions (int32/int64[n], read-only, in bounds), with a run of its own for each.
 
     Raises:
@@ -148,7 +146,7 @@ def can_repeat_bytes(values: Array, length: int) -> bool:
 
 
 def repeat_bytes(
-    values: Array, slots: tuple[Any, int, int], count: int, length: int
+    values: Array, slots: tuple[Items, int, int], count: int, length: int
 ) -> list[Buffer]:
     """Offsets and bytes of binary values, each repeated as often as its run is long.
 
@@ -203,7 +201,7 @@ def _decode_bits(array: Array, bits: Buffer, offset: int) -> tuple[Buffer, int]:
     return bitmap_of(target, words, length), count
 
 
-def _run_of_each_slot(array: Array) -> Any:
+def _run_of_each_slot(array: Array) -> Items:
     target = target_of(array.device)
     ends = array.children[0].items(Role.DATA)
     out = target.output(array.length, np.int64)

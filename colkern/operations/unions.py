@@ -5,8 +5,6 @@ Columnar format 1.5: "Union Layout".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colkern import schema as s
@@ -27,7 +25,7 @@ from colkern.operations.selection import (
 from colkern.operations.union_slots import child_numbers, slots_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import null_count
-from colkern.targets import Target, target_of
+from colkern.targets import Items, Target, target_of
 
 
 @operation
@@ -106,12 +104,12 @@ def _union(array: Array) -> s.Union:
     return storage
 
 
-def _picked(target: Target, offsets: Any, words: Any) -> Any:
+def _picked(target: Target, offsets: Items, words: Items) -> Items:
     """The offsets (int32, none negative) at positions, as positions (uint32, read-only)."""
     return target.frozen(take_items(target, offsets, words).view(np.uint32))
 
 
-def _slot_offsets(array: Array, target: Target) -> Any:
+def _slot_offsets(array: Array, target: Target) -> Items:
     """The offsets of a dense union; none for a sparse one, whose children are then cut to its slots."""
     if array.layout.kind is LayoutKind.DENSE_UNION:
         return array.items(Role.OFFSETS)
@@ -124,7 +122,7 @@ def _cut_children(array: Array) -> list[Array]:
     return [child.slice(array.offset, array.length) for child in array.children]
 
 
-def _places_in_all(array: Array) -> Any:
+def _places_in_all(array: Array) -> Items:
     """Where the value of each slot stands in the children put one after the other."""
     target = target_of(array.device)
     starts = np.cumsum([0, *(child.length for child in array.children)])
@@ -184,14 +182,14 @@ def _gather_binary(array: Array) -> Array:
     return made
 
 
-def _slots(array: Array, target: Target) -> tuple[Any, Any, Any]:
+def _slots(array: Array, target: Target) -> tuple[Items, Items, Items]:
     """Type ids, child numbers and offsets, as the kernels take them."""
     numbers = target.table(child_numbers(array.type.storage), np.int64)
     return array.items(Role.TYPE_IDS), numbers, _slot_offsets(array, target)
 
 
 def _gather_validity(
-    array: Array, children: list[Array], slots: tuple[Any, Any, Any]
+    array: Array, children: list[Array], slots: tuple[Items, Items, Items]
 ) -> tuple[Buffer | None, int]:
     if not any(child.null_count for child in children):
         return None, 0

@@ -5,12 +5,10 @@ Columnar format 1.5: "Validity bitmaps".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colkern.kernels import bitmaps
-from colkern.memory import Buffer
+from colkern.memory import Buffer, Items
 from colkern.targets import Target, target_of
 
 
@@ -27,7 +25,7 @@ def count_set_bits(bitmap: Buffer, offset: int, length: int) -> int:
     end = offset + length
     words = bitmaps.whole_words(offset, end)
     target = target_of(bitmap.device)
-    return int(target.reduce(bitmaps.count_set_bits, words, bitmap.array, offset, end))
+    return target.reduce(bitmaps.count_set_bits, words, bitmap.array, offset, end)
 
 
 def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
@@ -59,12 +57,11 @@ def and_bits(
     return bitmap_of(target, words, length), count
 
 
-def bit_words(target: Target, length: int) -> Any:
+def bit_words(target: Target, length: int) -> Items:
     """Words (uint64[]) for a bitmap of that many bits, not zeroed: kernels write bitmaps as words."""
     return target.output(bitmaps.words_for(length), np.uint64)
 
 
-def bitmap_of(target: Target, words: Any, length: int) -> Buffer:
+def bitmap_of(target: Target, words: Items, length: int) -> Buffer:
     """The buffer of a bitmap that was written as words; not copied."""
-    made: Buffer = target.buffer(words.view(np.uint8)[: (length + 7) // 8])
-    return made
+    return target.buffer(words.view(np.uint8)[: (length + 7) // 8])

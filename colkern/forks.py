@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from threading import get_ident
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 _T = TypeVar("_T")
 
@@ -83,11 +83,12 @@ class cached_property(functools.cached_property[_T]):
     Several threads may make the value at once; all get the one that was first.
     """
 
-    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
-        if instance is None:
-            return self
-        assert self.attrname is not None
-        return instance.__dict__.setdefault(self.attrname, self.func(instance))
+    if not TYPE_CHECKING:
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            return instance.__dict__.setdefault(self.attrname, self.func(instance))
 
 
 def hold_over_forks(*locks: AbstractContextManager[Any]) -> None:

@@ -9,14 +9,22 @@ Columnar format 1.5: "Buffer Alignment and Padding".
 from __future__ import annotations
 
 from ctypes import addressof, c_char
-from typing import Any, NamedTuple, SupportsInt
+from typing import Any, NamedTuple, SupportsInt, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from colkern.names import PublicNames
 from colkern.pool import ALIGNMENT as ALIGNMENT
 from colkern.pool import LEAST, POOL
+
+Items: TypeAlias = NDArray[Any]
+"""Items in the memory of a device: a NumPy array, or a CuPy array, which type checkers take for one."""
+
+DType: TypeAlias = np.dtype[Any]
+
+Argument: TypeAlias = Items | int | float | np.number[Any]
+"""An argument of a kernel, besides its range."""
 
 
 class Device(NamedTuple):
@@ -64,26 +72,27 @@ class Buffer(PublicNames):
 
     __slots__ = ("_address", "array", "device")
 
-    def __init__(self, array: Any, device: Device = HOST) -> None:
+    def __init__(self, array: Items, device: Device = HOST) -> None:
         if device.kind == "cpu" and array.flags.writeable:
             array = array.view()
             # One constness for all inputs: Numba compiles a variant for each.
             array.flags.writeable = False
-        self.array = array
+        # NumPy's or CuPy's.
+        self.array: Any = array
         self.device = device
         self._address: int | None = None
 
     @classmethod
     def of_read_only(cls, array: NDArray[np.uint8]) -> Buffer:
         """As `Buffer(array)`, for a read-only array on the host: nothing is looked at."""
-        made = cls.__new__(cls)
-        made.array = array
-        made.device = HOST
-        made._address = None
-        return made
+        buffer = cls.__new__(cls)
+        buffer.array = array
+        buffer.device = HOST
+        buffer._address = None
+        return buffer
 
     @classmethod
-    def of_items(cls, items: NDArray[Any]) -> Buffer:
+    def of_items(cls, items: Items) -> Buffer:
         """The bytes of contiguous items on the host; not copied."""
         buffer = cls.__new__(cls)
         buffer.array = items.view(np.uint8)
@@ -145,7 +154,7 @@ class Buffer(PublicNames):
             raise TypeError("a buffer is sliced with a step of 1")
         return Buffer(self.array[where], self.device)
 
-    def view(self, dtype: np.dtype[Any], count: int | None = None, byte_offset: int = 0) -> Any:
+    def view(self, dtype: DType, count: int | None = None, byte_offset: int = 0) -> Items:
         """The bytes from `byte_offset` on as `count` items of `dtype` (all that fit, if None).
 
         Not copied, unless they start where the processor could not load such an item; then the
@@ -163,7 +172,7 @@ class Buffer(PublicNames):
         stop = byte_offset + count * itemsize
         if byte_offset < 0 or count < 0 or stop > array.size:
             raise ValueError(f"{count} items of {dtype} at byte {byte_offset} of {array.size}")
-        bytes_ = array[byte_offset:stop]
+        bytes_: Items = array[byte_offset:stop]
         if self.device is HOST:
             items = bytes_.view(dtype)
             # NumPy's word, as asking for the address takes longer than a kernel of few values.
@@ -172,7 +181,7 @@ class Buffer(PublicNames):
             return self._realigned(bytes_, dtype)
         return bytes_.view(dtype)
 
-    def _alignment_of(self, dtype: np.dtype[Any]) -> int:
+    def _alignment_of(self, dtype: DType) -> int:
         """What the address of such an item must be a multiple of.
 
         A GPU moves items as words of up to 8 bytes, whatever they mean, and has no unaligned loads.
@@ -180,7 +189,7 @@ class Buffer(PublicNames):
         size = dtype.itemsize
         return dtype.alignment if self.device.kind == "cpu" else min(size & -size, 8)
 
-    def _realigned(self, items: Any, dtype: np.dtype[Any]) -> Any:
+    def _realigned(self, items: Items, dtype: DType) -> Items:
         """A copy of the bytes of items, on the same device, where the first one is aligned."""
         if isinstance(items, np.ndarray):
             aligned = allocate_for_overwrite(len(items) // dtype.itemsize, dtype)
@@ -218,7 +227,7 @@ class Buffer(PublicNames):
         *,
         stream: Any = None,
         max_version: tuple[int, int] | None = None,
-        dl_device: tuple[Any, int] | None = None,
+        dl_device: tuple[SupportsInt, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
         """The bytes as a DLPack tensor of uint8; see `dlpack_capsule`."""
@@ -262,11 +271,11 @@ _READ_ONLY_SINCE = (1, 0)
 
 
 def dlpack_capsule(
-    items: Any,
+    items: Items,
     *,
     stream: Any = None,
     max_version: tuple[int, int] | None = None,
-    dl_device: tuple[Any, int] | None = None,
+    dl_device: tuple[SupportsInt, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
     """A DLPack capsule of a contiguous array, NumPy's or CuPy's, which it keeps alive.
@@ -297,7 +306,7 @@ def dlpack_capsule(
     return items.__dlpack__(**{name: wish for name, wish in wishes.items() if wish is not None})
 
 
-def _require_pair(name: str, pair: Any) -> None:
+def _require_pair(name: str, pair: object) -> None:
     if pair is None:
         return
     if isinstance(pair, tuple) and len(pair) == 2 and all(isinstance(n, SupportsInt) for n in pair):
@@ -308,7 +317,7 @@ def _require_pair(name: str, pair: Any) -> None:
 EMPTY = Buffer(np.zeros(0, np.uint8))
 
 
-def allocate(count: int, dtype: Any) -> NDArray[Any]:
+def allocate(count: int, dtype: DTypeLike | None) -> Items:
     """`count` zeroed items of `dtype` in host memory, aligned and padded to 64 bytes.
 
     The padding is zeros behind the items, up to the next multiple of 64 bytes.
@@ -317,7 +326,7 @@ def allocate(count: int, dtype: Any) -> NDArray[Any]:
     return _aligned(np.zeros, count * dtype.itemsize).view(dtype)
 
 
-def allocate_for_overwrite(count: int, dtype: Any) -> NDArray[Any]:
+def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
     """As `allocate`, but not zeroed: for an output of which every byte will be written.
 
     Its padding is zeros all the same. Large blocks are reused, see `colkern.pool`.

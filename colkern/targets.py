@@ -16,19 +16,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from colkern.errors import UnsupportedError
 from colkern.memory import HOST, Buffer, Device
+from colkern.memory import Argument as Argument
+from colkern.memory import DType as DType
+from colkern.memory import Items as Items
 
 if TYPE_CHECKING:
     from colkern.kernels.kernel import Kernel
-
-Items: TypeAlias = NDArray[Any]
-"""Items in the memory of a target: a NumPy array, or a CuPy array, which type checkers take for one."""
 
 NOWHERE = (1 << 64) - 1
 """What a kernel that looks for the first slot of a kind returns if there is none."""
@@ -52,7 +52,7 @@ class Target(Protocol):
         self,
         kernel: Kernel,
         count: int,
-        *args: Any,
+        *args: Argument,
         work: float = 1,
         balance: Items | None = None,
     ) -> None:
@@ -69,8 +69,8 @@ class Target(Protocol):
                 each thread of a CPU then gets as much work, not as many items.
         """
 
-    def reduce(self, kernel: Kernel, count: int, *args: Any, work: float = 1) -> Any:
-        """Run a kernel that returns partial results, and combine them: a Python number. Waits."""
+    def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
+        """Run a kernel that returns partial results, and combine them as `kernel.combine` says. Waits."""
 
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
         """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]).
@@ -99,7 +99,7 @@ class Target(Protocol):
     def output(self, count: int, dtype: DTypeLike) -> Items:
         """An array of which a kernel writes every item; not zeroed."""
 
-    def table(self, values: Sequence[int] | Items, dtype: DTypeLike) -> Items:
+    def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
         """A small array of host values, readable by kernels."""
 
     def positions(self, count: int) -> NDArray[np.int64]:
@@ -121,10 +121,11 @@ class Target(Protocol):
         """The buffer of an array's bytes; not copied."""
 
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Args = ParamSpec("Args")
+Result = TypeVar("Result")
 
 
-def on_its_device(function: Function) -> Function:
+def on_its_device(function: Callable[Args, Result]) -> Callable[Args, Result]:
     """A function that leaves arithmetic to the array library, which then works where the bytes are.
 
     Targets choose the device for what they do themselves. Within the function, its device is
@@ -135,16 +136,17 @@ def on_its_device(function: Function) -> Function:
     """
 
     @wraps(function)
-    def called(first: Any, *args: Any, **options: Any) -> Any:
+    def called(*args: Args.args, **options: Args.kwargs) -> Result:
+        first: Any = args[0]
         device = (first[0] if isinstance(first, Sequence) else first).device
         if device == HOST:
-            return function(first, *args, **options)
+            return function(*args, **options)
         from colkern.cuda import memory
 
         with memory.current(device):
-            return function(first, *args, **options)
+            return function(*args, **options)
 
-    return cast("Function", called)
+    return called
 
 
 @cache

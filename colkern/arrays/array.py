@@ -18,7 +18,7 @@ from colkern.arrays.positions import part_of, position_of, slice_bounds
 from colkern.errors import InvalidArrowError
 from colkern.integers import integer
 from colkern.layouts import Extent, Layout, LayoutKind, Role, layout
-from colkern.memory import HOST, Buffer, Device
+from colkern.memory import HOST, Buffer, Device, Items
 from colkern.names import PublicNames
 from colkern.schema import DataType, Dictionary, same_type
 from colkern.targets import target_of
@@ -109,7 +109,7 @@ class Array(PublicNames):
         self._null_count = null_count
         # Set by `require_valid` once the bytes have been checked.
         self._checked = False
-        self._kept_items: tuple[Role, Any] | None = None
+        self._kept_items: tuple[Role, Items] | None = None
         self._check_shape()
 
     @classmethod
@@ -242,7 +242,7 @@ class Array(PublicNames):
         """
         return self.buffers[self.layout.position(role)]
 
-    def items(self, role: Role) -> Any:
+    def items(self, role: Role) -> Items:
         """The items of a buffer that belong to the array's own slots, as a NumPy (or CuPy) array.
 
         For offsets of a `slots + 1` layout that is `length + 1` items. Not copied, unless misaligned.
@@ -261,7 +261,7 @@ class Array(PublicNames):
         self._kept_items = (role, found)
         return found
 
-    def _no_items(self, count: int, dtype: np.dtype[Any]) -> Any:
+    def _no_items(self, count: int, dtype: np.dtype[Any]) -> Items:
         """The items of an absent buffer, on the device of the others: that many zeros."""
         if self.device != HOST:
             return target_of(self.device).table([0] * count, dtype)

@@ -176,7 +176,7 @@ class RecordBatch(PublicNames):
         """The columns."""
         return iter(self.columns)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Any:
         """Refused, in words for NumPy and pandas: columns have types of their own."""
         raise no_numpy_array(self)
 
@@ -229,7 +229,7 @@ class RecordBatch(PublicNames):
         return RecordBatch, (self.schema, self.columns, self.length, self.metadata)
 
 
-def no_numpy_array(obj: Any) -> TypeError:
+def no_numpy_array(obj: object) -> TypeError:
     """The error of whoever asks for a table as one array."""
     return TypeError(
         f"a {type(obj).__name__} is a table, not one array: take a column of a batch, or make a data "

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import zip_longest
-from typing import Any
 
 from colkern.arrays import UNKNOWN, Array, RecordBatch
 from colkern.arrays.values import preview
@@ -134,7 +133,7 @@ def _filled(texts: list[str]) -> str:
     return text
 
 
-def cell_text(value: Any) -> str:
+def cell_text(value: object) -> str:
     """A value of `preview(array, MOST_MEMBERS + 1)`, cut; text stands without quotes."""
     return _cut(value if isinstance(value, str) else _text(value, MOST_MEMBERS), VALUE_WIDTH)
 
@@ -161,7 +160,7 @@ def _one_line(text: str) -> str:
     return text if text.isprintable() else repr(text)
 
 
-def _text(value: Any, most: int) -> str:
+def _text(value: object, most: int) -> str:
     """A value of `preview` as text; it has one more member than is shown if there are more."""
     inner = max(most - 1, 0)
     if value is None:

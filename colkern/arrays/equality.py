@@ -141,7 +141,7 @@ def _views(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -
     if not np.array_equal(sizes, b_views.sizes):
         return False
     inline = a_views.sources == INLINE
-    # What stands behind a short value in its view is padding.
+    # Behind a short value, its view has padding.
     own = np.arange(VIEW_INLINE_BYTES) < sizes[inline, None]
     if ((a_views.raw[inline, 4:] != b_views.raw[inline, 4:]) & own).any():
         return False

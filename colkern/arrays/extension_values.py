@@ -8,23 +8,26 @@ Format: "Canonical Extension Types".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, timezone
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.arrays.slots import Slots, element_ranges, items_at, same_slots, valid_at
+from colkern.arrays.slots import Slots, Values, element_ranges, items_at, same_slots, valid_at
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.extensions import TensorParameters, known_parameters, tensor_fields
 from colkern.layouts import Role
+from colkern.memory import Items
 
-Decode = Callable[[Array, Slots, int | None], list[Any]]
-Presenter = Callable[[s.Extension, Array, Slots, int | None, Decode], list[Any]]
+Decode: TypeAlias = Callable[[Array, Slots, int | None], Values]
+Shape: TypeAlias = Sequence[int | None]
+"""The sizes of a tensor's dimensions; None for nulls, which are refused."""
+
+Presenter: TypeAlias = Callable[[s.Extension, Array, Slots, int | None, Decode], Values]
 
 
 class OffsetTimestamp(NamedTuple):
@@ -56,14 +59,14 @@ class OffsetTimestamp(NamedTuple):
 
 
 def presenter_of(type_: s.Extension) -> Presenter | None:
-    """What presents the values of a type otherwise than its storage's decoder does; None for nothing."""
+    """The presenter of a type's values; None if they are shown as their storage's."""
     present = _PRESENTERS.get(type_.extension_name)
     return present if present and known_parameters(type_) is not None else None
 
 
 def _uuids(
     type_: s.Extension, array: Array, slots: Slots, most: int | None, decode: Decode
-) -> list[Any]:
+) -> Values:
     from uuid import UUID
 
     return [UUID(bytes=value) for value in decode(array, slots, most)]
@@ -71,19 +74,19 @@ def _uuids(
 
 def booleans(
     type_: s.Extension, array: Array, slots: Slots, most: int | None, decode: Decode
-) -> list[Any]:
+) -> Values:
     """Whether each value is not 0."""
     return [value != 0 for value in decode(array, slots, most)]
 
 
 def _offset_timestamps(
     type_: s.Extension, array: Array, slots: Slots, most: int | None, decode: Decode
-) -> list[Any]:
+) -> Values:
     rows = decode(array, slots, None)
     return [_at_offset(row["timestamp"], row["offset_minutes"] or 0) for row in rows]
 
 
-def _at_offset(stamp: Any, minutes: int) -> Any:
+def _at_offset(stamp: object, minutes: int) -> object:
     if stamp is None:
         return None
     if not isinstance(stamp, datetime) or abs(minutes) >= 24 * 60:
@@ -100,7 +103,7 @@ def _at_offset(stamp: Any, minutes: int) -> Any:
 
 def _fixed_shape_tensors(
     type_: s.Extension, array: Array, slots: Slots, most: int | None, decode: Decode
-) -> list[Any]:
+) -> Values:
     parameters = known_parameters(type_)
     assert isinstance(parameters, TensorParameters)
     elements = _Elements(array.children[0], parameters)
@@ -108,12 +111,13 @@ def _fixed_shape_tensors(
         # Objects would have to be made of all elements to show a few.
         return decode(array, slots, most)
     ranges = zip(*(part.tolist() for part in element_ranges(array, slots)), strict=True)
-    return [elements.tensor(start, size, parameters.shape, most) for start, size in ranges]
+    shape = parameters.shape or ()
+    return [elements.tensor(start, size, shape, most) for start, size in ranges]
 
 
 def _variable_shape_tensors(
     type_: s.Extension, array: Array, slots: Slots, most: int | None, decode: Decode
-) -> list[Any]:
+) -> Values:
     parameters = known_parameters(type_)
     assert isinstance(parameters, TensorParameters)
     fields = array.type.fields
@@ -130,20 +134,20 @@ def _variable_shape_tensors(
         present &= True if valid is None else valid
     starts, sizes = element_ranges(data, places[present])
     rows = _shape_rows(shapes, places[present], parameters.dimensions)
-    found: list[Any] = [None] * slots.size
+    tensors: Values = [None] * slots.size
     for position, start, size, shape in zip(
         np.flatnonzero(present).tolist(), starts.tolist(), sizes.tolist(), rows, strict=True
     ):
         try:
-            found[position] = elements.tensor(start, size, shape, most)
+            tensors[position] = elements.tensor(start, size, shape, most)
         except InvalidArrowError as error:
             raise error.at(f"slot {slots[position]}") from None
         except UnsupportedError as error:
             raise UnsupportedError(f"slot {slots[position]}: {error}") from None
-    return found
+    return tensors
 
 
-def _shape_text(shape: Any) -> str:
+def _shape_text(shape: Shape) -> str:
     return f"[{', '.join('null' if size is None else str(size) for size in shape)}]"
 
 
@@ -172,28 +176,29 @@ class _Elements:
         self._child = child
         self._order = parameters.permutation or tuple(range(parameters.dimensions))
         are_numbers = isinstance(child.type, s.Int | s.FloatingPoint)
-        self.numbers: NDArray[Any] | None = child.items(Role.DATA) if are_numbers else None
+        self.numbers: Items | None = child.items(Role.DATA) if are_numbers else None
         """The elements, not copied, nulls among them as they lie; None if they are no numbers."""
 
-    def tensor(self, start: int, size: int, shape: Any, most: int | None) -> Any:
+    def tensor(self, start: int, size: int, shape: Shape, most: int | None) -> object:
         """The tensor of `size` elements from `start` on, in the logical order of its dimensions.
 
         To be shown (`most`): the first members of each dimension, as lists within lists.
         """
-        if any(own is None or own < 0 for own in shape) or prod(shape) != size:
+        sizes = [own for own in shape if own is not None and own >= 0]
+        if len(sizes) != len(shape) or prod(sizes) != size:
             raise InvalidArrowError(f"shape {_shape_text(shape)} of {size} elements")
         if self.numbers is None:
-            tensor = self._arranged(self._objects(start, size), shape, most)
+            tensor = self._arranged(self._objects(start, size), sizes, most)
         else:
-            tensor = self._arranged(self.numbers[start : start + size], shape, most)
+            tensor = self._arranged(self.numbers[start : start + size], sizes, most)
             if self._has_null(start, size):
                 valid = valid_at(self._child, np.arange(start, start + size, dtype=np.int64))
                 assert valid is not None
                 tensor = tensor.astype(np.object_)
-                tensor[~self._arranged(valid, shape, most)] = None
+                tensor[~self._arranged(valid, sizes, most)] = None
         return tensor if most is None else tensor.tolist()
 
-    def _arranged(self, elements: NDArray[Any], shape: Any, most: int | None) -> NDArray[Any]:
+    def _arranged(self, elements: Items, shape: list[int], most: int | None) -> Items:
         try:
             tensor = elements.reshape(shape).transpose(self._order)
         except ValueError:
@@ -215,12 +220,12 @@ class _Elements:
         )
         return (bits >> first % 8 & (1 << size) - 1).bit_count() != size
 
-    def _objects(self, start: int, size: int) -> NDArray[Any]:
+    def _objects(self, start: int, size: int) -> Items:
         """The elements as Python objects, None for nulls."""
-        made = np.empty(size, np.object_)
+        elements = np.empty(size, np.object_)
         for place, value in enumerate(self._child.slice(start, size).to_pylist()):
-            made[place] = value
-        return made
+            elements[place] = value
+        return elements
 
 
 _PRESENTERS: dict[str, Presenter] = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from colkern.integers import integer
 
 
@@ -29,7 +27,7 @@ def part_of(key: slice, count: int, what: str) -> tuple[int, int]:
     return start, max(stop - start, 0)
 
 
-def position_of(key: Any, expected: str, what: str) -> int:
+def position_of(key: object, expected: str, what: str) -> int:
     """A key that is an integer; the `TypeError` for others names what masks and positions are for."""
     try:
         return integer(key, "key")

@@ -1,8 +1,8 @@
-"""Where the value of a slot stands: checked positions in bitmaps, bytes, children and dictionaries.
+"""Checked positions of the values of slots: in bitmaps, bytes, children and dictionaries.
 
-What turns bytes into Python objects or compares them asks here first, so each bound is checked in
-one place. Slots are int64 arrays of places in an array, counted from its own start; what comes back
-is counted in the buffer, the child or the dictionary that it points into. Host memory only.
+Values as Python objects and equality read through these functions, so each bound is checked in one
+place. Slots (int64) count from the start of an array; positions that are returned count in the buffer,
+the child or the dictionary that they point into. Host memory only.
 
 Columnar format 1.5: "Physical Memory Layout".
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,13 @@ from numpy.typing import NDArray
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.layouts import VIEW_BYTES, VIEW_INLINE_BYTES, ChildLength, Role
-from colkern.memory import EMPTY, Buffer
+from colkern.memory import EMPTY, Buffer, Items
 from colkern.schema import FixedSizeList, Union
 
-Slots = NDArray[np.int64]
+Slots: TypeAlias = NDArray[np.int64]
+
+Values: TypeAlias = list[Any]
+"""Values as Python objects, as `Array.to_pylist` gives them."""
 
 INLINE = -1
 """The source of a view whose bytes stand in the view itself."""
@@ -42,7 +45,7 @@ def require_host(array: Array, argument: str) -> None:
         )
 
 
-def items_at(array: Array, role: Role, slots: Slots) -> NDArray[Any]:
+def items_at(array: Array, role: Role, slots: Slots) -> Items:
     """The items of a one-item-a-slot buffer at those slots, copied."""
     dtype = array.layout.spec(role).dtype
     if dtype.itemsize == 0:
@@ -267,7 +270,7 @@ def run_slots(array: Array, slots: Slots) -> Slots:
     return runs
 
 
-def _refuse_outside(slots: Slots, places: NDArray[Any], length: int, what: str) -> None:
+def _refuse_outside(slots: Slots, places: Items, length: int, what: str) -> None:
     bad = (places < 0) | (places >= length)
     _refuse(slots, bad, lambda i: f"index {places[i]} into {what} of {length} values")
 

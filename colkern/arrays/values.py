@@ -11,19 +11,20 @@ from __future__ import annotations
 
 import re
 from codecs import utf_8_decode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, time, timedelta, timezone, tzinfo
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.extension_values import booleans, presenter_of
 from colkern.arrays.slots import (
     Slots,
+    Values,
     all_slots,
     bits_at,
     byte_ranges,
@@ -39,9 +40,10 @@ from colkern.arrays.slots import (
     valid_at,
     views_at,
 )
+from colkern.dispatch import Dispatch, by_type
 from colkern.errors import InvalidArrowError
 from colkern.layouts import LayoutKind, Role, layout
-from colkern.memory import EMPTY
+from colkern.memory import EMPTY, DType, Items
 
 CUT_BYTES = 256
 """How many bytes of a byte string `preview` reads at most."""
@@ -68,7 +70,7 @@ class MonthDayNano(NamedTuple):
     nanoseconds: int
 
 
-def to_numpy(array: Array, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+def to_numpy(array: Array, dtype: DTypeLike | None = None, copy: bool | None = None) -> Items:
     """The values of an array as a NumPy array of shape `(len(array),)`, equal to those of `to_pylist`.
 
     Integers, floats, and timestamps, times and durations in `ns` have NumPy's type for them if there is
@@ -91,7 +93,9 @@ def to_numpy(array: Array, dtype: Any = None, copy: bool | None = None) -> NDArr
     """
     require_host(array, "array")
     own = _numpy_dtype(array.type)
-    if _is_laid_out_as(own, array) and not array.null_count:
+    # Booleans are bits; encoded arrays have no items of their values.
+    as_items = own is not None and own.kind != "b" and array.layout.kind is LayoutKind.FIXED_SIZE
+    if own is not None and as_items and not array.null_count:
         items = array.items(Role.DATA).view(own)
         items.flags.writeable = False
         return np.array(items, dtype, copy=copy)
@@ -101,11 +105,11 @@ def to_numpy(array: Array, dtype: Any = None, copy: bool | None = None) -> NDArr
     nulls = sum(value is None for value in values)
     if own is None or nulls:
         # NumPy would look into the values: lists of one length are a matrix to it.
-        found: NDArray[Any] = np.fromiter(values, object, len(values))
+        items = np.fromiter(values, object, len(values))
     else:
-        found = np.array(values, own)
+        items = np.array(values, own)
     if dtype is None:
-        return found
+        return items
     if own is None and np.dtype(dtype) != object and any(isinstance(v, _NESTED) for v in values):
         raise TypeError(
             f"dtype: values of {array.type} are nested and have no NumPy type, so they cannot become "
@@ -113,14 +117,14 @@ def to_numpy(array: Array, dtype: Any = None, copy: bool | None = None) -> NDArr
         )
     if nulls and not _has_null(np.dtype(dtype)):
         raise ValueError(f"dtype: {dtype} has no value for nulls, and there are {nulls} of them")
-    return found.astype(dtype, copy=False)
+    return items.astype(dtype, copy=False)
 
 
 _NESTED = (list, dict, np.ndarray)
 """What `to_pylist` gives for nested values."""
 
 
-def _numpy_dtype(type_: s.DataType) -> np.dtype[Any] | None:
+def _numpy_dtype(type_: s.DataType) -> DType | None:
     """NumPy's type with the values of `to_pylist`; None for objects."""
     if isinstance(type_, s.Extension):
         present = presenter_of(type_)
@@ -138,15 +142,8 @@ def _numpy_dtype(type_: s.DataType) -> np.dtype[Any] | None:
     return None
 
 
-def _is_laid_out_as(dtype: np.dtype[Any] | None, array: Array) -> bool:
-    """Whether an array's items are NumPy's items of that type."""
-    if dtype is None or dtype.kind == "b":
-        return False
-    return array.layout.kind is LayoutKind.FIXED_SIZE
-
-
-def _has_null(dtype: np.dtype[Any]) -> bool:
-    """Whether NumPy makes something of None that is no value: NaN, NaT, None itself."""
+def _has_null(dtype: DType) -> bool:
+    """Whether a NumPy type has a value for None: NaN, NaT or None itself."""
     return dtype.kind in "fcmMO" or hasattr(dtype, "na_object")
 
 
@@ -191,7 +188,7 @@ def preview(array: Array, most: int) -> list[Any]:
     return _values(array, all_slots(array), most)
 
 
-def _values(array: Array, slots: Slots, most: int | None) -> list[Any]:
+def _values(array: Array, slots: Slots, most: int | None) -> Values:
     decode = _decoder_of(array.type)
     valid = valid_at(array, slots)
     if valid is None or valid.all():
@@ -210,25 +207,31 @@ def _decoder_of(type_: s.DataType) -> _Decoder:
     return lambda array, slots, most: present(type_, array, slots, most, stored)
 
 
-def _child_values(array: Array, child: int, slots: Slots, most: int | None) -> list[Any]:
+_Decoder: TypeAlias = Callable[[Array, Slots, int | None], Values]
+"""Decodes valid slots; the number is as in `preview`, None for whole values."""
+
+_DECODERS: Dispatch[type[s.DataType], _Decoder] = by_type("to_pylist", s.Extension)
+
+
+def _child_values(array: Array, child: int, slots: Slots, most: int | None) -> Values:
     try:
         return _values(array.children[child], slots, most)
     except InvalidArrowError as error:
         raise error.at(array.type.fields[child].name or f"child {child}") from None
 
 
-def _scatter(count: int, parts: Sequence[tuple[NDArray[np.intp], list[Any]]]) -> list[Any]:
+def _scatter(count: int, parts: Sequence[tuple[NDArray[np.intp], Values]]) -> Values:
     """A list of `count` values made of (positions, values) parts that cover it."""
     if len(parts) == 1:
         return parts[0][1]
-    whole: list[Any] = [None] * count
+    whole: Values = [None] * count
     for positions, values in parts:
         for position, value in zip(positions.tolist(), values, strict=True):
             whole[position] = value
     return whole
 
 
-def _each_once(decode: Callable[[Slots], list[Any]], length: int, slots: Slots) -> list[Any]:
+def _each_once(decode: Callable[[Slots], Values], length: int, slots: Slots) -> Values:
     """The values at `slots` of something with `length` slots, each decoded once where they repeat."""
     if slots.size < length:
         return decode(slots)
@@ -242,21 +245,25 @@ def _each_once(decode: Callable[[Slots], list[Any]], length: int, slots: Slots) 
 # Values of a fixed size
 
 
-def _nulls(array: Array, slots: Slots, most: int | None) -> list[Any]:
+@_DECODERS.of(s.Null)
+def _nulls(array: Array, slots: Slots, most: int | None) -> Values:
     return [None] * slots.size
 
 
-def _bools(array: Array, slots: Slots, most: int | None) -> list[Any]:
-    bits: list[Any] = bits_at(array, Role.DATA, slots).tolist()
+@_DECODERS.of(s.Bool)
+def _bools(array: Array, slots: Slots, most: int | None) -> Values:
+    bits: Values = bits_at(array, Role.DATA, slots).tolist()
     return bits
 
 
-def _items(array: Array, slots: Slots, most: int | None) -> list[Any]:
-    items: list[Any] = items_at(array, Role.DATA, slots).tolist()
+@_DECODERS.of(s.Int, s.FloatingPoint, s.FixedSizeBinary)
+def _items(array: Array, slots: Slots, most: int | None) -> Values:
+    items: Values = items_at(array, Role.DATA, slots).tolist()
     return items
 
 
-def _decimals(array: Array, slots: Slots, most: int | None) -> list[Any]:
+@_DECODERS.of(s.Decimal)
+def _decimals(array: Array, slots: Slots, most: int | None) -> Values:
     from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 
     type_ = array.type.storage
@@ -268,7 +275,7 @@ def _decimals(array: Array, slots: Slots, most: int | None) -> list[Any]:
     return [exact.scaleb(Decimal(number), -type_.scale) for number in numbers]
 
 
-def _wide_integers(items: NDArray[Any]) -> list[int]:
+def _wide_integers(items: Items) -> list[int]:
     words = items.view("<u8").reshape(-1, items.dtype.itemsize // 8)
     numbers: list[int] = words[:, -1].view("<i8").tolist()
     for column in range(words.shape[1] - 2, -1, -1):
@@ -282,20 +289,21 @@ def _wide_integers(items: NDArray[Any]) -> list[int]:
 _PYTHON_DATETIMES = ("0001-01-01T00:00:00.000000", "9999-12-31T23:59:59.999999")
 
 
-def _or_scalars(stamps: NDArray[Any], fits: NDArray[np.bool_], values: list[Any]) -> list[Any]:
+def _or_scalars(stamps: Items, fits: NDArray[np.bool_], values: Values) -> Values:
     """`values`, with the NumPy scalar where the value does not fit Python's class."""
     for position in np.flatnonzero(~fits).tolist():
         values[position] = stamps[position]
     return values
 
 
-def _datetimes(stamps: NDArray[Any]) -> list[Any]:
+def _datetimes(stamps: Items) -> Values:
     low, high = (np.datetime64(text).astype(stamps.dtype) for text in _PYTHON_DATETIMES)
     fits = (stamps >= low) & (stamps <= high)
     return _or_scalars(stamps, fits, stamps.tolist())
 
 
-def _dates(array: Array, slots: Slots, most: int | None) -> list[Any]:
+@_DECODERS.of(s.Date)
+def _dates(array: Array, slots: Slots, most: int | None) -> Values:
     type_ = array.type.storage
     assert isinstance(type_, s.Date)
     items = items_at(array, Role.DATA, slots)
@@ -307,7 +315,8 @@ def _dates(array: Array, slots: Slots, most: int | None) -> list[Any]:
     ]
 
 
-def _times(array: Array, slots: Slots, most: int | None) -> list[Any]:
+@_DECODERS.of(s.Time)
+def _times(array: Array, slots: Slots, most: int | None) -> Values:
     type_ = array.type.storage
     assert isinstance(type_, s.Time)
     items = items_at(array, Role.DATA, slots).astype(np.int64)
@@ -324,7 +333,8 @@ def _times(array: Array, slots: Slots, most: int | None) -> list[Any]:
     return _or_scalars(stamps, fits, list(map(time, *columns)))
 
 
-def _timestamps(array: Array, slots: Slots, most: int | None) -> list[Any]:
+@_DECODERS.of(s.Timestamp)
+def _timestamps(array: Array, slots: Slots, most: int | None) -> Values:
     type_ = array.type.storage
     assert isinstance(type_, s.Timestamp)
     stamps = items_at(array, Role.DATA, slots).view(f"<M8[{type_.unit}]")
@@ -367,7 +377,8 @@ def _zone(name: str) -> tzinfo:
         ) from None
 
 
-def _durations(array: Array, slots: Slots, most: int | None) -> list[Any]:
+@_DECODERS.of(s.Duration)
+def _durations(array: Array, slots: Slots, most: int | None) -> Values:
     type_ = array.type.storage
     assert isinstance(type_, s.Duration)
     stamps = items_at(array, Role.DATA, slots).view(f"<m8[{type_.unit}]")
@@ -379,7 +390,8 @@ def _durations(array: Array, slots: Slots, most: int | None) -> list[Any]:
     return _or_scalars(stamps, (stamps >= -end) & (stamps <= end), stamps.tolist())
 
 
-def _intervals(array: Array, slots: Slots, most: int | None) -> list[Any]:
+@_DECODERS.of(s.Interval)
+def _intervals(array: Array, slots: Slots, most: int | None) -> Values:
     type_ = array.type.storage
     assert isinstance(type_, s.Interval)
     items = items_at(array, Role.DATA, slots).tolist()
@@ -412,19 +424,19 @@ def _pieces(
 
 def _bytes_of(
     data: NDArray[np.uint8], starts: Slots, sizes: Slots, slots: Slots, most: int | None
-) -> list[Any]:
+) -> Values:
     cut_from, first, last = _pieces(data, starts, sizes, most)
     return [bytes(cut_from[a:b]) for a, b in zip(first, last, strict=True)]
 
 
 def _text_of(
     data: NDArray[np.uint8], starts: Slots, sizes: Slots, slots: Slots, most: int | None
-) -> list[Any]:
+) -> Values:
     cut_from, first, last = _pieces(data, starts, sizes, most)
     if isinstance(cut_from, bytes) and cut_from.isascii():
         text = cut_from.decode("ascii")
         return [text[a:b] for a, b in zip(first, last, strict=True)]
-    values: list[Any] = []
+    values: Values = []
     whole = (sizes <= CUT_BYTES).tolist() if most is not None else repeat(True)
     for a, b, is_whole in zip(first, last, whole, strict=False):
         try:
@@ -437,12 +449,12 @@ def _text_of(
     return values
 
 
-_Cutter = Callable[[NDArray[np.uint8], Slots, Slots, Slots, int | None], list[Any]]
-_Decoder = Callable[[Array, Slots, int | None], list[Any]]
+_Cutter: TypeAlias = Callable[[NDArray[np.uint8], Slots, Slots, Slots, int | None], Values]
+"""Cuts values out of bytes, by their starts and sizes."""
 
 
 def _variable(cut: _Cutter) -> _Decoder:
-    def decode(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    def decode(array: Array, slots: Slots, most: int | None) -> Values:
         starts, sizes = byte_ranges(array, slots)
         return cut((array.buffer(Role.BYTES) or EMPTY).array, starts, sizes, slots, most)
 
@@ -450,7 +462,7 @@ def _variable(cut: _Cutter) -> _Decoder:
 
 
 def _views(cut: _Cutter) -> _Decoder:
-    def decode(array: Array, slots: Slots, most: int | None) -> list[Any]:
+    def decode(array: Array, slots: Slots, most: int | None) -> Values:
         views = views_at(array, slots)
         parts = [
             (at, cut(data, views.starts[at], views.sizes[at], slots[at], most))
@@ -461,20 +473,28 @@ def _views(cut: _Cutter) -> _Decoder:
     return decode
 
 
+_DECODERS.of(s.Binary, s.LargeBinary)(_variable(_bytes_of))
+_DECODERS.of(s.Utf8, s.LargeUtf8)(_variable(_text_of))
+_DECODERS.of(s.BinaryView)(_views(_bytes_of))
+_DECODERS.of(s.Utf8View)(_views(_text_of))
+
+
 # Nested values
 
 
-def _lists(array: Array, slots: Slots, most: int | None) -> list[Any]:
-    def elements(places: Slots) -> list[Any]:
+@_DECODERS.of(s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
+def _lists(array: Array, slots: Slots, most: int | None) -> Values:
+    def elements(places: Slots) -> Values:
         return _child_values(array, 0, places, _inner(most))
 
     return _cut_lists(array, slots, most, elements)
 
 
-def _maps(array: Array, slots: Slots, most: int | None) -> list[Any]:
+@_DECODERS.of(s.Map)
+def _maps(array: Array, slots: Slots, most: int | None) -> Values:
     entries = array.children[0]
 
-    def pairs(places: Slots) -> list[Any]:
+    def pairs(places: Slots) -> Values:
         return list(zip(*_columns(entries, places, 2, _inner(most)), strict=True))
 
     return _cut_lists(array, slots, most, pairs)
@@ -485,8 +505,8 @@ def _inner(most: int | None) -> int | None:
 
 
 def _cut_lists(
-    array: Array, slots: Slots, most: int | None, elements: Callable[[Slots], list[Any]]
-) -> list[Any]:
+    array: Array, slots: Slots, most: int | None, elements: Callable[[Slots], Values]
+) -> Values:
     starts, sizes = element_ranges(array, slots)
     if most is not None:
         sizes = np.minimum(sizes, most)
@@ -500,25 +520,27 @@ def _cut_lists(
     return [values[a:b] for a, b in zip(firsts, stops.tolist(), strict=True)]
 
 
-def _columns(array: Array, slots: Slots, count: int, most: int | None) -> list[list[Any]]:
+def _columns(array: Array, slots: Slots, count: int, most: int | None) -> list[Values]:
     """The values of the first `count` children that run beside their parent."""
     return [
         _child_values(array, child, same_slots(array, child, slots), most) for child in range(count)
     ]
 
 
-def _structs(array: Array, slots: Slots, most: int | None) -> list[Any]:
+@_DECODERS.of(s.Struct)
+def _structs(array: Array, slots: Slots, most: int | None) -> Values:
     names = [field.name for field in array.type.fields]
     duplicates = len(set(names)) != len(names)
     names = names[:most]
-    make: Callable[[Any], Any] = list if duplicates else dict
+    make: Callable[[Iterable[tuple[str, object]]], object] = list if duplicates else dict
     if not names:
         return [{} for _ in range(slots.size)]
     columns = _columns(array, slots, len(names), _inner(most))
     return [make(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _unions(array: Array, slots: Slots, most: int | None) -> list[Any]:
+@_DECODERS.of(s.Union)
+def _unions(array: Array, slots: Slots, most: int | None) -> Values:
     parts = [
         (positions, _child_values(array, child, places, most))
         for child, positions, places in union_members(array, slots)
@@ -526,11 +548,12 @@ def _unions(array: Array, slots: Slots, most: int | None) -> list[Any]:
     return _scatter(slots.size, parts)
 
 
-def _encoded(array: Array, slots: Slots, most: int | None) -> list[Any]:
+@_DECODERS.of(s.Dictionary)
+def _encoded(array: Array, slots: Slots, most: int | None) -> Values:
     dictionary = array.dictionary
     assert dictionary is not None
 
-    def values(places: Slots) -> list[Any]:
+    def values(places: Slots) -> Values:
         try:
             return _values(dictionary, places, most)
         except InvalidArrowError as error:
@@ -539,39 +562,9 @@ def _encoded(array: Array, slots: Slots, most: int | None) -> list[Any]:
     return _each_once(values, dictionary.length, dictionary_slots(array, slots))
 
 
-def _runs(array: Array, slots: Slots, most: int | None) -> list[Any]:
-    def values(places: Slots) -> list[Any]:
+@_DECODERS.of(s.RunEndEncoded)
+def _runs(array: Array, slots: Slots, most: int | None) -> Values:
+    def values(places: Slots) -> Values:
         return _child_values(array, 1, places, most)
 
     return _each_once(values, array.children[1].length, run_slots(array, slots))
-
-
-_DECODERS: dict[type[s.DataType], _Decoder] = {
-    s.Null: _nulls,
-    s.Bool: _bools,
-    s.Int: _items,
-    s.FloatingPoint: _items,
-    s.Decimal: _decimals,
-    s.Date: _dates,
-    s.Time: _times,
-    s.Timestamp: _timestamps,
-    s.Duration: _durations,
-    s.Interval: _intervals,
-    s.FixedSizeBinary: _items,
-    s.Binary: _variable(_bytes_of),
-    s.LargeBinary: _variable(_bytes_of),
-    s.BinaryView: _views(_bytes_of),
-    s.Utf8: _variable(_text_of),
-    s.LargeUtf8: _variable(_text_of),
-    s.Utf8View: _views(_text_of),
-    s.List: _lists,
-    s.LargeList: _lists,
-    s.ListView: _lists,
-    s.LargeListView: _lists,
-    s.FixedSizeList: _lists,
-    s.Map: _maps,
-    s.Struct: _structs,
-    s.Union: _unions,
-    s.Dictionary: _encoded,
-    s.RunEndEncoded: _runs,
-}

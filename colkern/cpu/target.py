@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce as fold
 from operator import add
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from colkern import memory
 from colkern.cpu.plain import plain_loop
@@ -20,7 +20,7 @@ from colkern.cpu.threads import GRAIN, num_threads, run_ranges
 from colkern.forks import cached_property
 from colkern.kernels import offsets, selection
 from colkern.kernels.kernel import Kernel
-from colkern.memory import HOST, Buffer
+from colkern.memory import HOST, Argument, Buffer, Items
 
 _MOST = (1 << 63) - 1
 
@@ -40,16 +40,19 @@ _LINE = 64
 _WORTH_THREADS = 2 * GRAIN
 """From so much work on, threads of the pool are woken."""
 
-_COMBINE: dict[str, Callable[[Any, Any], Any]] = {"add": add, "min": min, "max": max}
+_COMBINE: dict[str, Callable[[int, int], int]] = {"add": add, "min": min, "max": max}
 
 
-_compiled: dict[Kernel, Callable[..., Any]] = {}
+Loop: TypeAlias = Callable[..., Any]
+"""A kernel over a range: `loop(start, stop, *args)`, which returns its share of a result."""
+
+_compiled: dict[Kernel, Loop] = {}
 
 
 def _loop(
-    kernel: Kernel, count: int, args: tuple[Any, ...]
-) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """What to call over a range, and the kernel's arguments as it takes them."""
+    kernel: Kernel, count: int, args: tuple[Argument, ...]
+) -> tuple[Loop, tuple[Argument, ...]]:
+    """The loop that runs a kernel over a range, and the kernel's arguments as the loop takes them."""
     compiled = _compiled.get(kernel)
     if compiled is None:
         loop = plain_loop(kernel, count, args)
@@ -60,14 +63,14 @@ def _loop(
 
         compiled = _compiled[kernel] = compile_kernel(kernel)
     for place in kernel.inputs:
-        array = args[place]
+        array = cast("Items", args[place])
         if array.flags.writeable:
             # Numba would compile another variant for it.
             array = array.view()
             array.setflags(write=False)
             args = (*args[:place], array, *args[place + 1 :])
     for place in kernel.unsigned:
-        number = args[place]
+        number = cast("int", args[place])
         if number > _MOST or type(number) is not int:
             number = int(number)
             number = number if number <= _MOST else number - _WRAP
@@ -96,20 +99,11 @@ class CpuTarget:
         self,
         kernel: Kernel,
         count: int,
-        *args: Any,
+        *args: Argument,
         work: float = 1,
-        balance: NDArray[Any] | None = None,
+        balance: Items | None = None,
     ) -> None:
-        """Run a kernel that writes, over `count` items cut among the threads.
-
-        Args:
-            kernel: The kernel.
-            count: The number of items.
-            args: The kernel's arguments.
-            work: How much work an item is; of one number in a plain loop it is 1.
-            balance: The running sum of the work for each item, [count + 1], where that differs much:
-                each thread then gets as much work, not as many items.
-        """
+        """See `Target.map`: cut among the threads, where there is enough work."""
         if count > 0:
             loop, args = _loop(kernel, count, args)
             if kernel.sequential or (count * work < _WORTH_THREADS and balance is None):
@@ -117,27 +111,27 @@ class CpuTarget:
             else:
                 run_ranges(loop, count, args, max(int(GRAIN / work), 1), balance)
 
-    def reduce(self, kernel: Kernel, count: int, *args: Any, work: float = 1) -> Any:
-        """Run a kernel that returns partial results, and combine them as it says: a Python number."""
+    def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
+        """See `Target.reduce`."""
         loop, args = _loop(kernel, count, args)
         if kernel.sequential or count * work < _WORTH_THREADS:
             whole = loop(0, count, *args)
         else:
             parts = run_ranges(loop, count, args, max(int(GRAIN / work), 1))
             whole = fold(_COMBINE[kernel.combine], parts)
-        return float(whole) if kernel.returns[0] == "f" else int(whole)
+        return int(whole)
 
-    def scan(self, lengths: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
         """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]).
 
         The caller has made sure that the sum fits; see `total`.
         """
-        made = self.output(len(lengths) + 1, dtype)
-        made[0] = 0
-        np.cumsum(lengths, out=made[1:])
-        return made
+        offsets = self.output(len(lengths) + 1, dtype)
+        offsets[0] = 0
+        np.cumsum(lengths, out=offsets[1:])
+        return offsets
 
-    def copy(self, items: NDArray[Any], out: NDArray[Any]) -> None:
+    def copy(self, items: Items, out: Items) -> None:
         """`out[:] = items`, both unsigned words of one type."""
         if items.nbytes < _WORTH_A_KERNEL:
             out[:] = items
@@ -156,7 +150,7 @@ class CpuTarget:
         out[:begin], out[end:] = items[:begin], items[end:]
         self.map(selection.copy_lines, lines, items[begin:end], out[begin:end], work=_LINE)
 
-    def accumulate(self, offsets: NDArray[Any]) -> None:
+    def accumulate(self, offsets: Items) -> None:
         """Lengths behind one item of anything become offsets `[0, l0, l0 + l1, …]`, in place.
 
         The caller has made sure that the sum fits.
@@ -164,60 +158,61 @@ class CpuTarget:
         offsets[0] = 0
         np.cumsum(offsets, out=offsets)
 
-    def running_sum(self, lengths: NDArray[Any], dtype: Any) -> tuple[NDArray[Any], int]:
+    def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
         """As `scan`, and the sum; where that does not fit, there is no saying what the offsets are."""
-        made = self.output(len(lengths) + 1, dtype)
+        sums = self.output(len(lengths) + 1, dtype)
         try:
-            total = self.reduce(offsets.running_sum, len(lengths), lengths, made)
+            total = self.reduce(offsets.running_sum, len(lengths), lengths, sums)
         except OverflowError:
             # Plain Python writes no number that does not fit; callers refuse the sum.
             total = self.total(lengths)
-        return made, total if total <= _MOST else self.total(lengths)
+        return sums, total if total <= _MOST else self.total(lengths)
 
-    def total(self, lengths: NDArray[Any]) -> int:
+    def total(self, lengths: Items) -> int:
         """The sum of an int64 array, none of them negative; exact, also past 64 bits."""
         if len(lengths) and int(lengths.max()) > _MOST // len(lengths):
             return sum(lengths.tolist())
         return int(lengths.sum())
 
-    def allocate(self, count: int, dtype: Any) -> NDArray[Any]:
+    def allocate(self, count: int, dtype: DTypeLike) -> Items:
         """A zeroed array."""
         return memory.allocate(count, dtype)
 
-    def output(self, count: int, dtype: Any) -> NDArray[Any]:
+    def output(self, count: int, dtype: DTypeLike) -> Items:
         """An array of which a kernel writes every item; not zeroed."""
         return memory.allocate_for_overwrite(count, dtype)
 
-    def table(self, values: Sequence[int] | NDArray[Any], dtype: Any) -> NDArray[Any]:
+    def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
         """A small array of host values, readable by kernels."""
-        made = np.array(values, dtype)
-        made.flags.writeable = False
-        return made
+        table = np.array(values, dtype)
+        table.flags.writeable = False
+        return table
 
     def positions(self, count: int) -> NDArray[np.int64]:
         """The numbers from 0 on (int64[count])."""
         return np.arange(count, dtype=np.int64)
 
-    def sort_positions(self, keys: NDArray[Any], positions: NDArray[Any] | None = None) -> Any:
+    def sort_positions(self, keys: Items, positions: Items | None = None) -> Items:
         """The positions (uint64[]; all, if None) in the order of their keys (uint64[n]); stable."""
         from colkern.cpu.radix import sorted_positions
 
-        return sorted_positions(self, keys, positions)
+        sorted_: Items = sorted_positions(self, keys, positions)
+        return sorted_
 
-    def item(self, array: NDArray[Any], position: int) -> int:
+    def item(self, array: Items, position: int) -> int:
         """One number of an array."""
         return int(array[position])
 
-    def address(self, array: NDArray[Any]) -> int:
+    def address(self, array: Items) -> int:
         """The address of an array's first item."""
         return int(array.ctypes.data)
 
-    def frozen(self, array: NDArray[Any]) -> NDArray[Any]:
+    def frozen(self, array: Items) -> Items:
         """The same array for reading: kernels are compiled for inputs that are read-only."""
         view = array.view()
         view.setflags(write=False)
         return view
 
-    def buffer(self, array: NDArray[Any]) -> Buffer:
+    def buffer(self, array: Items) -> Buffer:
         """The buffer of an array's bytes; not copied."""
         return Buffer.of_items(array)

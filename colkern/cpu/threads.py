@@ -11,10 +11,14 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from colkern.memory import Items
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 GRAIN = 1 << 17
 """The least number of items that a thread is worth waking for."""
@@ -63,12 +67,12 @@ def set_num_threads(count: int) -> None:
 
 
 def run_ranges(
-    loop: Callable[..., Any],
+    loop: Callable[..., Result],
     count: int,
-    args: tuple[Any, ...],
+    args: tuple[object, ...],
     grain: int = GRAIN,
-    balance: NDArray[Any] | None = None,
-) -> list[Any]:
+    balance: Items | None = None,
+) -> list[Result]:
     """`loop(start, stop, *args)` over ranges that cover `count` items; the results in order.
 
     One call in this thread where there is less work than twice the grain, and in a thread of the pool.
@@ -92,7 +96,7 @@ def run_ranges(
     else:
         cuts = _balanced_cuts(count, workers, balance)
     first, *others = itertools.pairwise(cuts)
-    futures: list[Future[Any]] = []
+    futures: list[Future[Result]] = []
     try:
         _submit(futures, loop, [(*part, *args) for part in others])
         done = [loop(*part, *args) for part in (first, *others[len(futures) :])]
@@ -101,14 +105,16 @@ def run_ranges(
     return [done[0], *(future.result() for future in futures), *done[1:]]
 
 
-def _balanced_cuts(count: int, workers: int, balance: NDArray[Any]) -> list[int]:
+def _balanced_cuts(count: int, workers: int, balance: Items) -> list[int]:
     """Where to cut the items so that each of the workers has about as much to do."""
     begin, end = int(balance[0]), int(balance[count])
     shares = [begin + (end - begin) * i // workers for i in range(1, workers)]
     return [0, *np.searchsorted(balance[: count + 1], shares).tolist(), count]
 
 
-def map_items(function: Callable[[Any], Any], items: Sequence[Any], total: int) -> list[Any]:
+def map_items(
+    function: Callable[[Item], Result], items: Sequence[Item], total: int
+) -> list[Result]:
     """`[function(item) for item in items]` over the threads, for work that releases the GIL.
 
     Each thread takes the next item when it is through with one. One thread where there is little to
@@ -122,7 +128,7 @@ def map_items(function: Callable[[Any], Any], items: Sequence[Any], total: int) 
     workers = min(len(items), num_threads())
     if workers <= 1 or total < GRAIN or _role.is_worker:
         return [function(item) for item in items]
-    results: list[Any] = [None] * len(items)
+    results: dict[int, Result] = {}
     # Taking the next number from a range's iterator is one step under the GIL.
     numbers = iter(range(len(items)))
 
@@ -130,7 +136,7 @@ def map_items(function: Callable[[Any], Any], items: Sequence[Any], total: int) 
         for number in numbers:
             results[number] = function(items[number])
 
-    futures: list[Future[Any]] = []
+    futures: list[Future[None]] = []
     try:
         _submit(futures, work, [()] * (workers - 1))
         work()
@@ -140,11 +146,13 @@ def map_items(function: Callable[[Any], Any], items: Sequence[Any], total: int) 
         _wait_for_all(futures)
     for future in futures:
         future.result()
-    return results
+    return [results[number] for number in range(len(items))]
 
 
 def _submit(
-    futures: list[Future[Any]], function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
+    futures: list[Future[Result]],
+    function: Callable[..., Result],
+    calls: Sequence[tuple[object, ...]],
 ) -> None:
     """Start calls in the pool, and append their futures; of none while the interpreter shuts down."""
     # The lock, as `set_num_threads` shuts the pool down for new work.
@@ -160,7 +168,7 @@ def _submit(
                 return
 
 
-def _wait_for_all(futures: list[Future[Any]]) -> None:
+def _wait_for_all(futures: Sequence[Future[Result]]) -> None:
     """Wait, also through interrupts: loops read memory that the caller frees once this returns."""
     interrupt = None
     for future in futures:

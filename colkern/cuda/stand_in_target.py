@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from numpy.typing import DTypeLike
 
 from colkern.cpu.target import CpuTarget
 from colkern.cuda import memory
-from colkern.memory import Buffer, Device
+from colkern.memory import Buffer, Device, Items
 
 
 class StandInTarget(CpuTarget):
@@ -19,14 +19,16 @@ class StandInTarget(CpuTarget):
     def __init__(self, device: Device) -> None:
         self.device = device
 
-    def allocate(self, count: int, dtype: Any) -> Any:
+    def allocate(self, count: int, dtype: DTypeLike) -> Items:
         """A zeroed array."""
-        return memory.allocate(count, dtype)
+        items: Items = memory.allocate(count, dtype)
+        return items
 
-    def output(self, count: int, dtype: Any) -> Any:
+    def output(self, count: int, dtype: DTypeLike) -> Items:
         """An array of which a kernel writes every item; not zeroed."""
-        return memory.allocate_for_overwrite(count, dtype)
+        items: Items = memory.allocate_for_overwrite(count, dtype)
+        return items
 
-    def buffer(self, array: Any) -> Buffer:
+    def buffer(self, array: Items) -> Buffer:
         """The buffer of an array's bytes; not copied."""
         return Buffer(array.view("u1"), self.device)

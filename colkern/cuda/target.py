@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from colkern.cuda import adapter, memory
 from colkern.cuda.compiler import THREADS, compile_kernel
 from colkern.forks import cached_property
 from colkern.kernels.kernel import Kernel
-from colkern.memory import Buffer, Device
+from colkern.memory import Argument, Buffer, Device, Items
 
 _MOST = (1 << 63) - 1
 
@@ -96,12 +98,17 @@ class CudaTarget:
         return 1
 
     @cached_property
-    def no_bits(self) -> Any:
+    def no_bits(self) -> Items:
         """The bitmap of arrays without one, as kernels take it: no bytes."""
         return self.table([], np.uint8)
 
     def map(
-        self, kernel: Kernel, count: int, *args: Any, work: float = 1, balance: Any = None
+        self,
+        kernel: Kernel,
+        count: int,
+        *args: Argument,
+        work: float = 1,
+        balance: Items | None = None,
     ) -> None:
         """Start a kernel that writes; returns before it has ended.
 
@@ -110,39 +117,40 @@ class CudaTarget:
         if count > 0:
             self._launch(kernel, count, self._cut(kernel, count, args), args)
 
-    def reduce(self, kernel: Kernel, count: int, *args: Any, work: float = 1) -> Any:
+    def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         """Run a kernel that returns partial results, and combine them as it says.
 
         Waits once, for the few partial results, which are combined on the host.
         """
         partials = self.partials(kernel, count, *args)
         with memory.current(self.device):
-            found = memory.on_host(partials)
-        whole = getattr(found, _COMBINE[kernel.combine])()
-        return float(whole) if kernel.returns[0] == "f" else int(whole)
+            on_host = memory.on_host(partials)
+        whole = getattr(on_host, _COMBINE[kernel.combine])()
+        return int(whole)
 
-    def partials(self, kernel: Kernel, count: int, *args: Any) -> Any:
+    def partials(self, kernel: Kernel, count: int, *args: Argument) -> Items:
         """Start a kernel that returns, and return before it has ended: an array, an item a block."""
         cut = self._cut(kernel, count, args)
         partials = self.output(cut.blocks, np.dtype(kernel.returns))
         self._launch(kernel, count, cut, (*args, partials))
         return partials
 
-    def _cut(self, kernel: Kernel, count: int, args: tuple[Any, ...]) -> Cut:
-        mean = args[-1].nbytes // max(count, 1) if kernel.grouped else 0
+    def _cut(self, kernel: Kernel, count: int, args: tuple[Argument, ...]) -> Cut:
+        # The last argument of a grouped kernel is its output.
+        mean = cast("Items", args[-1]).nbytes // max(count, 1) if kernel.grouped else 0
         return self._schedule.cut(kernel, count, mean)
 
-    def _launch(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Any, ...]) -> None:
+    def _launch(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Argument, ...]) -> None:
         # The compiler would take others, too.
         kernel.require_types(args)
-        made = compile_kernel(kernel, cut.threads, cut.lanes)
+        compiled = compile_kernel(kernel, cut.threads, cut.lanes)
         counts = (np.uint64(count), np.uint64(cut.tile))
         plain = tuple(np.int64(a) if isinstance(a, int) and a < 1 << 63 else a for a in args)
         with memory.current(self.device):
             stream = adapter.stream(self.device.ordinal, memory.current_stream())
-            adapter.launch(made, cut.blocks, cut.threads, stream, (*counts, *plain))
+            adapter.launch(compiled, cut.blocks, cut.threads, stream, (*counts, *plain))
 
-    def scan(self, lengths: Any, dtype: Any) -> Any:
+    def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
         """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]).
 
         The caller has made sure that the sum fits; see `total`.
@@ -152,12 +160,12 @@ class CudaTarget:
             memory.array_library().cumsum(lengths, out=offsets[1:])
         return offsets
 
-    def copy(self, items: Any, out: Any) -> None:
+    def copy(self, items: Items, out: Items) -> None:
         """`out[:] = items`, both unsigned words of one type."""
         with memory.current(self.device):
             out[:] = items
 
-    def accumulate(self, offsets: Any) -> None:
+    def accumulate(self, offsets: Items) -> None:
         """Lengths behind one item of anything become offsets `[0, l0, l0 + l1, …]`, in place.
 
         The caller has made sure that the sum fits.
@@ -166,47 +174,52 @@ class CudaTarget:
             offsets[:1] = 0
             offsets[:] = memory.array_library().cumsum(offsets, dtype=offsets.dtype)
 
-    def running_sum(self, lengths: Any, dtype: Any) -> tuple[Any, int]:
+    def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
         """As `scan`, and the sum; where that does not fit, there are no offsets. Waits."""
         total = self.total(lengths)
-        return None if total > np.iinfo(dtype).max else self.scan(lengths, dtype), total
+        fits = total <= np.iinfo(np.dtype(dtype)).max
+        return self.scan(lengths, dtype) if fits else lengths, total
 
-    def total(self, lengths: Any) -> int:
+    def total(self, lengths: Items) -> int:
         """The sum of an int64 array, none of them negative; exact, also past 64 bits; waits."""
         with memory.current(self.device):
             if len(lengths) and int(memory.on_host(lengths.max())) > _MOST // len(lengths):
                 return sum(memory.on_host(lengths).tolist())
             return int(memory.on_host(lengths.sum()))
 
-    def allocate(self, count: int, dtype: Any) -> Any:
+    def allocate(self, count: int, dtype: DTypeLike) -> Items:
         """A zeroed array."""
         with memory.current(self.device):
-            return memory.allocate(count, dtype)
+            items: Items = memory.allocate(count, dtype)
+            return items
 
-    def output(self, count: int, dtype: Any) -> Any:
+    def output(self, count: int, dtype: DTypeLike) -> Items:
         """An array of which a kernel writes every item; not zeroed."""
         with memory.current(self.device):
-            return memory.allocate_for_overwrite(count, dtype)
+            items: Items = memory.allocate_for_overwrite(count, dtype)
+            return items
 
-    def table(self, values: Any, dtype: Any) -> Any:
+    def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
         """A small array of host values, copied to the device."""
         with memory.current(self.device):
-            return memory.on_device(np.array(values, dtype))
+            items: Items = memory.on_device(np.array(values, dtype))
+            return items
 
-    def positions(self, count: int) -> Any:
+    def positions(self, count: int) -> Items:
         """The numbers from 0 on (int64[count])."""
         with memory.current(self.device):
-            return memory.array_library().arange(count, dtype=np.int64)
+            items: Items = memory.array_library().arange(count, dtype=np.int64)
+            return items
 
-    def sort_positions(self, keys: Any, positions: Any = None) -> Any:
+    def sort_positions(self, keys: Items, positions: Items | None = None) -> Items:
         """The positions (uint64[]; all, if None) in the order of their keys (uint64[n]); stable."""
         with memory.current(self.device):
             chosen = keys if positions is None else keys[positions]
             # CuPy's sort is stable, and takes no other name for it.
-            order = memory.array_library().argsort(chosen, kind="stable")
+            order: Items = memory.array_library().argsort(chosen, kind="stable")
             return order.astype(np.uint64) if positions is None else positions[order]
 
-    def item(self, array: Any, position: int) -> int:
+    def item(self, array: Items, position: int) -> int:
         """One number of an array; waits."""
         with memory.current(self.device):
             return int(memory.on_host(array[position]))
@@ -215,10 +228,10 @@ class CudaTarget:
         """The address of an array's first item."""
         return int(array.ctypes.data if adapter.is_simulated() else array.data.ptr)
 
-    def frozen(self, array: Any) -> Any:
+    def frozen(self, array: Items) -> Items:
         """The same array for reading; device arrays know no difference."""
         return array
 
-    def buffer(self, array: Any) -> Buffer:
+    def buffer(self, array: Items) -> Buffer:
         """The buffer of an array's bytes; not copied."""
         return Buffer(array.view(np.uint8), self.device)

@@ -1,4 +1,4 @@
-"""What is said where an operation is given something that it does not take: a list for an array."""
+"""Errors for arguments of a wrong class: a list where an operation takes an array."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from colkern.memory import Buffer, Device
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _integer_or_none(value: Any, name: str) -> int | None:
+def _integer_or_none(value: object, name: str) -> int | None:
     return None if value is None else integer(value, name)
 
 
-_INTEGERS: dict[str, Callable[[Any, str], int | None]] = {
+_INTEGERS: dict[str, Callable[[object, str], int | None]] = {
     "int": integer,
     "int | None": _integer_or_none,
 }
-"""By a parameter's annotation, what converts its argument."""
+"""Annotation of a parameter → the conversion of its argument."""
 
 
 def operation(function: _Function) -> _Function:
@@ -46,7 +46,7 @@ def operation(function: _Function) -> _Function:
     ]
 
     @functools.wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: object, **kwargs: object) -> object:
         try:
             for place, name, convert in integers:
                 if place < len(args):
@@ -64,9 +64,9 @@ def operation(function: _Function) -> _Function:
 
 
 def _wrong_argument(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]
 ) -> str | None:
-    """What to say of the first argument of a wrong class; None if there is none."""
+    """The message about the first argument of a wrong class; None if there is none."""
     try:
         given = inspect.signature(function).bind(*args, **kwargs).arguments
     except TypeError:
@@ -79,28 +79,28 @@ def _wrong_argument(
         if not isinstance(value, expected.classes):
             return _text(name, value, expected)
         if expected is _ARRAYS:
-            for position, item in enumerate(value):
+            for position, item in enumerate(typing.cast("Sequence[object]", value)):
                 if not isinstance(item, Array):
                     return _text(f"{name}[{position}]", item, _ARRAY)
     return None
 
 
 class _Expected(NamedTuple):
-    """What a parameter takes: its classes, what they are called, and how to come by one."""
+    """The classes that a parameter takes, their names in messages, and how to get one."""
 
-    classes: tuple[type[Any], ...]
+    classes: tuple[type, ...]
     words: str
     remedy: str
 
 
-def _text(name: str, value: Any, expected: _Expected) -> str:
+def _text(name: str, value: object, expected: _Expected) -> str:
     text = f"{name}: expected {expected.words}, got {_name(value)}"
     remedy = _FROM_BATCH.get(expected) if isinstance(value, RecordBatch) else expected.remedy
     return text if value is None or not remedy else f"{text}; {remedy}"
 
 
-def _name(value: Any) -> str:
-    """What a value's class is called: other libraries have arrays too, so with theirs before it."""
+def _name(value: object) -> str:
+    """The name of a value's class, with its library: others have arrays, too."""
     if value is None:
         return "None"
     library = type(value).__module__.split(".")[0]
@@ -112,7 +112,7 @@ _MAKE_ARRAY = "make one with colkern.array(...)"
 _ARRAY = _Expected((Array,), "an Array", _MAKE_ARRAY)
 _ARRAYS = _Expected((Sequence,), "a list of Arrays", "make each with colkern.array(...)")
 
-_EXPECTED: dict[Any, _Expected] = {
+_EXPECTED: dict[object, _Expected] = {
     Array: _ARRAY,
     Sequence[Array]: _ARRAYS,
     Array | int | float: _Expected(
@@ -139,10 +139,10 @@ _EXPECTED: dict[Any, _Expected] = {
     ),
     Sequence[str]: _Expected((Sequence,), "a list of str", ""),
 }
-"""By a parameter's annotation; others are looked at by the operations themselves."""
+"""Annotation of a parameter → its classes. Operations check parameters of other annotations."""
 
 _FROM_BATCH = {
     _ARRAY: "take one of its columns: batch['name']",
     _ARRAYS: "its columns are batch.columns",
 }
-"""What to do where a batch is given instead."""
+"""The remedy where a batch is given instead."""

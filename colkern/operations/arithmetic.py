@@ -7,7 +7,7 @@ Layout".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,23 +18,23 @@ from colkern.kernels import Kernel, arithmetic, runs
 from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
+from colkern.operations.encodings import Work, decoded
 from colkern.operations.numbers import number_of
 from colkern.operations.run_merging import merge_runs
 from colkern.operations.run_search import own_runs
-from colkern.operations.runs import run_end_decode
-from colkern.operations.selection import take, take_positions
+from colkern.operations.selection import take_positions
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import combine_validity
-from colkern.targets import NOWHERE, Target, target_of
+from colkern.targets import NOWHERE, Items, Target, target_of
 
-Operand = Array | int | float
+ArrayOrNumber: TypeAlias = Array | int | float
 
-Validity = tuple[Buffer | None, int]
-"""Which slots of a result are valid, from bit 0 on, and how many are not."""
+Validity: TypeAlias = tuple[Buffer | None, int]
+"""The validity bitmap of a result, from bit 0 on, and its null count."""
 
 
 @operation
-def add(left: Operand, right: Operand) -> Array:
+def add(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
     """`left + right`; an integer that does not fit is cut to the bits of its type.
 
     The operands are two arrays of one type and length, or an array and a number, which is taken as
@@ -53,19 +53,19 @@ def add(left: Operand, right: Operand) -> Array:
 
 
 @operation
-def subtract(left: Operand, right: Operand) -> Array:
+def subtract(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
     """`left - right`; see `add`."""
     return _combine(_SUBTRACT, left, right)
 
 
 @operation
-def multiply(left: Operand, right: Operand) -> Array:
+def multiply(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
     """`left * right`; see `add`."""
     return _combine(_MULTIPLY, left, right)
 
 
 @operation
-def divide(left: Operand, right: Operand) -> Array:
+def divide(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
     """`left / right`, of integers cut to the integer towards 0; see `add`.
 
     Of floating-point numbers by IEEE 754. The least integer by -1, which does not fit, is 0.
@@ -97,12 +97,12 @@ def abs(array: Array) -> Array:
     type_ = _numbers(array)
     if isinstance(type_, s.Int) and not type_.signed:
         return array
-    return _absolute(array)
+    return _encoded_alike(array, _absolute)
 
 
 @dataclass(frozen=True)
 class _Operation:
-    """An operation of two operands that is one kernel for all integers and one for floats."""
+    """An operation of two operands: one kernel for all integers and one for floats."""
 
     name: str
     words: Kernel | None
@@ -118,27 +118,21 @@ _MULTIPLY = _Operation(
 _DIVIDE = _Operation("divide", None, arithmetic.divide_floats)
 
 
-def _combine(what: _Operation, left: Operand, right: Operand) -> Array:
-    if isinstance(left, Array) and isinstance(right, Array):
-        return _combine_arrays(what, left, right)
-    array = left if isinstance(left, Array) else right
-    if not isinstance(array, Array):
-        got = f"{type(left).__name__} and {type(right).__name__}"
-        raise TypeError(
-            f"{what.name}: expected an Array on one side, got {got}; make one with colkern.array(...)"
-        )
-    require_valid(array)
-    number, name = (right, "right") if array is left else (left, "left")
-    number = number_of(number, _numbers(array), name)
-    if array is right and what.commutes:
-        return _with_number(what, right, number)
-    return _with_number(
-        what, left if array is left else number, right if array is right else number
+def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
+    if isinstance(left, Array):
+        if isinstance(right, Array):
+            return _combine_arrays(what, left, right)
+        return _with_number(what, left, right, False)
+    if isinstance(right, Array):
+        return _with_number(what, right, left, not what.commutes, "left")
+    got = f"{type(left).__name__} and {type(right).__name__}"
+    raise TypeError(
+        f"{what.name}: expected an Array on one side, got {got}; make one with colkern.array(...)"
     )
 
 
 def _numbers(array: Array) -> s.Int | s.FloatingPoint:
-    """The type of the numbers in an array, in whatever encoding."""
+    """The type of the numbers in an array, whatever encodes them."""
     type_ = array.type.storage
     if isinstance(type_, s.Int):
         return type_
@@ -151,165 +145,152 @@ def _numbers(array: Array) -> s.Int | s.FloatingPoint:
     return type_
 
 
-# An array with a number
+# One array, whose result is encoded as it is
 
 
-def _with_number(what: _Operation, left: Any, right: Any) -> Array:
-    array = left if isinstance(left, Array) else right
-    kind = array.layout.kind
-    if kind is LayoutKind.RUN_END_ENCODED:
-        return _over_runs(array, lambda values: _rebuilt(what, left, right, values))
-    if kind is LayoutKind.DICTIONARY:
-        if _may_divide_by_zero(what, array, left, right):
-            return _rebuilt(what, left, right, _decoded(array))
-        assert array.dictionary is not None
-        return _with_dictionary(array, _rebuilt(what, left, right, array.dictionary))
-    validity = combine_validity([array])
-    return _apply(what, left, right, array, validity)
+def _with_number(
+    what: _Operation, array: Array, number: float, first: bool, name: str = "right"
+) -> Array:
+    """An operation of an array and a number, which is the left operand if `first`."""
+    require_valid(array)
+    type_ = _numbers(array)
+    item = number_of(number, type_, name)
+
+    def work(values: Array) -> Array:
+        target = target_of(values.device)
+        items = values.items(Role.DATA)
+        table = target.table([item], items.dtype)
+        sides = (table, items) if first else (items, table)
+        return _apply(what, target, type_, sides, values.length, combine_validity([values]))
+
+    # A zero that no index leads to is no error.
+    may_fail = what is _DIVIDE and isinstance(type_, s.Int) and (first or item == 0)
+    return _encoded_alike(array, work, decode=may_fail)
 
 
-def _rebuilt(what: _Operation, left: Any, right: Any, array: Array) -> Array:
-    """The operation with other values in the array's place."""
-    is_left = isinstance(left, Array)
-    return _with_number(what, array if is_left else left, right if is_left else array)
-
-
-def _may_divide_by_zero(what: _Operation, array: Array, left: Any, right: Any) -> bool:
-    """Whether a zero that no index leads to would be an error."""
-    if what is not _DIVIDE or not isinstance(_numbers(array), s.Int):
-        return False
-    return right is array or right == 0
-
-
-def _over_runs(array: Array, work: Any) -> Array:
-    """The same runs with other values; those outside of the array's own slots are left out."""
-    ends, values = array.children
-    first, count = own_runs(array)
-    made = work(values.slice(first, count))
-    type_ = s.run_end_encoded(_integers(ends), made.type)
-    children = [ends.slice(first, count), made]
-    return Array.of_valid(type_, array.length, [], 0, children, offset=array.offset)
-
-
-def _integers(run_ends: Array) -> s.Int:
-    assert isinstance(run_ends.type, s.Int)
-    return run_ends.type
-
-
-def _with_dictionary(array: Array, dictionary: Array) -> Array:
-    storage = array.type.storage
-    assert isinstance(storage, s.Dictionary)
-    type_ = s.dictionary(storage.index_type, dictionary.type, ordered=False)
-    return Array.of_valid(
-        type_,
-        array.length,
-        array.buffers,
-        array.known_null_count,
-        dictionary=dictionary,
-        offset=array.offset,
-    )
-
-
-def _decoded(array: Array) -> Array:
-    """The numbers of an array without dictionaries and runs."""
+def _encoded_alike(array: Array, work: Work, decode: bool = False) -> Array:
+    """`work` on the values of a checked array, with its runs, and its dictionary unless `decode`."""
     if array.layout.kind is LayoutKind.RUN_END_ENCODED:
-        return _decoded(run_end_decode(array))
-    if array.layout.kind is LayoutKind.DICTIONARY:
+        ends, values = array.children
+        # Runs outside of the array's own slots are left out.
+        first, count = own_runs(array)
+        result = _encoded_alike(values.slice(first, count), work, decode)
+        return _run_ends(array.length, ends.slice(first, count), result, array.offset)
+    if array.layout.kind is LayoutKind.DICTIONARY and not decode:
         storage = array.type.storage
         assert isinstance(storage, s.Dictionary)
         assert array.dictionary is not None
-        indices = Array(
-            storage.index_type,
-            array.length,
-            array.buffers,
-            offset=array.offset,
-            null_count=array.known_null_count,
+        result = _encoded_alike(array.dictionary, work)
+        type_ = s.dictionary(storage.index_type, result.type, ordered=False)
+        known = array.known_null_count
+        return Array.of_valid(
+            type_, array.length, array.buffers, known, (), result, offset=array.offset
         )
-        return _decoded(take(array.dictionary, indices))
-    return array
+    return work(decoded(array))
+
+
+def _run_ends(length: int, ends: Array, values: Array, offset: int = 0) -> Array:
+    assert isinstance(ends.type, s.Int)
+    type_ = s.run_end_encoded(ends.type, values.type)
+    return Array.of_valid(type_, length, (), children=(ends, values), offset=offset)
+
+
+def _absolute(array: Array) -> Array:
+    target = target_of(array.device)
+    items = array.items(Role.DATA)
+    out = target.output(array.length, items.dtype)
+    type_ = _numbers(array)
+    if isinstance(type_, s.Int):
+        sign = target.table([1 << (type_.bit_width - 1)], _words(items).dtype)
+        target.map(arithmetic.abs_words, array.length, _words(items), sign, _words(out))
+    else:
+        target.map(arithmetic.abs_floats, array.length, items, out)
+    bitmap, nulls = combine_validity([array])
+    return Array.of_valid(type_, array.length, (bitmap, target.buffer(out)), nulls)
 
 
 # Two arrays
 
 
 def _combine_arrays(what: _Operation, left: Array, right: Array) -> Array:
-    for array in (left, right):
-        require_valid(array)
-    types = _numbers(left), _numbers(right)
-    if types[0] != types[1]:
-        raise TypeError(f"{what.name}: {types[0]} and {types[1]}; cast one of them first")
+    require_valid(left)
+    require_valid(right)
+    type_, other = _numbers(left), _numbers(right)
+    if type_ != other:
+        raise TypeError(f"{what.name}: {type_} and {other}; cast one of them first")
     if left.length != right.length:
         raise ValueError(f"{what.name}: arrays of {left.length} and {right.length} values")
-    if left.device != right.device:
-        raise ValueError(f"{what.name}: arrays on {left.device} and {right.device}")
-    if left.layout.kind == right.layout.kind is LayoutKind.RUN_END_ENCODED:
+    device = left.device
+    if device != right.device:
+        raise ValueError(f"{what.name}: arrays on {device} and {right.device}")
+    if left.layout.kind is right.layout.kind is LayoutKind.RUN_END_ENCODED:
         return _combine_runs(what, left, right)
-    left, right = _decoded(left), _decoded(right)
-    return _apply(what, left, right, left, combine_validity([left, right]))
+    left, right = decoded(left), decoded(right)
+    sides = left.items(Role.DATA), right.items(Role.DATA)
+    validity = combine_validity([left, right])
+    return _apply(what, target_of(device), type_, sides, left.length, validity)
 
 
 def _combine_runs(what: _Operation, left: Array, right: Array) -> Array:
-    starts, *held = merge_runs(left, right)
+    starts, *places = merge_runs(left, right)
     target = target_of(left.device)
-    values = [
-        take_positions(array.children[1], found)
-        for array, found in zip((left, right), held, strict=True)
+    sides = [
+        take_positions(array.children[1], runs_of_side)
+        for array, runs_of_side in zip((left, right), places, strict=True)
     ]
-    # Both are as long, so their lengths fit the wider run ends, and the narrower too.
-    ends = min((array.children[0] for array in (left, right)), key=lambda e: _integers(e).bit_width)
+    # Both arrays are as long, so their lengths fit the wider run ends, and the narrower too.
+    ends = min((array.children[0] for array in (left, right)), key=_bit_width)
     out = target.output(len(starts), ends.items(Role.DATA).dtype)
     target.map(runs.end_runs, len(starts), starts, left.length, out)
-    run_ends = Array(ends.type, len(starts), [None, target.buffer(out)], null_count=0)
-    made = _combine_arrays(what, *values)
-    type_ = s.run_end_encoded(_integers(ends), made.type)
-    return Array.of_valid(type_, left.length, [], 0, [run_ends, made])
+    run_ends = Array.of_valid(ends.type, len(starts), (None, target.buffer(out)), 0)
+    return _run_ends(left.length, run_ends, _combine_arrays(what, sides[0], sides[1]))
 
 
-# Numbers without any encoding; of one that stands for every slot, the number
+def _bit_width(ends: Array) -> int:
+    return layout(ends.type).spec(Role.DATA).dtype.itemsize
 
 
-def _apply(what: _Operation, left: Any, right: Any, like: Array, validity: Validity) -> Array:
-    """An operation on plain arrays, or a plain array and a number."""
-    target = target_of(like.device)
-    type_ = _numbers(like)
-    items = [_items(target, operand, type_) for operand in (left, right)]
-    out = target.output(like.length, items[0].dtype)
+# Numbers without any encoding; one number stands for every slot
+
+
+def _apply(
+    what: _Operation,
+    target: Target,
+    type_: s.Int | s.FloatingPoint,
+    sides: tuple[Items, Items],
+    length: int,
+    validity: Validity,
+) -> Array:
+    """An operation on items of two sides, of which one may have a single item."""
+    out = target.output(length, sides[0].dtype)
     if isinstance(type_, s.FloatingPoint):
         # Where a few items are computed in plain Python, NumPy would warn.
         with np.errstate(all="ignore"):
-            target.map(what.floats, like.length, *items, out)
+            target.map(what.floats, length, *sides, out)
+    elif what.words is None:
+        _divide_words(target, type_, sides, _words(out), validity)
     else:
-        words = [_words(part) for part in items]
-        if what.words is None:
-            _divide_words(target, type_, items, words, _words(out), validity)
-        else:
-            target.map(what.words, like.length, *words, _words(out))
-    return _plain(target, type_, out, validity)
-
-
-def _plain(target: Target, type_: s.DataType, out: Any, validity: Validity) -> Array:
+        target.map(what.words, length, _words(sides[0]), _words(sides[1]), _words(out))
     bitmap, nulls = validity
-    return Array.of_valid(type_, len(out), (bitmap, target.buffer(out)), nulls)
+    return Array.of_valid(type_, length, (bitmap, target.buffer(out)), nulls)
 
 
-def _items(target: Target, operand: Any, type_: s.DataType) -> Any:
-    if isinstance(operand, Array):
-        return operand.items(Role.DATA)
-    return target.table([operand], layout(type_).spec(Role.DATA).dtype)
-
-
-def _words(items: Any) -> Any:
+def _words(items: Items) -> Items:
     return items.view(f"u{items.dtype.itemsize}")
 
 
 def _divide_words(
-    target: Target, type_: s.Int, items: list[Any], words: list[Any], out: Any, validity: Validity
+    target: Target,
+    type_: s.Int,
+    sides: tuple[Items, Items],
+    out: Items,
+    validity: Validity,
 ) -> None:
-    left, right = words
+    left, right = _words(sides[0]), _words(sides[1])
     bits = type_.bit_width
     sign = 1 << (bits - 1) if type_.signed else 0
     if len(right) == 1 < len(out):
-        _divide_by(target, target.item(items[1], 0), left, bits, sign, out, validity)
+        _divide_by(target, target.item(sides[1], 0), left, bits, sign, out, validity)
         return
     zeros = target.reduce(
         _DIVISIONS[bits], len(out), left, right, target.table([sign], left.dtype), out
@@ -322,7 +303,7 @@ def _divide_words(
 
 
 def _divide_by(
-    target: Target, divisor: int, left: Any, bits: int, sign: int, out: Any, validity: Validity
+    target: Target, divisor: int, left: Items, bits: int, sign: int, out: Items, validity: Validity
 ) -> None:
     if divisor == 0 and validity[1] < len(out):
         raise ZeroDivisionError("divide: by 0")
@@ -340,26 +321,8 @@ _DIVISIONS = {
 }
 
 
-def _reciprocal(divisor: int, bits: int) -> tuple[Any, int]:
-    """What `divide_words_by` takes in the place of a divisor; 1, for none, if that is 0."""
+def _reciprocal(divisor: int, bits: int) -> tuple[np.uint64, int]:
+    """Multiplier and shift of a divisor, as `divide_words_by` takes them; of 1 if the divisor is 0."""
     shift = (max(divisor, 1) - 1).bit_length()
     rounded_up = -(-(1 << (bits + shift)) // max(divisor, 1))
     return np.uint64(rounded_up - (1 << bits)), shift
-
-
-def _absolute(array: Array) -> Array:
-    if array.layout.kind is LayoutKind.RUN_END_ENCODED:
-        return _over_runs(array, _absolute)
-    if array.layout.kind is LayoutKind.DICTIONARY:
-        assert array.dictionary is not None
-        return _with_dictionary(array, _absolute(array.dictionary))
-    target = target_of(array.device)
-    items = array.items(Role.DATA)
-    out = target.output(array.length, items.dtype)
-    type_ = _numbers(array)
-    if isinstance(type_, s.Int):
-        sign = target.table([1 << (type_.bit_width - 1)], _words(items).dtype)
-        target.map(arithmetic.abs_words, array.length, _words(items), sign, _words(out))
-    else:
-        target.map(arithmetic.abs_floats, array.length, items, out)
-    return _plain(target, type_, out, combine_validity([array]))

@@ -17,7 +17,7 @@ from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Buffer, Device
 from colkern.operations.arguments import operation
 from colkern.operations.validity import combine_validity, compact_validity
-from colkern.targets import Target, target_of
+from colkern.targets import Argument, Items, Target, target_of
 
 _BOOL = s.bool_()
 
@@ -93,7 +93,7 @@ def and_not_kleene(left: Array, right: Array) -> Array:
 
 
 @operation
-def unpack_bits(bits: Array | Buffer, offset: int = 0, length: int | None = None) -> Any:
+def unpack_bits(bits: Array | Buffer, offset: int = 0, length: int | None = None) -> Items:
     """Booleans or a bitmap as bytes: a NumPy array of bools (CuPy's on a device); copied.
 
     Args:
@@ -122,7 +122,7 @@ def unpack_bits(bits: Array | Buffer, offset: int = 0, length: int | None = None
     return expand(target_of(buffer.device), buffer, first + offset, count)
 
 
-def expand(target: Target, bits: Buffer, offset: int, length: int) -> Any:
+def expand(target: Target, bits: Buffer, offset: int, length: int) -> Items:
     """Bits `[offset, offset + length)`, which are there, as an array of bools."""
     words = target.output((length + 7) // 8, np.uint64)
     target.map(bitmaps.expand_bits, len(words), bits.array, offset, length, words)
@@ -199,7 +199,7 @@ def _known(one: Array, other: Array, decides: int) -> Buffer:
 def _both_known(left: Array, right: Array, left_decides: int, right_decides: int) -> Buffer:
     target = target_of(left.device)
     words = bit_words(target, left.length)
-    sides: list[Any] = []
+    sides: list[Argument] = []
     for array in (left, right):
         valid = array.buffer(Role.VALIDITY)
         assert valid is not None

@@ -5,15 +5,14 @@ Columnar format 1.5: "Physical Memory Layout".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.dispatch import BINARY, ENCODED, NESTED, NUMBERS, TEXT, TIMES, Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.kernels import bitmaps, comparison
-from colkern.layouts import LayoutKind, Role
+from colkern.layouts import Role
 from colkern.operations.arguments import operation
 from colkern.operations.booleans import combined_values
 from colkern.operations.comparing import (
@@ -26,13 +25,13 @@ from colkern.operations.comparing import (
 )
 from colkern.operations.selection import words_of
 from colkern.operations.strings import equal_string, equal_strings
-from colkern.targets import target_of
+from colkern.targets import Items, target_of
 
 _FLIP = 255
 
 
 @operation
-def equal(left: Array, right: Any) -> Array:
+def equal(left: Array, right: object) -> Array:
     """Whether values are equal, slot by slot: booleans, null where either is null.
 
     Numbers are compared as such: NaN equals nothing, -0.0 equals 0.0. Dictionary- and run-end-encoded
@@ -53,31 +52,30 @@ def equal(left: Array, right: Any) -> Array:
 
 
 @operation
-def not_equal(left: Array, right: Any) -> Array:
+def not_equal(left: Array, right: object) -> Array:
     """Whether values differ, slot by slot; the opposite of `equal`, of which see the arguments."""
     return compared(left, right, _comparer, _FLIP)
 
 
-def _comparer(array: Array) -> Comparer:
-    storage = type(array.type.storage)
-    found = _SPECIAL.get(storage) or _COMPARERS.get(array.layout.kind)
-    if found is None:
+def _comparer(array: Array) -> Comparer[int]:
+    comparer = _COMPARERS.get(type(array.type.storage))
+    if comparer is None:
         raise UnsupportedError(f"comparing {array.type}; compare its children")
-    return found
+    return comparer
 
 
-def _equal_numbers(left: Array, right: Array, flip: int) -> Any:
+def _equal_numbers(left: Array, right: Array, flip: int) -> Items:
     words, width = words_of(right.items(Role.DATA))
     return _equal_words(left, words, width, flip)
 
 
-def _equal_number(array: Array, value: Any, flip: int) -> Any:
+def _equal_number(array: Array, value: object, flip: int) -> Items:
     words, _ = words_of(item_of(array, value))
     table = target_of(array.device).table(words.tolist(), words.dtype)
     return _equal_words(array, table, 0, flip)
 
 
-def _equal_words(array: Array, others: Any, stride: int, flip: int) -> Any:
+def _equal_words(array: Array, others: Items, stride: int, flip: int) -> Items:
     """The bits for an array beside others that begin `stride` words apart, or one if that is 0."""
     target, out = target_of(array.device), output_for(array)
     items = array.items(Role.DATA)
@@ -95,27 +93,27 @@ def _equal_words(array: Array, others: Any, stride: int, flip: int) -> Any:
     return out
 
 
-def _equal_booleans(left: Array, right: Array, flip: int) -> Any:
-    return combined_values(left, right, bitmaps.EQUAL ^ (flip & 1)).array
+def _equal_booleans(left: Array, right: Array, flip: int) -> Items:
+    bits: Items = combined_values(left, right, bitmaps.EQUAL ^ (flip & 1)).array
+    return bits
 
 
-def _equal_boolean(array: Array, value: Any, flip: int) -> Any:
+def _equal_boolean(array: Array, value: object, flip: int) -> Items:
     table = bitmaps.SAME if boolean_of(array, value) else bitmaps.NOT
-    return combined_values(array, array, table ^ (flip & 1)).array
+    bits: Items = combined_values(array, array, table ^ (flip & 1)).array
+    return bits
 
 
-def _equal_string(array: Array, value: Any, flip: int) -> Any:
+def _equal_string(array: Array, value: object, flip: int) -> Items:
     return equal_string(array, bytes_of(array, value), flip)
 
 
+_NUMBERS = Comparer(_equal_numbers, _equal_number)
 _STRINGS = Comparer(equal_strings, _equal_string)
 
-_SPECIAL: dict[type[s.DataType], Comparer] = {
-    s.Bool: Comparer(_equal_booleans, _equal_boolean),
-}
-
-_COMPARERS: dict[LayoutKind, Comparer] = {
-    LayoutKind.FIXED_SIZE: Comparer(_equal_numbers, _equal_number),
-    LayoutKind.BINARY: _STRINGS,
-    LayoutKind.BINARY_VIEW: _STRINGS,
-}
+_COMPARERS: Dispatch[type[s.DataType], Comparer[int]] = by_type(
+    "equal", s.Null, s.Extension, *NESTED, *ENCODED
+)
+_COMPARERS.of(*NUMBERS, *TIMES, s.Interval, s.FixedSizeBinary)(_NUMBERS)
+_COMPARERS.of(*TEXT, *BINARY)(_STRINGS)
+_COMPARERS.of(s.Bool)(Comparer(_equal_booleans, _equal_boolean))

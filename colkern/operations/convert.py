@@ -5,8 +5,6 @@ Columnar format 1.5: "Variable-size Binary Layout", "Variable-size Binary View L
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colkern import schema as s
@@ -21,7 +19,7 @@ from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.patterns import measure_in_place
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity
-from colkern.targets import Target, target_of
+from colkern.targets import Items, Target, target_of
 
 _OFFSET_TYPES: dict[tuple[type[s.DataType], bool], s.DataType] = {
     (s.Utf8View, False): s.utf8(),
@@ -57,7 +55,7 @@ def views_to_offsets(array: Array, *, large: bool = False) -> Array:
     require_valid(array)
     target = target_of(array.device)
     words = array.items(Role.VIEWS).view(np.int32)
-    dtype = np.int64 if large else np.int32
+    dtype = np.dtype(np.int64 if large else np.int32)
     validity = validity_of(array, target)
     offsets, total = measure_in_place(
         target, views.view_lengths, array.length, dtype, words, *validity
@@ -67,7 +65,7 @@ def views_to_offsets(array: Array, *, large: bool = False) -> Array:
     return _rebuilt(result, array, buffers)
 
 
-def gather_views(array: Array, target: Target, offsets: Any, total: int) -> Any:
+def gather_views(array: Array, target: Target, offsets: Items, total: int) -> Items:
     """The bytes (uint8[total]) of the values of an array of views, one after the other.
 
     Args:
@@ -114,7 +112,7 @@ def offsets_to_views(array: Array) -> Array:
     return _rebuilt(result, array, [compact_validity(array), target.buffer(out), *windows])
 
 
-def _check_value_lengths(array: Array, target: Target, offsets: Any) -> None:
+def _check_value_lengths(array: Array, target: Target, offsets: Items) -> None:
     lengths = target.output(array.length, np.int64)
     target.map(offset_kernels.lengths_of, array.length, offsets, lengths)
     longest = int(lengths.max()) if array.length else 0

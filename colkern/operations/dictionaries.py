@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -26,7 +27,7 @@ from colkern.operations.selection import take, take_positions, words_of
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity, null_count
-from colkern.targets import target_of
+from colkern.targets import Items, target_of
 
 NullEncoding = Literal["mask", "encode"]
 
@@ -55,7 +56,7 @@ def dictionary_decode(array: Array) -> Array:
     return _DECODE.get(values.layout.kind, _decode_any)(array, values)
 
 
-def _index_words(array: Array) -> Any:
+def _index_words(array: Array) -> Items:
     items = array.items(Role.DATA)
     return items.view(f"u{items.dtype.itemsize}")
 
@@ -113,7 +114,7 @@ def _decode_binary(array: Array, values: Array) -> Array:
     return Array.of_valid(values.type, array.length, buffers, count)
 
 
-def _decoded_offsets(array: Array, indices: tuple[Any, int], offsets: Any) -> Any:
+def _decoded_offsets(array: Array, indices: tuple[Items, int], offsets: Items) -> Items:
     target = target_of(array.device)
     if array.length == 0:
         return target.frozen(target.allocate(1, offsets.dtype))
@@ -199,7 +200,9 @@ def dictionary_encode(
     return Array.of_valid(type_, array.length, buffers, count, dictionary=dictionary)
 
 
-def number_values(array: Array, counted: bool, dtype: Any, expected: int = 0) -> tuple[Any, Any]:
+def number_values(
+    array: Array, counted: bool, dtype: DTypeLike, expected: int = 0
+) -> tuple[Items, Items]:
     """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value.
 
     Args:
@@ -334,7 +337,7 @@ def _common_type(arrays: Sequence[Array], index_type: s.Int | None) -> s.Diction
     return s.dictionary(index_type or first.index_type, first.value_type, first.ordered)
 
 
-def _transposed(array: Array, type_: s.Dictionary, moved: Any, base: int) -> Buffer:
+def _transposed(array: Array, type_: s.Dictionary, moved: Items, base: int) -> Buffer:
     """An array's indices, each as where its value was moved."""
     target = target_of(array.device)
     dtype = np.dtype(f"u{type_.index_type.bit_width // 8}")

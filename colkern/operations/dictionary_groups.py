@@ -7,21 +7,21 @@ not, other hashes are taken.
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from colkern.arrays import Array
 from colkern.kernels import dictionaries as kernels
 from colkern.kernels import hashing, sorting
-from colkern.operations.hashing import byte_values, hashes_of, run_masks
+from colkern.operations.hashing import ViewBytes, byte_values, hashes_of, run_masks
 from colkern.operations.number_words import number_words
 from colkern.operations.sorting import split_nulls
-from colkern.targets import Target, on_its_device, target_of
+from colkern.targets import Items, Target, on_its_device, target_of
 
 
 @on_its_device
-def numbers_by_sorting(array: Array, counted: bool, dtype: Any) -> tuple[Any, Any]:
+def numbers_by_sorting(array: Array, counted: bool, dtype: DTypeLike) -> tuple[Items, Items]:
     """As `colkern.operations.dictionary_tables.numbers_by_table`, on any device."""
     target = target_of(array.device)
     nulls = array.null_count
@@ -47,7 +47,7 @@ def numbers_by_sorting(array: Array, counted: bool, dtype: Any) -> tuple[Any, An
     return numbers.astype(dtype), firsts[order].view(np.int64)
 
 
-def _grouped(array: Array, chosen: Any) -> tuple[Any, Any]:
+def _grouped(array: Array, chosen: Items | None) -> tuple[Items, Items]:
     """Positions by value, and how many values there are before each of them (one more than those)."""
     numbers = number_words(array)
     if numbers is not None and numbers.width == 1:
@@ -56,26 +56,30 @@ def _grouped(array: Array, chosen: Any) -> tuple[Any, Any]:
         words = (numbers.words, 1, 0, 0, 0)
         target.map(sorting.order_integers, array.length, *words, keys)
         return _grouped_by(target, target.frozen(keys), chosen)
-    found = (_grouped_bytes(array, chosen, seed) for seed in itertools.count())
-    return next(grouped for grouped in found if grouped is not None)
+    tries = (_grouped_bytes(array, chosen, seed) for seed in itertools.count())
+    return next(grouped for grouped in tries if grouped is not None)
 
 
-def _grouped_bytes(array: Array, chosen: Any, seed: int) -> tuple[Any, Any] | None:
+def _grouped_bytes(array: Array, chosen: Items | None, seed: int) -> tuple[Items, Items] | None:
     """As `_grouped`; None if different bytes have the same hash."""
     target = target_of(array.device)
     state = hashing.state_of(seed)
     hashes = target.frozen(hashes_of(target, array, state))
     positions, groups = _grouped_by(target, hashes, chosen)
-    kind, values = byte_values(array)
-    kernel = kernels.count_unlike_views if kind == "views" else kernels.count_unlike_strings
+    values = byte_values(array)
     pairs = max(len(positions) - 1, 0)
-    looks = [run_masks(target), *([] if kind == "views" else [target.no_bits])]
+    looks = [run_masks(target)]
+    if isinstance(values, ViewBytes):
+        kernel = kernels.count_unlike_views
+    else:
+        kernel = kernels.count_unlike_strings
+        looks.append(target.no_bits)
     if pairs and target.reduce(kernel, pairs, positions, groups, *values, *looks):
         return None
     return positions, groups
 
 
-def _grouped_by(target: Target, keys: Any, chosen: Any) -> tuple[Any, Any]:
+def _grouped_by(target: Target, keys: Items, chosen: Items | None) -> tuple[Items, Items]:
     positions = target.frozen(target.sort_positions(keys, chosen))
     marks = target.output(len(positions), np.int64)
     target.map(kernels.mark_groups, len(positions), keys, positions, marks)

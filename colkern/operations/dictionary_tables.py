@@ -7,18 +7,19 @@ goes on where it stopped.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from colkern.arrays import Array
 from colkern.kernels import Kernel, hashing
 from colkern.kernels import dictionaries as kernels
 from colkern.kernels.dictionaries import HEAD, NO_VALUE, NULLS
-from colkern.operations.hashing import byte_hasher, byte_values, run_masks
+from colkern.operations.hashing import ViewBytes, byte_hasher, byte_values, run_masks
 from colkern.operations.number_words import NumberWords, number_words, word_range
 from colkern.operations.operands import validity_of
-from colkern.targets import Target, target_of
+from colkern.targets import Argument, Items, Target, target_of
 
 CHUNK = 1 << 15
 """The slots that are looked up in one go: their numbers fit a cache."""
@@ -29,11 +30,13 @@ _GROWTH_BITS = 2
 _MANY = 1 << 14
 """From so many distinct values on, it is a guess that there are always new ones, if most were new."""
 
-Lookup = Callable[[int, int], tuple[Any, ...]]
-"""The values of slots `begin` to `end`, as a kernel takes them."""
+Lookup: TypeAlias = Callable[[int, int], tuple[Items, tuple[Argument, ...]]]
+"""For slots `begin` to `end`: an item a slot (keys or hashes), and the kernel's other arguments."""
 
 
-def numbers_by_table(array: Array, counted: bool, dtype: Any, expected: int = 0) -> tuple[Any, Any]:
+def numbers_by_table(
+    array: Array, counted: bool, dtype: DTypeLike, expected: int = 0
+) -> tuple[Items, Items]:
     """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value.
 
     Values are numbered in the order of their first slots. What is too large for `dtype` is cut off.
@@ -55,25 +58,25 @@ def numbers_by_table(array: Array, counted: bool, dtype: Any, expected: int = 0)
 
 
 def _by_value(
-    array: Array, numbers: NumberWords, low: int, values: int, counted: bool, dtype: Any
-) -> tuple[Any, Any]:
+    array: Array, numbers: NumberWords, low: int, values: int, counted: bool, dtype: DTypeLike
+) -> tuple[Items, Items]:
     """As `numbers_by_table`, with an entry for each value of a small range."""
     target = target_of(array.device)
     chunk = min(array.length, CHUNK)
     out = target.allocate(HEAD + chunk + values, np.uint64)
     out[NULLS + 1] = 0 if counted else NO_VALUE
-    made = target.output(array.length, dtype)
+    numbered = target.output(array.length, dtype)
     bitmap, offset = validity_of(array, target)
     for begin in range(0, array.length, CHUNK):
         end = min(begin + CHUNK, array.length)
         words = (numbers.words[begin:end], numbers.minus, low)
         slots = (bitmap, offset + begin, begin, chunk)
         target.map(kernels.number_small_values, end - begin, *words, *slots, out)
-        made[begin:end] = out[HEAD : HEAD + end - begin]
-    return made, _first_slots(target, out, HEAD + chunk, 1)
+        numbered[begin:end] = out[HEAD : HEAD + end - begin]
+    return numbered, _first_slots(target, out, HEAD + chunk, 1)
 
 
-def _first_slots(target: Target, out: Any, table: int, width: int) -> Any:
+def _first_slots(target: Target, out: Items, table: int, width: int) -> Items:
     firsts = target.output(int(out[0]), np.int64)
     slots = target.frozen(out[table:])
     target.map(kernels.first_slots, len(slots) // width, slots, width, firsts)
@@ -86,19 +89,21 @@ def _first_slots(target: Target, out: Any, table: int, width: int) -> Any:
 def _lookup(array: Array, numbers: NumberWords | None) -> tuple[Kernel, Lookup]:
     """The kernel that looks the array's values up, and what it takes."""
     if numbers is not None and numbers.width == 1:
-        return kernels.number_words, lambda begin, end: (numbers.words[begin:end],)
+        return kernels.number_words, lambda begin, end: (numbers.words[begin:end], ())
     target = target_of(array.device)
     write_hashes = byte_hasher(target, array, hashing.state_of(0))
     hashes = target.output(min(array.length, CHUNK), np.uint64)
     read_only = target.frozen(hashes)
-    kind, values = byte_values(array)
+    values = byte_values(array)
     given = (*values, run_masks(target))
 
-    def look_up(begin: int, end: int) -> tuple[Any, ...]:
+    def look_up(begin: int, end: int) -> tuple[Items, tuple[Argument, ...]]:
         write_hashes(begin, end, hashes)
-        return (read_only, *given)
+        return read_only, given
 
-    return kernels.number_views if kind == "views" else kernels.number_strings, look_up
+    return kernels.number_views if isinstance(
+        values, ViewBytes
+    ) else kernels.number_strings, look_up
 
 
 class _Table:
@@ -108,7 +113,7 @@ class _Table:
         self,
         array: Array,
         counted: bool,
-        dtype: Any,
+        dtype: DTypeLike,
         expected: int,
         kernel: Kernel,
         lookup: Lookup,
@@ -123,17 +128,17 @@ class _Table:
         self._out[NULLS + 1] = 0 if counted else NO_VALUE
         self.numbers = self._target.output(array.length, dtype)
 
-    def _empty(self) -> Any:
+    def _empty(self) -> Items:
         return self._target.allocate(HEAD + self._chunk + (2 << self._bits), np.uint64)
 
     def number_all(self) -> None:
         bitmap, offset = validity_of(self._array, self._target)
         for begin in range(0, self._array.length, CHUNK):
             end = min(begin + CHUNK, self._array.length)
-            values, *others = self._lookup(begin, end)
+            keys, others = self._lookup(begin, end)
             done = begin
             while True:
-                own = values[done - begin :] if done > begin else values
+                own = keys[done - begin :] if done > begin else keys
                 slots = (bitmap, offset + done, done, self._chunk, 64 - self._bits)
                 count = self._target.reduce(
                     self._kernel, end - done, own, *others, *slots, self._out
@@ -156,5 +161,5 @@ class _Table:
         arguments = (slots, table, 64 - self._bits)
         self._target.map(kernels.grow_table, len(slots) // 2, *arguments, self._out)
 
-    def first_slots(self) -> Any:
+    def first_slots(self) -> Items:
         return _first_slots(self._target, self._out, HEAD + self._chunk, 2)

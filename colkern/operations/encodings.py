@@ -29,7 +29,11 @@ def on_values(array: Array, work: Work) -> Array:
 
 def decoded(array: Array) -> Array:
     """The array without such an encoding, copied if it has one."""
-    return on_values(array, lambda values: values)
+    return on_values(array, _same) if array.layout.kind in _SPREAD else array
+
+
+def _same(values: Array) -> Array:
+    return values
 
 
 def dictionary_parts(array: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Extension types: what a canonical one asks of its storage, its metadata and its values.
+"""Extension types: the rules of canonical ones for storage, metadata and values.
 
 Format: "Canonical Extension Types".
 """
@@ -6,7 +6,6 @@ Format: "Canonical Extension Types".
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -14,11 +13,12 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
 from colkern.extensions import OFFSET_MINUTES, TensorParameters, parameters_of, tensor_fields
+from colkern.extensions.metadata import Parameters
 from colkern.kernels import extensions
 from colkern.layouts import Role
 from colkern.operations.operands import validity_of
 from colkern.operations.validity import combine_validity
-from colkern.targets import NOWHERE, Target, target_of
+from colkern.targets import NOWHERE, Items, Target, target_of
 
 
 def check_extension(array: Array, full: bool, place: str) -> None:
@@ -40,8 +40,8 @@ def check_extension(array: Array, full: bool, place: str) -> None:
             parameters = parameters_of(type_)
         except InvalidArrowError as error:
             raise InvalidArrowError(error.message, place=place) from None
-        check = _OF_VALUES.get(type_.extension_name)
-        if full and check is not None and array.length:
+        check = _CHECKS.get(type_.extension_name)
+        if full and check is not None and parameters is not None and array.length:
             check(array, parameters, place)
         type_ = type_.storage_type
 
@@ -52,17 +52,13 @@ def _beside(array: Array, field: s.Field) -> Array:
     return child.slice(array.offset, array.length)
 
 
-def _first(array: Array, kernel: Any, *args: Any) -> int:
-    return int(target_of(array.device).reduce(kernel, array.length, *args))
-
-
-def _validity(target: Target, *arrays: Array) -> tuple[Any, int]:
+def _validity(target: Target, *arrays: Array) -> tuple[Items, int]:
     """Where all the arrays are valid, as kernels take it."""
     bitmap, _ = combine_validity(arrays)
     return (target.no_bits if bitmap is None else bitmap.array), 0
 
 
-def _check_tensors(array: Array, parameters: Any, place: str) -> None:
+def _check_tensors(array: Array, parameters: Parameters, place: str) -> None:
     """Tensors with shapes of their own have as many elements as these say."""
     assert isinstance(parameters, TensorParameters)
     data, shapes = (_beside(array, field) for field in tensor_fields(array.type.storage))
@@ -71,9 +67,9 @@ def _check_tensors(array: Array, parameters: Any, place: str) -> None:
     uniform = parameters.uniform_shape or (None,) * dimensions
     target = target_of(array.device)
     offsets, items = data.items(Role.OFFSETS), sizes.items(Role.DATA)
-    slot = _first(
-        array,
+    slot = target.reduce(
         extensions.first_tensor_unlike_its_shape,
+        array.length,
         offsets,
         items,
         *validity_of(sizes, target),
@@ -88,14 +84,17 @@ def _check_tensors(array: Array, parameters: Any, place: str) -> None:
         raise InvalidArrowError(f"slot {slot}: {count} elements, shape {shape}{rule}", place=place)
 
 
-def _check_offsets(array: Array, parameters: Any, place: str) -> None:
+def _check_offsets(array: Array, parameters: Parameters, place: str) -> None:
     """Offsets from UTC are within the range that the format gives."""
-    minutes = _unencoded(_beside(array, array.type.fields[1]))
+    from colkern.operations.encodings import decoded
+
+    minutes = decoded(_beside(array, array.type.fields[1]))
     target = target_of(array.device)
     values = minutes.items(Role.DATA)
     bounds = OFFSET_MINUTES.start, OFFSET_MINUTES.stop
     validity = _validity(target, array, minutes)
-    slot = _first(array, extensions.first_number_outside, values, *bounds, *validity)
+    kernel = extensions.first_number_outside
+    slot = target.reduce(kernel, array.length, values, *bounds, *validity)
     if slot != NOWHERE:
         raise InvalidArrowError(
             f"slot {slot}: {target.item(values, slot)} minutes from UTC; they are "
@@ -104,21 +103,7 @@ def _check_offsets(array: Array, parameters: Any, place: str) -> None:
         )
 
 
-def _unencoded(array: Array) -> Array:
-    """The values themselves, of a dictionary or of runs."""
-    from colkern.operations.runs import run_end_decode
-    from colkern.operations.selection import take
-
-    if isinstance(array.type, s.RunEndEncoded):
-        return run_end_decode(array)
-    if isinstance(array.type, s.Dictionary):
-        assert array.dictionary is not None
-        indices = Array(array.type.index_type, array.length, array.buffers, offset=array.offset)
-        return take(array.dictionary, indices)
-    return array
-
-
-_OF_VALUES: dict[str, Callable[[Array, Any, str], None]] = {
+_CHECKS: dict[str, Callable[[Array, Parameters, str], None]] = {
     "arrow.variable_shape_tensor": _check_tensors,
     "arrow.timestamp_with_offset": _check_offsets,
 }

@@ -1,4 +1,4 @@
-"""`hash_columns`: one number a row that follows from its values alone; and rows by partition.
+"""`hash_columns`, a number for each row by its values; and `partition_indices`, rows by partition.
 
 Columnar format 1.5: "Physical Memory Layout", every layout.
 """
@@ -6,12 +6,13 @@ Columnar format 1.5: "Physical Memory Layout", every layout.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.dispatch import Dispatch, by_layout
 from colkern.kernels import hashing, runs, sorting
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST
@@ -19,7 +20,7 @@ from colkern.operations.arguments import operation
 from colkern.operations.number_words import number_words
 from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.validation import require_valid
-from colkern.targets import Target, target_of
+from colkern.targets import Argument, Items, Target, target_of
 
 _MOST_PARTITIONS = 1 << 32
 _MASKS = hashing.run_masks()
@@ -101,7 +102,10 @@ def partition_indices(hashes: Array, partitions: int) -> tuple[Array, Array]:
     )
 
 
-def hashes_of(target: Target, array: Array, state: int) -> Any:
+_HASH: Dispatch[LayoutKind, Callable[[Target, Array, int, Items], None]] = by_layout("hash_columns")
+
+
+def hashes_of(target: Target, array: Array, state: int) -> Items:
     """The hash of each slot of a checked array (uint64[n], which may be written)."""
     out = target.output(array.length, np.uint64)
     if array.length:
@@ -109,18 +113,20 @@ def hashes_of(target: Target, array: Array, state: int) -> Any:
     return out
 
 
-def _combine(target: Target, array: Array, state: int, hashes: Any) -> None:
-    """Let an array follow in each row."""
+def _combine(target: Target, array: Array, state: int, hashes: Items) -> None:
+    """Add another column to the hashes of rows."""
     own = target.frozen(hashes_of(target, array, state))
     target.map(hashing.combine_hashes, array.length, own, hashes)
 
 
-def _hash_null(target: Target, array: Array, state: int, out: Any) -> None:
+@_HASH.of(LayoutKind.NULL)
+def _hash_null(target: Target, array: Array, state: int, out: Items) -> None:
     none = target.table([0] * -(-array.length // 8), np.uint8)
     target.map(hashing.hash_nulls, array.length, none, 0, state, out)
 
 
-def _hash_fixed(target: Target, array: Array, state: int, out: Any) -> None:
+@_HASH.of(LayoutKind.FIXED_SIZE)
+def _hash_fixed(target: Target, array: Array, state: int, out: Items) -> None:
     numbers = number_words(array)
     if numbers is None or numbers.width > 1:
         byte_hasher(target, array, state)(0, array.length, out)
@@ -135,67 +141,89 @@ def _hash_fixed(target: Target, array: Array, state: int, out: Any) -> None:
         target.map(hashing.hash_integers, array.length, *integers, *validity, state, out)
 
 
-def _hash_bytes(target: Target, array: Array, state: int, out: Any) -> None:
+@_HASH.of(LayoutKind.BINARY, LayoutKind.BINARY_VIEW)
+def _hash_bytes(target: Target, array: Array, state: int, out: Items) -> None:
     byte_hasher(target, array, state)(0, array.length, out)
 
 
-Hasher = Callable[[int, int, Any], None]
+Hasher: TypeAlias = Callable[[int, int, Items], None]
+"""Writes the hashes of slots `begin` to `end` to an output (uint64[])."""
 
 
 def byte_hasher(target: Target, array: Array, state: int) -> Hasher:
-    """What writes the hashes (uint64) of slots from one to another of a flat array by their bytes."""
+    """A function that writes the hashes (uint64) of slots of a flat array by their bytes."""
     masks = run_masks(target)
     bitmap, offset = validity_of(array, target)
-    kind, values = byte_values(array)
-    if kind == "views":
+    values = byte_values(array)
+    if isinstance(values, ViewBytes):
         views, addresses = values
         sizes = target.table([0 if b is None else b.size for b in array.data_buffers], np.int64)
 
-        def hash_views(begin: int, end: int, out: Any) -> None:
+        def hash_views(begin: int, end: int, out: Items) -> None:
             given = (views[2 * begin :], addresses, sizes, masks, bitmap, offset + begin, state)
             target.map(hashing.hash_views, end - begin, *given, out)
 
         return hash_views
     offsets, base, size, width = values
 
-    def hash_strings(begin: int, end: int, out: Any) -> None:
+    def hash_strings(begin: int, end: int, out: Items) -> None:
         given = (offsets[begin:], base, size, masks, bitmap, offset + begin, state)
         target.map(hashing.hash_strings, end - begin, *given, out)
 
-    def hash_fixed(begin: int, end: int, out: Any) -> None:
+    def hash_fixed(begin: int, end: int, out: Items) -> None:
         part = (base + begin * width, width, size - begin * width, masks)
         target.map(hashing.hash_fixed_bytes, end - begin, *part, bitmap, offset + begin, state, out)
 
     return hash_strings if len(offsets) else hash_fixed
 
 
-def byte_values(array: Array) -> tuple[str, tuple[Any, ...]]:
-    """What the values of a flat array are to kernels that look at bytes: its kind, with arguments.
+class ViewBytes(NamedTuple):
+    """Views as words (uint64[2 * n]), and the addresses of the data buffers (uint64[])."""
 
-    "views" are words and the addresses of data buffers; "strings" are offsets, the address of the bytes,
-    how many there are, and the width of each value if there are no offsets.
+    views: Items
+    addresses: Items
+
+
+class StringBytes(NamedTuple):
+    """Values one after the other.
+
+    Args:
+        offsets: Where each value begins and ends; empty if all have the same width.
+        base: The address of the bytes; 0 if there are none.
+        size: The number of bytes.
+        width: The bytes of each value, if there are no offsets.
     """
+
+    offsets: Items
+    base: int
+    size: int
+    width: int
+
+
+def byte_values(array: Array) -> ViewBytes | StringBytes:
+    """The values of a flat array, as kernels that look at bytes take them."""
     target = target_of(array.device)
     if array.layout.kind is LayoutKind.BINARY_VIEW:
         addresses = target.table(buffer_addresses(array), np.uint64)
-        return "views", (array.items(Role.VIEWS).view(np.uint64), addresses)
+        return ViewBytes(array.items(Role.VIEWS).view(np.uint64), addresses)
     if array.layout.kind is LayoutKind.BINARY:
         data = array.buffer(Role.BYTES)
         base, size = (data.address, data.size) if data is not None and data.size else (0, 0)
-        return "strings", (array.items(Role.OFFSETS), base, size, 0)
+        return StringBytes(array.items(Role.OFFSETS), base, size, 0)
     data = array.buffer(Role.DATA)
     width = array.layout.spec(Role.DATA).dtype.itemsize
     begin = array.offset * width
     base, size = (data.address + begin, data.size - begin) if data is not None and width else (0, 0)
-    return "strings", (target.table([], np.int32), base, size, width)
+    return StringBytes(target.table([], np.int32), base, size, width)
 
 
-def run_masks(target: Target) -> Any:
-    """What kernels need that go through runs of bytes by words."""
+def run_masks(target: Target) -> Items:
+    """The table of kernels that go through bytes by words (uint64[])."""
     return target.table(_MASKS, np.uint64)
 
 
-def _hash_dictionary(target: Target, array: Array, state: int, out: Any) -> None:
+@_HASH.of(LayoutKind.DICTIONARY)
+def _hash_dictionary(target: Target, array: Array, state: int, out: Items) -> None:
     assert array.dictionary is not None
     hashes = target.frozen(hashes_of(target, array.dictionary, state))
     items = array.items(Role.DATA)
@@ -204,14 +232,16 @@ def _hash_dictionary(target: Target, array: Array, state: int, out: Any) -> None
     target.map(hashing.hash_indices, array.length, words, hashes, *validity, state, out)
 
 
-def _hash_runs(target: Target, array: Array, state: int, out: Any) -> None:
+@_HASH.of(LayoutKind.RUN_END_ENCODED)
+def _hash_runs(target: Target, array: Array, state: int, out: Items) -> None:
     ends, values = array.children
     hashes = target.frozen(hashes_of(target, values, state))
     items = ends.items(Role.DATA)
     target.map(runs.decode_runs, array.length, items, hashes, array.offset, out)
 
 
-def _hash_list(target: Target, array: Array, state: int, out: Any) -> None:
+@_HASH.of(LayoutKind.LIST)
+def _hash_list(target: Target, array: Array, state: int, out: Items) -> None:
     offsets = array.items(Role.OFFSETS)
     first, last = target.item(offsets, 0), target.item(offsets, array.length)
     child = array.children[0].slice(first, last - first)
@@ -219,12 +249,14 @@ def _hash_list(target: Target, array: Array, state: int, out: Any) -> None:
     _hash_elements(target, array, state, (offsets, sizes, 0, first), child, out)
 
 
-def _hash_list_view(target: Target, array: Array, state: int, out: Any) -> None:
+@_HASH.of(LayoutKind.LIST_VIEW)
+def _hash_list_view(target: Target, array: Array, state: int, out: Items) -> None:
     lists = (array.items(Role.OFFSETS), array.items(Role.SIZES), 0, 0)
     _hash_elements(target, array, state, lists, array.children[0], out)
 
 
-def _hash_fixed_list(target: Target, array: Array, state: int, out: Any) -> None:
+@_HASH.of(LayoutKind.FIXED_SIZE_LIST)
+def _hash_fixed_list(target: Target, array: Array, state: int, out: Items) -> None:
     storage = array.type.storage
     assert isinstance(storage, s.FixedSizeList)
     size = storage.list_size
@@ -234,14 +266,15 @@ def _hash_fixed_list(target: Target, array: Array, state: int, out: Any) -> None
 
 
 def _hash_elements(
-    target: Target, array: Array, state: int, lists: tuple[Any, ...], child: Array, out: Any
+    target: Target, array: Array, state: int, lists: tuple[Argument, ...], child: Array, out: Items
 ) -> None:
     hashes = target.frozen(hashes_of(target, child, state))
     validity = validity_of(array, target)
     target.map(hashing.hash_lists, array.length, *lists, hashes, *validity, state, out)
 
 
-def _hash_struct(target: Target, array: Array, state: int, out: Any) -> None:
+@_HASH.of(LayoutKind.STRUCT)
+def _hash_struct(target: Target, array: Array, state: int, out: Items) -> None:
     target.map(hashing.start_structs, array.length, len(array.children), state, out)
     for child in array.children:
         _combine(target, child.slice(array.offset, array.length), state, out)
@@ -250,7 +283,8 @@ def _hash_struct(target: Target, array: Array, state: int, out: Any) -> None:
         target.map(hashing.hash_nulls, array.length, bitmap, offset, state, out)
 
 
-def _hash_union(target: Target, array: Array, state: int, out: Any) -> None:
+@_HASH.of(LayoutKind.SPARSE_UNION, LayoutKind.DENSE_UNION)
+def _hash_union(target: Target, array: Array, state: int, out: Items) -> None:
     storage = array.type.storage
     assert isinstance(storage, s.Union)
     ids = array.items(Role.TYPE_IDS).view(np.uint8)
@@ -260,19 +294,3 @@ def _hash_union(target: Target, array: Array, state: int, out: Any) -> None:
         shown = child.slice(array.offset, array.length) if sparse else child
         hashes = target.frozen(hashes_of(target, shown, state))
         target.map(hashing.pick_hashes, array.length, ids, offsets, code, hashes, out)
-
-
-_HASH: dict[LayoutKind, Callable[[Any, Array, int, Any], None]] = {
-    LayoutKind.NULL: _hash_null,
-    LayoutKind.FIXED_SIZE: _hash_fixed,
-    LayoutKind.DICTIONARY: _hash_dictionary,
-    LayoutKind.BINARY: _hash_bytes,
-    LayoutKind.BINARY_VIEW: _hash_bytes,
-    LayoutKind.LIST: _hash_list,
-    LayoutKind.LIST_VIEW: _hash_list_view,
-    LayoutKind.FIXED_SIZE_LIST: _hash_fixed_list,
-    LayoutKind.STRUCT: _hash_struct,
-    LayoutKind.SPARSE_UNION: _hash_union,
-    LayoutKind.DENSE_UNION: _hash_union,
-    LayoutKind.RUN_END_ENCODED: _hash_runs,
-}

@@ -6,7 +6,6 @@ Columnar format 1.5: "Variable-size List Layout", "ListView Layout", "Fixed-Size
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from colkern.operations.list_slots import Lists, lists_of, most_of
 from colkern.operations.nulling import null_outside
 from colkern.operations.selection.list_elements import copy_elements
 from colkern.operations.validity import compact_validity
-from colkern.targets import NOWHERE
+from colkern.targets import NOWHERE, DType, Items
 
 _VIEW_TYPES: dict[type[s.DataType], Callable[[s.Field], s.DataType]] = {
     s.List: s.list_view,
@@ -198,7 +197,7 @@ def _check_lengths(found: Lists, size: int) -> None:
         raise ValueError(f"list_size: {size}, the list in slot {slot} has length {length}")
 
 
-def _even_starts(found: Lists, size: int) -> Any:
+def _even_starts(found: Lists, size: int) -> Items:
     """Where each list begins among lists of one size."""
     own = found.offsets.dtype
     fits = found.array.length * size <= most_of(own)
@@ -240,7 +239,7 @@ def _copied_evenly(found: Lists, size: int) -> Array:
     return null_outside(elements, bitmap_of(target, bits, elements.length))
 
 
-def _resized_offsets(found: Lists, dtype: Any) -> tuple[list[Buffer | None], Array]:
+def _resized_offsets(found: Lists, dtype: DType) -> tuple[list[Buffer | None], Array]:
     target = found.target
     first = target.item(found.offsets, 0)
     last = target.item(found.offsets, found.array.length)
@@ -253,7 +252,7 @@ def _resized_offsets(found: Lists, dtype: Any) -> tuple[list[Buffer | None], Arr
     return [target.buffer(out)], found.elements(base, last)
 
 
-def _resized_views(found: Lists, dtype: Any) -> tuple[list[Buffer | None], Array]:
+def _resized_views(found: Lists, dtype: DType) -> tuple[list[Buffer | None], Array]:
     target, child, count = found.target, found.child, found.array.length
     if child.length > most_of(dtype):
         raise _too_many(child.length)

@@ -5,20 +5,20 @@ Columnar format 1.5: "Variable-size List Layout", "ListView Layout", "Fixed-Size
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.dispatch import LISTS
 from colkern.errors import LimitExceededError
-from colkern.kernels import lists, offsets
+from colkern.forks import cached_property
+from colkern.kernels import Kernel, lists, offsets
 from colkern.layouts import LayoutKind, Role
 from colkern.operations.operands import validity_of
 from colkern.operations.validation import require_valid
-from colkern.targets import NOWHERE, target_of
+from colkern.targets import NOWHERE, Argument, DType, Items, target_of
 
 
 class Lists:
@@ -28,62 +28,44 @@ class Lists:
         array: A checked array of any layout with lists.
     """
 
-    __slots__ = (
-        "_offsets",
-        "_shown",
-        "_sizes",
-        "_validity",
-        "array",
-        "child",
-        "has_views",
-        "target",
-    )
-
     def __init__(self, array: Array) -> None:
         self.array = array
         self.child = array.children[0]
         self.target = target_of(array.device)
         # Views have sizes, and come in any order.
         self.has_views = array.layout.kind is LayoutKind.LIST_VIEW
-        self._offsets: Any = None
-        self._sizes: Any = None
-        self._validity: tuple[Any, int] | None = None
-        self._shown: Count | None = None
 
-    @property
-    def offsets(self) -> Any:
+    @cached_property
+    def offsets(self) -> Items:
         """Where each list begins (int32/int64), and, if there are no sizes, where the last one ends."""
-        if self._offsets is None:
-            self._offsets = _OFFSETS[self.array.layout.kind](self)
-        return self._offsets
+        storage = self.array.type.storage
+        if not isinstance(storage, s.FixedSizeList):
+            return self.array.items(Role.OFFSETS)
+        size, begin = storage.list_size, self.array.offset * storage.list_size
+        out = self.target.output(self.array.length + 1, np.int64)
+        self.target.map(offsets.even_offsets, len(out), begin, size, out)
+        return self.target.frozen(out)
+
+    @cached_property
+    def sizes(self) -> Items:
+        """The number of elements of each list view (int32/int64); no items for other lists."""
+        return self.array.items(Role.SIZES) if self.has_views else self.offsets[:0]
+
+    @cached_property
+    def validity(self) -> tuple[Items, int]:
+        """As `validity_of` gives it."""
+        return validity_of(self.array, self.target)
 
     @property
-    def sizes(self) -> Any:
-        """How many elements each list view has (int32/int64); no items for other lists."""
-        if self._sizes is None:
-            if self.has_views:
-                self._sizes = self.array.items(Role.SIZES)
-            else:
-                self._sizes = self.offsets[:0]
-        return self._sizes
-
-    @property
-    def validity(self) -> tuple[Any, int]:
-        """The bitmap as kernels take it, and the bit of list 0."""
-        if self._validity is None:
-            self._validity = validity_of(self.array, self.target)
-        return self._validity
-
-    @property
-    def args(self) -> tuple[Any, ...]:
+    def args(self) -> tuple[Argument, ...]:
         """What most kernels take first."""
         return (self.offsets, self.sizes, *self.validity)
 
-    def first(self, kernel: Any, *args: Any) -> int:
+    def first(self, kernel: Kernel, *args: Argument) -> int:
         """The first list that a kernel looks for, or `NOWHERE`."""
         if not self.array.length:
             return NOWHERE
-        return int(self.target.reduce(kernel, self.array.length, *args))
+        return self.target.reduce(kernel, self.array.length, *args)
 
     def first_of_another_length(self, size: int) -> int:
         """The first valid list that has not `size` elements, or `NOWHERE`."""
@@ -93,11 +75,11 @@ class Lists:
         """The first list, null or not, that has not `size` elements, or `NOWHERE`."""
         return self._first_unlike(size, (self.target.no_bits, 0))
 
-    def _first_unlike(self, size: int, validity: tuple[Any, int]) -> int:
+    def _first_unlike(self, size: int, validity: tuple[Items, int]) -> int:
         if not self._blocks:
             return NOWHERE
         args = (self.offsets, self.sizes, *validity, self.array.length, size)
-        return int(self.target.reduce(lists.first_list_of_another_length, self._blocks, *args))
+        return self.target.reduce(lists.first_list_of_another_length, self._blocks, *args)
 
     @property
     def _blocks(self) -> int:
@@ -105,11 +87,11 @@ class Lists:
         return (self.array.length + (1 << lists.BLOCK_BITS) - 1) >> lists.BLOCK_BITS
 
     def length_of(self, slot: int) -> int:
-        """How many elements the list in a slot has, null or not."""
+        """The number of elements of the list in a slot, null or not."""
         item = self.target.item
         if self.has_views:
-            return int(item(self.sizes, slot))
-        return int(item(self.offsets, slot + 1) - item(self.offsets, slot))
+            return item(self.sizes, slot)
+        return item(self.offsets, slot + 1) - item(self.offsets, slot)
 
     def count(self, *, null: int = 0, empty: int = 0) -> Count:
         """Count the elements of the valid lists.
@@ -123,14 +105,12 @@ class Lists:
         self.target.map(lists.count_elements, len(blocks), *args, blocks)
         return Count(args, blocks, self.target.total(blocks))
 
-    @property
+    @cached_property
     def shown(self) -> Count:
         """The count of the elements of the valid lists."""
-        if self._shown is None:
-            self._shown = self.count()
-        return self._shown
+        return self.count()
 
-    def starts(self, count: Count, dtype: Any = None) -> Any:
+    def starts(self, count: Count, dtype: DType | None = None) -> Items:
         """The running sum of the lengths that were counted (dtype[lists + 1]), read-only.
 
         Args:
@@ -156,7 +136,7 @@ class Lists:
         target.map(lists.element_starts, len(count.blocks), *count.args, blocks, out)
         return target.frozen(out)
 
-    def begins(self, dtype: Any) -> Any:
+    def begins(self, dtype: DType) -> Items:
         """Where each list says that it begins (dtype[lists], read-only); any number under nulls.
 
         Not copied if the offsets have that type.
@@ -168,7 +148,7 @@ class Lists:
         self.target.map(offsets.rebase_offsets, self.array.length, own, 0, out)
         return self.target.frozen(out)
 
-    def element_starts(self) -> Any:
+    def element_starts(self) -> Items:
         """Where each list begins among the elements of the valid ones, from any number on.
 
         int32 or int64, [lists + 1], read-only: the offsets themselves if they say so.
@@ -204,7 +184,7 @@ class Lists:
             return self.row_from(self.starts(self.shown))
         return self._span() if self.hides_nothing else None
 
-    def starts_in_row(self) -> Any | None:
+    def starts_in_row(self) -> Items | None:
         """Where list views begin, from 0 on, and where the last one ends (as `offsets`, [lists + 1]).
 
         None if one is null, or begins elsewhere than where the one before it ends.
@@ -219,7 +199,7 @@ class Lists:
             return None
         return out
 
-    def row_from(self, starts: Any) -> tuple[int, int] | None:
+    def row_from(self, starts: Items) -> tuple[int, int] | None:
         """As `row`, of list views, if the running sum of the shown lengths is known."""
         total = self.shown.total
         if not total:
@@ -240,14 +220,14 @@ class Count:
         total: How many all of them have.
     """
 
-    args: tuple[Any, ...]
-    blocks: Any
+    args: tuple[Argument, ...]
+    blocks: Items
     total: int
 
 
 def has_lists(array: Array) -> bool:
     """Whether it is a list, large list, list view, fixed-size list or map array."""
-    return array.layout.kind in _OFFSETS
+    return isinstance(array.type.storage, LISTS)
 
 
 def lists_of(array: Array) -> Lists:
@@ -263,7 +243,7 @@ def lists_of(array: Array) -> Lists:
     return Lists(array)
 
 
-def most_of(dtype: np.dtype[Any]) -> int:
+def most_of(dtype: DType) -> int:
     """The greatest number of a signed type; several times as fast as `np.iinfo`."""
     return (1 << 8 * dtype.itemsize - 1) - 1
 
@@ -272,21 +252,3 @@ def list_size(array: Array) -> int:
     """How many elements each list of a fixed-size list array has."""
     assert isinstance(array.type.storage, s.FixedSizeList)
     return array.type.storage.list_size
-
-
-def _own_offsets(found: Lists) -> Any:
-    return found.array.items(Role.OFFSETS)
-
-
-def _even_offsets(found: Lists) -> Any:
-    size = list_size(found.array)
-    out = found.target.output(found.array.length + 1, np.int64)
-    found.target.map(offsets.even_offsets, len(out), found.array.offset * size, size, out)
-    return found.target.frozen(out)
-
-
-_OFFSETS: dict[LayoutKind, Callable[[Lists], Any]] = {
-    LayoutKind.LIST: _own_offsets,
-    LayoutKind.LIST_VIEW: _own_offsets,
-    LayoutKind.FIXED_SIZE_LIST: _even_offsets,
-}

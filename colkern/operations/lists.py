@@ -6,7 +6,6 @@ Columnar format 1.5: "Variable-size List Layout", "ListView Layout", "Fixed-Size
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from colkern.operations.nulling import null_outside
 from colkern.operations.selection import take_positions
 from colkern.operations.selection.list_elements import copy_elements
 from colkern.operations.validity import compact_validity
-from colkern.targets import NOWHERE
+from colkern.targets import NOWHERE, Items
 
 
 @operation
@@ -119,23 +118,23 @@ def list_element(array: Array, index: int) -> Array:
     return taken if visible is None else null_outside(taken, visible)
 
 
-def _lengths_of_lists(found: Lists) -> Any:
+def _lengths_of_lists(found: Lists) -> Items:
     out = found.target.output(found.array.length, found.offsets.dtype)
     found.target.map(lists.list_sizes, found.array.length, found.offsets, out)
     return out
 
 
-def _lengths_of_views(found: Lists) -> Any:
+def _lengths_of_views(found: Lists) -> Items:
     return found.sizes
 
 
-def _lengths_of_fixed(found: Lists) -> Any:
+def _lengths_of_fixed(found: Lists) -> Items:
     out = found.target.output(found.array.length, np.int32)
     out[:] = list_size(found.array)
     return out
 
 
-_LENGTHS: dict[LayoutKind, Callable[[Lists], Any]] = {
+_LENGTHS: dict[LayoutKind, Callable[[Lists], Items]] = {
     LayoutKind.LIST: _lengths_of_lists,
     LayoutKind.LIST_VIEW: _lengths_of_views,
     LayoutKind.FIXED_SIZE_LIST: _lengths_of_fixed,

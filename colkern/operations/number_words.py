@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.operations.booleans import expand
-from colkern.targets import target_of
+from colkern.targets import Items, target_of
 
 _MANTISSA_BITS = {16: 10, 32: 23, 64: 52}
 
@@ -28,7 +27,7 @@ class NumberWords:
         infinity: The bits of infinity for floating-point numbers, else 0.
     """
 
-    words: Any
+    words: Items
     width: int
     bits: int
     minus: int
@@ -56,7 +55,7 @@ def number_words(array: Array) -> NumberWords | None:
     return NumberWords(words, items.dtype.itemsize * 8 // bits, bits, minus)
 
 
-def word_range(words: Any, minus: int) -> tuple[int, int]:
+def word_range(words: Items, minus: int) -> tuple[int, int]:
     """The least of some integers with the sign bit flipped, and how many there are up to the largest.
 
     Args:
@@ -70,7 +69,7 @@ def word_range(words: Any, minus: int) -> tuple[int, int]:
     return low + minus, high - low + 1
 
 
-def _expanded_bits(array: Array) -> Any:
+def _expanded_bits(array: Array) -> Items:
     target = target_of(array.device)
     data = array.buffers[1]
     assert array.layout.buffers[1].extent is Extent.BITS

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ _TEXT = (str, bytes, bytearray, memoryview, np.flexible)
 _MOST = float(np.finfo(np.float32).max)
 
 
-def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> Any:
+def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> np.number[Any]:
     """A Python number as an item of that type.
 
     Args:
@@ -35,6 +36,7 @@ def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> Any:
         ValueError: If it does not fit.
     """
     dtype = layout(type_).spec(Role.DATA).dtype
+    item: Callable[[float], np.number[Any]] = dtype.type
     if isinstance(value, (bool, np.bool_)):
         raise _no_number(value, "a number", type_, name)
     try:
@@ -43,7 +45,7 @@ def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> Any:
             bits = whole.bit_length() if whole >= 0 else (~whole).bit_length()
             if bits > type_.bit_width - type_.signed or (whole < 0 and not type_.signed):
                 raise ValueError(f"{name}: {whole} does not fit {type_}")
-            return dtype.type(whole)
+            return item(whole)
         if isinstance(value, _TEXT) or (
             isinstance(value, np.ndarray) and value.dtype.kind not in "iuf"
         ):
@@ -56,10 +58,12 @@ def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> Any:
         raise _no_number(value, kind, type_, name) from None
     if dtype.itemsize == 4 and math.isfinite(number) and not -_MOST <= number <= _MOST:
         raise ValueError(f"{name}: {value} does not fit {type_}")
-    return dtype.type(number)
+    return item(number)
 
 
-def _no_number(value: Any, expected: str, type_: s.Int | s.FloatingPoint, name: str) -> TypeError:
+def _no_number(
+    value: object, expected: str, type_: s.Int | s.FloatingPoint, name: str
+) -> TypeError:
     """The error for a value that is no number of a type's kind."""
     from colkern.builders.parts import wrong
 

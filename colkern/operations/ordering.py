@@ -7,12 +7,13 @@ Columnar format 1.5: "Physical Memory Layout".
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.dispatch import BINARY, ENCODED, NESTED, NUMBERS, TEXT, TIMES, Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.kernels import bitmaps, ordering, relations
 from colkern.kernels.ordering import SIDE_BY_SIDE
@@ -31,11 +32,11 @@ from colkern.operations.order import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, O
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.selection import words_of
 from colkern.operations.string_ordering import as_strings, ordered_string, ordered_strings
-from colkern.targets import Target, on_its_device, target_of
+from colkern.targets import Items, Target, on_its_device, target_of
 
 
 @operation
-def less(left: Array, right: Any) -> Array:
+def less(left: Array, right: object) -> Array:
     """Whether each value of `left` stands before that of `right`: booleans, null where either is null.
 
     Numbers and decimals are in their order, and NaN is in none: all that is asked of one is false.
@@ -58,24 +59,24 @@ def less(left: Array, right: Any) -> Array:
 
 
 @operation
-def less_equal(left: Array, right: Any) -> Array:
+def less_equal(left: Array, right: object) -> Array:
     """Whether each value of `left` stands before that of `right` or is equal to it; see `less`."""
     return compared(left, right, _comparer, LESS_EQUAL)
 
 
 @operation
-def greater(left: Array, right: Any) -> Array:
+def greater(left: Array, right: object) -> Array:
     """Whether each value of `left` stands after that of `right`; see `less`."""
     return compared(left, right, _comparer, GREATER)
 
 
 @operation
-def greater_equal(left: Array, right: Any) -> Array:
+def greater_equal(left: Array, right: object) -> Array:
     """Whether each value of `left` stands after that of `right` or is equal to it; see `less`."""
     return compared(left, right, _comparer, GREATER_EQUAL)
 
 
-def ordered(left: Array, right: Any, order: Order, *, nans_greatest: bool = False) -> Array:
+def ordered(left: Array, right: object, order: Order, *, nans_greatest: bool = False) -> Array:
     """Whether values are in an order, slot by slot: booleans, null where either is null.
 
     Args:
@@ -92,20 +93,20 @@ def ordered(left: Array, right: Any, order: Order, *, nans_greatest: bool = Fals
     return compared(left, right, _comparer, asked)
 
 
-def _comparer(array: Array) -> Comparer:
-    found = _COMPARERS.get(type(array.type.storage))
-    if found is None:
+def _comparer(array: Array) -> Comparer[Order]:
+    comparer = _COMPARERS.get(type(array.type.storage))
+    if comparer is None:
         what = instead_of_order(array.type)
         raise UnsupportedError(f"no order of the values of {array.type}; {what}")
-    return found
+    return comparer
 
 
-def _ordered_numbers(left: Array, right: Array, order: Order) -> Any:
+def _ordered_numbers(left: Array, right: Array, order: Order) -> Items:
     sides = ((left.items(Role.DATA), 1), (right.items(Role.DATA), 1))
     return _ordered_items(left, sides, order)
 
 
-def _ordered_number(array: Array, value: Any, order: Order) -> Any:
+def _ordered_number(array: Array, value: object, order: Order) -> Items:
     target = target_of(array.device)
     item = np.repeat(item_of(array, value), SIDE_BY_SIDE)
     words, _ = words_of(item)
@@ -113,11 +114,11 @@ def _ordered_number(array: Array, value: Any, order: Order) -> Any:
     return _ordered_items(array, ((array.items(Role.DATA), 1), (others, 0)), order)
 
 
-_Side = tuple[Any, int]
+_Side: TypeAlias = tuple[Items, int]
 """Items, and their stride: 1, or 0 for one value."""
 
 
-def _ordered_items(like: Array, sides: tuple[_Side, _Side], order: Order) -> Any:
+def _ordered_items(like: Array, sides: tuple[_Side, _Side], order: Order) -> Items:
     """The bits for two sides of as many slots as `like` has, on the same device."""
     dtype = sides[0][0].dtype
     if dtype.kind == "f":
@@ -135,7 +136,7 @@ def _ordered_items(like: Array, sides: tuple[_Side, _Side], order: Order) -> Any
     return out
 
 
-def _ordered_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> Any:
+def _ordered_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> Items:
     target, out = target_of(like.device), output_for(like)
     relation, flip = relations.LESS_OR_NAN, order.flip
     if not order.nans_greatest:
@@ -148,45 +149,46 @@ def _ordered_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> An
 
 
 @on_its_device
-def _single(target: Target, items: Any) -> Any:
+def _single(target: Target, items: Items) -> Items:
     """Floats of 32 bits for those of 16, which a CPU has not; others as they are."""
     return target.frozen(items.astype(np.float32)) if items.dtype == np.float16 else items
 
 
-def _ordered_booleans(left: Array, right: Array, order: Order) -> Any:
+def _ordered_booleans(left: Array, right: Array, order: Order) -> Items:
     # Less is false beside true: the greater one is true, and the other one is not.
     greater, other = order.placed((right, left))
-    return combined_values(greater, other, bitmaps.AND_NOT ^ (order.flip & 1)).array
+    bits: Items = combined_values(greater, other, bitmaps.AND_NOT ^ (order.flip & 1)).array
+    return bits
 
 
-def _ordered_boolean(array: Array, value: Any, order: Order) -> Any:
+def _ordered_boolean(array: Array, value: object, order: Order) -> Items:
     if boolean_of(array, value):
         table = bitmaps.NEVER if order.swapped else bitmaps.NOT
     else:
         table = bitmaps.SAME if order.swapped else bitmaps.NEVER
-    return combined_values(array, array, table ^ (order.flip & 1)).array
+    bits: Items = combined_values(array, array, table ^ (order.flip & 1)).array
+    return bits
 
 
-def _ordered_string(array: Array, value: Any, order: Order) -> Any:
+def _ordered_string(array: Array, value: object, order: Order) -> Items:
     return ordered_string(array, bytes_of(array, value), order)
 
 
-def _ordered_fixed(left: Array, right: Array, order: Order) -> Any:
+def _ordered_fixed(left: Array, right: Array, order: Order) -> Items:
     return ordered_strings(as_strings(left), as_strings(right), order)
 
 
-def _ordered_fixed_value(array: Array, value: Any, order: Order) -> Any:
+def _ordered_fixed_value(array: Array, value: object, order: Order) -> Items:
     return ordered_string(as_strings(array), item_of(array, value).tobytes(), order)
 
 
 _NUMBERS = Comparer(_ordered_numbers, _ordered_number)
 _STRINGS = Comparer(ordered_strings, _ordered_string)
 
-_COMPARERS: dict[type[s.DataType], Comparer] = {
-    **dict.fromkeys((s.Int, s.FloatingPoint, s.Decimal), _NUMBERS),
-    **dict.fromkeys((s.Date, s.Time, s.Timestamp, s.Duration), _NUMBERS),
-    **dict.fromkeys((s.Utf8, s.LargeUtf8, s.Utf8View), _STRINGS),
-    **dict.fromkeys((s.Binary, s.LargeBinary, s.BinaryView), _STRINGS),
-    s.FixedSizeBinary: Comparer(_ordered_fixed, _ordered_fixed_value),
-    s.Bool: Comparer(_ordered_booleans, _ordered_boolean),
-}
+_COMPARERS: Dispatch[type[s.DataType], Comparer[Order]] = by_type(
+    "less", s.Null, s.Interval, s.Extension, *NESTED, *ENCODED
+)
+_COMPARERS.of(*NUMBERS, *TIMES)(_NUMBERS)
+_COMPARERS.of(*TEXT, *BINARY)(_STRINGS)
+_COMPARERS.of(s.FixedSizeBinary)(Comparer(_ordered_fixed, _ordered_fixed_value))
+_COMPARERS.of(s.Bool)(Comparer(_ordered_booleans, _ordered_boolean))

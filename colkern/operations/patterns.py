@@ -6,16 +6,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import DTypeLike
 
 from colkern.errors import LimitExceededError
 from colkern.kernels import Kernel
-from colkern.targets import Target
+from colkern.targets import Argument, Items, Target
 
 
-def measure(target: Target, kernel: Kernel, count: int, dtype: Any, *args: Any) -> Any:
+def measure(target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args: Argument) -> Items:
     """The first pass of two: the offsets (dtype[count + 1]) of values whose lengths a kernel tells.
 
     Args:
@@ -35,9 +34,9 @@ def measure(target: Target, kernel: Kernel, count: int, dtype: Any, *args: Any) 
     return offsets
 
 
-def require_room(total: int, dtype: Any) -> None:
+def require_room(total: int, dtype: DTypeLike) -> None:
     """Raise `LimitExceededError` if offsets of a type cannot go as far as that."""
-    if total > np.iinfo(dtype).max:
+    if total > np.iinfo(np.dtype(dtype)).max:
         raise LimitExceededError(
             f"{total} bytes or elements do not fit offsets of {np.dtype(dtype)}; "
             f"use the large form of the type"
@@ -45,8 +44,8 @@ def require_room(total: int, dtype: Any) -> None:
 
 
 def measure_in_place(
-    target: Target, kernel: Kernel, count: int, dtype: Any, *args: Any
-) -> tuple[Any, int]:
+    target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args: Argument
+) -> tuple[Items, int]:
     """As `measure`, with less memory moved: the offsets, and the last of them.
 
     Args:
@@ -67,7 +66,9 @@ def measure_in_place(
     return offsets, total
 
 
-def compact_blocks(target: Target, count: Kernel, write: Kernel, blocks: int, *args: Any) -> Any:
+def compact_blocks(
+    target: Target, count: Kernel, write: Kernel, blocks: int, *args: Argument
+) -> Items:
     """What is kept of each block of anything, one after the other (int64).
 
     Args:

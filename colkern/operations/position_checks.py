@@ -8,7 +8,6 @@ Columnar format 1.5: the rules under each layout.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from colkern.kernels import Kernel, lists, offsets, runs, selection, unions, vie
 from colkern.layouts import LayoutKind, Role
 from colkern.operations.operands import validity_of
 from colkern.operations.union_slots import child_numbers
-from colkern.targets import NOWHERE, target_of
+from colkern.targets import NOWHERE, Argument, Items, target_of
 
 Check = Callable[[Array, str], None]
 """Looks at an array at that place; raises `InvalidArrowError`."""
@@ -27,7 +26,7 @@ _OFFSET = 1 / 8
 """How much work an offset is: it is looked at in less than 0.1 ns."""
 
 
-def first_slot(array: Array, kernel: Kernel, count: int, *args: Any) -> int:
+def first_slot(array: Array, kernel: Kernel, count: int, *args: Argument) -> int:
     """The first slot that a kernel objects to, or `NOWHERE`."""
     return int(target_of(array.device).reduce(kernel, count, *args)) if count else NOWHERE
 
@@ -48,7 +47,7 @@ def _check_offsets(array: Array, limit: int, place: str) -> None:
         raise InvalidArrowError(f"the last offset is {last}, past the end at {limit}", place=place)
 
 
-def _offsets(array: Array) -> Any:
+def _offsets(array: Array) -> Items:
     """The offsets; of an empty array the one that it has, as others may read it, or else 0."""
     if array.length == 0 and (buffer := array.buffer(Role.OFFSETS)) is not None:
         dtype = array.layout.spec(Role.OFFSETS).dtype
@@ -71,7 +70,7 @@ def _check_list_view(array: Array, place: str) -> None:
     check_list_views_in(array, validity_of(array, target_of(array.device)), place)
 
 
-def check_list_views_in(array: Array, validity: tuple[Any, int], place: str) -> None:
+def check_list_views_in(array: Array, validity: tuple[Items, int], place: str) -> None:
     """The valid slots by that bitmap begin and end within the child."""
     begins, sizes = array.items(Role.OFFSETS), array.items(Role.SIZES)
     limit = array.children[0].length
@@ -133,7 +132,7 @@ def _check_sparse_union(array: Array, place: str) -> None:
     _check_type_ids(array, none, place)
 
 
-def _check_type_ids(array: Array, slot_offsets: Any, place: str) -> None:
+def _check_type_ids(array: Array, slot_offsets: Items, place: str) -> None:
     target = target_of(array.device)
     type_ids = array.items(Role.TYPE_IDS)
     lengths = target.table([child.length for child in array.children], np.int64)

@@ -6,12 +6,12 @@ Columnar format 1.5: "Run-End Encoded Layout".
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import UnsupportedError
 from colkern.kernels import changes
 from colkern.layouts import Extent, LayoutKind, Role, layout
@@ -20,7 +20,7 @@ from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.run_bounds import require_room, run_bounds
 from colkern.operations.selection import Picks, take_picks, words_of
 from colkern.operations.validation import require_valid
-from colkern.targets import Target, on_its_device, target_of
+from colkern.targets import Items, Target, on_its_device, target_of
 
 _INT32 = s.int32()
 
@@ -57,9 +57,9 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
     return Array.of_valid(type_, array.length, [], 0, [run_ends, values])
 
 
-def _changes(array: Array) -> Any:
+def _changes(array: Array) -> Items:
     """The slots that differ from the one before, as bits in words; the first one does."""
-    mark = _CHANGES.get(array.layout.kind)
+    mark = _MARK.get(array.layout.kind)
     if mark is None:
         raise UnsupportedError(
             f"array: {array.type} cannot be run-end encoded; encode its children, "
@@ -77,12 +77,26 @@ def _changes(array: Array) -> Any:
     return merged
 
 
-def _mark_null(array: Array, target: Target, out: Any) -> None:
+_MARK: Dispatch[LayoutKind, Callable[[Array, Target, Items], None]] = by_layout(
+    "run_end_encode",
+    LayoutKind.LIST,
+    LayoutKind.LIST_VIEW,
+    LayoutKind.FIXED_SIZE_LIST,
+    LayoutKind.SPARSE_UNION,
+    LayoutKind.DENSE_UNION,
+    LayoutKind.RUN_END_ENCODED,
+)
+"""Writes the bits of changes, as words."""
+
+
+@_MARK.of(LayoutKind.NULL)
+def _mark_null(array: Array, target: Target, out: Items) -> None:
     out[:] = 0
     out[:1] = 1
 
 
-def _mark_fixed(array: Array, target: Target, out: Any) -> None:
+@_MARK.of(LayoutKind.FIXED_SIZE, LayoutKind.DICTIONARY)
+def _mark_fixed(array: Array, target: Target, out: Items) -> None:
     if array.layout.buffers[1].extent is Extent.BITS:
         data = array.buffer(Role.DATA)
         bits = target.no_bits if data is None else data.array
@@ -92,14 +106,16 @@ def _mark_fixed(array: Array, target: Target, out: Any) -> None:
     target.map(changes.mark_changes, len(out), target.frozen(words), width, array.length, out)
 
 
-def _mark_binary(array: Array, target: Target, out: Any) -> None:
+@_MARK.of(LayoutKind.BINARY)
+def _mark_binary(array: Array, target: Target, out: Items) -> None:
     items = array.items(Role.OFFSETS)
     data = array.buffer(Role.BYTES)
     bytes_ = target.no_bits if data is None else data.array
     target.map(changes.mark_binary_changes, len(out), items, bytes_, array.length, out)
 
 
-def _mark_views(array: Array, target: Target, out: Any) -> None:
+@_MARK.of(LayoutKind.BINARY_VIEW)
+def _mark_views(array: Array, target: Target, out: Items) -> None:
     views = array.items(Role.VIEWS).view(np.uint8)
     addresses = target.table(buffer_addresses(array), np.uint64)
     validity = validity_of(array, target)
@@ -107,18 +123,9 @@ def _mark_views(array: Array, target: Target, out: Any) -> None:
     target.map(kernel, len(out), views, addresses, *validity, array.length, out)
 
 
+@_MARK.of(LayoutKind.STRUCT)
 @on_its_device
-def _mark_struct(array: Array, target: Target, out: Any) -> None:
+def _mark_struct(array: Array, target: Target, out: Items) -> None:
     _mark_null(array, target, out)
     for child in array.children:
         out |= _changes(child.slice(array.offset, array.length))
-
-
-_CHANGES: dict[LayoutKind, Callable[[Array, Any, Any], None]] = {
-    LayoutKind.NULL: _mark_null,
-    LayoutKind.FIXED_SIZE: _mark_fixed,
-    LayoutKind.DICTIONARY: _mark_fixed,
-    LayoutKind.BINARY: _mark_binary,
-    LayoutKind.BINARY_VIEW: _mark_views,
-    LayoutKind.STRUCT: _mark_struct,
-}

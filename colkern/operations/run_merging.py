@@ -5,18 +5,16 @@ Columnar format 1.5: "Run-End Encoded Layout".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colkern.arrays import Array
 from colkern.kernels import run_merging, runs
 from colkern.layouts import Role
 from colkern.operations.run_search import own_runs, runs_at
-from colkern.targets import target_of
+from colkern.targets import Items, target_of
 
 
-def merge_runs(left: Array, right: Array) -> tuple[Any, Any, Any]:
+def merge_runs(left: Array, right: Array) -> tuple[Items, Items, Items]:
     """The slots where a run of either begins, and for each of them the runs of both that hold it.
 
     All int64 and read-only.
@@ -48,7 +46,7 @@ def merge_runs(left: Array, right: Array) -> tuple[Any, Any, Any]:
     )
 
 
-def _own_ends(array: Array) -> Any:
+def _own_ends(array: Array) -> Items:
     """Where the runs of the array's own slots end, counted from the first of these."""
     target = target_of(array.device)
     first, count = own_runs(array)

@@ -5,20 +5,19 @@ Columnar format 1.5: "Run-End Encoded Layout".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import DTypeLike
 
 from colkern.arrays import Array
 from colkern.kernels import runs
 from colkern.layouts import Role
-from colkern.targets import target_of
+from colkern.targets import Items, target_of
 
 _SEARCH = 16
-"""How many times longer a search for a run takes than its share of an index, about."""
+"""How many times longer a search for one run takes than its share of an index, about."""
 
 
-def runs_at(array: Array, positions: Any, dtype: Any = np.int64) -> Any:
+def runs_at(array: Array, positions: Items, dtype: DTypeLike = np.int64) -> Items:
     """The runs of a checked array that hold positions (int32 or int64, in bounds).
 
     As int64, or as int32 if that is the dtype asked for and there are many positions.
@@ -48,7 +47,7 @@ def runs_of_range(array: Array, first: int, last: int) -> tuple[int, int]:
     target = target_of(array.device)
     ends = array.children[0].items(Role.DATA)
     places = target.table([first, last], np.int64)
-    found = target.output(2, np.int64)
-    target.map(runs.find_runs, 2, ends, places, array.offset, found)
-    run = target.item(found, 0)
-    return run, target.item(found, 1) - run + 1
+    ends_of_range = target.output(2, np.int64)
+    target.map(runs.find_runs, 2, ends, places, array.offset, ends_of_range)
+    run = target.item(ends_of_range, 0)
+    return run, target.item(ends_of_range, 1) - run + 1

@@ -5,8 +5,6 @@ Columnar format 1.5: "Run-End Encoded Layout".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colkern import schema as s
@@ -21,7 +19,7 @@ from colkern.operations.run_search import own_runs, runs_at
 from colkern.operations.selection import take_positions
 from colkern.operations.selection.run_bytes import can_repeat_bytes, repeat_bytes
 from colkern.operations.validation import require_valid
-from colkern.targets import NOWHERE, target_of
+from colkern.targets import NOWHERE, Items, target_of
 
 _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -132,7 +130,7 @@ def _decode_bits(array: Array, bits: Buffer, offset: int) -> tuple[Buffer, int]:
     return bitmap_of(target, words, length), count
 
 
-def _run_of_each_slot(array: Array) -> Any:
+def _run_of_each_slot(array: Array) -> Items:
     target = target_of(array.device)
     ends = array.children[0].items(Role.DATA)
     out = target.output(array.length, np.int64)

@@ -5,7 +5,7 @@ Columnar format 1.5: "Fixed-Size Primitive Layout".
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from colkern.operations.number_words import NumberWords, number_words, word_rang
 from colkern.operations.operands import validity_of
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.validation import require_valid
-from colkern.targets import Target, target_of
+from colkern.targets import Items, Target, target_of
 
 Order = Literal["ascending", "descending"]
 Placement = Literal["at_end", "at_start"]
@@ -60,13 +60,13 @@ def sort_indices(
     target = target_of(array.device)
     first = null_placement == "at_start"
     if isinstance(array.type.storage, s.Null):
-        made = target.positions(array.length).view(np.uint64)
+        positions = target.positions(array.length).view(np.uint64)
     else:
-        made = _sorted(array, order == "descending", first)
-    return Array(s.uint64(), array.length, [None, target.buffer(made)], null_count=0)
+        positions = _sorted(array, order == "descending", first)
+    return Array.of_valid(s.uint64(), array.length, (None, target.buffer(positions)), 0)
 
 
-def _sorted(array: Array, descending: bool, nulls_first: bool) -> Any:
+def _sorted(array: Array, descending: bool, nulls_first: bool) -> Items:
     numbers = number_words(array)
     if numbers is None:
         what = _DECODE.get(array.layout.kind) or instead_of_order(array.type)
@@ -74,28 +74,25 @@ def _sorted(array: Array, descending: bool, nulls_first: bool) -> Any:
     target = target_of(array.device)
     nulls = array.null_count
     if nulls == 0 and array.device == HOST and numbers.width == 1 and not numbers.infinity:
-        made = _counted(target, numbers, descending)
-        if made is not None:
-            return made
-    rounds = _keys(array, numbers, descending, nulls_first)
-    if nulls == 0:
-        positions = None
-        for keys in rounds:
-            positions = target.sort_positions(keys, positions)
-        return positions
-    split = split_nulls(array)
+        counted = _counted(target, numbers, descending)
+        if counted is not None:
+            return counted
     valid = array.length - nulls
-    positions = split[:valid]
-    for keys in rounds:
+    split = split_nulls(array) if nulls else None
+    positions = None if split is None else split[:valid]
+    for keys in _keys(array, numbers, descending, nulls_first):
         positions = target.sort_positions(keys, positions)
-    made = target.output(array.length, np.uint64)
+    assert positions is not None
+    if split is None:
+        return positions
+    out = target.output(array.length, np.uint64)
     place = nulls if nulls_first else 0
-    made[place : place + valid] = positions
-    made[0 if nulls_first else valid :][:nulls] = split[valid:]
-    return made
+    out[place : place + valid] = positions
+    out[0 if nulls_first else valid :][:nulls] = split[valid:]
+    return out
 
 
-def split_nulls(array: Array) -> Any:
+def split_nulls(array: Array) -> Items:
     """The positions of the valid slots, then those of nulls."""
     target = target_of(array.device)
     blocks = -(-array.length // sorting.NULL_BLOCK)
@@ -109,7 +106,7 @@ def split_nulls(array: Array) -> Any:
     return out
 
 
-def _counted(target: Target, numbers: NumberWords, descending: bool) -> Any:
+def _counted(target: Target, numbers: NumberWords, descending: bool) -> Items | None:
     """The positions in the order of integers, if these are few; else None."""
     from colkern.cpu.radix import FEW_BITS, counted_positions
 
@@ -125,15 +122,17 @@ def _counted(target: Target, numbers: NumberWords, descending: bool) -> Any:
     flip, least = (
         (numbers.minus ^ every_bit, every_bit - high) if descending else (numbers.minus, low)
     )
-    return counted_positions(target, numbers.words, flip, least, (high - low).bit_length())
+    bits = (high - low).bit_length()
+    positions: Items = counted_positions(target, numbers.words, flip, least, bits)
+    return positions
 
 
-def _keys(array: Array, numbers: NumberWords, descending: bool, nulls_first: bool) -> list[Any]:
+def _keys(array: Array, numbers: NumberWords, descending: bool, nulls_first: bool) -> list[Items]:
     """The keys to sort by, one after the other: the last is the one that counts most."""
     target = target_of(array.device)
     every_bit = (1 << numbers.bits) - 1
     flip = every_bit if descending else 0
-    made = []
+    rounds = []
     for part in range(numbers.width):
         keys = target.output(array.length, np.uint64)
         minus = numbers.minus if part == numbers.width - 1 else 0
@@ -144,5 +143,5 @@ def _keys(array: Array, numbers: NumberWords, descending: bool, nulls_first: boo
         else:
             integers = (numbers.words, numbers.width, part, minus, flip)
             target.map(sorting.order_integers, array.length, *integers, keys)
-        made.append(target.frozen(keys))
-    return made
+        rounds.append(target.frozen(keys))
+    return rounds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.operations.convert import offsets_to_views
 from colkern.operations.operands import buffer_addresses, validity_of
-from colkern.targets import Target
+from colkern.targets import Items, Target
 
 _WORD = 8
 
@@ -24,12 +24,12 @@ class Text(NamedTuple):
         base: The address of `data`.
     """
 
-    offsets: Any
-    data: Any
+    offsets: Items
+    data: Items
     base: int
 
     @property
-    def arguments(self) -> tuple[Any, int, int]:
+    def arguments(self) -> tuple[Items, int, int]:
         """The offsets, the address of the bytes, and where the last word of them begins."""
         return self.offsets, self.base, len(self.data) - _WORD
 
@@ -48,7 +48,7 @@ def text_of(array: Array, target: Target) -> Text:
     return Text(offsets, data, target.address(data))
 
 
-def views_of(array: Array, target: Target) -> tuple[Any, Any, Any, int]:
+def views_of(array: Array, target: Target) -> tuple[Items, Items, Items, int]:
     """The views of an array as words, the addresses of its data buffers and of them, its validity."""
     words = array.items(Role.VIEWS).view(np.uint64)
     addresses = [*buffer_addresses(array), target.address(words)]
@@ -60,6 +60,6 @@ def as_views(array: Array) -> Array:
     return array if array.layout.variadic else offsets_to_views(array)
 
 
-def pattern_of(value: bytes, target: Target) -> Any:
+def pattern_of(value: bytes, target: Target) -> Items:
     """The bytes of a pattern where a kernel reads them, and zeros behind them (uint8[])."""
     return target.table([*value, *bytes(12)], np.uint8)

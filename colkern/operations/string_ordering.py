@@ -5,18 +5,16 @@ Columnar format 1.5: "Variable-size Binary Layout", "Variable-size Binary View L
 
 from __future__ import annotations
 
-from typing import Any
-
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import ordering
 from colkern.operations.comparing import output_for
 from colkern.operations.order import Order
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
-from colkern.targets import on_its_device, target_of
+from colkern.targets import Items, on_its_device, target_of
 
 
-def ordered_strings(left: Array, right: Array, order: Order) -> Any:
+def ordered_strings(left: Array, right: Array, order: Order) -> Items:
     """The bits of the slots in which two arrays of strings or of binary values are in an order.
 
     Args:
@@ -37,7 +35,7 @@ def ordered_strings(left: Array, right: Array, order: Order) -> Any:
     return out
 
 
-def ordered_string(array: Array, value: bytes, order: Order) -> Any:
+def ordered_string(array: Array, value: bytes, order: Order) -> Items:
     """The bits of the slots of a checked array that are in an order with `value`."""
     target, out = target_of(array.device), output_for(array)
     pattern = pattern_of(value, target)

@@ -9,7 +9,6 @@ Columnar format 1.5: "Variable-size Binary Layout", "Variable-size Binary View L
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from colkern.operations.encodings import on_values
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import combine_validity, compact_validity
-from colkern.targets import Target, target_of
+from colkern.targets import Items, Target, target_of
 
 _STRINGS = (s.Utf8, s.LargeUtf8, s.Utf8View)
 _WASTE = 64
@@ -128,7 +127,7 @@ def ends_with(array: Array, pattern: str | bytes) -> Array:
     return _matched(array, pattern, 1)
 
 
-def equal_strings(left: Array, right: Array, flip: int) -> Any:
+def equal_strings(left: Array, right: Array, flip: int) -> Items:
     """The bits of the slots in which two arrays of strings or of binary values are the same.
 
     Args:
@@ -141,7 +140,7 @@ def equal_strings(left: Array, right: Array, flip: int) -> Any:
     return _equal_views(as_views(left), as_views(right), flip)
 
 
-def equal_string(array: Array, value: bytes, flip: int) -> Any:
+def equal_string(array: Array, value: bytes, flip: int) -> Items:
     """The bits of the slots of a checked array of strings or of binary values that are `value`."""
     target = target_of(array.device)
     pattern = pattern_of(value, target)
@@ -172,7 +171,7 @@ def _of_types(array: Array, types: tuple[type[s.DataType], ...]) -> Array:
     return array
 
 
-def _result(array: Array, type_: s.DataType, data: Any) -> Array:
+def _result(array: Array, type_: s.DataType, data: Items) -> Array:
     """An array of that data, null where `array` is."""
     target = target_of(array.device)
     buffers = [compact_validity(array), target.buffer(data)]
@@ -191,13 +190,13 @@ def _all_ascii(array: Array, target: Target) -> bool:
     # Buffers of which the views show little are not looked at.
     if sum(map(len, buffers)) > _WASTE * array.length:
         return False
-    words, _, *validity = views_of(array, target)
-    if target.reduce(strings.has_inline_high_bit, array.length, words, *validity):
+    words, _, bitmap, offset = views_of(array, target)
+    if target.reduce(strings.has_inline_high_bit, array.length, words, bitmap, offset):
         return False
     return all(_are_ascii(data, target) for data in buffers)
 
 
-def _are_ascii(data: Any, target: Target) -> bool:
+def _are_ascii(data: Items, target: Target) -> bool:
     """Whether all of some bytes (uint8[]) are ASCII; False may also say that they are few."""
     if len(data) < 8:
         return not len(data)
@@ -229,9 +228,9 @@ def _characters(array: Array) -> Array:
         return _lengths(array)
     if array.layout.variadic:
         out = target.output(array.length, np.int32)
-        words, addresses, *validity = views_of(array, target)
+        words, addresses, bitmap, offset = views_of(array, target)
         sizes = [*(0 if b is None else b.size for b in array.data_buffers), words.nbytes]
-        given = (words, addresses, target.table(sizes, np.int64), *validity, out)
+        given = (words, addresses, target.table(sizes, np.int64), bitmap, offset, out)
         target.map(strings.count_characters_of_views, array.length, *given)
         return _result(array, s.int32(), out)
     text = text_of(array, target)
@@ -244,8 +243,8 @@ def _lengths(array: Array) -> Array:
     target = target_of(array.device)
     if array.layout.variadic:
         out = target.output(array.length, np.int32)
-        words, validity, offset = views_of(array, target)[0].view(np.int32), *_no_nulls(target)
-        target.reduce(views.view_lengths, array.length, words, validity, offset, out)
+        words = array.items(Role.VIEWS).view(np.int32)
+        target.reduce(views.view_lengths, array.length, words, target.no_bits, 0, out)
     else:
         offsets = array.items(Role.OFFSETS)
         out = target.output(array.length, offsets.dtype)
@@ -253,11 +252,7 @@ def _lengths(array: Array) -> Array:
     return _result(array, _length_type(out), out)
 
 
-def _no_nulls(target: Target) -> tuple[Any, int]:
-    return target.no_bits, 0
-
-
-def _length_type(lengths: Any) -> s.DataType:
+def _length_type(lengths: Items) -> s.DataType:
     return s.int64() if lengths.dtype.itemsize == 8 else s.int32()
 
 
@@ -282,7 +277,7 @@ def _match(array: Array, value: bytes, at_end: int) -> Array:
     return _result(array, s.bool_(), out)
 
 
-def _equal_texts(left: Array, right: Array, flip: int) -> Any:
+def _equal_texts(left: Array, right: Array, flip: int) -> Items:
     target = target_of(left.device)
     texts = text_of(left, target), text_of(right, target)
     out = target.output((left.length + 63) // 64, np.uint64)
@@ -291,7 +286,7 @@ def _equal_texts(left: Array, right: Array, flip: int) -> Any:
     return out.view(np.uint8)
 
 
-def _equal_views(left: Array, right: Array, flip: int) -> Any:
+def _equal_views(left: Array, right: Array, flip: int) -> Items:
     target = target_of(left.device)
     out = target.output((left.length + 7) // 8, np.uint8)
     args = (*views_of(left, target), *views_of(right, target), left.length, flip, out)

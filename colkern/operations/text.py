@@ -9,15 +9,13 @@ Columnar format 1.5: `Utf8`, `LargeUtf8`, `Utf8View`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colkern.arrays import Array
 from colkern.kernels import text
 from colkern.layouts import VIEW_INLINE_BYTES, Role
 from colkern.operations.operands import buffer_addresses, validity_of
-from colkern.targets import NOWHERE, Target, target_of
+from colkern.targets import NOWHERE, Items, Target, target_of
 
 _BYTE = 1 / 32
 """How much work a byte is."""
@@ -89,22 +87,23 @@ def _first_invalid_view(array: Array, target: Target) -> int:
     return int(target.reduce(kernel, array.length, words, base, *validity, *tables))
 
 
-def _encoding(data: Any, target: Target) -> int:
+def _encoding(data: Items, target: Target) -> int:
     """What all of `data` (uint8[]) is: `ASCII`, `UTF8` or `NEITHER`."""
     count = max(len(data) - 3, 0)
     return int(target.reduce(text.encoding_of, count, data, work=_BYTE))
 
 
-def _value(array: Array, slot: int, target: Target) -> Any:
+def _value(array: Array, slot: int, target: Target) -> Items:
     """The bytes of a slot (uint8[]), where they are."""
     if not array.layout.variadic:
         offsets, buffer = array.items(Role.OFFSETS), array.buffer(Role.BYTES)
         assert buffer is not None
-        return buffer.array[target.item(offsets, slot) : target.item(offsets, slot + 1)]
+        first, last = target.item(offsets, slot), target.item(offsets, slot + 1)
+        return buffer.view(np.dtype(np.uint8), last - first, first)
     words = array.items(Role.VIEWS).view(np.int32)[4 * slot : 4 * slot + 4]
     length, _, number, offset = (target.item(words, k) for k in range(4))
     if length <= VIEW_INLINE_BYTES:
         return target.frozen(words.view(np.uint8)[4 : 4 + length])
     buffer = array.data_buffers[number]
     assert buffer is not None
-    return buffer.array[offset : offset + length]
+    return buffer.view(np.dtype(np.uint8), length, offset)

@@ -8,7 +8,7 @@ Columnar format 1.5: the rules under each layout, and under each type in Schema.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.position_checks import Check, check_list_views_in, first_slot
 from colkern.operations.text import describe_invalid_utf8, first_invalid_utf8
 from colkern.operations.union_slots import slots_of
-from colkern.targets import NOWHERE, Target, target_of
+from colkern.targets import NOWHERE, Items, Target, target_of
 
 TypeRule = Literal["dates", "decimals", "times", "utf8"]
 """A rule of some types that `validate` can be told to skip:
@@ -153,7 +153,7 @@ def _check_decimals(array: Array, place: str) -> None:
 _WORD = (1 << 64) - 1
 
 
-def _words(array: Array, bits: int) -> Any:
+def _words(array: Array, bits: int) -> Items:
     """The values of decimals in words of up to 64 bits, lowest first."""
     dtype, width = np.dtype(f"<u{min(bits, 64) // 8}"), max(bits // 64, 1)
     buffer = array.buffer(Role.DATA)
@@ -162,7 +162,7 @@ def _words(array: Array, bits: int) -> Any:
     return buffer.view(dtype, array.length * width, array.offset * (bits // 8))
 
 
-def _decimal(words: Any, slot: int, bits: int, target: Target) -> int:
+def _decimal(words: Items, slot: int, bits: int, target: Target) -> int:
     width = max(bits // 64, 1)
     parts = (target.item(words, width * slot + k) << 64 * k for k in range(width))
     value = int(sum(parts))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colkern import schema as s
@@ -17,7 +15,7 @@ from colkern.operations.casting.results import no_value, retyped, with_nulls_of
 from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.operands import validity_of
 from colkern.operations.text import describe_invalid_utf8, first_invalid_utf8
-from colkern.targets import NOWHERE, target_of
+from colkern.targets import NOWHERE, DType, target_of
 
 TEXT = (s.Utf8, s.LargeUtf8, s.Utf8View)
 
@@ -117,7 +115,7 @@ def moved_offsets(array: Array, type: s.DataType) -> tuple[int, int, Buffer]:
     return first, last, target.buffer(out)
 
 
-def _require_room(length: int, dtype: np.dtype[Any]) -> None:
+def _require_room(length: int, dtype: DType) -> None:
     if length.bit_length() >= 8 * dtype.itemsize:
         raise LimitExceededError(
             f"{length} bytes or elements do not fit offsets of {dtype}; use the large form of the type"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colkern import schema as s
@@ -15,7 +13,7 @@ from colkern.memory import EMPTY
 from colkern.operations.casting.numbers import limits
 from colkern.operations.casting.results import fixed_result, no_value
 from colkern.operations.operands import validity_of
-from colkern.targets import NOWHERE, Target, target_of
+from colkern.targets import NOWHERE, Argument, DType, Items, Target, target_of
 
 _WORD = (1 << 64) - 1
 _FACTOR_DIGITS = 19
@@ -47,7 +45,7 @@ def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
     head = (words, width, sign, signed, *validity_of(array, target), bounds)
     if up >= 0:
         factors = _table(array, _powers(up, _FACTOR_DIGITS))
-        args: tuple[Any, ...] = (*head, factors, _words(type), out)
+        args: tuple[Argument, ...] = (*head, factors, _words(type), out)
         kernel: Kernel = decimals.scale_up
     else:
         args = (*head, _table(array, _divisors(-up)), int(safe), _words(type), out)
@@ -80,7 +78,7 @@ def to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     return fixed_result(array, type, out)
 
 
-def words_of(array: Array) -> tuple[Any, int]:
+def words_of(array: Array) -> tuple[Items, int]:
     """The numbers of an array in words of up to 64 bits, lowest first, and how many words each has."""
     dtype, width = _word_type(array.type), _words(array.type)
     buffer = array.buffer(Role.DATA)
@@ -151,7 +149,7 @@ def _words(type: s.DataType) -> int:
     return max(_bits(type) // 64, 1)
 
 
-def _word_type(type: s.DataType) -> np.dtype[Any]:
+def _word_type(type: s.DataType) -> DType:
     return np.dtype(f"u{min(_bits(type), 64) // 8}")
 
 
@@ -160,11 +158,11 @@ def _words_of(number: int) -> list[int]:
     return [number >> at & _WORD for at in range(0, 256, 64)]
 
 
-def _table(array: Array, values: list[int]) -> Any:
+def _table(array: Array, values: list[int]) -> Items:
     return target_of(array.device).table(values, np.uint64)
 
 
-def _number(words: Any, slot: int, width: int, type: s.DataType, target: Target) -> int:
+def _number(words: Items, slot: int, width: int, type: s.DataType, target: Target) -> int:
     bits = _bits(type)
     parts = (target.item(words, width * slot + k) << 64 * k for k in range(width))
     value = int(sum(parts))

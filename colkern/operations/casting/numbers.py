@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from colkern.operations.casting.results import (
     no_value,
     words_view,
 )
-from colkern.targets import on_its_device, target_of
+from colkern.targets import DType, on_its_device, target_of
 
 _EXACT = {16: 1 << 11, 32: 1 << 24, 64: 1 << 53}
 """Up to where each integer is a float of that many bits."""
@@ -40,9 +40,9 @@ def limits(type: s.Int) -> tuple[int, int]:
 class _Fit(NamedTuple):
     """How integers of one type become those of another, as `kernels.casts.fit_integers` takes it."""
 
-    sign: Any
-    bias: Any
-    outside: Any
+    sign: np.uint64
+    bias: np.uint64
+    outside: np.uint64
 
 
 @cache
@@ -172,7 +172,7 @@ def numbers_to_bools(array: Array, type: s.DataType, safe: bool) -> Array:
     return fixed_result(array, type, out)
 
 
-def sign_of(type: s.Int) -> Any:
+def sign_of(type: s.Int) -> np.uint64:
     """The bit of the sign in a word of the type's width; 0 if it has none."""
     return np.uint64(1 << type.bit_width - 1 if type.signed else 0)
 
@@ -182,5 +182,5 @@ def item(array: Array, slot: int) -> int:
     return int(target_of(array.device).item(array.items(Role.DATA), slot))
 
 
-def _dtype(type: s.DataType) -> Any:
+def _dtype(type: s.DataType) -> DType:
     return layout(type).buffers[1].dtype

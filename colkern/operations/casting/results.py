@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import DTypeLike
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -12,17 +11,17 @@ from colkern.kernels import Kernel
 from colkern.memory import Buffer
 from colkern.operations.operands import validity_of
 from colkern.operations.validity import compact_validity
-from colkern.targets import NOWHERE, target_of
+from colkern.targets import NOWHERE, Argument, Items, target_of
 
 _WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
-def words_view(items: Any) -> Any:
+def words_view(items: Items) -> Items:
     """Numbers as words without a sign; not copied."""
     return items.view(_WORDS[items.dtype.itemsize])
 
 
-def fixed_result(array: Array, type: s.DataType, data: Any) -> Array:
+def fixed_result(array: Array, type: s.DataType, data: Items) -> Array:
     """The array of that type whose values are `data` and whose nulls are the array's."""
     buffer = target_of(array.device).buffer(data)
     return with_nulls_of(array, type, [buffer])
@@ -51,7 +50,7 @@ def retyped(array: Array, type: s.DataType) -> Array:
 
 
 def mapped(
-    array: Array, type: s.DataType, dtype: Any, kernel: Kernel, items: Any, *args: Any
+    array: Array, type: s.DataType, dtype: DTypeLike, kernel: Kernel, items: Items, *args: Argument
 ) -> Array:
     """What a kernel makes of each value; it takes `items`, `args` and the output, of that dtype."""
     target = target_of(array.device)
@@ -61,7 +60,7 @@ def mapped(
 
 
 def checked(
-    array: Array, type: s.DataType, dtype: Any, kernel: Kernel, items: Any, *args: Any
+    array: Array, type: s.DataType, dtype: DTypeLike, kernel: Kernel, items: Items, *args: Argument
 ) -> tuple[Array, int | None]:
     """As `mapped`, and the first valid slot that the kernel objects to, or None.
 

@@ -28,7 +28,7 @@ from colkern.operations.selection.trimmed_views import bits_reached, trimmed_vie
 from colkern.operations.selection.words import repeat_bits, words_of
 from colkern.operations.union_slots import slots_with
 from colkern.operations.validation import require_valid
-from colkern.targets import NOWHERE, Items, on_its_device, target_of
+from colkern.targets import NOWHERE, Argument, Items, on_its_device, target_of
 
 
 @operation
@@ -236,7 +236,7 @@ class Trimmed(Copier):
             return own
         return move_bits(bitmap, offset, length)
 
-    def _finds_hidden(self, kernel: Kernel, *args: object) -> bool:
+    def _finds_hidden(self, kernel: Kernel, *args: Argument) -> bool:
         """Whether a kernel that looks for a hidden slot of some kind finds one."""
         length = self.array.length
         slot = self.target.reduce(kernel, words_for(length), *args, self._bitmap, 0, length)

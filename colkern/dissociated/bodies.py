@@ -6,8 +6,8 @@ Columnar format 1.5: "Encapsulated message format".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from colkern.ipc.writing.fetching import Chunk
 from colkern.ipc.writing.messages import Body
 from colkern.memory import Buffer
 
@@ -23,7 +23,7 @@ class SeparateBuffers(Body):
         super().__init__(alignment)
         self.buffers: list[Buffer] = []
 
-    def add(self, chunks: Sequence[Any]) -> tuple[int, int]:
+    def add(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
         """Append a compressed buffer; refused, as the places of compressed ones are not sent."""
         raise ValueError("compression: bodies of locations are the buffers themselves")
 

@@ -26,7 +26,7 @@ from colkern.ipc.enums import MessageHeader
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.reading.messages import Message, message_of
 from colkern.ipc.reading.sources import Body, Memory
-from colkern.ipc.writing.residence import on_host
+from colkern.ipc.writing.fetching import on_host
 from colkern.memory import EMPTY, Buffer, Device
 
 Wait = Callable[[Sequence[Any], float | None], Sequence[Any]]

@@ -139,7 +139,7 @@ class Codec:
     levels: range
     level: int
 
-    def compress(self, buffer: Buffer) -> list[Any]:
+    def compress(self, buffer: Buffer) -> list[bytes | memoryview]:
         """The chunks that stand for a buffer: its length and a frame, or -1 and its own bytes.
 
         Its own bytes where a frame would not be smaller; they are not copied.

@@ -21,7 +21,7 @@ from colkern.dissociated.tags import BodyType, parse_body_tag
 from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
-from colkern.ipc.reading.messages import MessageDecoder, check_metadata_size
+from colkern.ipc.reading.messages import check_metadata_size, decode_message
 
 Part = Literal["metadata", "body"]
 
@@ -82,7 +82,6 @@ class ClientStream:
         self._bounds = bounds
         self._limits = limits
         self._in_order = in_order
-        self._decoder = MessageDecoder(limits)
         self._next = first_sequence
         self._end: int | None = None
         self._pending: dict[int, _Pending] = {}
@@ -110,7 +109,7 @@ class ClientStream:
             raise InvalidArrowError("its metadata came twice", place=place)
         try:
             check_metadata_size(len(metadata), self._limits)
-            pending.record = self._decoder.decode(metadata)
+            pending.record = decode_message(metadata, self._limits)
             self._described += 1
         except InvalidArrowError as error:
             raise error.at(place) from None

@@ -13,7 +13,7 @@ from colkern.dissociated.shared.segment_frames import SegmentPlace
 from colkern.dissociated.shared.segments import SEGMENTS, Segment
 from colkern.dissociated.shared.spaces import Places
 from colkern.dissociated.transports.connection import Announcement, Connection, FrameKind
-from colkern.ipc.writing.residence import on_host
+from colkern.ipc.writing.fetching import on_host
 from colkern.memory import HOST, Buffer
 
 _KEPT_FREE = 1 << 28

@@ -1,6 +1,6 @@
 """FlatBuffers by description: tables are described once, and read and written by that."""
 
-from colkern.ipc.flatbuffer.decoding import decode, slot_position
+from colkern.ipc.flatbuffer.decoding import decode
 from colkern.ipc.flatbuffer.encoding import Columns, Encoded, encode, encode_table
 from colkern.ipc.flatbuffer.tables import (
     Bytes,
@@ -35,5 +35,4 @@ __all__ = [
     "decode",
     "encode",
     "encode_table",
-    "slot_position",
 ]

@@ -21,7 +21,6 @@ from colkern.ipc.flatbuffer.tables import Present, Record, Table
 
 _int32 = struct.Struct("<i").unpack_from
 _uint32 = struct.Struct("<I").unpack_from
-_uint16 = struct.Struct("<H").unpack_from
 _two_uint16 = struct.Struct("<HH").unpack_from
 
 
@@ -47,7 +46,7 @@ class Reader:
         self._string_bytes_left = self.size
         self._strings: dict[int, bytes] = {}
         # The tables of a message share few vtables.
-        self._vtables: dict[int, tuple[Table, int, tuple[Present, ...]]] = {}
+        self._vtables: dict[int, Present] = {}
 
     def follow(self, position: int) -> int:
         """Where the offset at `position` leads: at least four bytes before the end."""
@@ -92,21 +91,22 @@ class Reader:
         if self._tables_left < 0:
             raise self._invalid("more tables than there are bytes for", position)
         place = position - _int32(self.data, position)[0]
-        known = self._vtables.get(place)
-        if known is None or known[0] is not table:
-            known = self._vtables[place] = self.vtable(table, place, position)
-        _, table_bytes, present = known
-        if position + table_bytes > self.size:
-            raise self._invalid(f"{table.name} of {table_bytes} bytes", position)
+        present = self._vtables.get(place)
+        if present is None or present.table is not table:
+            present = self._vtables[place] = self.present(table, place, position)
+        _, size, numbers, others = present
+        if position + size > self.size:
+            raise self._invalid(f"{table.name} of {size} bytes", position)
         record = table.defaults.copy()
-        for name, offset, read in present:
+        # First, as the tags of unions are among them.
+        for name, offset, unpack in numbers:
+            record[name] = unpack(self.data, position + offset)[0]
+        for name, offset, read in others:
             record[name] = read(self, position + offset, depth, record)
         return record
 
-    def vtable(
-        self, table: Table, vtable: int, position: int
-    ) -> tuple[Table, int, tuple[Present, ...]]:
-        """What tables with the vtable at `vtable` are: their size, and which slots are there.
+    def present(self, table: Table, vtable: int, position: int) -> Present:
+        """The slots that the tables with the vtable at `vtable` have.
 
         Args:
             table: The description.
@@ -122,7 +122,7 @@ class Reader:
             raise self._invalid(f"{table.name} of {table_bytes} bytes", position)
         entries = self.data[vtable + 2 : vtable + min(vtable_bytes, table.vtable_bytes)]
         try:
-            return table, table_bytes, table.present(entries)
+            return table.present(entries)
         except InvalidArrowError as error:
             raise error.at(f"metadata byte {position}") from None
 
@@ -149,20 +149,3 @@ def decode(table: Table, data: bytes, max_depth: int) -> Record:
     """
     reader = Reader(data, max_depth)
     return reader.table(table, reader.follow(0), 1)
-
-
-def slot_position(table: Table, data: bytes, position: int, name: str) -> int:
-    """Where the slot `name` of the table at `position` stands; 0 if it is absent.
-
-    Args:
-        table: The table's description.
-        data: A FlatBuffer that `decode` has taken: nothing is checked here.
-        position: Where the table stands.
-        name: The slot.
-    """
-    vtable = position - _int32(data, position)[0]
-    entry = 4 + 2 * list(table.slots).index(name)
-    if entry >= _two_uint16(data, vtable)[0]:
-        return 0
-    offset: int = _uint16(data, vtable + entry)[0]
-    return position + offset if offset else 0

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,22 @@ if TYPE_CHECKING:
     from colkern.ipc.flatbuffer.encoding import Writer
 
 Record = dict[str, Any]
-# The name of a slot, where it stands in the table, and what reads it.
-Present = tuple[str, int, Callable[..., Any]]
+
+
+class Present(NamedTuple):
+    """The slots that tables with one vtable have.
+
+    Args:
+        table: The description of the tables.
+        size: The size of each table in bytes.
+        numbers: Name, offset in the table and `unpack_from` of each number.
+        others: Name, offset in the table and reader of each other slot.
+    """
+
+    table: Table
+    size: int
+    numbers: tuple[tuple[str, int, Callable[..., tuple[Any, ...]]], ...]
+    others: tuple[tuple[str, int, Callable[..., Any]], ...]
 
 
 class Kind:
@@ -70,14 +84,10 @@ class Scalar(Kind):
     """A number or boolean, by its `struct` code."""
 
     def __init__(self, code: str, default: Any = 0) -> None:
-        self._unpack = struct.Struct("<" + code).unpack_from
+        self.unpack = struct.Struct("<" + code).unpack_from
         self.code = code
         self.size = self.alignment = struct.calcsize("<" + code)
         self.default = default
-
-    def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
-        """The number."""
-        return self._unpack(reader.data, position)[0]
 
 
 class Inline(Kind):
@@ -287,10 +297,10 @@ class Table:
         self.present = lru_cache(maxsize=64)(self._present)
         self.form = lru_cache(maxsize=64)(self._form)
 
-    def _present(self, vtable: bytes) -> tuple[Present, ...]:
-        """The slots that are there, by a vtable without its own size: name, offset, reader."""
+    def _present(self, vtable: bytes) -> Present:
+        """The slots of tables with a vtable, which is given without its own size."""
         table_bytes, *offsets = struct.unpack(f"<{len(vtable) // 2}H", vtable)
-        present = []
+        numbers, others = [], []
         for (name, kind), offset in zip(self.slots.items(), offsets, strict=False):
             if offset == 0:
                 continue
@@ -299,12 +309,14 @@ class Table:
                     f"{self.name}.{name} is said to stand at byte {offset} "
                     f"of a table of {table_bytes} bytes"
                 )
-            present.append((name, offset, kind.read))
-        found = {name for name, _, _ in present}
+            if isinstance(kind, Scalar):
+                numbers.append((name, offset, kind.unpack))
+            else:
+                others.append((name, offset, kind.read))
         for name in self.required:
-            if name not in found:
+            if all(name != present for present, _, _ in (*numbers, *others)):
                 raise InvalidArrowError(f"{self.name} lacks the required {name}")
-        return tuple(present)
+        return Present(self, table_bytes, tuple(numbers), tuple(others))
 
     def _form(self, present: int) -> Form:
         """The form of a table, by the bits of the slots that are present."""

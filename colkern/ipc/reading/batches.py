@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 _NO_NODES = np.empty(0, FIELD_NODE)
 _NO_BUFFERS = np.empty(0, BUFFER)
+# Of plain buffers nothing is decompressed.
+_NO_BUDGET = Budget(0)
 
 
 class BatchColumns:
@@ -83,12 +85,15 @@ class BatchColumns:
         if record is None:
             raise InvalidArrowError("dictionary batch without values", place=message.place)
         self.length: int = record["length"]
-        self._nodes: NDArray[Any] = _or(record["nodes"], _NO_NODES)
-        self._buffers: NDArray[Any] = _or(record["buffers"], _NO_BUFFERS)
+        nodes, buffers = record["nodes"], record["buffers"]
+        self._nodes: NDArray[Any] = _NO_NODES if nodes is None else nodes
+        self._buffers: NDArray[Any] = _NO_BUFFERS if buffers is None else buffers
         counts = record["variadicBufferCounts"]
         self._counts: list[int] = [] if counts is None else counts.tolist()
         self._codec = codec_of(record["compression"])
-        self._budget = Budget(limits.decompressed(message.body.size))
+        self._budget = _NO_BUDGET
+        if self._codec is not None:
+            self._budget = Budget(limits.decompressed(message.body.size))
         try:
             self._check_counts()
         except InvalidArrowError as error:
@@ -108,13 +113,13 @@ class BatchColumns:
             raise InvalidArrowError(
                 f"{len(counts)} variadic counts where the schema has {plan.variadics[-1]} view arrays"
             )
-        fixed, found = plan.buffers[-1], self._buffers.size
-        if any(count < 0 for count in counts) or fixed + sum(counts) != found:
+        fixed, variadic, size = plan.buffers[-1], sum(counts), self._buffers.size
+        if fixed + variadic != size or (counts and min(counts) < 0):
             raise InvalidArrowError(
-                f"{found} buffers where the schema has {fixed} "
-                f"and the variadic counts add {sum(counts)}"
+                f"{size} buffers where the schema has {fixed} "
+                f"and the variadic counts add {variadic}"
             )
-        self._limits.require_variadic_buffers(sum(counts))
+        self._limits.require_variadic_buffers(variadic)
         if self._destination or self._big_endian or not self._body.is_in_memory:
             self._check_copies()
 
@@ -423,10 +428,6 @@ def _fit(least: tuple[int, ...], nulls: int, numbers: list[int], k: int, total: 
         looked_at = True
         k += 2
     return True
-
-
-def _or(value: Any, default: Any) -> Any:
-    return default if value is None else value
 
 
 class OpenedBatch(NamedTuple):

@@ -5,8 +5,6 @@ Columnar format 1.5: "Byte Order (Endianness)".
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from colkern.layouts import VIEW_BYTES, VIEW_INLINE_BYTES, BufferSpec, Role
@@ -20,7 +18,7 @@ def little_endian(buffer: Buffer, spec: BufferSpec) -> Buffer:
     """
     if not spec.swap_bytes or buffer.size == 0:
         return buffer
-    return _SWAPS.get(spec.role, _swap_numbers)(buffer, spec)
+    return _swap_views(buffer) if spec.role is Role.VIEWS else _swap_numbers(buffer, spec)
 
 
 def _swap_numbers(buffer: Buffer, spec: BufferSpec) -> Buffer:
@@ -36,7 +34,7 @@ def _swap_numbers(buffer: Buffer, spec: BufferSpec) -> Buffer:
     return Buffer(out)
 
 
-def _swap_views(buffer: Buffer, spec: BufferSpec) -> Buffer:
+def _swap_views(buffer: Buffer) -> Buffer:
     """Length always; buffer index and offset only of long views: the rest of a view is text."""
     count = buffer.size // VIEW_BYTES
     source = buffer.array[: count * VIEW_BYTES].reshape(count, VIEW_BYTES)
@@ -48,6 +46,3 @@ def _swap_views(buffer: Buffer, spec: BufferSpec) -> Buffer:
     target[long, 8:12] = source[long, 11:7:-1]
     target[long, 12:16] = source[long, 15:11:-1]
     return Buffer(out)
-
-
-_SWAPS: dict[Role, Callable[[Buffer, BufferSpec], Buffer]] = {Role.VIEWS: _swap_views}

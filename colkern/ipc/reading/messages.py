@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.enums import MessageHeader, MetadataVersion
@@ -17,7 +16,6 @@ from colkern.ipc.flatbuffer import Record, decode
 from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.formats import foreign_format, not_a_stream
-from colkern.ipc.reading.repeated import RepeatedBatch
 from colkern.ipc.reading.sources import (
     Body,
     Memory,
@@ -37,7 +35,7 @@ _TABLES_AROUND_TYPES = 5
 # As many zeros as may stand in front of a tensor, which begins at a multiple of 64 at the most.
 _MOST_PADDING = 63
 
-_int32 = struct.Struct("<i").unpack
+_int32 = struct.Struct("<i").unpack_from
 
 HEADER_NAMES = {
     MessageHeader.Schema: "schema",
@@ -48,8 +46,7 @@ HEADER_NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One message.
 
     Args:
@@ -110,31 +107,21 @@ def check_version(version: int, oldest: int = MetadataVersion.V4) -> None:
         )
 
 
-class MessageDecoder:
-    """Decodes the metadata of messages; of those that repeat the one before, only the numbers."""
+def decode_message(data: bytes, limits: Limits) -> Record:
+    """The `Message` table of a message's metadata.
 
-    def __init__(self, limits: Limits) -> None:
-        self._depth = max_table_depth(limits)
-        self._last: RepeatedBatch | None = None
-
-    def decode(self, data: bytes) -> Record:
-        """The `Message` table.
-
-        Raises:
-            InvalidArrowError: If it is malformed.
-            UnsupportedError: If it is of another version.
-        """
-        last = self._last
-        message = None if last is None else last.decode(data)
-        if message is None:
-            message = decode(MESSAGE, data, self._depth)
-            check_version(message["version"])
-            if message["header"] is None:
-                raise InvalidArrowError(f"message with a header of type {message['header_type']}")
-            self._last = RepeatedBatch.of(data, message) or last
-        if message["bodyLength"] < 0:
-            raise InvalidArrowError(f"message with a body of {message['bodyLength']} bytes")
-        return message
+    Raises:
+        InvalidArrowError: If it is malformed.
+        LimitExceededError: If its tables nest deeper than the limits allow.
+        UnsupportedError: If it is of another version.
+    """
+    message = decode(MESSAGE, data, max_table_depth(limits))
+    check_version(message["version"])
+    if message["header"] is None:
+        raise InvalidArrowError(f"message with a header of type {message['header_type']}")
+    if message["bodyLength"] < 0:
+        raise InvalidArrowError(f"message with a body of {message['bodyLength']} bytes")
+    return message
 
 
 def message_of(record: Record, body: Body, place: str) -> Message:
@@ -175,7 +162,6 @@ class MessageStream:
         self._late = late
         self._padded = padded
         self._passing: tuple[Passing, str] | None = None
-        self._decoder = MessageDecoder(limits)
         self._number = 0
 
     @property
@@ -197,7 +183,7 @@ class MessageStream:
             size = self._metadata_size()
             if size == 0:
                 return None
-            record = self._decoder.decode(self._exactly(size, "metadata").tobytes())
+            record = decode_message(self._exactly(size, "metadata").tobytes(), self._limits)
             body = self._body(record["bodyLength"])
         except InvalidArrowError as error:
             raise error.at(place) from None
@@ -278,7 +264,6 @@ def read_message_at(
     block: tuple[int, int, int],
     place: str,
     limits: Limits,
-    decoder: MessageDecoder,
 ) -> Message:
     """The message at a file's block; its body is not read.
 
@@ -288,7 +273,6 @@ def read_message_at(
         block: The footer's entry: offset, size of prefix and metadata, size of the body.
         place: What the message is, for errors.
         limits: What may be spent on it.
-        decoder: What has decoded the file's other messages.
 
     Raises:
         InvalidArrowError: If the block leaves the file, contradicts the message, or the message is
@@ -304,14 +288,14 @@ def read_message_at(
                 f"block of {size} + {body_size} bytes where the messages end at byte {end}"
             )
         check_metadata_size(size, limits)
-        data = source.read(offset, size).tobytes()
-        prefix = 8 if data.startswith(CONTINUATION) else 4
-        stated: int = _int32(data[prefix - 4 : prefix])[0]
+        data = source.read(offset, size).array.data
+        prefix = 8 if data[:4] == CONTINUATION else 4
+        stated: int = _int32(data, prefix - 4)[0]
         if stated != size - prefix:
             raise InvalidArrowError(
                 f"the message states {stated} bytes of metadata, the footer {size - prefix}"
             )
-        record = decoder.decode(data[prefix:])
+        record = decode_message(data[prefix:].tobytes(), limits)
         if record["bodyLength"] != body_size:
             raise InvalidArrowError(
                 f"the message states a body of {record['bodyLength']} bytes, "

@@ -41,7 +41,6 @@ from colkern.ipc.reading.formats import FIRST_BYTES, not_a_file
 from colkern.ipc.reading.messages import (
     HEADER_NAMES,
     Message,
-    MessageDecoder,
     Messages,
     MessageStream,
     check_version,
@@ -305,7 +304,6 @@ class FileReader(Closing):
         self._source = source
         self._limits = limits
         self._destination = destination
-        self._decoder = MessageDecoder(limits)
         self._end, footer = _read_footer(source, limits)
         self.metadata: Mapping[bytes, bytes] | None = key_values(footer["custom_metadata"])
         """The footer's custom metadata; the schema's is `schema.metadata`."""
@@ -439,9 +437,7 @@ class FileReader(Closing):
         return dictionary_ids(self._projection.fields_of(self._plans.wire))
 
     def _message(self, block: tuple[int, int, int], kind: int, place: str) -> Message:
-        message = read_message_at(
-            self._source, self._end, block, place, self._limits, self._decoder
-        )
+        message = read_message_at(self._source, self._end, block, place, self._limits)
         if message.kind != kind:
             raise _unexpected(message, HEADER_NAMES[kind])
         return message

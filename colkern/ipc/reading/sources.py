@@ -12,8 +12,7 @@ import os
 import stat
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -363,8 +362,7 @@ def ended_early(found: int, size: int, part: str) -> InvalidArrowError:
     return InvalidArrowError(f"the source ends after {found} of {size} {part} bytes")
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """The body of a message: a range of a source."""
 
     source: RandomAccess

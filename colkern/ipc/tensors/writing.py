@@ -8,7 +8,8 @@ Format: "Tensor (Multi-dimensional Array) Message Format"; `Tensor.fbs`, `Sparse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from colkern.ipc.enums import MessageHeader, SparseTensorIndex
 from colkern.ipc.flatbuffer import Record
-from colkern.ipc.tensors.compressed import CompressedMatrix, SparseCSCMatrix, SparseCSRMatrix
+from colkern.ipc.tensors.compressed import CompressedMatrix
 from colkern.ipc.tensors.coordinates import SparseCOOTensor
 from colkern.ipc.tensors.dense import Tensor
 from colkern.ipc.tensors.fibres import SparseCSFTensor
@@ -54,11 +55,8 @@ def write_tensor(tensor: AnyTensor | NDArray[Any], sink: Any) -> int:
     """
     if isinstance(tensor, np.ndarray):
         tensor = Tensor(tensor)
-    make = _MESSAGES.get(type(tensor))
-    if make is None:
-        raise TypeError(f"tensor: expected a NumPy array or a tensor, got {type(tensor).__name__}")
     body = Body(ALIGNMENT)
-    kind, header = make(tensor, body)
+    kind, header = _header(tensor, body)
     padding = bytes(-_position(sink) % ALIGNMENT)
     opened = sink_of(sink)
     try:
@@ -71,6 +69,12 @@ def write_tensor(tensor: AnyTensor | NDArray[Any], sink: Any) -> int:
         raise
     opened.commit()
     return len(padding) + opened.position
+
+
+@singledispatch
+def _header(tensor: object, body: Body) -> tuple[int, Record]:
+    """The kind and the table of a tensor's message; its numbers are added to the body."""
+    raise TypeError(f"tensor: expected a NumPy array or a tensor, got {type(tensor).__name__}")
 
 
 def _position(sink: Any) -> int:
@@ -86,7 +90,7 @@ def _add(array: NDArray[Any], body: Body) -> tuple[int, int]:
     """Put an array into the body, its bytes as they lie; where it stands there, and its bytes."""
     packed = _packed(array)
     little = packed.astype(packed.dtype.newbyteorder("<"), order="K", copy=False)
-    return body.add([little.ravel(order="K").view(np.uint8)])
+    return body.add([little.ravel(order="K").view(np.uint8).data])
 
 
 def _index_type(array: NDArray[Any]) -> Record:
@@ -115,6 +119,7 @@ def _strides(packed: NDArray[Any]) -> tuple[int, ...]:
     return row_major(shape[::-1], itemsize)[::-1]
 
 
+@_header.register
 def _dense(tensor: Tensor, body: Body) -> tuple[int, Record]:
     packed = _packed(tensor.values)
     header = {
@@ -138,6 +143,7 @@ def _sparse(tensor: Sparse, number: int, index: Record, body: Body) -> tuple[int
     return MessageHeader.SparseTensor, header
 
 
+@_header.register
 def _coordinates(tensor: SparseCOOTensor, body: Body) -> tuple[int, Record]:
     coords = _packed(tensor.coords)
     index = {
@@ -149,6 +155,7 @@ def _coordinates(tensor: SparseCOOTensor, body: Body) -> tuple[int, Record]:
     return _sparse(tensor, SparseTensorIndex.SparseTensorIndexCOO, index, body)
 
 
+@_header.register
 def _compressed(tensor: CompressedMatrix, body: Body) -> tuple[int, Record]:
     index = {
         "compressedAxis": tensor.axis,
@@ -160,6 +167,7 @@ def _compressed(tensor: CompressedMatrix, body: Body) -> tuple[int, Record]:
     return _sparse(tensor, SparseTensorIndex.SparseMatrixIndexCSX, index, body)
 
 
+@_header.register
 def _fibres(tensor: SparseCSFTensor, body: Body) -> tuple[int, Record]:
     # One dimension has leaves alone, and no pointers whose type could be said.
     pointers = tensor.indptr or (np.zeros(0, np.int64),)
@@ -177,12 +185,3 @@ def _level_places(levels: Sequence[NDArray[Any]], body: Body) -> NDArray[Any]:
     # The length should be one of bytes. Arrow C++, which defined CSF, writes and reads the number of
     # items there, and takes bytes for a larger tensor; colkern reads both.
     return np.array([(_add(level, body)[0], level.size) for level in levels], BUFFER)
-
-
-_MESSAGES: dict[type, Callable[[Any, Body], tuple[int, Record]]] = {
-    Tensor: _dense,
-    SparseCOOTensor: _coordinates,
-    SparseCSRMatrix: _compressed,
-    SparseCSCMatrix: _compressed,
-    SparseCSFTensor: _fibres,
-}

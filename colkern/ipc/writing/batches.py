@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import closing
-from typing import Any
 
 import numpy as np
 
@@ -20,8 +19,9 @@ from colkern.ipc.fields import WireField
 from colkern.ipc.flatbuffer import Record
 from colkern.ipc.limits import Limits, refused_by_readers
 from colkern.ipc.wire import BUFFER, FIELD_NODE
+from colkern.ipc.writing.fetching import Chunk, fetched_buffers, is_on_device
 from colkern.ipc.writing.messages import Body
-from colkern.ipc.writing.residence import is_on_device, trimmed
+from colkern.ipc.writing.residence import trimmed
 from colkern.memory import EMPTY, Buffer
 
 
@@ -112,7 +112,7 @@ def _compression(codec: Codec | None) -> Record | None:
     return {"codec": codec.number, "method": BodyCompressionMethod.BUFFER}
 
 
-def _compressed(buffers: Sequence[Buffer], codec: Codec) -> list[list[Any]]:
+def _compressed(buffers: Sequence[Buffer], codec: Codec) -> list[list[Chunk]]:
     """For each buffer the bytes that stand for it."""
     total = sum(buffer.size for buffer in buffers)
     if not any(map(is_on_device, buffers)):
@@ -122,10 +122,9 @@ def _compressed(buffers: Sequence[Buffer], codec: Codec) -> list[list[Any]]:
 
 def _compressed_from_devices(
     buffers: Sequence[Buffer], codec: Codec, total: int
-) -> list[list[Any]]:
+) -> list[list[Chunk]]:
     """As `_compressed`: one buffer is fetched while others are compressed."""
     from colkern.cuda import memory
-    from colkern.ipc.writing.fetching import fetched_buffers
 
     for device in {buffer.device for buffer in buffers}:
         # Threads that fetch do not know of this one's current stream.
@@ -133,7 +132,7 @@ def _compressed_from_devices(
     lock = threading.Lock()
     with closing(fetched_buffers(buffers)) as arriving:
 
-        def compress_next(_: Buffer) -> tuple[int, list[Any]] | None:
+        def compress_next(_: Buffer) -> tuple[int, list[Chunk]] | None:
             with lock:
                 found = next(arriving, None)
             # None after another thread has failed to fetch one, which raises what went wrong.

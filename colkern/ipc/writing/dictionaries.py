@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from colkern.arrays import Array
+from colkern.dispatch import Dispatch, by_layout
 from colkern.ipc.fields import WireField
 from colkern.ipc.writing.residence import current, devices_of, trimmed
 from colkern.layouts import LayoutKind
@@ -145,7 +145,7 @@ def _same(a: Array, b: Array) -> bool:
 def _same_bytes(a: Array, b: Array) -> bool:
     if _same_parts(a, b):
         return True
-    one_way = _ONE_WAY.get(a.layout.kind)
+    one_way = _one_way.get(a.layout.kind)
     return one_way is not None and a.length == b.length and _same_parts(one_way(a), one_way(b))
 
 
@@ -170,18 +170,33 @@ def _are_equal(a: Buffer, b: Buffer) -> bool:
         return bool(memory.on_host((a.array == b.array).all()))
 
 
+_one_way: Dispatch[LayoutKind, Callable[[Array], Array]] = by_layout(
+    "one way of holding the values of trimmed arrays",
+    # Trimmed arrays of equal values hold the same bytes in these.
+    LayoutKind.NULL,
+    LayoutKind.FIXED_SIZE,
+    LayoutKind.BINARY,
+    LayoutKind.LIST,
+    LayoutKind.LIST_VIEW,
+    LayoutKind.FIXED_SIZE_LIST,
+    LayoutKind.STRUCT,
+    LayoutKind.SPARSE_UNION,
+    LayoutKind.DICTIONARY,
+    LayoutKind.RUN_END_ENCODED,
+)
+
+
+@_one_way.of(LayoutKind.BINARY_VIEW)
+def _as_offsets(array: Array) -> Array:
+    return views_to_offsets(array, large=True)
+
+
+@_one_way.of(LayoutKind.DENSE_UNION)
 def _all_slots(array: Array) -> Array:
     """The slots in new memory; the children of a dense union hold nothing else then."""
     target = target_of(array.device)
     slots = target.buffer(target.positions(array.length))
     return take(array, Array(int64(), array.length, [None, slots]))
-
-
-# Trimmed arrays that hold one value after another in one way, where their layout has several.
-_ONE_WAY: dict[LayoutKind, Callable[[Array], Array]] = {
-    LayoutKind.BINARY_VIEW: partial(views_to_offsets, large=True),
-    LayoutKind.DENSE_UNION: _all_slots,
-}
 
 
 def _dictionaries(array: Array, field: WireField) -> Iterator[tuple[WireField, Array]]:

@@ -1,22 +1,31 @@
-"""Bytes in device memory on their way out: through page-locked slots, each byte once."""
+"""Bytes in device memory on their way out: through page-locked slots, each byte once.
+
+`colkern.cuda` is imported when the first bytes are on a device.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.cuda.staging import downloaded
-from colkern.ipc.writing.residence import is_on_device
-from colkern.memory import Buffer, Device, allocate_for_overwrite
+from colkern.memory import HOST, Buffer, Device, allocate_for_overwrite
+
+Chunk: TypeAlias = bytes | memoryview
+"""Bytes in host memory."""
 
 _Download = Generator[tuple[int, NDArray[np.uint8]]]
 
 
-def fetched_chunks(chunks: Sequence[Any]) -> Generator[Any]:
+def is_on_device(buffer: Buffer) -> bool:
+    """Whether a buffer has bytes, and has them in device memory."""
+    return buffer.device != HOST and buffer.size > 0
+
+
+def fetched_chunks(chunks: Sequence[Chunk | Buffer]) -> Generator[Chunk]:
     """Chunks of bytes with those of devices in parts, straight from the slots that they came through.
 
     While one part is taken, the next one is copied. Close it, for the slots to be others' again.
@@ -49,10 +58,19 @@ def fetched_buffers(buffers: Sequence[Buffer]) -> Generator[tuple[int, Buffer]]:
                 yield position, buffer
 
 
+def on_host(buffers: Sequence[Buffer]) -> Iterator[Buffer]:
+    """Buffers in host memory, in order; those of devices are copied when they are asked for."""
+    if any(map(is_on_device, buffers)):
+        return (buffer for _, buffer in fetched_buffers(buffers))
+    return iter(buffers)
+
+
 @contextmanager
 def _downloads(buffers: Iterable[Buffer]) -> Iterator[dict[Device, _Download]]:
-    """What comes from each device: the bytes of its buffers, in order."""
-    sources: dict[Device, list[Any]] = {}
+    """From each device the bytes of its buffers, in order."""
+    from colkern.cuda.staging import downloaded
+
+    sources: dict[Device, list[NDArray[np.uint8]]] = {}
     for buffer in buffers:
         sources.setdefault(buffer.device, []).append(buffer.array)
     with ExitStack() as stack:
@@ -62,7 +80,7 @@ def _downloads(buffers: Iterable[Buffer]) -> Iterator[dict[Device, _Download]]:
         }
 
 
-def _parts(download: _Download, size: int) -> Iterator[Any]:
+def _parts(download: _Download, size: int) -> Iterator[memoryview]:
     """The next buffer, of so many bytes, in parts."""
     while size:
         _, part = next(download)

@@ -10,13 +10,13 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import cast
 
 from colkern.ipc.enums import MetadataVersion
 from colkern.ipc.flatbuffer import Encoded, Record, encode
 from colkern.ipc.framing import CONTINUATION
 from colkern.ipc.wire import MESSAGE
-from colkern.ipc.writing.residence import is_on_device
+from colkern.ipc.writing.fetching import Chunk, fetched_chunks, is_on_device
 from colkern.ipc.writing.sinks import Sink
 from colkern.memory import Buffer
 
@@ -35,14 +35,14 @@ class Body:
 
     def __init__(self, alignment: int) -> None:
         self._alignment = alignment
-        # Bytes-like objects, and buffers in device memory.
-        self._chunks: list[Any] = []
+        # Buffers are those in device memory.
+        self._chunks: list[Chunk | Buffer] = []
         self._is_fetched = False
         self.size = 0
         self.decompressed_bytes = 0
         """What its compressed buffers grow to."""
 
-    def add(self, chunks: Sequence[Any]) -> tuple[int, int]:
+    def add(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
         """Append what is one buffer together; returns its offset and its length."""
         return self._add(chunks, sum(memoryview(chunk).nbytes for chunk in chunks))
 
@@ -56,7 +56,7 @@ class Body:
             return self._add((buffer,), size)
         return self._add((buffer.array.data,), size)
 
-    def _add(self, chunks: Sequence[Any], length: int) -> tuple[int, int]:
+    def _add(self, chunks: Sequence[Chunk | Buffer], length: int) -> tuple[int, int]:
         offset = self.size
         self._chunks += chunks
         padding = -length % self._alignment
@@ -66,13 +66,11 @@ class Body:
         return offset, length
 
     @contextmanager
-    def chunks(self) -> Iterator[Iterable[Any]]:
+    def chunks(self) -> Iterator[Iterable[Chunk]]:
         """All chunks and the padding between them; each stays as it is until the next is asked for."""
         if not self._is_fetched:
-            yield self._chunks
+            yield cast("list[Chunk]", self._chunks)
             return
-        from colkern.ipc.writing.fetching import fetched_chunks
-
         with closing(fetched_chunks(self._chunks)) as chunks:
             yield chunks
 

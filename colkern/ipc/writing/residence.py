@@ -5,50 +5,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 from colkern.arrays import Array
-from colkern.memory import HOST, Buffer, Device
+from colkern.memory import HOST, Device
 from colkern.operations import trim
 
 _HOST_ONLY = {HOST}
 
 
-def is_on_device(buffer: Buffer) -> bool:
-    """Whether a buffer has bytes, and has them in device memory."""
-    return buffer.device != HOST and buffer.size > 0
-
-
-def on_host(buffers: Sequence[Buffer]) -> Iterator[Buffer]:
-    """Buffers in host memory, in order; those of devices are copied when they are asked for."""
-    if not any(map(is_on_device, buffers)):
-        yield from buffers
-        return
-    from colkern.ipc.writing.fetching import fetched_buffers
-
-    for _, buffer in fetched_buffers(buffers):
-        yield buffer
-
-
 def devices_of(array: Array) -> set[Device]:
-    """Where an array has bytes, but for those of dictionaries."""
-    found: set[Device] = set()
-    _find_devices(array, found)
-    return found
+    """The memories that hold bytes of an array, those of dictionaries left out."""
+    devices = {buffer.device for buffer in array.buffers if buffer is not None and buffer.size}
+    return devices.union(*map(devices_of, array.children))
 
 
-def _find_devices(array: Array, found: set[Device]) -> None:
-    for buffer in array.buffers:
-        if buffer is not None and buffer.size:
-            found.add(buffer.device)
-    for child in array.children:
-        _find_devices(child, found)
-
-
-def current(devices: set[Device]) -> AbstractContextManager[Any]:
-    """Within it, what is allocated and launched is on the one device; of host memory there is none."""
+def current(devices: set[Device]) -> AbstractContextManager[object]:
+    """Make the one device current; host memory needs nothing."""
     if not devices or devices == _HOST_ONLY:
         return nullcontext()
     from colkern.cuda import memory
@@ -62,7 +35,7 @@ def trimmed(array: Array, what: str) -> Array:
 
     Args:
         array: The array, in host or in device memory.
-        what: What it is called where it is refused.
+        what: The name of the array in errors.
 
     Raises:
         InvalidArrowError: If it points outside its own memory.

@@ -11,6 +11,7 @@ from itertools import chain, count, repeat
 from typing import Any
 
 from colkern import schema as s
+from colkern.dispatch import Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.ipc.enums import DictionaryKind, Endianness, Type
 from colkern.ipc.fields import WireField, WireSchema
@@ -253,43 +254,48 @@ def _unit(type_: Any) -> int:
 
 _INTERVAL_UNITS = ("year_month", "day_time", "month_day_nano")
 
-_TYPES: dict[type[s.DataType], tuple[int, Callable[[Any], Record]]] = {
-    s.Null: (Type.Null, _no_parameters),
-    s.Bool: (Type.Bool, _no_parameters),
-    s.Int: (Type.Int, _int),
-    s.FloatingPoint: (
-        Type.FloatingPoint,
-        lambda t: {"precision": (16, 32, 64).index(t.bit_width)},
-    ),
-    s.Decimal: (
-        Type.Decimal,
-        lambda t: {"precision": t.precision, "scale": t.scale, "bitWidth": t.bit_width},
-    ),
-    s.Date: (Type.Date, lambda t: {"unit": ("day", "ms").index(t.unit)}),
-    s.Time: (Type.Time, lambda t: {"unit": _unit(t), "bitWidth": t.bit_width}),
-    s.Timestamp: (Type.Timestamp, lambda t: {"unit": _unit(t), "timezone": t.timezone}),
-    s.Duration: (Type.Duration, lambda t: {"unit": _unit(t)}),
-    s.Interval: (Type.Interval, lambda t: {"unit": _INTERVAL_UNITS.index(t.unit)}),
-    s.FixedSizeBinary: (Type.FixedSizeBinary, lambda t: {"byteWidth": t.byte_width}),
-    s.Binary: (Type.Binary, _no_parameters),
-    s.Utf8: (Type.Utf8, _no_parameters),
-    s.LargeBinary: (Type.LargeBinary, _no_parameters),
-    s.LargeUtf8: (Type.LargeUtf8, _no_parameters),
-    s.BinaryView: (Type.BinaryView, _no_parameters),
-    s.Utf8View: (Type.Utf8View, _no_parameters),
-    s.List: (Type.List, _no_parameters),
-    s.LargeList: (Type.LargeList, _no_parameters),
-    s.ListView: (Type.ListView, _no_parameters),
-    s.LargeListView: (Type.LargeListView, _no_parameters),
-    s.FixedSizeList: (Type.FixedSizeList, lambda t: {"listSize": t.list_size}),
-    s.Struct: (Type.Struct_, _no_parameters),
-    s.Map: (Type.Map, lambda t: {"keysSorted": t.keys_sorted}),
-    s.Union: (
-        Type.Union,
-        lambda t: {"mode": ("sparse", "dense").index(t.mode), "typeIds": t.type_codes},
-    ),
-    s.RunEndEncoded: (Type.RunEndEncoded, _no_parameters),
-}
+_TYPES: Dispatch[type[s.DataType], tuple[int, Callable[[Any], Record]]] = by_type(
+    "number and parameters in IPC metadata", s.Dictionary, s.Extension
+)
+_TYPES.update(
+    {
+        s.Null: (Type.Null, _no_parameters),
+        s.Bool: (Type.Bool, _no_parameters),
+        s.Int: (Type.Int, _int),
+        s.FloatingPoint: (
+            Type.FloatingPoint,
+            lambda t: {"precision": (16, 32, 64).index(t.bit_width)},
+        ),
+        s.Decimal: (
+            Type.Decimal,
+            lambda t: {"precision": t.precision, "scale": t.scale, "bitWidth": t.bit_width},
+        ),
+        s.Date: (Type.Date, lambda t: {"unit": ("day", "ms").index(t.unit)}),
+        s.Time: (Type.Time, lambda t: {"unit": _unit(t), "bitWidth": t.bit_width}),
+        s.Timestamp: (Type.Timestamp, lambda t: {"unit": _unit(t), "timezone": t.timezone}),
+        s.Duration: (Type.Duration, lambda t: {"unit": _unit(t)}),
+        s.Interval: (Type.Interval, lambda t: {"unit": _INTERVAL_UNITS.index(t.unit)}),
+        s.FixedSizeBinary: (Type.FixedSizeBinary, lambda t: {"byteWidth": t.byte_width}),
+        s.Binary: (Type.Binary, _no_parameters),
+        s.Utf8: (Type.Utf8, _no_parameters),
+        s.LargeBinary: (Type.LargeBinary, _no_parameters),
+        s.LargeUtf8: (Type.LargeUtf8, _no_parameters),
+        s.BinaryView: (Type.BinaryView, _no_parameters),
+        s.Utf8View: (Type.Utf8View, _no_parameters),
+        s.List: (Type.List, _no_parameters),
+        s.LargeList: (Type.LargeList, _no_parameters),
+        s.ListView: (Type.ListView, _no_parameters),
+        s.LargeListView: (Type.LargeListView, _no_parameters),
+        s.FixedSizeList: (Type.FixedSizeList, lambda t: {"listSize": t.list_size}),
+        s.Struct: (Type.Struct_, _no_parameters),
+        s.Map: (Type.Map, lambda t: {"keysSorted": t.keys_sorted}),
+        s.Union: (
+            Type.Union,
+            lambda t: {"mode": ("sparse", "dense").index(t.mode), "typeIds": t.type_codes},
+        ),
+        s.RunEndEncoded: (Type.RunEndEncoded, _no_parameters),
+    }
+)
 
 _LEAVES = frozenset(_TYPES) - {
     s.List,

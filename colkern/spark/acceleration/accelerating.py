@@ -188,11 +188,7 @@ def _of_pickle(kind: type[AcceleratedFunction], pickled: bytes) -> AcceleratedFu
 
 
 def _require_scalar(kind: int, returns: spark.DataType) -> None:
-    """Check the kind and the result of a function.
-
-    Raises:
-        UnsupportedError: If it is not one from columns to a column of numbers or strings.
-    """
+    """Raise UnsupportedError unless a function is from columns to a column of numbers or strings."""
     if kind in _AGGREGATES:
         raise UnsupportedError(
             "it is an aggregate: give colkern.spark.udf a class with init and update"

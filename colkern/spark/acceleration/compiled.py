@@ -24,13 +24,7 @@ Shape: TypeAlias = tuple[tuple[pa.DataType, bool], ...]
 
 
 class Compiled:
-    """The function of one process: compiled as far as it can be, and verified.
-
-    Args:
-        name: Its name in messages.
-        original: The function.
-        returns: The type of its results.
-    """
+    """The function of one process: compiled as far as it can be, and verified."""
 
     def __init__(self, name: str, original: Original, returns: DataType) -> None:
         self._name = name
@@ -120,11 +114,7 @@ def warn(name: str, reason: str) -> None:
 
 
 def require_result(node: Node, returns: DataType) -> None:
-    """Check that results have the declared type, or another number's.
-
-    Raises:
-        UnsupportedError: If they do.
-    """
+    """Raise UnsupportedError unless results are of the declared type, or of another number's."""
     kinds = {TEXT: StringType, "bool": BooleanType}
     declared = type(returns) if isinstance(returns, StringType | BooleanType) else None
     if kinds.get(str(node.dtype)) is not declared:
@@ -143,11 +133,7 @@ EXAMPLES: list[tuple[Callable[[pa.DataType], bool], list[object]]] = [
 
 
 def _witness(type_: pa.DataType, has_nulls: bool) -> pa.Array:
-    """Two rows of a type, the second of them null if it may be.
-
-    Raises:
-        UnsupportedError: If columns of the type are not compiled.
-    """
+    """Two rows of a type, the second of them null if it may be."""
     for is_kind, (first, second) in EXAMPLES:
         if is_kind(type_):
             return pa.array([first, None if has_nulls else second], type_)

@@ -40,12 +40,7 @@ class Kernel:
 
 
 class _Body:
-    """The statements of a row function, each of which computes a node's value.
-
-    Args:
-        leaves: The nodes of the parameters.
-        nullable: Whether each may be None, which becomes NaN.
-    """
+    """The statements of a row function; parameters that may be None become NaN."""
 
     def __init__(self, leaves: list[Node], nullable: list[bool]) -> None:
         self._parameters = [f"c{k}" for k in range(len(leaves))]

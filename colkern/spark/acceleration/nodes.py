@@ -50,12 +50,7 @@ def holds(dtype: NumPyType, value: object) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """A column of the graph.
-
-    Attributes:
-        dtype: Its dtype in pandas.
-        identity: Equal for nodes that are made in the same way.
-    """
+    """A column of the graph; nodes that are made in the same way have the same identity."""
 
     dtype: DType
     identity: bytes = field(init=False, default=b"")
@@ -91,7 +86,6 @@ class Fused(Node):
 
     Attributes:
         expression: The operation in Python, with `{0}`, `{1}` … for the operands.
-        operands: Its operands.
         reads: The dtypes that the operands are converted to before.
     """
 
@@ -108,9 +102,7 @@ class Whole(Node):
     """An element-wise operation that pandas leaves to NumPy or Arrow, on whole columns.
 
     Attributes:
-        name: Its name.
         function: Takes NumPy arrays (of texts: arrays of Arrow) and plain constants; returns one.
-        operands: Its operands.
         details: Other values that its results depend on.
     """
 

@@ -59,14 +59,7 @@ class Settings:
 
 
 class Original:
-    """A function of pandas' columns, called with Arrow's.
-
-    Args:
-        function: The function.
-        returns: The type of its results.
-        settings: Those of the session.
-        over_batches: Whether it takes an iterator of batches, and yields.
-    """
+    """A function of pandas' columns, or of an iterator of batches of them, called with Arrow's."""
 
     def __init__(
         self,

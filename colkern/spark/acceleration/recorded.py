@@ -28,12 +28,7 @@ from colkern.spark.acceleration.nodes import (
 
 
 class Tracer:
-    """Remembers the first refusal of a trace, also if the traced body goes on after it.
-
-    Attributes:
-        refusal: The first operation that cannot be compiled; None if there was none.
-        steps: The number of recorded operations.
-    """
+    """Counts the steps of a trace, and keeps its first refusal if the traced body goes on after it."""
 
     def __init__(self) -> None:
         self.refusal: UnsupportedError | None = None

@@ -28,11 +28,7 @@ _TRANSFORMS = {
 
 
 class TextMethods:
-    """The text methods of a column.
-
-    Args:
-        column: The column.
-    """
+    """The text methods of a column."""
 
     def __init__(self, column: TracedColumn) -> None:
         self._column = column

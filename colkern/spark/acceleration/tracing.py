@@ -111,22 +111,15 @@ def _line(error: BaseException, function: Body) -> str:
 
 
 def _with_stand_ins(function: Body, tracer: Tracer) -> Body:
-    """The function, in which some functions of pandas are replaced by ones that take stand-ins.
-
-    So are they in the functions that it calls from its own module.
-    """
+    """The function, in which some functions of pandas are replaced by ones that take stand-ins; they
+    are also replaced in the functions of its own module that it calls."""
     if not isinstance(function, types.FunctionType):
         return function
     return _Replacing(function.__globals__, tracer).of_function(function)
 
 
 class _Replacing:
-    """Copies of functions of one module, in which names stand for other things.
-
-    Args:
-        names: The names of the module.
-        tracer: Remembers refusals.
-    """
+    """Copies of functions of one module, with some names replaced."""
 
     def __init__(self, names: dict[str, object], tracer: Tracer) -> None:
         self._module = names

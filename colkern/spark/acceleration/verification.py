@@ -94,13 +94,7 @@ Function: TypeAlias = Callable[[Sequence[pa.Array]], pa.Array]
 def difference_at_extremes(
     columns: Sequence[pa.Array], compiled: Function, original: Function
 ) -> str | None:
-    """The difference of two functions at `extremes`, where one may raise; None if there is none.
-
-    Args:
-        columns: A batch, for its types and where it has nulls.
-        compiled: The compiled function.
-        original: The original.
-    """
+    """The difference of two functions at a batch's `extremes`, where one may raise; None if they agree."""
     rows = extremes(columns)
     expected = _outcome(original, rows)
     if isinstance(expected, pa.Array):
@@ -149,13 +143,7 @@ def _outcome(function: Function, rows: Sequence[pa.Array]) -> pa.Array | Excepti
 
 
 def difference(columns: Sequence[pa.Array], compiled: pa.Array, original: pa.Array) -> str | None:
-    """The first difference of two results; None if they are the same to the bit.
-
-    Args:
-        columns: The rows that they are results for.
-        compiled: The results of compiled code.
-        original: The results of the original.
-    """
+    """The first difference of two results for some rows; None if they are the same to the bit."""
     if compiled.type != original.type or len(compiled) != len(original):
         return f"{len(compiled)} results of {compiled.type}, not {len(original)} of {original.type}"
     same = pc.equal(_bits(compiled), _bits(original))

@@ -1,4 +1,4 @@
-"""What the demo compares: each function's columns, its result, and its three spellings."""
+"""The functions of the demo: their columns, results, and three spellings."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ class Case:
     """One function.
 
     Args:
-        name: Its name.
-        kind: What it stands for, in a word or two.
+        kind: Its kind of work, in a word or two.
         inputs: The columns that it takes.
         result: The Spark type of its results.
-        ways: How to make each of `WAYS`: a column function of `inputs`.
+        ways: For each of `WAYS` a column function of `inputs`.
     """
 
     name: str
@@ -36,14 +35,9 @@ class Case:
 
 def cases() -> list[Case]:
     """The three functions; needs a running session."""
+    amounts = ("l_quantity", "l_extendedprice", "l_discount", "l_tax")
     return [
-        _case(
-            "amount_due",
-            "numeric",
-            ("l_quantity", "l_extendedprice", "l_discount", "l_tax"),
-            "double",
-            nulls="pass",
-        ),
+        _case("amount_due", "numeric", amounts, "double", nulls="pass"),
         _case("reading_grade", "per character", ("l_comment",), "double"),
         _case("payment_day", "dates", ("l_commitdate", "l_receiptdate"), "date"),
     ]

@@ -26,12 +26,7 @@ _PROCESSOR = (
 
 
 def diagnosed(driver: Facts, executors: Iterable[Facts]) -> Iterator[Finding]:
-    """The findings about executors.
-
-    Args:
-        driver: The facts of this process (`executor_facts.facts`).
-        executors: The facts of each executor.
-    """
+    """The findings about executors, whose facts are compared with those of the driver."""
     executors = list(executors)
     hosts = len({facts["host"] for facts in executors})
     where = "one host" if hosts == 1 else f"{hosts} hosts"

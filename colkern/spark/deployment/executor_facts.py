@@ -25,11 +25,7 @@ def facts_in_arrow(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def facts(*, unpack: bool = False) -> dict[str, Any]:
-    """Where this process runs, its packages' releases, its colkern, and that one's cache.
-
-    Args:
-        unpack: Whether to put compiled functions that were shipped here into that cache.
-    """
+    """The host of this process, its packages' releases, its colkern, and that one's cache."""
     versions = {"python": platform.python_version()}
     for name in PACKAGES:
         try:

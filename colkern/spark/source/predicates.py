@@ -54,14 +54,10 @@ def _plain(value: object) -> str:
 
 
 def parsed_filters(text: str | None, schema: s.Schema) -> tuple[spark.Filter, ...]:
-    """The filters that an option stands for.
-
-    Args:
-        text: The option; None for none.
-        schema: The columns, with the types in which Spark takes them.
+    """The filters of an option's text, on columns with the types in which Spark takes them.
 
     Raises:
-        ValueError: If it is not such a list, or a condition does not suit its column.
+        ValueError: If it is no list of conditions, or a condition does not suit its column.
     """
     if text is None:
         return ()
@@ -126,13 +122,7 @@ def _read(value: object, type_: s.DataType) -> object:
 
 @dataclass(frozen=True, slots=True)
 class _Literal:
-    """How JSON spells the values of a type that it lacks.
-
-    Args:
-        read: Makes a value of its text.
-        classes: The classes that a value has in JSON.
-        hint: Says in messages how values are spelled.
-    """
+    """How JSON spells the values of a type that it lacks: `hint` says it in messages."""
 
     read: Callable[[str], object]
     classes: tuple[type, ...]

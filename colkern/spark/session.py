@@ -102,7 +102,7 @@ def use_this_python() -> None:
 
 @contextlib.contextmanager
 def _standard_error_to(log: Path | None) -> Iterator[None]:
-    """What child processes inherit as standard error is `log`; the Java process keeps it."""
+    """Child processes inherit `log` as their standard error; the Java process keeps it."""
     if log is None:
         yield
         return

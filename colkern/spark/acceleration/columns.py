@@ -75,7 +75,7 @@ class TracedColumn(SeriesMethods):
         for side in (condition, chosen, other):
             self.require_operand(side)
         witness = np.where(*map(witness_of, (condition, chosen, other)))
-        return self.made(self.choice(condition, chosen, other, witness, "numpy.where"), witness)
+        return self.result(self.choice(condition, chosen, other, witness, "numpy.where"), witness)
 
     def _selected_of(
         self, conditions: object, choices: object, default: object = 0
@@ -93,7 +93,7 @@ class TracedColumn(SeriesMethods):
         for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
             parts = (self.condition(condition), self.node_of(choice), result)
             result = Fused(dtype, "{1} if {0} else {2}", parts, (BOOL, dtype, dtype))
-        return self.made(result, witness)
+        return self.result(result, witness)
 
     def __getattr__(self, name: Any) -> Any:
         self.require_method(name)

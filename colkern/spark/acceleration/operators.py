@@ -20,7 +20,7 @@ from colkern.spark.acceleration.nodes import (
     NumPyType,
     holds,
 )
-from colkern.spark.acceleration.recorded import Recorded, witness_of
+from colkern.spark.acceleration.recorded import Recorded, Witness, witness_of
 
 
 class Operators(Recorded):
@@ -28,27 +28,27 @@ class Operators(Recorded):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def operate(self, name: str, left: Any, right: Any) -> Self:
+    def operate(self, name: str, left: object, right: object) -> Self:
         """A binary operator of two operands, one of them this column."""
-        function: Callable[..., Any] = getattr(operator, name)
+        function: Callable[..., Witness] = getattr(operator, name)
         for side in (left, right):
             self.require_operand(side)
         witness = function(witness_of(left), witness_of(right))
         nodes = tuple(self.node_of(side) for side in (left, right))
         if TEXT in [node.dtype for node in nodes]:
-            return self.made(operations.text_operation(self._tracer, name, nodes), witness)
+            return self.result(operations.text_operation(self._tracer, name, nodes), witness)
         dtype = self.numbers_of(witness, f"`{name}`")
         if name in operations.COMPARISONS:
             reads = _common_dtype(left, right)
-            return self.made(_fused(dtype, operations.COMPARISONS[name], nodes, reads), witness)
+            return self.result(_fused(dtype, operations.COMPARISONS[name], nodes, reads), witness)
         if name in operations.BITWISE:
             if any(node.dtype != dtype for node in nodes):
                 raise self._tracer.refused(f"`{name}` of {nodes[0].dtype} and {nodes[1].dtype}")
-            return self.made(_fused(dtype, operations.BITWISE[name], nodes, dtype), witness)
+            return self.result(_fused(dtype, operations.BITWISE[name], nodes, dtype), witness)
         if dtype == BOOL:
             raise self._tracer.refused(f"`{name}` of booleans")
         if name in operations.ARITHMETIC:
-            return self.made(_fused(dtype, operations.ARITHMETIC[name], nodes, dtype), witness)
+            return self.result(_fused(dtype, operations.ARITHMETIC[name], nodes, dtype), witness)
         by_zero = name in ("floordiv", "mod") and not _is_nonzero(right)
         if isinstance(witness, pd.Series) and by_zero and _common_dtype(left, right) != FLOAT:
             raise self._tracer.refused(

@@ -7,7 +7,7 @@ pandas itself tells the dtypes of results, and refuses what it does not support.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Self, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,9 @@ from colkern.spark.acceleration.nodes import (
     holds,
     is_float,
 )
+
+Witness: TypeAlias = pd.Series
+"""Two rows of a column: a Series, or an array of NumPy's."""
 
 
 class Tracer:
@@ -51,7 +54,7 @@ class Recorded:
         tracer: Remembers refusals.
     """
 
-    def __init__(self, node: Node, witness: Any, tracer: Tracer) -> None:
+    def __init__(self, node: Node, witness: Witness, tracer: Tracer) -> None:
         self._node = node
         self._witness = witness
         self._tracer = tracer
@@ -68,7 +71,7 @@ class Recorded:
 
     # Recording
 
-    def made(self, node: Node, witness: Any) -> Self:
+    def result(self, node: Node, witness: Witness) -> Self:
         """The stand-in for a node's column; `witness` is two rows of it."""
         self._tracer.steps += 1
         if dtype_of(witness) != node.dtype:
@@ -78,9 +81,9 @@ class Recorded:
     def whole(
         self,
         name: str,
-        function: Callable[..., Any],
+        function: Callable[..., Witness],
         operands: Sequence[object],
-        witness: Any,
+        witness: Witness,
         details: tuple[object, ...] = (),
     ) -> Self:
         """The result of NumPy or Arrow for whole columns; see `Whole`."""
@@ -89,19 +92,19 @@ class Recorded:
                 operand.require_numbers(name)
         nodes = tuple(self.node_of(operand) for operand in operands)
         dtype = self.numbers_of(witness, name)
-        return self.made(Whole(dtype, name, function, nodes, details), witness)
+        return self.result(Whole(dtype, name, function, nodes, details), witness)
 
-    def unary(self, expression: str, function: Callable[..., Any]) -> Self:
+    def unary(self, expression: str, function: Callable[..., Witness]) -> Self:
         """An operation on one value; NumPy does its own functions of integers on whole columns."""
         reads = self.require_numbers(getattr(function, "__name__", "operation"))
         witness = function(self._witness)
         dtype = self.numbers_of(witness, expression)
         if expression.startswith("np.") and dtype != BOOL and not is_float(reads):
             return self.whole(expression, function, (self,), witness)
-        return self.made(Fused(dtype, expression, (self._node,), (reads,)), witness)
+        return self.result(Fused(dtype, expression, (self._node,), (reads,)), witness)
 
     def choice(
-        self, condition: object, chosen: object, other: object, witness: Any, name: str
+        self, condition: object, chosen: object, other: object, witness: Witness, name: str
     ) -> Node:
         """A choice between two by a condition."""
         dtype = self.numbers_of(witness, name)
@@ -161,7 +164,7 @@ class Recorded:
             )
         return self.node_of(value)
 
-    def numbers_of(self, witness: Any, name: str) -> NumPyType:
+    def numbers_of(self, witness: Witness, name: str) -> NumPyType:
         """The dtype of a witness of numbers."""
         dtype = dtype_of(witness)
         if dtype is None or isinstance(dtype, str):
@@ -170,6 +173,6 @@ class Recorded:
         return dtype
 
 
-def witness_of(value: Any) -> Any:
-    """The two rows of an operand."""
+def witness_of(value: object) -> Witness:
+    """The witness of a stand-in; a constant itself."""
     return value._witness if isinstance(value, Recorded) else value

@@ -27,7 +27,7 @@ class SeriesMethods(Operators):
     """The members of `Series` besides operators."""
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> object:
         """The dtype that the column will have."""
         return self._witness.dtype
 
@@ -65,7 +65,7 @@ class SeriesMethods(Operators):
         else:
             expression = "{0} != {0}" if is_float(dtype) else "False"
             result = Fused(BOOL, expression, (node,), (dtype,))
-        return self.made(result, self._witness.isna())
+        return self.result(result, self._witness.isna())
 
     isnull = isna
 
@@ -84,21 +84,21 @@ class SeriesMethods(Operators):
         if isinstance(dtype, str):
             if np.any(pd.isna(witness_of(value))):
                 raise self._tracer.refused("Series.fillna of texts with a column that has nulls")
-            return self.made(Whole(TEXT, "fillna", operations.text_fill, (node, other)), witness)
+            return self.result(Whole(TEXT, "fillna", operations.text_fill, (node, other)), witness)
         if not is_float(dtype):
             return self
         filled = Fused(dtype, "{1} if {0} != {0} else {0}", (node, other), (dtype, dtype))
-        return self.made(filled, witness)
+        return self.result(filled, witness)
 
-    def where(self, cond: Any, other: Any = np.nan) -> Self:
+    def where(self, cond: object, other: object = np.nan) -> Self:
         """The column where a condition is true, else others of its dtype."""
         return self._chosen("where", cond, other)
 
-    def mask(self, cond: Any, other: Any = np.nan) -> Self:
+    def mask(self, cond: object, other: object = np.nan) -> Self:
         """The column where a condition is false, else others of its dtype."""
         return self._chosen("mask", cond, other)
 
-    def _chosen(self, name: str, condition: Any, other: Any) -> Self:
+    def _chosen(self, name: str, condition: object, other: object) -> Self:
         """`Series.where` and `mask`; pandas keeps the dtype if the others have it."""
         self.require_method(name)
         condition = condition(self) if callable(condition) else condition
@@ -110,7 +110,7 @@ class SeriesMethods(Operators):
         if dtype_of(witness) != self._node.dtype:
             raise self._tracer.refused(f"Series.{name} that changes the dtype")
         chosen, otherwise = (self, other) if name == "where" else (other, self)
-        return self.made(self.choice(condition, chosen, otherwise, witness, name), witness)
+        return self.result(self.choice(condition, chosen, otherwise, witness, name), witness)
 
     def clip(self, lower: Any = None, upper: Any = None) -> Self:
         """The column with values limited to two bounds of its dtype."""
@@ -131,9 +131,9 @@ class SeriesMethods(Operators):
                 parts = (result, node, self.of_own_dtype(bound, "clip"))
                 expression = f"{{2}} if {{1}} {sign} {{2}} else {{0}}"
                 result = Fused(dtype, expression, parts, (dtype,) * 3)
-        return self.made(result, self._witness.clip(lower, upper))
+        return self.result(result, self._witness.clip(lower, upper))
 
-    def between(self, left: Any, right: Any, inclusive: str = "both") -> Self:
+    def between(self, left: object, right: object, inclusive: str = "both") -> Self:
         """Where values are between two others."""
         self.require_method("between")
         if inclusive not in ("both", "left", "right", "neither"):
@@ -169,9 +169,9 @@ class SeriesMethods(Operators):
             return self.whole("round", rounded, (self,), witness, (decimals,))
         parts = (self._node, Constant(dtype, 10.0**decimals))
         expression = "np.rint({0} * {1}) / {1}" if decimals else "np.rint({0})"
-        return self.made(Fused(dtype, expression, parts, (dtype, dtype)), witness)
+        return self.result(Fused(dtype, expression, parts, (dtype, dtype)), witness)
 
-    def astype(self, dtype: Any, copy: bool = True) -> Self:
+    def astype(self, dtype: object, copy: bool = True) -> Self:
         """The values in another dtype."""
         own = self.require_numbers("astype")
         witness = self._witness.astype(dtype)
@@ -180,4 +180,4 @@ class SeriesMethods(Operators):
             convert = operations.series_as if self.is_series else operations.array_as
             details = (str(target), self.is_series)
             return self.whole("astype", convert(target), (self,), witness, details)
-        return self.made(Fused(target, "{0}", (self._node,), (target,)), witness)
+        return self.result(Fused(target, "{0}", (self._node,), (target,)), witness)

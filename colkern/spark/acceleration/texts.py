@@ -38,12 +38,12 @@ class TextMethods:
         method = getattr(self._witness, name)
         if name not in _TRANSFORMS:
             raise self._column._tracer.refused(f"Series.str.{name} is not compiled")
-        return lambda: self._column.made(self._whole(name, _TRANSFORMS[name]), method())
+        return lambda: self._column.result(self._whole(name, _TRANSFORMS[name]), method())
 
     def len(self) -> TracedColumn:
         """The numbers of characters: floats if there are nulls."""
         witness = self._witness.len()
-        return self._column.made(self._whole("len", pc.utf8_length, witness.dtype), witness)
+        return self._column.result(self._whole("len", pc.utf8_length, witness.dtype), witness)
 
     def startswith(self, pat: str) -> TracedColumn:
         """Where texts start with another one."""
@@ -71,7 +71,7 @@ class TextMethods:
             return function(texts, pattern).fill_null(False)
 
         witness: pd.Series = getattr(self._witness, name)(pattern, **options)
-        return self._column.made(self._whole(name, test, BOOL, pattern), witness)
+        return self._column.result(self._whole(name, test, BOOL, pattern), witness)
 
     def _whole(
         self,

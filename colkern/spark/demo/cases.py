@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
+from pyspark.sql import Column
 from pyspark.sql import functions as f
 from pyspark.sql.functions import ArrowUDFType, PandasUDFType, arrow_udf, pandas_udf
 
 from colkern.spark.demo import columns, rows
 from colkern.spark.functions import udf
+from colkern.spark.functions.declarations import RowOptions
 
 WAYS = ("pandas_udf", "arrow_udf", "colkern")
 
@@ -30,7 +32,7 @@ class Case:
     kind: str
     inputs: tuple[str, ...]
     result: str
-    ways: dict[str, Callable[..., Any]]
+    ways: dict[str, Callable[..., Column]]
 
 
 def cases() -> list[Case]:
@@ -43,8 +45,10 @@ def cases() -> list[Case]:
     ]
 
 
-def _case(name: str, kind: str, inputs: tuple[str, ...], result: str, **options: Any) -> Case:
-    ways: dict[str, Callable[..., Any]] = {
+def _case(
+    name: str, kind: str, inputs: tuple[str, ...], result: str, **options: Unpack[RowOptions]
+) -> Case:
+    ways: dict[str, Callable[..., Column]] = {
         "pandas_udf": pandas_udf(getattr(columns, f"{name}_pandas"), result, PandasUDFType.SCALAR),
         "arrow_udf": arrow_udf(getattr(columns, f"{name}_arrow"), result, ArrowUDFType.SCALAR),
         "colkern": udf(getattr(rows, name), **options),
@@ -52,7 +56,7 @@ def _case(name: str, kind: str, inputs: tuple[str, ...], result: str, **options:
     return Case(name, kind, inputs, result, ways)
 
 
-def aggregates(case: Case, column: str = "result") -> list[Any]:
+def aggregates(case: Case, column: str = "result") -> list[Column]:
     """Count, least, greatest and sum of the results; the sum of dates counts days."""
     value = f.col(column)
     number = f.unix_date(value) if case.result == "date" else value

@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -71,7 +70,7 @@ class Outcome:
 
     case: Case
     seconds: dict[str, list[float]] = field(default_factory=dict)
-    aggregates: dict[str, Any] = field(default_factory=dict)
+    aggregates: dict[str, object] = field(default_factory=dict)
     unequal: dict[str, int] = field(default_factory=dict)
     furthest: dict[str, int] = field(default_factory=dict)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 
@@ -78,7 +77,7 @@ def chart(run: Run, path: Path) -> None:
     pyplot.close(figure)
 
 
-def figures(run: Run, java: Java) -> dict[str, Any]:
+def figures(run: Run, java: Java) -> dict[str, object]:
     """All figures, with the machine and the versions, in types that JSON has."""
     return {
         "rows": run.rows,
@@ -90,7 +89,7 @@ def figures(run: Run, java: Java) -> dict[str, Any]:
     }
 
 
-def _function(run: Run, outcome: Outcome) -> dict[str, Any]:
+def _function(run: Run, outcome: Outcome) -> dict[str, object]:
     floor, ours = outcome.median(FLOOR), outcome.median("colkern")
     return {
         "name": outcome.case.name,

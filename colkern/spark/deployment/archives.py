@@ -19,7 +19,7 @@ KERNEL_ARCHIVES = "colkern-kernels-*.zip"
 
 _BEGINNING_OF_TIME = (1980, 1, 1, 0, 0, 0)
 _UNCHECKED = (1).to_bytes(4, "little")
-"""The flags of bytecode that is taken as it is: nobody changes the sources in an archive (PEP 552)."""
+"""The flags of unchecked bytecode (PEP 552): nobody changes the sources in an archive."""
 
 
 def package_archive(folder: Path) -> Path:
@@ -38,8 +38,8 @@ def kernel_archive(folder: Path, names: Iterable[str]) -> Path | None:
     The name follows from the content. Raises PermissionError if there is no cache.
     """
     cache = cache_dir("kernels")
-    found = {name: read_whole(cache / name) for name in sorted(names) if (cache / name).exists()}
-    members = {name: content for name, content in found.items() if content is not None}
+    files = {name: read_whole(cache / name) for name in sorted(names) if (cache / name).exists()}
+    members = {name: content for name, content in files.items() if content is not None}
     return _written(folder, "colkern-kernels", members) if members else None
 
 

@@ -1,4 +1,4 @@
-"""What `install` did, and what it found on the executors."""
+"""The report of `install`: its actions, and its findings on the executors."""
 
 from __future__ import annotations
 

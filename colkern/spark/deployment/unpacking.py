@@ -1,4 +1,4 @@
-"""Compiled functions that were shipped to this executor, put where colkern looks for them."""
+"""Unpacks compiled functions that were shipped to this executor into its cache."""
 
 from __future__ import annotations
 

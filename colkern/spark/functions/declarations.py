@@ -1,4 +1,4 @@
-"""What Spark needs to know of a function: its name, and the types of its columns and results."""
+"""Declarations of functions for Spark: their names, and the types of their columns and results."""
 
 from __future__ import annotations
 

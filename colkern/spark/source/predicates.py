@@ -12,7 +12,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
 from pyspark.sql import datasource as spark
 
@@ -94,7 +93,7 @@ def _filter(condition: object, schema: s.Schema) -> spark.Filter:
     return result
 
 
-def _why_not(values: Sequence[Any], comparison: str, type_: s.DataType) -> str:
+def _why_not(values: Sequence[list[object]], comparison: str, type_: s.DataType) -> str:
     """Why a condition cannot be evaluated."""
     if comparison in _LISTS and len(values[0]) > MOST_VALUES:
         return f"{len(values[0])} values, {MOST_VALUES} are the most; join with them instead"
@@ -103,8 +102,8 @@ def _why_not(values: Sequence[Any], comparison: str, type_: s.DataType) -> str:
     return f"a column of {type_} cannot be asked that, or has no such value{hint}"
 
 
-def _value(value: Any, comparison: str, type_: s.DataType) -> object:
-    if comparison in _LISTS:
+def _value(value: object, comparison: str, type_: s.DataType) -> object:
+    if isinstance(value, list) and comparison in _LISTS:
         return tuple(_read(one, type_) for one in value)
     return _read(value, type_)
 

@@ -70,7 +70,7 @@ def _run(options: argparse.Namespace) -> None:
     report.chart(done, picture)
     console.print(f"Chart: {picture}", soft_wrap=True)
     console.print(
-        f"Result: {done.result_rows:,} rows as Arrow files in {options.output / 'result'}, "
+        f"Result: {done.rows:,} rows as Arrow files in {options.output / 'result'}, "
         f"read back and valid",
         soft_wrap=True,
     )

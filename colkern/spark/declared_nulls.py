@@ -11,11 +11,7 @@ from colkern.operations.validity import compact_validity
 
 
 def require_declared_nulls(array: Array, field: s.Field) -> None:
-    """Refuse nulls where a type has none, at any depth.
-
-    Raises:
-        ValueError: If there is one.
-    """
+    """Raise ValueError if there is a null where a type has none, at any depth."""
     if not field.nullable and array.null_count:
         raise ValueError(f"{field.name!r} is null, but declared as never null")
     for part, child in _parts(array, field.type):

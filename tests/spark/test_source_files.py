@@ -11,8 +11,7 @@ from pyspark.sql.datasource import CaseInsensitiveDict
 
 import colkern as ck
 from colkern.spark.source.listing import list_files
-from colkern.spark.source.options import ReadOptions, WriteOptions
-from colkern.spark.source.paths import local_path
+from colkern.spark.source.options import ReadOptions, WriteOptions, local_path
 
 # Options
 

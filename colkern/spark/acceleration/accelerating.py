@@ -7,25 +7,29 @@ import hashlib
 import inspect
 import itertools
 import sys
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 import pandas as pd
 import pyarrow as pa
 from pyspark import cloudpickle
 from pyspark.sql import types as spark
-from pyspark.sql.functions import ArrowUDFType, arrow_udf
+from pyspark.sql.functions import ArrowUDFType
 from pyspark.util import PythonEvalType
 
 from colkern.errors import UnsupportedError
-from colkern.spark.acceleration.compiled import Compiled, require_result, warn
+from colkern.spark.acceleration.compiled import EXAMPLES, Compiled, require_result, warn
 from colkern.spark.acceleration.original import Original, Settings, converts_as_spark
 from colkern.spark.acceleration.purity import require_pure
-from colkern.spark.acceleration.tracer import Tracer
+from colkern.spark.acceleration.recorded import Tracer
 from colkern.spark.acceleration.tracing import traced
+from colkern.spark.functions.column_functions import spark_function
+from colkern.spark.functions.declarations import function_name
 from colkern.spark.session import use_this_python
 from colkern.spark.worker_errors import told_plainly
+
+Body: TypeAlias = Callable[..., Any]
+"""The user's function of pandas' columns."""
 
 _RESULTS = (
     spark.BooleanType,
@@ -96,7 +100,7 @@ def accelerate(function: Any) -> Any:
     """
     kind = getattr(function, "evalType", None)
     if not callable(getattr(function, "func", None)) or kind is None:
-        given = getattr(function, "__name__", type(function).__name__)
+        given = function_name(function)
         raise TypeError(f"function: expected what pandas_udf returns, got {given}")
     if isinstance(function.func, AcceleratedFunction):
         return function
@@ -107,43 +111,36 @@ def accelerate(function: Any) -> Any:
         require_pure(plain)
         _require_traceable(plain, returns, over_batches)
     except UnsupportedError as error:
-        warn(_name(plain), str(error))
+        warn(function_name(plain), str(error))
         return function
     call = (AcceleratedIterator if over_batches else AcceleratedFunction)(plain, returns)
     arrow_kind = ArrowUDFType.SCALAR_ITER if over_batches else ArrowUDFType.SCALAR
-    with warnings.catch_warnings():
-        # Spark prefers hints of pyarrow's types, which the user's function does not have.
-        warnings.filterwarnings("ignore", "It is preferred to specify type hints", UserWarning)
-        made = arrow_udf(call, returns, arrow_kind)
-    return made if function.deterministic else made.asNondeterministic()
+    accelerated: Any = spark_function(call, returns, arrow_kind)
+    return accelerated if function.deterministic else accelerated.asNondeterministic()
 
 
 class AcceleratedFunction:
-    """What Spark's workers call: Arrow's columns in, Arrow's column out.
+    """Called by Spark's workers: Arrow's columns in, Arrow's column out.
 
-    It travels to them as a pickle of the original. A worker process unpickles, traces and verifies each
-    such pickle once, however many tasks it runs.
+    It is pickled with the original. A worker process unpickles, traces and verifies each such pickle
+    once, however many tasks it runs.
 
     Args:
         function: The body of a `pandas_udf`.
         returns: The type of its results.
-        settings: Those of the session, for what a query does not set; None for those of the session
-            that is active.
+        settings: The settings that hold where a query has none; None for those of the active session.
     """
 
     OVER_BATCHES = False
 
     def __init__(
-        self,
-        function: Callable[..., Any],
-        returns: spark.DataType,
-        settings: Settings | None = None,
+        self, function: Body, returns: spark.DataType, settings: Settings | None = None
     ) -> None:
         functools.update_wrapper(self, function, updated=())
         self._parts = function, returns
         self._settings = settings
         self._compiled: dict[Settings, Compiled] = {}
-        self._names = _parameter_names(function)
+        self._names = list(_positional(function))
 
     @told_plainly()
     def __call__(self, *columns: pa.Array, **named: pa.Array) -> pa.Array:
@@ -153,15 +150,15 @@ class AcceleratedFunction:
 
     @property
     def compiled(self) -> Compiled:
-        """The function as this process has it, for the settings of the query that calls it."""
+        """The compiled function of this process, for the settings of the query that calls it."""
         settings = (self._settings or Settings.of_session()).of_task()
         if settings not in self._compiled:
             function, returns = self._parts
             original = Original(function, returns, settings, over_batches=self.OVER_BATCHES)
-            self._compiled[settings] = Compiled(_name(function), original, returns)
+            self._compiled[settings] = Compiled(function_name(function), original, returns)
         return self._compiled[settings]
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         use_this_python()
         settings = self._settings or Settings.of_session()
         return _of_pickle, (type(self), cloudpickle.dumps((*self._parts, settings)))
@@ -172,7 +169,7 @@ class AcceleratedIterator(AcceleratedFunction):
 
     OVER_BATCHES = True
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[pa.Array]:
+    def __call__(self, batches: Iterator[pa.Array | tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
         """The results for each batch."""
         columns = (batch if isinstance(batch, tuple) else (batch,) for batch in batches)
         with told_plainly():
@@ -180,7 +177,7 @@ class AcceleratedIterator(AcceleratedFunction):
 
 
 _IN_PROCESS: dict[bytes, AcceleratedFunction] = {}
-"""The functions that this process has got, by the digests of their pickles."""
+"""The functions that this process has unpickled, by the digests of their pickles."""
 
 
 def _of_pickle(kind: type[AcceleratedFunction], pickled: bytes) -> AcceleratedFunction:
@@ -191,11 +188,7 @@ def _of_pickle(kind: type[AcceleratedFunction], pickled: bytes) -> AcceleratedFu
 
 
 def _require_scalar(kind: int, returns: spark.DataType) -> None:
-    """Check what can be told of any function.
-
-    Raises:
-        UnsupportedError: If it is not one from columns to a column of numbers or strings.
-    """
+    """Raise UnsupportedError unless a function is from columns to a column of numbers or strings."""
     if kind in _AGGREGATES:
         raise UnsupportedError(
             "it is an aggregate: give colkern.spark.udf a class with init and update"
@@ -208,65 +201,51 @@ def _require_scalar(kind: int, returns: spark.DataType) -> None:
         raise UnsupportedError("it takes PySpark 4.3 or later")
 
 
-_EXAMPLES: Sequence[Any] = ([1.0, 2.0], ["a", "b"], [1, 2], [True, False])
-"""Columns that a function may be for, whose types Spark does not say before there is data."""
-
 _MAX_COMBINED = 3
-"""Up to how many columns all combinations of types are tried here; of more, workers see the types."""
+"""Here, all combinations of types are tried for so many columns at most; workers see the types."""
 
 
-def _require_traceable(
-    function: Callable[..., Any], returns: spark.DataType, over_batches: bool
-) -> None:
-    """Check that there are columns which the function can be compiled for, where that can be told.
+def _require_traceable(function: Body, returns: spark.DataType, over_batches: bool) -> None:
+    """Check that the function can be compiled for some columns, unless there are too many to try.
 
     Raises:
-        UnsupportedError: If there are none; with what stopped the trace that got furthest.
+        UnsupportedError: If there are none; with the refusal of the trace that got furthest.
     """
     counts = range(1, _MAX_COMBINED + 1) if over_batches else _column_counts(function)
     if counts[-1] > _MAX_COMBINED:
         return
+    # Spark does not say before there is data which types columns have.
+    series = [pd.Series(values) for _, values in EXAMPLES]
     furthest = (-1, False, "")
-    for columns in itertools.chain.from_iterable(map(_examples, counts)):
-        tracer = Tracer()
-        try:
-            node = traced(function, columns, tracer, over_batches=over_batches)
-            require_result(node, returns)
-        except UnsupportedError as error:
-            # An exception of pandas' own may be due to the type of the column that was tried.
-            is_own = tracer.refusal is not None or error.__cause__ is None
-            furthest = max(
-                furthest, (tracer.steps, is_own, str(error)), key=lambda found: found[:2]
-            )
-        else:
-            return
+    for count in counts:
+        for columns in itertools.product(series, repeat=count):
+            tracer = Tracer()
+            try:
+                node = traced(function, columns, tracer, over_batches=over_batches)
+                require_result(node, returns)
+            except UnsupportedError as error:
+                # An exception of pandas' own may be due to the type of the column that was tried.
+                is_own = tracer.refusal is not None or error.__cause__ is None
+                refusal = (tracer.steps, is_own, str(error))
+                furthest = max(furthest, refusal, key=lambda each: each[:2])
+            else:
+                return
     raise UnsupportedError(furthest[2])
 
 
-def _examples(count: int) -> Iterator[list[Any]]:
-    """Columns to try a function of so many of them with."""
-    for several in itertools.product(_EXAMPLES, repeat=count):
-        yield list(map(pd.Series, several))
-
-
-def _column_counts(function: Callable[..., Any]) -> range:
+def _column_counts(function: Body) -> range:
     """How many columns a function can be called with: one at least."""
     parameters = inspect.signature(function).parameters.values()
     if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
         return range(1, sys.maxsize)
-    most = len(_parameter_names(function))
-    fixed = [p for p in parameters if p.name in _parameter_names(function)]
-    least = sum(parameter.default is parameter.empty for parameter in fixed)
-    return range(max(least, 1), most + 1)
+    columns = _positional(function).values()
+    least = sum(parameter.default is parameter.empty for parameter in columns)
+    return range(max(least, 1), len(columns) + 1)
 
 
-def _parameter_names(function: Callable[..., Any]) -> list[str]:
-    return [
-        name
+def _positional(function: Body) -> dict[str, inspect.Parameter]:
+    return {
+        name: parameter
         for name, parameter in inspect.signature(function).parameters.items()
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-    ]
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return getattr(function, "__name__", type(function).__name__)
+    }

@@ -1,19 +1,18 @@
-"""Stand-ins for columns: they record what is done to them, and refuse what is not element-wise."""
+"""Stand-ins for columns: they record operations on them, and refuse those that are not element-wise."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration import operations
-from colkern.spark.acceleration.dtypes import BOOL
-from colkern.spark.acceleration.nodes import TEXT, Fused
+from colkern.spark.acceleration.nodes import BOOL, TEXT, Fused
 from colkern.spark.acceleration.recorded import witness_of
 from colkern.spark.acceleration.series_methods import SeriesMethods
 from colkern.spark.acceleration.texts import TextMethods
@@ -23,9 +22,9 @@ Name: TypeAlias = str
 
 
 class TracedColumn(SeriesMethods):
-    """A column that is not there yet, as the traced body gets it."""
+    """The stand-in for a column that a traced body gets."""
 
-    # Of real columns too, pandas leaves operators with a stand-in to the stand-in.
+    # With this, pandas leaves operators of a real column and a stand-in to the stand-in.
     __pandas_priority__ = 10_000
 
     @property
@@ -71,14 +70,16 @@ class TracedColumn(SeriesMethods):
             f"numpy.{name} is no element-wise operation that can be compiled"
         )
 
-    def _selected(self, condition: Any, chosen: Any, other: Any) -> TracedColumn:
+    def _selected(self, condition: object, chosen: object, other: object) -> TracedColumn:
         """`np.where`."""
         for side in (condition, chosen, other):
             self.require_operand(side)
         witness = np.where(*map(witness_of, (condition, chosen, other)))
-        return self.made(self.choice(condition, chosen, other, witness, "numpy.where"), witness)
+        return self.result(self.choice(condition, chosen, other, witness, "numpy.where"), witness)
 
-    def _selected_of(self, conditions: Any, choices: Any, default: Any = 0) -> TracedColumn:
+    def _selected_of(
+        self, conditions: object, choices: object, default: object = 0
+    ) -> TracedColumn:
         """`np.select`: the first of some choices whose condition is true."""
         if not (isinstance(conditions, list) and isinstance(choices, list)):
             raise self._tracer.refused("numpy.select of anything but lists")
@@ -88,50 +89,19 @@ class TracedColumn(SeriesMethods):
             list(map(witness_of, conditions)), list(map(witness_of, choices)), witness_of(default)
         )
         dtype = self.numbers_of(witness, "numpy.select")
-        made = self.node_of(default)
+        result = self.node_of(default)
         for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
-            parts = (self.condition(condition), self.node_of(choice), made)
-            made = Fused(dtype, "{1} if {0} else {2}", parts, (BOOL, dtype, dtype))
-        return self.made(made, witness)
-
-    # What there is no place for in a loop over rows
+            parts = (self.condition(condition), self.node_of(choice), result)
+            result = Fused(dtype, "{1} if {0} else {2}", parts, (BOOL, dtype, dtype))
+        return self.result(result, witness)
 
     def __getattr__(self, name: Any) -> Any:
         self.require_method(name)
         owner = "Series" if self.is_series else "numpy.ndarray"
         raise self._refused(f"{owner}.{name} is no element-wise operation that can be compiled")
 
-    def __bool__(self) -> bool:
-        raise self._refused("the truth value of a whole column is asked for, as by `if` or `and`")
-
-    def __len__(self) -> int:
-        raise self._refused("the length of a column is asked for")
-
-    def __iter__(self) -> Any:
-        raise self._refused("the values of a column are taken one by one")
-
-    def __getitem__(self, key: Any) -> Any:
-        raise self._refused("rows of a column are selected")
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        raise self._refused("rows of a column are assigned to")
-
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        raise self._refused("a column is passed to a function that is not NumPy's, or has no rows")
-
-    def __float__(self) -> float:
-        raise self._refused("a column is made into one number")
-
-    __int__ = __index__ = __float__
-
-    def __repr__(self) -> Name:
-        raise self._refused("a column is made into text")
-
-    def __format__(self, specification: Name) -> Name:
-        return repr(self)
-
     def _refused(self, reason: Name) -> UnsupportedError:
-        """An exception to raise; for what a library's function does, it names that function."""
+        """An exception to raise; it names the function of a library that led here, if there is one."""
         function = library_function()
         if function is not None:
             reason = f"{function} is no element-wise operation that can be compiled"
@@ -139,20 +109,42 @@ class TracedColumn(SeriesMethods):
 
 
 def library_function() -> Name | None:
-    """The function of pandas' or NumPy's that a traced body called, and that called this in the end."""
-    frame, found = sys._getframe(1), None
+    """The outermost function of pandas or NumPy through which a traced body called this."""
+    frame, function = sys._getframe(1), None
     while frame is not None:
         package = frame.f_globals.get("__name__", "").partition(".")[0]
         if package not in ("pandas", "numpy", "colkern"):
             break
         name = frame.f_code.co_qualname
         if package != "colkern" and "<locals>" not in name:
-            found = f"{package}.{_CALLS.sub('', name)}"
+            function = f"{package}.{_CALLS.sub('', name)}"
         frame = frame.f_back  # type: ignore[assignment]
-    return found
+    return function
 
 
 _CALLS = re.compile(r"\.__(init|new|call)__$")
+
+
+def _refusing(reason: Name) -> Callable[..., NoReturn]:
+    def refuse(self: TracedColumn, *_: object, **__: object) -> NoReturn:
+        raise self._refused(reason)
+
+    return refuse
+
+
+# A loop over rows has no place for these.
+for _reason, _methods in {
+    "the truth value of a whole column is asked for, as by `if` or `and`": "__bool__",
+    "the length of a column is asked for": "__len__",
+    "the values of a column are taken one by one": "__iter__",
+    "rows of a column are selected": "__getitem__",
+    "rows of a column are assigned to": "__setitem__",
+    "a column is passed to a function that is not NumPy's, or has no rows": "__array__",
+    "a column is made into one number": "__float__ __int__ __index__",
+    "a column is made into text": "__repr__ __format__",
+}.items():
+    for _method in _methods.split():
+        setattr(TracedColumn, _method, _refusing(_reason))
 
 # Python's own messages name the class, for an operator that it lacks: it stands for a Series.
 TracedColumn.__name__ = "Series"

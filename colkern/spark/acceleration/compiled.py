@@ -1,4 +1,4 @@
-"""A function of pandas' columns compiled for each shape of batches, or not, and why not."""
+"""A function of pandas' columns, compiled for each shape of batches, or left to pandas with a warning."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_type
@@ -24,13 +24,7 @@ Shape: TypeAlias = tuple[tuple[pa.DataType, bool], ...]
 
 
 class Compiled:
-    """A function as one process has it: compiled as far as it can be, and verified.
-
-    Args:
-        name: What messages call it.
-        original: The function.
-        returns: The type of its results.
-    """
+    """The function of one process: compiled as far as it can be, and verified."""
 
     def __init__(self, name: str, original: Original, returns: DataType) -> None:
         self._name = name
@@ -43,17 +37,17 @@ class Compiled:
 
     def __call__(self, columns: Sequence[pa.Array]) -> pa.Array:
         """The results for a batch."""
-        made = self.attempt(columns)
-        return self._original(columns) if made is None else made
+        results = self.attempt(columns)
+        return self._original(columns) if results is None else results
 
     def of_batches(self, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
-        """The results for each batch; the original gets all that are left from the first it has to do."""
+        """The results for each batch; from the first that is not compiled on, those of the original."""
         for columns in batches:
-            made = self.attempt(columns)
-            if made is None:
+            results = self.attempt(columns)
+            if results is None:
                 yield from self._original.of_batches(itertools.chain([columns], batches))
                 return
-            yield made
+            yield results
 
     def attempt(self, columns: Sequence[pa.Array]) -> pa.Array | None:
         """The results of compiled code for a batch; None if the original is to compute them."""
@@ -67,7 +61,7 @@ class Compiled:
         program = self._programs[shape]
         try:
             return program and self._results(program, columns)
-        except Exception as error:  # noqa: BLE001 What is wrong, the original shows.
+        except Exception as error:  # noqa: BLE001 If the data is wrong, the original raises too.
             self._give_up(f"its compiled form raised {type(error).__name__}: {error}")
             return None
 
@@ -76,18 +70,18 @@ class Compiled:
         try:
             with compiling.one_process_compiles():
                 program = Program(self._traced(shape), shape)
-        except Exception as error:  # noqa: BLE001 Whatever stops it, there is the original.
+        except Exception as error:  # noqa: BLE001 The original does what is not compiled.
             self._warn(f"{error}, for columns of {_described(shape)}")
             return None
         rows, compiled = sample(columns), functools.partial(self._results, program)
         try:
-            found = difference(rows, compiled(rows), self._original(rows))
-            if found is None:
-                found = difference_at_extremes(columns, compiled, self._original)
-        except Exception as error:  # noqa: BLE001 The original is the user's, and may raise anything.
-            found = f"{type(error).__name__}: {error}"
-        if found is not None:
-            self._give_up(f"its results were not verified: {found}")
+            reason = difference(rows, compiled(rows), self._original(rows))
+            if reason is None:
+                reason = difference_at_extremes(columns, compiled, self._original)
+        except Exception as error:  # noqa: BLE001 The user's function may raise anything.
+            reason = f"{type(error).__name__}: {error}"
+        if reason is not None:
+            self._give_up(f"its results were not verified: {reason}")
             return None
         return program
 
@@ -98,10 +92,10 @@ class Compiled:
         return node
 
     def _results(self, program: Program, columns: Sequence[pa.Array]) -> pa.Array:
-        made = program(columns)
-        if made.type == self._arrow_type:
-            return made
-        return made.cast(self._arrow_type, safe=self._original.settings.safely)
+        results = program(columns)
+        if results.type == self._arrow_type:
+            return results
+        return results.cast(self._arrow_type, safe=self._original.settings.safely)
 
     def _give_up(self, reason: str) -> None:
         self._is_given_up = True
@@ -114,42 +108,33 @@ class Compiled:
 
 
 def warn(name: str, reason: str) -> None:
-    """Say that a function runs as it did before, and why."""
+    """Warn that a function runs in pandas as before, and say why."""
     message = f"{name} is not accelerated, and runs in pandas as before: {reason}"
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
 def require_result(node: Node, returns: DataType) -> None:
-    """Check that results need no more than a number's conversion to be of the declared type.
-
-    Raises:
-        UnsupportedError: If they do.
-    """
+    """Raise UnsupportedError unless results are of the declared type, or of another number's."""
     kinds = {TEXT: StringType, "bool": BooleanType}
-    found = kinds.get(str(node.dtype))
     declared = type(returns) if isinstance(returns, StringType | BooleanType) else None
-    if found is not declared:
+    if kinds.get(str(node.dtype)) is not declared:
         raise UnsupportedError(
             f"it returns {node.dtype}, where {returns.simpleString()} is declared"
         )
 
 
-_EXAMPLES: list[tuple[Callable[[pa.DataType], bool], tuple[Any, Any]]] = [
-    (pa.types.is_boolean, (True, False)),
-    (pa.types.is_integer, (1, 2)),
-    (pa.types.is_floating, (1.0, 2.0)),
-    (pa.types.is_string, ("a", "b")),
-    (pa.types.is_large_string, ("a", "b")),
+EXAMPLES: list[tuple[Callable[[pa.DataType], bool], list[object]]] = [
+    (pa.types.is_floating, [1.0, 2.0]),
+    (lambda type_: pa.types.is_string(type_) or pa.types.is_large_string(type_), ["a", "b"]),
+    (pa.types.is_integer, [1, 2]),
+    (pa.types.is_boolean, [True, False]),
 ]
+"""The kinds of columns that are compiled, each with two values of it."""
 
 
 def _witness(type_: pa.DataType, has_nulls: bool) -> pa.Array:
-    """Two rows of a type, the second of them null if it may be.
-
-    Raises:
-        UnsupportedError: If columns of the type are not compiled.
-    """
-    for is_kind, (first, second) in _EXAMPLES:
+    """Two rows of a type, the second of them null if it may be."""
+    for is_kind, (first, second) in EXAMPLES:
         if is_kind(type_):
             return pa.array([first, None if has_nulls else second], type_)
     raise UnsupportedError(f"columns of {type_} are not compiled")

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from colkern.generated import function_of_text
 from colkern.jit import Udf, udf
-from colkern.spark.acceleration.dtypes import is_float
-from colkern.spark.acceleration.nodes import Constant, Fused, Node
+from colkern.spark.acceleration.nodes import Constant, Fused, Node, NumPyType, is_float
 
 
 class Kernel:
     """A compiled loop over rows for a node and the fused nodes below it.
 
     Args:
-        root: What the results are of.
-        columns: The names of the types of `leaves`, as in signatures, and which may be null.
+        root: The node of the results.
         leaves: The nodes that are columns already.
-        is_last: Whether the results leave the function, where NaN is null.
+        columns: For each leaf the name of its type, as in signatures, and whether it may be null.
+        is_last: Whether these are the results of the function, in which NaN is null.
     """
 
     def __init__(
@@ -36,17 +35,12 @@ class Kernel:
         if is_last and is_float(root.dtype):
             result = f"None if {result} != {result} else {result}"
         types = ", ".join(f"{type_}{'?' if nulls else ''}" for type_, nulls in columns)
-        function = _compiled(body.source(result))
-        self.function: Udf = udf(function, signature=f"({types}) -> {root.dtype}")
+        signature = f"({types}) -> {root.dtype}"
+        self.function: Udf = udf(_compiled(body.source(result)), signature=signature)
 
 
 class _Body:
-    """The statements of a row function, each the value of a node.
-
-    Args:
-        leaves: What the parameters are.
-        nullable: Which of them may be None, and are NaN then.
-    """
+    """The statements of a row function; parameters that may be None become NaN."""
 
     def __init__(self, leaves: list[Node], nullable: list[bool]) -> None:
         self._parameters = [f"c{k}" for k in range(len(leaves))]
@@ -75,7 +69,7 @@ class _Body:
             value = f"np.{node.dtype}({value})"
         return self._named(node, value)
 
-    def _converted(self, node: Node, dtype: np.dtype[Any]) -> str:
+    def _converted(self, node: Node, dtype: NumPyType) -> str:
         """A node's value in the dtype that an operation computes in."""
         if isinstance(node, Constant):
             return _literal(node.value, dtype)
@@ -90,7 +84,7 @@ class _Body:
         return name
 
 
-def _literal(value: Any, dtype: np.dtype[Any]) -> str:
+def _literal(value: object, dtype: NumPyType) -> str:
     plain = dtype.type(value).item()
     if dtype.kind != "f":
         return f"np.{dtype}({plain})" if dtype.kind == "i" else repr(plain)
@@ -98,5 +92,5 @@ def _literal(value: Any, dtype: np.dtype[Any]) -> str:
     return f"np.{dtype}({'np.nan' if plain != plain else named})"
 
 
-def _compiled(source: str) -> Any:
+def _compiled(source: str) -> Callable[..., object]:
     return function_of_text("body", source, {"np": np, "__name__": __name__}, "accelerated")

@@ -1,4 +1,4 @@
-"""The graph of what a function does to its columns: inputs, constants, and calls of operations."""
+"""The graph of a function of columns: inputs, constants, and operations, with their dtypes."""
 
 from __future__ import annotations
 
@@ -8,26 +8,54 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 TEXT = "str"
-"""What stands for a dtype where a column is pandas' text, with Arrow's memory."""
+"""The dtype of columns of pandas' text in Arrow's memory."""
 
-DType: TypeAlias = "np.dtype[Any] | str"
+NumPyType: TypeAlias = "np.dtype[Any]"
+DType: TypeAlias = "NumPyType | str"
+
+BOOL = np.dtype(bool)
+FLOAT = np.dtype(np.float64)
+
+_NUMBERS = frozenset(["bool", "int8", "int16", "int32", "int64", "float32", "float64"])
+
+
+def dtype_of(witness: object) -> DType | None:
+    """The dtype of the nodes for a witness; None if no graph has such columns."""
+    dtype = getattr(witness, "dtype", None)
+    if isinstance(dtype, pd.StringDtype) and dtype.na_value is np.nan:
+        return TEXT if dtype.storage == "pyarrow" else None
+    return dtype if isinstance(dtype, np.dtype) and dtype.name in _NUMBERS else None
+
+
+def is_float(dtype: DType) -> bool:
+    """Whether a column may hold NaN."""
+    return isinstance(dtype, np.dtype) and dtype.kind == "f"
+
+
+def holds(dtype: NumPyType, value: object) -> bool:
+    """Whether a column keeps its dtype when a constant is put into it."""
+    if dtype.kind == "b" or isinstance(value, bool | np.bool_):
+        return dtype.kind == "b" and isinstance(value, bool)
+    if dtype.kind == "i":
+        bounds = np.iinfo(dtype)
+        return isinstance(value, int) and bounds.min <= value <= bounds.max
+    if isinstance(value, str):
+        return False
+    with np.errstate(over="ignore"):
+        return bool(value != value or float(dtype.type(value)) == value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """What a column is made by.
-
-    Attributes:
-        dtype: What pandas has as its dtype.
-        identity: Equal for nodes that are made in the same way.
-    """
+    """A column of the graph; nodes that are made in the same way have the same identity."""
 
     dtype: DType
     identity: bytes = field(init=False, default=b"")
 
-    def _identify(self, *parts: Any) -> None:
+    def _identify(self, *parts: object) -> None:
         text = repr((type(self).__name__, str(self.dtype), *parts))
         object.__setattr__(self, "identity", hashlib.sha256(text.encode()).digest())
 
@@ -44,9 +72,9 @@ class Input(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constant(Node):
-    """A number or a text, as the function has it."""
+    """A number or a text of the function."""
 
-    value: Any
+    value: object
 
     def __post_init__(self) -> None:
         self._identify(type(self.value).__name__, repr(self.value))
@@ -57,14 +85,13 @@ class Fused(Node):
     """An operation on the values of one row, to be compiled together with others.
 
     Attributes:
-        expression: It, as Python, with `{0}`, `{1}` … for the operands.
-        operands: What it is done to.
+        expression: The operation in Python, with `{0}`, `{1}` … for the operands.
         reads: The dtypes that the operands are converted to before.
     """
 
     expression: str
     operands: tuple[Node, ...]
-    reads: tuple[np.dtype[Any], ...]
+    reads: tuple[NumPyType, ...]
 
     def __post_init__(self) -> None:
         self._identify(self.expression, [o.identity for o in self.operands], self.reads)
@@ -72,19 +99,17 @@ class Fused(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole(Node):
-    """An element-wise operation that NumPy or Arrow does on whole columns, as pandas has them do it.
+    """An element-wise operation that pandas leaves to NumPy or Arrow, on whole columns.
 
     Attributes:
-        name: What it is called.
         function: Takes NumPy arrays (of texts: arrays of Arrow) and plain constants; returns one.
-        operands: What it is done to.
-        details: What else its results depend on.
+        details: Other values that its results depend on.
     """
 
     name: str
     function: Callable[..., Any]
     operands: tuple[Node, ...]
-    details: tuple[Any, ...] = ()
+    details: tuple[object, ...] = ()
 
     def __post_init__(self) -> None:
         self._identify(self.name, [o.identity for o in self.operands], self.details)

@@ -1,39 +1,31 @@
-"""What is known of operations: those of a row as Python, those of whole columns as NumPy and Arrow."""
+"""The operations that can be recorded: in Python for a row, by NumPy and Arrow for whole columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from colkern.spark.acceleration.nodes import TEXT, Node, Whole
-from colkern.spark.acceleration.tracer import Tracer
+from colkern.spark.acceleration.nodes import BOOL, TEXT, Node, NumPyType, Whole
 
-ARITHMETIC = {
-    "add": "{0} + {1}",
-    "sub": "{0} - {1}",
-    "mul": "{0} * {1}",
-    "truediv": "{0} / {1}",
-}
+if TYPE_CHECKING:
+    from colkern.spark.acceleration.recorded import Tracer
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+
+ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}
 """Operators whose operands are converted to the dtype of the results."""
 
 WHOLE = ("floordiv", "mod", "pow")
-"""Operators that NumPy has rules of its own for."""
+"""Operators for which NumPy has rules of its own."""
 
-BITWISE = {"and_": "{0} & {1}", "or_": "{0} | {1}", "xor": "{0} ^ {1}"}
+BITWISE = {"and_": "&", "or_": "|", "xor": "^"}
 
-COMPARISONS = {
-    "eq": "{0} == {1}",
-    "ne": "{0} != {1}",
-    "lt": "{0} < {1}",
-    "le": "{0} <= {1}",
-    "gt": "{0} > {1}",
-    "ge": "{0} >= {1}",
-}
+COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 OPERATORS = {
     "add": "add",
@@ -53,7 +45,7 @@ OPERATORS = {
     "greater": "gt",
     "greater_equal": "ge",
 }
-"""NumPy's functions that pandas makes into operators."""
+"""NumPy's functions for which pandas uses operators."""
 
 UNARY = {
     "negative": "-{0}",
@@ -68,34 +60,24 @@ UNARY = {
     "isinf": "np.isinf({0})",
     "isfinite": "np.isfinite({0})",
 }
-"""NumPy's functions whose results are the same wherever they are computed: IEEE 754 has them exact."""
+"""NumPy's functions whose results are the same everywhere: IEEE 754 demands the exact ones."""
 
 
-def rounded(decimals: Any) -> Callable[[Any], Any]:
-    """As `Series.round`, of an array."""
-    return lambda array: array.round(decimals)
-
-
-def series_as(dtype: Any) -> Callable[[Any], Any]:
-    """As `Series.astype`, which refuses NaN for integers."""
+def series_as(dtype: NumPyType) -> Callable[[AnyArray], AnyArray]:
+    """`Series.astype`, which refuses NaN for integers."""
     return lambda array: pd.Series(array).astype(dtype).to_numpy()
 
 
-def array_as(dtype: Any) -> Callable[[Any], Any]:
-    """As `ndarray.astype`, which makes any integer of NaN."""
+def array_as(dtype: NumPyType) -> Callable[[AnyArray], AnyArray]:
+    """`ndarray.astype`, which gives some integer for NaN."""
     return lambda array: array.astype(dtype)
 
 
-# Text, as pandas' arrays of it have Arrow do it
+# Text, which pandas leaves to Arrow
 
 
-def text_is_null(texts: pa.Array) -> pa.Array:
-    """As `Series.isna`, of texts."""
-    return texts.is_null()
-
-
-def text_fill(texts: pa.Array, value: Any) -> pa.Array:
-    """As `Series.fillna`, of texts; `value` is a text, or a column of them."""
+def text_fill(texts: pa.Array, value: str | pa.Array) -> pa.Array:
+    """`Series.fillna` of texts; `value` is a text, or a column of them."""
     return pc.fill_null(texts, value) if isinstance(value, str) else pc.coalesce(texts, value)
 
 
@@ -106,15 +88,15 @@ def text_operation(tracer: Tracer, name: str, nodes: tuple[Node, ...]) -> Node:
     if name == "add":
         return Whole(TEXT, name, _joined, nodes)
     if name in _TEXT_COMPARISONS:
-        return Whole(np.dtype(bool), name, _TEXT_COMPARISONS[name], nodes)
+        return Whole(BOOL, name, _TEXT_COMPARISONS[name], nodes)
     raise tracer.refused(f"`{name}` of texts")
 
 
-def _joined(left: Any, right: Any) -> pa.Array:
+def _joined(left: str | pa.Array, right: str | pa.Array) -> pa.Array:
     return pc.binary_join_element_wise(left, right, "")
 
 
-def _comparison(function: Callable[..., Any], of_nulls: bool) -> Callable[..., Any]:
+def _comparison(function: Callable[..., pa.Array], of_nulls: bool) -> Callable[..., pa.Array]:
     return lambda left, right: function(left, right).fill_null(of_nulls)
 
 

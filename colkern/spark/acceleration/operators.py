@@ -1,4 +1,4 @@
-"""Operators of columns that are traced."""
+"""The operators of traced columns."""
 
 from __future__ import annotations
 
@@ -10,9 +10,17 @@ import numpy as np
 import pandas as pd
 
 from colkern.spark.acceleration import operations
-from colkern.spark.acceleration.dtypes import BOOL, FLOAT, holds
-from colkern.spark.acceleration.nodes import TEXT, Fused
-from colkern.spark.acceleration.recorded import Recorded, witness_of
+from colkern.spark.acceleration.nodes import (
+    BOOL,
+    FLOAT,
+    TEXT,
+    DType,
+    Fused,
+    Node,
+    NumPyType,
+    holds,
+)
+from colkern.spark.acceleration.recorded import Recorded, Witness, witness_of
 
 
 class Operators(Recorded):
@@ -20,38 +28,29 @@ class Operators(Recorded):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def operate(self, name: str, left: Any, right: Any) -> Self:
+    def operate(self, name: str, left: object, right: object) -> Self:
         """A binary operator of two operands, one of them this column."""
-        function: Callable[..., Any] = getattr(operator, name)
+        function: Callable[..., Witness] = getattr(operator, name)
         for side in (left, right):
             self.require_operand(side)
         witness = function(witness_of(left), witness_of(right))
         nodes = tuple(self.node_of(side) for side in (left, right))
         if TEXT in [node.dtype for node in nodes]:
-            return self.made(operations.text_operation(self._tracer, name, nodes), witness)
+            return self.result(operations.text_operation(self._tracer, name, nodes), witness)
         dtype = self.numbers_of(witness, f"`{name}`")
         if name in operations.COMPARISONS:
             reads = _common_dtype(left, right)
-            return self.made(
-                Fused(dtype, operations.COMPARISONS[name], nodes, (reads,) * 2), witness
-            )
+            return self.result(_fused(dtype, operations.COMPARISONS[name], nodes, reads), witness)
         if name in operations.BITWISE:
             if any(node.dtype != dtype for node in nodes):
                 raise self._tracer.refused(f"`{name}` of {nodes[0].dtype} and {nodes[1].dtype}")
-            return self.made(Fused(dtype, operations.BITWISE[name], nodes, (dtype,) * 2), witness)
+            return self.result(_fused(dtype, operations.BITWISE[name], nodes, dtype), witness)
         if dtype == BOOL:
             raise self._tracer.refused(f"`{name}` of booleans")
         if name in operations.ARITHMETIC:
-            return self.made(
-                Fused(dtype, operations.ARITHMETIC[name], nodes, (dtype,) * 2), witness
-            )
-        series = isinstance(witness, pd.Series)
-        if (
-            series
-            and name in ("floordiv", "mod")
-            and not _is_nonzero(right)
-            and (_common_dtype(left, right) != FLOAT)
-        ):
+            return self.result(_fused(dtype, operations.ARITHMETIC[name], nodes, dtype), witness)
+        by_zero = name in ("floordiv", "mod") and not _is_nonzero(right)
+        if isinstance(witness, pd.Series) and by_zero and _common_dtype(left, right) != FLOAT:
             raise self._tracer.refused(
                 f"`{name}` by what may be zero, where pandas' dtype depends on the values"
             )
@@ -69,21 +68,21 @@ class Operators(Recorded):
     def __invert__(self) -> Self:
         return self.unary("not {0}" if self._node.dtype == BOOL else "~{0}", operator.invert)
 
-    def __round__(self, decimals: int = 0) -> Any:
-        """As `Series.round`."""
-        return self.round(decimals)  # type: ignore[attr-defined]
+    def __round__(self, decimals: int = 0) -> Self:
+        """`Series.round`."""
+        return self.round(decimals)  # type: ignore[attr-defined, no-any-return]
 
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self, other: object) -> Self:
         raise self._tracer.refused("`@` is no element-wise operation that can be compiled")
 
-    def __divmod__(self, other: Any) -> Any:
+    def __divmod__(self, other: object) -> Self:
         raise self._tracer.refused("divmod gives two columns")
 
     __rmatmul__, __rdivmod__ = __matmul__, __divmod__
 
 
-def _operator(name: str, *, reflected: bool) -> Callable[[Operators, Any], Operators]:
-    def operate(self: Operators, other: Any) -> Operators:
+def _operator(name: str, *, reflected: bool) -> Callable[[Operators, object], Operators]:
+    def operate(self: Operators, other: object) -> Operators:
         left, right = (other, self) if reflected else (self, other)
         return self.operate(name, left, right)
 
@@ -104,11 +103,15 @@ for _name in ("div", "divide"):
     setattr(Operators, _name, _operator("truediv", reflected=False))
 
 
-def _is_nonzero(value: Any) -> bool:
+def _fused(dtype: DType, symbol: str, nodes: tuple[Node, ...], reads: NumPyType) -> Fused:
+    return Fused(dtype, f"{{0}} {symbol} {{1}}", nodes, (reads, reads))
+
+
+def _is_nonzero(value: object) -> bool:
     return not isinstance(value, Recorded) and bool(value)
 
 
-def _common_dtype(left: Any, right: Any) -> np.dtype[Any]:
+def _common_dtype(left: Any, right: Any) -> NumPyType:
     """The dtype that two operands are compared in."""
     sides = [np.asarray(v._witness) if isinstance(v, Recorded) else v for v in (left, right)]
     dtype = np.result_type(*sides)

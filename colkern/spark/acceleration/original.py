@@ -1,15 +1,20 @@
-"""The original function over Arrow's columns: what Spark's workers do around a `pandas_udf`."""
+"""The original function over Arrow's columns, with the conversions of Spark's workers around it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType, StructField, StructType
+
+from colkern.spark.functions.declarations import function_name
+
+Column = TypeVar("Column")
 
 _TIME_ZONE = "spark.sql.session.timeZone"
 _SAFELY = "spark.sql.execution.pandas.convertToArrowArraySafely"
@@ -18,10 +23,10 @@ _EXTENSION = "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a session says about the way to pandas and back.
+    """The settings of a session for the way to pandas and back.
 
     Attributes:
-        timezone: In which timestamps are shown to the function.
+        timezone: The time zone of the function's timestamps.
         safely: Whether results that do not fit their type are errors; by default, as in Spark 4.3.
         extension: Whether integers have pandas' dtypes with nulls.
     """
@@ -32,15 +37,15 @@ class Settings:
 
     @staticmethod
     def of_session() -> Settings:
-        """Those of the active session; what Spark begins with if there is none."""
+        """The settings of the active session; Spark's defaults if there is none."""
         session = SparkSession.getActiveSession()
         if session is None:
             return Settings()
-        # Without a default here: Spark has one of its own for what is not set.
+        # Spark has a default of its own for a setting without value.
         return Settings()._with(session.conf.get)
 
     def of_task(self) -> Settings:
-        """Those of the query that this process works for; of this object where that sets none."""
+        """The settings of the query of this task; these ones where it has none."""
         task = TaskContext.get()
         return self if task is None else self._with(task.getLocalProperty)
 
@@ -54,14 +59,7 @@ class Settings:
 
 
 class Original:
-    """A function of pandas' columns, called with Arrow's.
-
-    Args:
-        function: The function.
-        returns: The type of its results.
-        settings: Those of the session.
-        over_batches: Whether it takes an iterator of batches, and yields.
-    """
+    """A function of pandas' columns, or of an iterator of batches of them, called with Arrow's."""
 
     def __init__(
         self,
@@ -74,30 +72,30 @@ class Original:
         self.function = function
         self.settings = settings
         self.over_batches = over_batches
-        self._name = getattr(function, "__name__", type(function).__name__)
+        self._name = function_name(function)
         self._schema = StructType([StructField("_0", returns)])
 
     def __call__(self, columns: Sequence[pa.Array]) -> pa.Array:
         """The results for the rows of a batch; a function of batches gets that one alone."""
         if self.over_batches:
             return pa.concat_arrays(list(self.of_batches(iter([columns]))))
-        made = self.function(*self.pandas(columns))
-        if not hasattr(made, "__len__"):
-            raise TypeError(f"{self._name}: expected a pandas.Series, got {type(made).__name__}")
-        if len(made) != len(columns[0]):
-            raise ValueError(f"{self._name}: {len(made)} results for {len(columns[0])} rows")
-        return self._arrow(made)
+        results = self.function(*self.pandas(columns))
+        if not hasattr(results, "__len__"):
+            raise TypeError(f"{self._name}: expected a pandas.Series, got {type(results).__name__}")
+        if len(results) != len(columns[0]):
+            raise ValueError(f"{self._name}: {len(results)} results for {len(columns[0])} rows")
+        return self._arrow(results)
 
     def of_batches(self, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
-        """What a function of an iterator of batches yields."""
+        """The results of a function of an iterator of batches."""
         return map(self._arrow, self.function(map(as_one, map(self.pandas, batches))))
 
-    def pandas(self, columns: Sequence[pa.Array]) -> list[Any]:
-        """The columns as Spark has pandas' functions get them."""
+    def pandas(self, columns: Sequence[pa.Array]) -> list[pd.Series]:
+        """The columns as Spark passes them to functions of pandas."""
         from pyspark.sql.conversion import ArrowBatchTransformer
 
         names = [f"_{k}" for k in range(len(columns))]
-        made: list[Any] = ArrowBatchTransformer.to_pandas(
+        series: list[pd.Series] = ArrowBatchTransformer.to_pandas(
             pa.RecordBatch.from_arrays(list(columns), names),
             timezone=self.settings.timezone,
             struct_in_pandas="dict",
@@ -105,10 +103,10 @@ class Original:
             prefer_int_ext_dtype=self.settings.extension,
             df_for_struct=True,
         )
-        return made
+        return series
 
-    def _arrow(self, results: Any) -> pa.Array:
-        """The results as Spark gets them."""
+    def _arrow(self, results: Sized) -> pa.Array:
+        """The results as Spark takes them."""
         from pyspark.sql.conversion import PandasToArrowConversion
 
         batch = PandasToArrowConversion.convert(
@@ -122,7 +120,7 @@ class Original:
 
 
 def converts_as_spark() -> bool:
-    """Whether this PySpark has the conversions in the form that is called here."""
+    """Whether this PySpark has the conversions that `Original` calls."""
     from pyspark.sql import conversion
 
     return hasattr(conversion, "PandasToArrowConversion") and hasattr(
@@ -130,6 +128,6 @@ def converts_as_spark() -> bool:
     )
 
 
-def as_one(columns: Sequence[Any]) -> Any:
-    """The columns of a batch as functions of batches get them: one alone, several as a tuple."""
+def as_one(columns: Sequence[Column]) -> Column | tuple[Column, ...]:
+    """The columns of a batch as Spark passes them to functions of batches: several as a tuple."""
     return columns[0] if len(columns) == 1 else tuple(columns)

@@ -1,29 +1,34 @@
-"""What computes a graph over a batch: compiled loops, and NumPy and Arrow between them."""
+"""Programs that compute a graph over a batch: compiled loops, and NumPy and Arrow between them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from colkern.arrays import Array
 from colkern.builders import array as new_array
 from colkern.errors import UnsupportedError
 from colkern.layouts import Role
 from colkern.spark.acceleration.generation import Kernel
-from colkern.spark.acceleration.nodes import TEXT, Constant, Fused, Input, Node, Whole
+from colkern.spark.acceleration.nodes import TEXT, Constant, DType, Fused, Input, Node, Whole
 
-Step: TypeAlias = Callable[[dict[bytes, Any]], Any]
+Column: TypeAlias = "pa.Array | Array | npt.NDArray[Any]"
+Values: TypeAlias = dict[bytes, Any]
+"""The columns of a batch, and those computed so far by the identities of their nodes."""
 
-_SOURCES = (Input, Whole)
+Step: TypeAlias = Callable[[Values], Column]
 
 
 class Program:
     """The steps that compute the results for batches whose columns are of one shape.
 
     Args:
-        result: What the results are made by.
+        result: The node of the results.
         columns: For each column of a batch its type, and whether it has nulls.
 
     Raises:
@@ -39,12 +44,12 @@ class Program:
 
     def __call__(self, columns: Sequence[pa.Array]) -> pa.Array:
         """The results: of the dtype that pandas has for them, NaN as null."""
-        values: dict[bytes, Any] = {}
+        values: Values = {}
         with np.errstate(all="ignore"):
             for identity, step in self._steps.items():
                 values[identity] = step({**values, b"columns": columns})
-        made = values[b"result"]
-        return made if isinstance(made, pa.Array) else pa.array(made, from_pandas=True)
+        results = values[b"result"]
+        return results if isinstance(results, pa.Array) else pa.array(results, from_pandas=True)
 
     def _add(self, node: Node, *, is_last: bool = False) -> None:
         """Add the steps for a node's column; last the one for the results."""
@@ -53,29 +58,19 @@ class Program:
             return
         if isinstance(node, Whole):
             self._add_whole(node, identity)
-        elif is_last and node.dtype == TEXT:
-            self._steps[identity] = _column(node)
-        elif isinstance(node, Fused) or is_last:
+        elif isinstance(node, Fused) or (is_last and node.dtype != TEXT):
             self._add_kernel(node, identity, is_last)
-        else:
-            self._add_input(node)
-
-    def _add_input(self, node: Node) -> None:
-        """A column of a batch as whole-column operations take it: an array of NumPy's, or texts."""
-        take = _column(node)
-        if node.dtype == TEXT:
-            self._steps[node.identity] = take
-        else:
-            self._steps[node.identity] = lambda values: _as_numpy(take(values), node.dtype)
+        elif isinstance(node, Input):
+            self._steps[identity] = partial(_input, node)
 
     def _add_whole(self, node: Whole, identity: bytes) -> None:
         for operand in node.operands:
             self._add(operand)
 
-        def step(values: dict[bytes, Any]) -> Any:
-            made = node.function(*[_operand(operand, values) for operand in node.operands])
-            # Bits of Arrow's are what compiled loops read.
-            return made if node.dtype in (TEXT, bool) else _as_numpy(made, node.dtype)
+        def step(values: Values) -> Column:
+            column = node.function(*[_operand(operand, values) for operand in node.operands])
+            # Compiled loops read Arrow's bits.
+            return column if node.dtype in (TEXT, bool) else _as_numpy(column, node.dtype)
 
         self._steps[identity] = step
 
@@ -88,11 +83,11 @@ class Program:
                 self._add(leaf)
         kernel = Kernel(node, leaves, list(map(self._kind, leaves)), is_last=is_last)
 
-        def step(values: dict[bytes, Any]) -> Any:
-            made = kernel.function(*[_leaf(leaf, values) for leaf in kernel.leaves])
+        def step(values: Values) -> Column:
+            column = kernel.function(*[_leaf(leaf, values) for leaf in kernel.leaves])
             if is_last or node.dtype == bool:
-                return pa.array(made)
-            return made.items(Role.DATA)
+                return pa.array(column)
+            return column.items(Role.DATA)
 
         self._steps[identity] = step
 
@@ -101,49 +96,40 @@ class Program:
         if not isinstance(leaf, Input):
             return str(leaf.dtype), False
         type_, has_nulls = self._columns[leaf.position]
-        return _NAMES[type_], has_nulls
-
-
-_NAMES = {
-    pa.bool_(): "bool",
-    pa.int8(): "int8",
-    pa.int16(): "int16",
-    pa.int32(): "int32",
-    pa.int64(): "int64",
-    pa.float32(): "float32",
-    pa.float64(): "float64",
-}
+        return np.dtype(type_.to_pandas_dtype()).name, has_nulls
 
 
 def _leaves(node: Node) -> Iterator[Node]:
     """The nodes below a fused one that are columns before its loop runs."""
-    if isinstance(node, _SOURCES):
+    if isinstance(node, Input | Whole):
         yield node
     elif isinstance(node, Fused):
         for operand in node.operands:
             yield from _leaves(operand)
 
 
-def _column(node: Any) -> Step:
-    return lambda values: values[b"columns"][node.position]
+def _input(node: Input, values: Values) -> Column:
+    """A column of a batch for whole-column operations: an array of NumPy's, or texts."""
+    column = values[b"columns"][node.position]
+    return column if node.dtype == TEXT else _as_numpy(column, node.dtype)
 
 
-def _leaf(leaf: Any, values: dict[bytes, Any]) -> Any:
+def _leaf(leaf: Node, values: Values) -> pa.Array | Array:
     if isinstance(leaf, Input):
         return values[b"columns"][leaf.position]
-    made = values[leaf.identity]
-    return made if isinstance(made, pa.Array) else new_array(made)
+    column = values[leaf.identity]
+    return column if isinstance(column, pa.Array) else new_array(column)
 
 
-def _operand(node: Node, values: dict[bytes, Any]) -> Any:
+def _operand(node: Node, values: Values) -> object:
     if isinstance(node, Constant):
         return node.value
-    made = values[node.identity]
-    return made if node.dtype == TEXT else _as_numpy(made, node.dtype)
+    column = values[node.identity]
+    return column if node.dtype == TEXT else _as_numpy(column, node.dtype)
 
 
-def _as_numpy(made: Any, dtype: Any) -> Any:
-    """A column as NumPy has it; nulls of Arrow's are NaN."""
-    if isinstance(made, pa.Array | pa.ChunkedArray):
-        made = made.to_numpy(zero_copy_only=False)
-    return made.astype(dtype, copy=False)
+def _as_numpy(column: Column, dtype: DType) -> npt.NDArray[Any]:
+    """A column as an array of NumPy's, in which nulls are NaN."""
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        column = column.to_numpy(zero_copy_only=False)
+    return column.astype(dtype, copy=False)

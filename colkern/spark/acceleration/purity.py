@@ -1,4 +1,4 @@
-"""Whether a function reads the clock or takes random numbers: its results are no constants then."""
+"""The search for functions that read the clock or random numbers: their results are no constants."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from typing import Any
 from colkern.errors import UnsupportedError
 
 _MODULES = ("time", "random", "secrets", "uuid", "numpy.random")
-"""Modules of which everything counts."""
+"""Modules all of whose members are impure."""
 
 _METHODS = ("now", "utcnow", "today")
-"""What dates and times have to read the clock; also of objects that cannot be told from here."""
+"""Methods of dates and times that read the clock; impure for unknown objects too."""
 
 _FUNCTIONS = ("urandom", "getrandom", "times")
-"""What of `os` counts."""
+"""Functions of `os` that are impure."""
 
 _OF_TEXT = ("datetime64", "Timestamp", "Period", "to_datetime", "to_timedelta")
-"""What takes the texts "now" and "today"."""
+"""Functions that take the texts "now" and "today"."""
 
 _LIBRARIES = sys.stdlib_module_names | {"numpy", "pandas", "pyarrow", "pyspark", "colkern"}
-"""Packages whose functions are not looked into."""
+"""Packages whose functions are not searched."""
 
 _UNKNOWN = object()
 
 
-def require_pure(function: Any) -> None:
-    """Check that neither a function nor what it calls by name reads the clock, or is random.
+def require_pure(function: object) -> None:
+    """Check that neither a function nor those that it calls by name read the clock, or are random.
 
-    Two calls that come to the same do not show it: a clock may tick once a day.
+    Two calls with the same result do not show it: a clock may tick once a day.
 
     Raises:
-        UnsupportedError: If one does; names what, and the line.
+        UnsupportedError: If one does; names the impure function, and the line.
     """
     _Search().look_into(function)
 
 
 class _Search:
-    """Looks into functions, each of them once."""
+    """Searches functions, each of them once."""
 
     def __init__(self) -> None:
-        self._seen: set[Any] = set()
+        self._seen: set[types.CodeType] = set()
 
-    def look_into(self, value: Any) -> None:
-        """Look into whatever may be called: functions, methods, partial functions, objects."""
+    def look_into(self, value: object) -> None:
+        """Search a function, a method, a partial function or a callable object."""
         while isinstance(value, functools.partial | types.MethodType):
             value = value.func if isinstance(value, functools.partial) else value.__func__
         if not isinstance(value, types.FunctionType):
@@ -62,12 +62,12 @@ class _Search:
             return
         self._seen.add(code)
         refused, line = "", 0
-        for found, path, value in _reached(code, names):
+        for at, path, value in _reached(code, names):
             if refused and not path.startswith(f"{refused}."):
                 break
-            # Of `time.time` both names count: the whole of it is told.
+            # Both names of `time.time` are impure: the message has the whole of it.
             if refused or _is_impure(value, path) or _is_impure_text(value, code):
-                refused, line = path, found or line
+                refused, line = path, at or line
             elif isinstance(value, types.FunctionType | types.MethodType | functools.partial):
                 self.look_into(value)
         if refused:
@@ -81,10 +81,10 @@ class _Search:
 
 
 class _Names:
-    """What the names of a function stand for, as far as that is known without running it."""
+    """The values of a function's names, as far as they are known without running it."""
 
     def __init__(self, function: types.FunctionType) -> None:
-        self.outside: Mapping[str, Any] = function.__globals__
+        self.outside: Mapping[str, object] = function.__globals__
         code, given = function.__code__, function.__defaults__ or ()
         positional = code.co_varnames[: code.co_argcount]
         self.inside = dict(zip(positional[len(positional) - len(given) :], given, strict=True))
@@ -97,12 +97,12 @@ class _Names:
                 continue
 
 
-def _reached(code: types.CodeType, names: _Names) -> Iterator[tuple[int | None, str, Any]]:
+def _reached(code: types.CodeType, names: _Names) -> Iterator[tuple[int | None, str, object]]:
     """The line, the dotted name and the object of each name and attribute that code reads."""
     path, value = "", _UNKNOWN
-    module: Any = _UNKNOWN
+    module: object = _UNKNOWN
     # Of an import: its level, and the names that it takes out of a module.
-    arguments: tuple[Any, Any] = (0, None)
+    arguments: tuple[object, object] = (0, None)
     for instruction in dis.get_instructions(code):
         line = instruction.positions.lineno if instruction.positions else None
         operation, name = instruction.opname, instruction.argval
@@ -128,45 +128,45 @@ def _reached(code: types.CodeType, names: _Names) -> Iterator[tuple[int | None, 
         yield line, path, value
 
 
-def _imported(name: str, level: Any, wanted: Any) -> Any:
-    """What an import statement gives, as far as it is loaded: nothing of the user's is run for it."""
+def _imported(name: str, level: object, wanted: object) -> object:
+    """The module of an import statement, if it is loaded: no module of the user's is run here."""
     if level:
         return _UNKNOWN
     return _module(name if wanted else name.partition(".")[0])
 
 
-def _module(name: str) -> Any:
-    """A loaded module; one that is not loaded, without anything in it, if it counts."""
+def _module(name: str) -> object:
+    """A loaded module; an empty one for an impure module that is not loaded."""
     missing = types.ModuleType(name) if name in _MODULES else _UNKNOWN
     return sys.modules.get(name) or missing
 
 
-def _attribute(value: Any, name: str) -> Any:
-    """An attribute, as far as that is known without running code of the user's."""
+def _attribute(value: object, name: str) -> object:
+    """An attribute, if it is known without running code of the user's."""
     if value is _UNKNOWN:
         return _UNKNOWN
     if isinstance(value, types.ModuleType):
-        # What a module that counts does not have yet, counts like the module.
+        # Members that an impure module does not have yet are impure like the module.
         other = value if value.__name__ in _MODULES else _module(f"{value.__name__}.{name}")
         return vars(value).get(name, other)
     if isinstance(value, type | types.FunctionType):
         return _asked(value, name, _UNKNOWN)
-    found = inspect.getattr_static(value, name, _UNKNOWN)
-    if isinstance(found, classmethod | types.ClassMethodDescriptorType):
+    member = inspect.getattr_static(value, name, _UNKNOWN)
+    if isinstance(member, classmethod | types.ClassMethodDescriptorType):
         return _asked(type(value), name, _UNKNOWN)
-    if isinstance(found, staticmethod):
-        return found.__func__
-    return found.fget if isinstance(found, property) else found
+    if isinstance(member, staticmethod):
+        return member.__func__
+    return member.fget if isinstance(member, property) else member
 
 
-def _asked(value: Any, name: str, default: Any) -> Any:
+def _asked(value: object, name: str, default: object) -> Any:
     try:
         return getattr(value, name, default)
-    except Exception:  # noqa: BLE001 The object is the user's, and may raise anything.
+    except Exception:  # noqa: BLE001 The user's object may raise anything.
         return default
 
 
-def _is_impure(value: Any, path: str) -> bool:
+def _is_impure(value: object, path: str) -> bool:
     """Whether something is a clock, a source of random numbers, or a function of one."""
     if value is _UNKNOWN:
         return "." in path and path.rpartition(".")[2] in _METHODS
@@ -187,8 +187,8 @@ def _is_within(name: str, packages: tuple[str, ...]) -> bool:
     return any(name == package or name.startswith(f"{package}.") for package in packages)
 
 
-def _is_impure_text(value: Any, code: types.CodeType) -> bool:
-    """Whether something makes times of texts, and code has one of those that mean the present."""
+def _is_impure_text(value: object, code: types.CodeType) -> bool:
+    """Whether a function makes times of texts, and the code has a text that means the present."""
     return _asked(value, "__name__", "") in _OF_TEXT and any(
         constant.lower() in ("now", "today")
         for constant in code.co_consts

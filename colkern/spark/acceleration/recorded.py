@@ -1,45 +1,68 @@
-"""Columns that are not there yet, and the recording of what is done to them.
+"""Stand-ins for columns, and the recording of the operations on them.
 
-Each has a witness, a real column of two rows with the same dtype, on which everything is done as well: what
-dtype a result has, and what pandas refuses, is found out from pandas.
+Each has a witness, a real column of two rows with the same dtype, on which every operation is done as well:
+pandas itself tells the dtypes of results, and refuses what it does not support.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Self, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from colkern.spark.acceleration.dtypes import BOOL, dtype_of, holds, is_float
-from colkern.spark.acceleration.nodes import TEXT, Constant, Fused, Node, Whole
-from colkern.spark.acceleration.tracer import Tracer
+from colkern.errors import UnsupportedError
+from colkern.spark.acceleration.nodes import (
+    BOOL,
+    TEXT,
+    Constant,
+    Fused,
+    Node,
+    NumPyType,
+    Whole,
+    dtype_of,
+    holds,
+    is_float,
+)
+
+Witness: TypeAlias = pd.Series
+"""Two rows of a column: a Series, or an array of NumPy's."""
+
+
+class Tracer:
+    """Counts the steps of a trace, and keeps its first refusal if the traced body goes on after it."""
+
+    def __init__(self) -> None:
+        self.refusal: UnsupportedError | None = None
+        self.steps = 0
+
+    def refused(self, reason: str) -> UnsupportedError:
+        """An exception to raise for an operation that cannot be compiled."""
+        error = UnsupportedError(reason)
+        if self.refusal is None:
+            self.refusal = error
+        return error
 
 
 class Recorded:
-    """A column that is not there yet: pandas' Series, or NumPy's array.
+    """A stand-in for a pandas Series, or for an array of NumPy's.
 
     Args:
-        node: What it is made by.
-        witness: The same of two rows: a `pandas.Series` or an array.
-        tracer: What is told of everything that cannot be compiled.
+        node: Its node in the graph.
+        witness: Two rows of it: a `pandas.Series` or an array.
+        tracer: Remembers refusals.
     """
 
-    def __init__(self, node: Node, witness: Any, tracer: Tracer) -> None:
+    def __init__(self, node: Node, witness: Witness, tracer: Tracer) -> None:
         self._node = node
         self._witness = witness
         self._tracer = tracer
 
     @property
     def node(self) -> Node:
-        """What the column is made by."""
+        """The column in the graph."""
         return self._node
-
-    @property
-    def identity(self) -> bytes:
-        """Equal for columns that are made in the same way."""
-        return self._node.identity
 
     @property
     def is_series(self) -> bool:
@@ -48,8 +71,8 @@ class Recorded:
 
     # Recording
 
-    def made(self, node: Node, witness: Any) -> Self:
-        """The column of a node; `witness` is the same of two rows."""
+    def result(self, node: Node, witness: Witness) -> Self:
+        """The stand-in for a node's column; `witness` is two rows of it."""
         self._tracer.steps += 1
         if dtype_of(witness) != node.dtype:
             raise self._tracer.refused(f"a result of dtype {witness.dtype}")
@@ -58,41 +81,43 @@ class Recorded:
     def whole(
         self,
         name: str,
-        function: Callable[..., Any],
-        operands: Sequence[Any],
-        witness: Any,
-        details: tuple[Any, ...] = (),
+        function: Callable[..., Witness],
+        operands: Sequence[object],
+        witness: Witness,
+        details: tuple[object, ...] = (),
     ) -> Self:
-        """The column that NumPy or Arrow makes of whole columns; as `Whole` has it."""
+        """The result of NumPy or Arrow for whole columns; see `Whole`."""
         for operand in operands:
             if isinstance(operand, Recorded):
                 operand.require_numbers(name)
         nodes = tuple(self.node_of(operand) for operand in operands)
-        made = Whole(self.numbers_of(witness, name), name, function, nodes, details)
-        return self.made(made, witness)
+        dtype = self.numbers_of(witness, name)
+        return self.result(Whole(dtype, name, function, nodes, details), witness)
 
-    def unary(self, expression: str, function: Callable[..., Any]) -> Self:
-        """An operation on one value; whole columns of integers go to NumPy, where it has its own."""
+    def unary(self, expression: str, function: Callable[..., Witness]) -> Self:
+        """An operation on one value; NumPy does its own functions of integers on whole columns."""
         reads = self.require_numbers(getattr(function, "__name__", "operation"))
         witness = function(self._witness)
         dtype = self.numbers_of(witness, expression)
         if expression.startswith("np.") and dtype != BOOL and not is_float(reads):
             return self.whole(expression, function, (self,), witness)
-        return self.made(Fused(dtype, expression, (self._node,), (reads,)), witness)
+        return self.result(Fused(dtype, expression, (self._node,), (reads,)), witness)
 
-    def choice(self, condition: Any, chosen: Any, other: Any, witness: Any, name: str) -> Node:
+    def choice(
+        self, condition: object, chosen: object, other: object, witness: Witness, name: str
+    ) -> Node:
         """A choice between two by a condition."""
         dtype = self.numbers_of(witness, name)
         parts = (self.condition(condition), self.node_of(chosen), self.node_of(other))
         return Fused(dtype, "{1} if {0} else {2}", parts, (BOOL, dtype, dtype))
 
-    def condition(self, value: Any) -> Node:
+    def condition(self, value: object) -> Node:
         """The node of a condition."""
         if isinstance(value, Recorded) and value._node.dtype == BOOL:
             return value._node
         raise self._tracer.refused("a condition that is no column of booleans")
 
-    def node_of(self, value: Any) -> Node:
+    def node_of(self, value: object) -> Node:
         """The node of an operand."""
         if isinstance(value, Recorded):
             return value._node
@@ -100,9 +125,9 @@ class Recorded:
             return Constant(np.dtype(object), None)
         return Constant(TEXT if isinstance(value, str) else np.asarray(value).dtype, value)
 
-    # What can be recorded
+    # Checks
 
-    def require_operand(self, value: Any) -> None:
+    def require_operand(self, value: object) -> None:
         """Check that something is a column of the trace, or a constant."""
         if isinstance(value, Recorded | bool | int | float | str | np.bool_ | np.float32):
             if isinstance(value, int) and not -(2**63) <= value < 2**63:
@@ -112,17 +137,17 @@ class Recorded:
             return
         raise self._tracer.refused(f"an operand of type {type(value).__name__}")
 
-    def require_numbers(self, name: str) -> np.dtype[Any]:
+    def require_numbers(self, name: str) -> NumPyType:
         """The dtype of this column; refused for one of text."""
         if isinstance(self._node.dtype, str):
             raise self._tracer.refused(f"{name} of a column of text")
         return self._node.dtype
 
     def require_method(self, name: str) -> None:
-        """Check that real columns have a method, too; AttributeError if not."""
+        """Check that real columns have a method too; raises AttributeError if not."""
         getattr(self._witness, name)
 
-    def of_own_dtype(self, value: Any, name: str) -> Node:
+    def of_own_dtype(self, value: object, name: str) -> Node:
         """The node of a value that fits the dtype of this column, so that pandas keeps the dtype."""
         self.require_operand(value)
         own = self._node.dtype
@@ -139,15 +164,15 @@ class Recorded:
             )
         return self.node_of(value)
 
-    def numbers_of(self, witness: Any, name: str) -> np.dtype[Any]:
+    def numbers_of(self, witness: Witness, name: str) -> NumPyType:
         """The dtype of a witness of numbers."""
         dtype = dtype_of(witness)
         if dtype is None or isinstance(dtype, str):
-            found = getattr(witness, "dtype", type(witness).__name__)
-            raise self._tracer.refused(f"{name} gives {found}, no column of numbers")
+            given = getattr(witness, "dtype", type(witness).__name__)
+            raise self._tracer.refused(f"{name} gives {given}, no column of numbers")
         return dtype
 
 
-def witness_of(value: Any) -> Any:
-    """The two rows of an operand."""
+def witness_of(value: object) -> Witness:
+    """The witness of a stand-in; a constant itself."""
     return value._witness if isinstance(value, Recorded) else value

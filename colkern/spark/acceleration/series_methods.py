@@ -1,4 +1,4 @@
-"""The element-wise methods of `Series`, of columns that are traced."""
+"""The element-wise methods of `Series`, of traced columns."""
 
 from __future__ import annotations
 
@@ -6,19 +6,28 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from colkern.spark.acceleration import operations
-from colkern.spark.acceleration.dtypes import BOOL, dtype_of, is_float
-from colkern.spark.acceleration.nodes import TEXT, Constant, Fused, Node, Whole
+from colkern.spark.acceleration.nodes import (
+    BOOL,
+    TEXT,
+    Constant,
+    Fused,
+    Node,
+    Whole,
+    dtype_of,
+    is_float,
+)
 from colkern.spark.acceleration.operators import Operators
 from colkern.spark.acceleration.recorded import Recorded, witness_of
 
 
 class SeriesMethods(Operators):
-    """What `Series` have besides operators."""
+    """The members of `Series` besides operators."""
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> object:
         """The dtype that the column will have."""
         return self._witness.dtype
 
@@ -37,7 +46,7 @@ class SeriesMethods(Operators):
         """The column itself, since it cannot be changed."""
         return self
 
-    def rename(self, index: Any = None) -> Self:
+    def rename(self, index: object = None) -> Self:
         """The column itself; names of results are not used."""
         if callable(index) or isinstance(index, dict):
             raise self._tracer.refused("Series.rename of the index")
@@ -52,11 +61,11 @@ class SeriesMethods(Operators):
         self.require_method("isna")
         node, dtype = self._node, self._node.dtype
         if isinstance(dtype, str):
-            made: Node = Whole(BOOL, "isna", operations.text_is_null, (node,))
+            result: Node = Whole(BOOL, "isna", pa.Array.is_null, (node,))
         else:
             expression = "{0} != {0}" if is_float(dtype) else "False"
-            made = Fused(BOOL, expression, (node,), (dtype,))
-        return self.made(made, self._witness.isna())
+            result = Fused(BOOL, expression, (node,), (dtype,))
+        return self.result(result, self._witness.isna())
 
     isnull = isna
 
@@ -66,8 +75,8 @@ class SeriesMethods(Operators):
 
     notnull = notna
 
-    def fillna(self, value: Any) -> Self:
-        """The column with a value of its own dtype in the place of nulls."""
+    def fillna(self, value: object) -> Self:
+        """The column with a value of its own dtype instead of nulls."""
         self.require_method("fillna")
         other = self.of_own_dtype(value, "fillna")
         witness = self._witness.fillna(witness_of(value))
@@ -75,41 +84,36 @@ class SeriesMethods(Operators):
         if isinstance(dtype, str):
             if np.any(pd.isna(witness_of(value))):
                 raise self._tracer.refused("Series.fillna of texts with a column that has nulls")
-            return self.made(Whole(TEXT, "fillna", operations.text_fill, (node, other)), witness)
+            return self.result(Whole(TEXT, "fillna", operations.text_fill, (node, other)), witness)
         if not is_float(dtype):
             return self
-        made = Fused(dtype, "{1} if {0} != {0} else {0}", (node, other), (dtype, dtype))
-        return self.made(made, witness)
+        filled = Fused(dtype, "{1} if {0} != {0} else {0}", (node, other), (dtype, dtype))
+        return self.result(filled, witness)
 
-    def where(self, cond: Any, other: Any = np.nan) -> Self:
+    def where(self, cond: object, other: object = np.nan) -> Self:
         """The column where a condition is true, else others of its dtype."""
-        self.require_method("where")
-        cond = cond(self) if callable(cond) else cond
-        other = other(self) if callable(other) else other
-        return self._chosen(cond, self, other, "where")
+        return self._chosen("where", cond, other)
 
-    def mask(self, cond: Any, other: Any = np.nan) -> Self:
+    def mask(self, cond: object, other: object = np.nan) -> Self:
         """The column where a condition is false, else others of its dtype."""
-        self.require_method("mask")
-        cond = cond(self) if callable(cond) else cond
-        other = other(self) if callable(other) else other
-        return self._chosen(cond, other, self, "mask")
+        return self._chosen("mask", cond, other)
 
-    def _chosen(self, condition: Any, chosen: Any, other: Any, name: str) -> Self:
+    def _chosen(self, name: str, condition: object, other: object) -> Self:
         """`Series.where` and `mask`; pandas keeps the dtype if the others have it."""
+        self.require_method(name)
+        condition = condition(self) if callable(condition) else condition
+        other = other(self) if callable(other) else other
         self.require_operand(condition)
-        for side in (chosen, other):
-            if side is not self:
-                self.of_own_dtype(side, name)
-        witness = getattr(self._witness, name)(
-            witness_of(condition), witness_of(other if chosen is self else chosen)
-        )
+        if other is not self:
+            self.of_own_dtype(other, name)
+        witness = getattr(self._witness, name)(witness_of(condition), witness_of(other))
         if dtype_of(witness) != self._node.dtype:
             raise self._tracer.refused(f"Series.{name} that changes the dtype")
-        return self.made(self.choice(condition, chosen, other, witness, name), witness)
+        chosen, otherwise = (self, other) if name == "where" else (other, self)
+        return self.result(self.choice(condition, chosen, otherwise, witness, name), witness)
 
     def clip(self, lower: Any = None, upper: Any = None) -> Self:
-        """The column between two bounds of its dtype."""
+        """The column with values limited to two bounds of its dtype."""
         self.require_method("clip")
         node, dtype = self._node, self.require_numbers("clip")
         if not self.is_series:
@@ -120,16 +124,16 @@ class SeriesMethods(Operators):
                 raise self._tracer.refused("Series.clip with bounds that are no numbers")
         if lower is not None and upper is not None and lower > upper:
             lower, upper = upper, lower
-        made = node
+        result = node
         for bound, sign in ((lower, "<"), (upper, ">")):
             if bound is not None:
-                # Both bounds are held against the column as it was, as in pandas.
-                parts = (made, node, self.of_own_dtype(bound, "clip"))
+                # As in pandas, both bounds are compared with the original values.
+                parts = (result, node, self.of_own_dtype(bound, "clip"))
                 expression = f"{{2}} if {{1}} {sign} {{2}} else {{0}}"
-                made = Fused(dtype, expression, parts, (dtype,) * 3)
-        return self.made(made, self._witness.clip(lower, upper))
+                result = Fused(dtype, expression, parts, (dtype,) * 3)
+        return self.result(result, self._witness.clip(lower, upper))
 
-    def between(self, left: Any, right: Any, inclusive: str = "both") -> Self:
+    def between(self, left: object, right: object, inclusive: str = "both") -> Self:
         """Where values are between two others."""
         self.require_method("between")
         if inclusive not in ("both", "left", "right", "neither"):
@@ -138,7 +142,7 @@ class SeriesMethods(Operators):
         below = self.operate("le" if inclusive in ("both", "right") else "lt", self, right)
         return self.operate("and_", above, below)
 
-    def isin(self, values: Any) -> Self:
+    def isin(self, values: object) -> Self:
         """Where values are among some constants."""
         self.require_method("isin")
         self.require_numbers("isin")
@@ -146,7 +150,7 @@ class SeriesMethods(Operators):
         if among is None or not all(isinstance(v, bool | int | float) for v in among):
             raise self._tracer.refused("Series.isin of anything but a list of numbers")
 
-        def isin(array: Any) -> Any:
+        def isin(array: operations.AnyArray) -> pd.Series:
             return pd.Series(array).isin(among).to_numpy()
 
         witness = self._witness.isin(among)
@@ -158,13 +162,16 @@ class SeriesMethods(Operators):
         dtype = self.require_numbers("round")
         witness = self._witness.round(decimals)
         if not is_float(dtype) or not isinstance(decimals, int) or not 0 <= decimals <= 22:
-            function = operations.rounded(decimals)
-            return self.whole("round", function, (self,), witness, (decimals,))
+
+            def rounded(array: operations.AnyArray) -> operations.AnyArray:
+                return array.round(decimals)
+
+            return self.whole("round", rounded, (self,), witness, (decimals,))
         parts = (self._node, Constant(dtype, 10.0**decimals))
         expression = "np.rint({0} * {1}) / {1}" if decimals else "np.rint({0})"
-        return self.made(Fused(dtype, expression, parts, (dtype, dtype)), witness)
+        return self.result(Fused(dtype, expression, parts, (dtype, dtype)), witness)
 
-    def astype(self, dtype: Any, copy: bool = True) -> Self:
+    def astype(self, dtype: object, copy: bool = True) -> Self:
         """The values in another dtype."""
         own = self.require_numbers("astype")
         witness = self._witness.astype(dtype)
@@ -173,4 +180,4 @@ class SeriesMethods(Operators):
             convert = operations.series_as if self.is_series else operations.array_as
             details = (str(target), self.is_series)
             return self.whole("astype", convert(target), (self,), witness, details)
-        return self.made(Fused(target, "{0}", (self._node,), (target,)), witness)
+        return self.result(Fused(target, "{0}", (self._node,), (target,)), witness)

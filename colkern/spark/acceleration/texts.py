@@ -1,107 +1,87 @@
-"""`Series.str` of columns that are traced: what pandas has Arrow do."""
+"""`Series.str` of traced columns: text methods that pandas leaves to Arrow."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from colkern.spark.acceleration.nodes import TEXT, Whole
+from colkern.spark.acceleration.nodes import BOOL, TEXT, DType, Whole
 
 if TYPE_CHECKING:
     from colkern.spark.acceleration.columns import TracedColumn
 
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 
+_TRANSFORMS = {
+    "lower": pc.utf8_lower,
+    "upper": pc.utf8_upper,
+    "strip": pc.utf8_trim_whitespace,
+    "lstrip": pc.utf8_ltrim_whitespace,
+    "rstrip": pc.utf8_rtrim_whitespace,
+}
+"""Methods without parameters from texts to texts."""
+
 
 class TextMethods:
-    """The methods of texts of a column.
-
-    Args:
-        column: The column.
-    """
+    """The text methods of a column."""
 
     def __init__(self, column: TracedColumn) -> None:
         self._column = column
+        self._witness = column._witness.str
 
-    def __getattr__(self, name: str) -> Any:
-        getattr(self._column._witness.str, name)
-        raise self._column._tracer.refused(f"Series.str.{name} is not compiled")
+    def __getattr__(self, name: str) -> Callable[[], TracedColumn]:
+        method = getattr(self._witness, name)
+        if name not in _TRANSFORMS:
+            raise self._column._tracer.refused(f"Series.str.{name} is not compiled")
+        return lambda: self._column.result(self._whole(name, _TRANSFORMS[name]), method())
 
     def len(self) -> TracedColumn:
         """The numbers of characters: floats if there are nulls."""
-        witness = self._column._witness.str.len()
-        return self._made("len", pc.utf8_length, witness, dtype=witness.dtype)
-
-    def upper(self) -> TracedColumn:
-        """In upper case."""
-        return self._made("upper", pc.utf8_upper, self._column._witness.str.upper())
-
-    def lower(self) -> TracedColumn:
-        """In lower case."""
-        return self._made("lower", pc.utf8_lower, self._column._witness.str.lower())
-
-    def strip(self) -> TracedColumn:
-        """Without white space at both ends."""
-        return self._made("strip", pc.utf8_trim_whitespace, self._column._witness.str.strip())
-
-    def lstrip(self) -> TracedColumn:
-        """Without white space at the start."""
-        return self._made("lstrip", pc.utf8_ltrim_whitespace, self._column._witness.str.lstrip())
-
-    def rstrip(self) -> TracedColumn:
-        """Without white space at the end."""
-        return self._made("rstrip", pc.utf8_rtrim_whitespace, self._column._witness.str.rstrip())
+        witness = self._witness.len()
+        return self._column.result(self._whole("len", pc.utf8_length, witness.dtype), witness)
 
     def startswith(self, pat: str) -> TracedColumn:
-        """Where they start with a text."""
-        self._require_text(pat)
-        witness = self._column._witness.str.startswith(pat)
-        return self._test("startswith", lambda texts: pc.starts_with(texts, pat), witness, pat)
+        """Where texts start with another one."""
+        return self._test("startswith", pc.starts_with, pat)
 
     def endswith(self, pat: str) -> TracedColumn:
-        """Where they end with a text."""
-        self._require_text(pat)
-        witness = self._column._witness.str.endswith(pat)
-        return self._test("endswith", lambda texts: pc.ends_with(texts, pat), witness, pat)
+        """Where texts end with another one."""
+        return self._test("endswith", pc.ends_with, pat)
 
     def contains(self, pat: str, case: bool = True, regex: bool = True) -> TracedColumn:
-        """Where they contain a text; regular expressions are not compiled."""
-        self._require_text(pat)
-        if regex and _SPECIAL.search(pat):
+        """Where texts contain another one; regular expressions are not compiled."""
+        if isinstance(pat, str) and regex and _SPECIAL.search(pat):
             raise self._column._tracer.refused("Series.str.contains with a regular expression")
-        if not case:
+        if isinstance(pat, str) and not case:
             raise self._column._tracer.refused("Series.str.contains with case=False")
-        witness = self._column._witness.str.contains(pat, regex=regex)
-        return self._test("contains", lambda texts: pc.match_substring(texts, pat), witness, pat)
+        return self._test("contains", pc.match_substring, pat, regex=regex)
 
-    def _require_text(self, pattern: Any) -> None:
+    def _test(
+        self, name: str, function: Callable[..., pa.Array], pattern: object, **options: bool
+    ) -> TracedColumn:
         if not isinstance(pattern, str):
             raise self._column._tracer.refused("a method of texts with anything but a text")
 
-    def _test(
-        self, name: str, function: Callable[[Any], pa.Array], witness: Any, pattern: str
-    ) -> TracedColumn:
-        def test(texts: Any) -> pa.Array:
-            return function(texts).fill_null(False)
+        def test(texts: pa.Array) -> pa.Array:
+            return function(texts, pattern).fill_null(False)
 
-        return self._made(name, test, witness, np.dtype(bool), (pattern,))
+        witness: pd.Series = getattr(self._witness, name)(pattern, **options)
+        return self._column.result(self._whole(name, test, BOOL, pattern), witness)
 
-    def _made(
+    def _whole(
         self,
         name: str,
-        function: Callable[[Any], pa.Array],
-        witness: Any,
-        dtype: Any = TEXT,
-        details: tuple[Any, ...] = (),
-    ) -> TracedColumn:
-        node = Whole(dtype, name, function, (self._column._node,), details)
-        return self._column.made(node, witness)
+        function: Callable[..., pa.Array],
+        dtype: DType = TEXT,
+        *details: str,
+    ) -> Whole:
+        return Whole(dtype, name, function, (self._column._node,), details)
 
 
-# As Python's messages have it.
+# Python's own messages name the class.
 TextMethods.__name__ = "StringMethods"

@@ -1,18 +1,20 @@
-"""Whether a compiled function gives what the original gives, on a sample of a batch."""
+"""The comparison of a compiled function with the original, on a sample of a batch."""
 
 from __future__ import annotations
 
 import functools
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from colkern.spark.acceleration.nodes import NumPyType
+
 _ROWS = 256
-"""How many rows are taken from the start and across the batch, and at most with nulls in a column."""
+"""The number of rows from the start, and across the batch, and at most with nulls in a column."""
 
 
 def sample(columns: Sequence[pa.Array]) -> list[pa.Array]:
@@ -27,11 +29,11 @@ def sample(columns: Sequence[pa.Array]) -> list[pa.Array]:
 
 
 def extremes(columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """Rows of values at which results are most likely to differ, for columns of the types of a batch.
+    """Rows of values for which results are most likely to differ, for columns of the types of a batch.
 
     The ends of each type, both zeros, NaN, infinities, subnormal numbers, halves of the last decimal;
     texts with letters of several bytes, with changes of length between the cases, with odd white space.
-    Nulls only where the batch has them. Of several columns they come in chance pairs, always the same.
+    Nulls only where the batch has them. Values of several columns are paired at random, always alike.
     """
     choice = np.random.default_rng(0)
     every = [_extremes_of(column.type, column.null_count > 0) for column in columns]
@@ -44,10 +46,10 @@ def extremes(columns: Sequence[pa.Array]) -> list[pa.Array]:
 
 
 _MOST_ROUNDS = 4
-"""How often each extreme of a column is paired with others at most."""
+"""How often at most each extreme of a column is paired with others."""
 
 _MOST_ALONE = 128
-"""Of how many rows those are looked for, at most, that compiled code has results for."""
+"""In so many rows at most, each row is tried on its own."""
 
 _TEXTS = [
     *("", " ", "a", "A", "abc xyz", " \t padded \n", "x" * 300),
@@ -72,43 +74,32 @@ def _integers(width: int) -> list[int]:
     least, most = -(2 ** (width - 1)), 2 ** (width - 1) - 1
     # Where floats begin to have gaps, and squares no longer fit.
     edges = [2**k + j for k in (7, 8, 11, 15, 16, 24, 31, 32, 53) for j in (-1, 0, 1)]
-    found = {least, least + 1, most - 1, most, *range(-12, 13), 15, 25, 50, 99, 100, *edges}
-    return sorted({n for each in found for n in (each, -each) if least <= n <= most})
+    sizes = {least, least + 1, most - 1, most, *range(-12, 13), 15, 25, 50, 99, 100, *edges}
+    return sorted({n for each in sizes for n in (each, -each) if least <= n <= most})
 
 
-def _floats(dtype: np.dtype[Any]) -> list[float]:
+def _floats(dtype: NumPyType) -> list[float]:
     facts = np.finfo(dtype)
     halves = [(k + 0.5) / 10**d for d in range(4) for k in (0, 1, 2, 12, 57, 1234, 99_999)]
-    sizes = [
-        facts.max,
-        facts.max / 2,
-        facts.tiny,
-        facts.smallest_subnormal,
-        facts.eps,
-        1 + facts.eps,
-    ]
+    ends = [facts.max, facts.max / 2, facts.tiny, facts.smallest_subnormal]
+    sizes = [*ends, facts.eps, 1 + facts.eps]
     whole = [0.0, 1.0, 2.0, 3.0, 10.0, 2.0**24, 2.0**24 + 2, 2.0**31, 2.0**53, 2.0**53 + 2, 2.0**63]
     plain = [*halves, *map(float, sizes), *whole, 0.1, 1 / 3, 1e10, float("inf")]
     return [*plain, *[-value for value in plain], float("nan")]
 
 
-def difference_at_extremes(
-    columns: Sequence[pa.Array],
-    compiled: Callable[[Sequence[pa.Array]], pa.Array],
-    original: Callable[[Sequence[pa.Array]], pa.Array],
-) -> str | None:
-    """What two functions differ in at `extremes`, where one may raise; None if they do not.
+Function: TypeAlias = Callable[[Sequence[pa.Array]], pa.Array]
 
-    Args:
-        columns: A batch, for its types and where it has nulls.
-        compiled: The results of compiled code for columns.
-        original: Those of the original.
-    """
+
+def difference_at_extremes(
+    columns: Sequence[pa.Array], compiled: Function, original: Function
+) -> str | None:
+    """The difference of two functions at a batch's `extremes`, where one may raise; None if they agree."""
     rows = extremes(columns)
     expected = _outcome(original, rows)
     if isinstance(expected, pa.Array):
         return difference(rows, compiled(rows), expected)
-    # What compiled code refuses, the original is asked to do: of the rest it is asked once.
+    # The original does the rows that compiled code refuses: only the others are compared.
     rows = _accepted(compiled, rows)
     if not len(rows[0]):
         return None
@@ -118,10 +109,8 @@ def difference_at_extremes(
     return f"it has results, where the original raises {type(expected).__name__}: {expected}"
 
 
-def _accepted(
-    compiled: Callable[[Sequence[pa.Array]], pa.Array], columns: Sequence[pa.Array]
-) -> list[pa.Array]:
-    """Rows that compiled code has results for, and one of nulls where columns have any."""
+def _accepted(compiled: Function, columns: Sequence[pa.Array]) -> list[pa.Array]:
+    """The rows that compiled code does not refuse, and one of nulls where columns have any."""
     null = [column.is_null().index(True).as_py() if column.null_count else 0 for column in columns]
 
     def taken(rows: Sequence[int]) -> list[pa.Array]:
@@ -139,30 +128,22 @@ def _accepted(
         half = len(rows) // 2
         return [*accepted(rows[:half]), *accepted(rows[half:])]
 
-    found = accepted(range(min(len(columns[0]), _MOST_ALONE)))
-    return taken(found) if found else [column.slice(0, 0) for column in columns]
+    places = accepted(range(min(len(columns[0]), _MOST_ALONE)))
+    return taken(places) if places else [column.slice(0, 0) for column in columns]
 
 
-def _outcome(
-    function: Callable[[Sequence[pa.Array]], pa.Array], rows: Sequence[pa.Array]
-) -> pa.Array | Exception:
+def _outcome(function: Function, rows: Sequence[pa.Array]) -> pa.Array | Exception:
     try:
-        # Of overflows, which are looked for here and are no news to anybody.
+        # Overflows are provoked here: nobody needs a warning.
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return function(rows)
-    except Exception as error:  # noqa: BLE001 The original is the user's, and may raise anything.
+    except Exception as error:  # noqa: BLE001 The user's function may raise anything.
         return error
 
 
 def difference(columns: Sequence[pa.Array], compiled: pa.Array, original: pa.Array) -> str | None:
-    """What two results differ in; None if they are the same to the bit.
-
-    Args:
-        columns: What they are results for, for the message.
-        compiled: Those of compiled code.
-        original: Those of the original.
-    """
+    """The first difference of two results for some rows; None if they are the same to the bit."""
     if compiled.type != original.type or len(compiled) != len(original):
         return f"{len(compiled)} results of {compiled.type}, not {len(original)} of {original.type}"
     same = pc.equal(_bits(compiled), _bits(original))

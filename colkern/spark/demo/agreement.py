@@ -1,16 +1,16 @@
-"""Whether three columns of results agree, row by row, next to where the rows are; and the result files.
+"""The comparison of three columns of results, row by row in Spark's workers, and the result files.
 
-Runs in Spark's workers: one pass over the data computes every function in every way, compares them,
-and writes what colkern computed as Arrow files.
+One pass over the data computes every function in every way, compares them, and writes the results of
+colkern as Arrow files.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +33,7 @@ class CompareAndWrite:
         ways: Their spellings; compared with `reference`, which is one of them.
         reference: The spelling whose results are written.
         keys: Columns that are written along.
-        folder: Where the files go, one a partition; a path that all workers reach.
+        folder: The folder of the files, one a partition, which all workers reach.
     """
 
     cases: Sequence[str]
@@ -48,16 +48,17 @@ class CompareAndWrite:
         unequal = dict.fromkeys(others, 0)
         furthest = dict.fromkeys(others, 0)
         rows = 0
-        with _ResultFile(Path(self.folder)) as file:
+        with _result_file(Path(self.folder)) as write:
             for batch in batches:
                 rows += batch.num_rows
                 for case, way in others:
                     distance = distances(batch[f"{case}/{self.reference}"], batch[f"{case}/{way}"])
                     unequal[case, way] += int(np.count_nonzero(distance))
-                    furthest[case, way] = max(
-                        furthest[case, way], int(distance.max(initial=np.uint64(0)))
-                    )
-                file.write(self._results(batch))
+                    largest = int(distance.max(initial=np.uint64(0)))
+                    furthest[case, way] = max(furthest[case, way], largest)
+                columns = {key: batch[key] for key in self.keys}
+                columns |= {case: batch[f"{case}/{self.reference}"] for case in self.cases}
+                write(pa.record_batch(columns))
         yield pa.record_batch(
             {
                 "case": [case for case, _ in others],
@@ -68,39 +69,28 @@ class CompareAndWrite:
             }
         )
 
-    def _results(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        columns = {key: batch[key] for key in self.keys}
-        return pa.record_batch(
-            columns | {case: batch[f"{case}/{self.reference}"] for case in self.cases}
-        )
 
+@contextlib.contextmanager
+def _result_file(folder: Path) -> Iterator[Callable[[pa.RecordBatch], None]]:
+    """Writes batches to an Arrow file of the partition that is there once it is whole, if any."""
+    context = TaskContext.get()
+    unfinished = folder / f".part-{context.taskAttemptId()}"
+    writers: list[pa.RecordBatchWriter] = []
 
-class _ResultFile:
-    """An Arrow file of one partition that is there once it is whole; none if it has no rows."""
-
-    def __init__(self, folder: Path) -> None:
-        context: Any = TaskContext.get()
-        self._path = folder / f"part-{context.partitionId():05}.arrow"
-        self._unfinished = folder / f".part-{context.taskAttemptId()}"
-        self._writer: Any = None
-
-    def __enter__(self) -> _ResultFile:
-        return self
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        if self._writer is None:
+    def write(batch: pa.RecordBatch) -> None:
+        if not writers:
             options = pa.ipc.IpcWriteOptions(compression="lz4")
-            self._writer = pa.ipc.new_file(str(self._unfinished), batch.schema, options=options)
-        self._writer.write_batch(batch)
+            writers.append(pa.ipc.new_file(str(unfinished), batch.schema, options=options))
+        writers[0].write_batch(batch)
 
-    def __exit__(self, kind: object, *_: object) -> None:
-        if self._writer is None:
-            return
-        self._writer.close()
-        if kind is None:
-            os.replace(self._unfinished, self._path)
-        else:
-            self._unfinished.unlink()
+    try:
+        yield write
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    for writer in writers:
+        writer.close()
+        os.replace(unfinished, folder / f"part-{context.partitionId():05}.arrow")
 
 
 def distances(left: pa.Array, right: pa.Array) -> NDArray[np.uint64]:
@@ -108,26 +98,20 @@ def distances(left: pa.Array, right: pa.Array) -> NDArray[np.uint64]:
     integers and dates in ones. 0 for two nulls, `UNEQUAL` for a null and a value."""
     a, b = _ordered(left), _ordered(right)
     # Differences of two's complement numbers are right without a sign, however far they are apart.
-    made: NDArray[np.uint64] = np.where(a > b, a, b).view(np.uint64) - np.where(a > b, b, a).view(
-        np.uint64
-    )
-    a_null, b_null = _is_null(left), _is_null(right)
-    made[a_null & b_null] = 0
-    made[a_null ^ b_null] = UNEQUAL
-    return made
-
-
-def _is_null(array: pa.Array) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = array.is_null().to_numpy(zero_copy_only=False)
-    return found
+    larger, smaller = np.where(a > b, a, b), np.where(a > b, b, a)
+    result = larger.view(np.uint64) - smaller.view(np.uint64)
+    a_null, b_null = (side.is_null().to_numpy(zero_copy_only=False) for side in (left, right))
+    result[a_null & b_null] = 0
+    result[a_null ^ b_null] = UNEQUAL
+    return result
 
 
 def _ordered(array: pa.Array) -> NDArray[np.int64]:
     """Integers in the order of the values; neighbouring floats are neighbouring integers."""
     if array.type == pa.float64():
         bits = array.fill_null(0.0).to_numpy(zero_copy_only=False).view(np.int64)
-        made: NDArray[np.int64] = bits ^ ((bits >> 63) & np.int64(np.iinfo(np.int64).max))
-        return made
+        ordered: NDArray[np.int64] = bits ^ ((bits >> 63) & np.int64(np.iinfo(np.int64).max))
+        return ordered
     plain = array.cast(pa.int32()) if array.type == pa.date32() else array
     numbers: NDArray[np.int64] = plain.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     return numbers

@@ -1,16 +1,18 @@
-"""What the demo compares: each function's columns, its result, and its three spellings."""
+"""The functions of the demo: their columns, results, and three spellings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
+from pyspark.sql import Column
 from pyspark.sql import functions as f
 from pyspark.sql.functions import ArrowUDFType, PandasUDFType, arrow_udf, pandas_udf
 
 from colkern.spark.demo import columns, rows
 from colkern.spark.functions import udf
+from colkern.spark.functions.declarations import RowOptions
 
 WAYS = ("pandas_udf", "arrow_udf", "colkern")
 
@@ -20,37 +22,33 @@ class Case:
     """One function.
 
     Args:
-        name: Its name.
-        kind: What it stands for, in a word or two.
+        kind: Its kind of work, in a word or two.
         inputs: The columns that it takes.
         result: The Spark type of its results.
-        ways: How to make each of `WAYS`: a column function of `inputs`.
+        ways: For each of `WAYS` a column function of `inputs`.
     """
 
     name: str
     kind: str
     inputs: tuple[str, ...]
     result: str
-    ways: dict[str, Callable[..., Any]]
+    ways: dict[str, Callable[..., Column]]
 
 
 def cases() -> list[Case]:
     """The three functions; needs a running session."""
+    amounts = ("l_quantity", "l_extendedprice", "l_discount", "l_tax")
     return [
-        _case(
-            "amount_due",
-            "numeric",
-            ("l_quantity", "l_extendedprice", "l_discount", "l_tax"),
-            "double",
-            nulls="pass",
-        ),
+        _case("amount_due", "numeric", amounts, "double", nulls="pass"),
         _case("reading_grade", "per character", ("l_comment",), "double"),
         _case("payment_day", "dates", ("l_commitdate", "l_receiptdate"), "date"),
     ]
 
 
-def _case(name: str, kind: str, inputs: tuple[str, ...], result: str, **options: Any) -> Case:
-    ways: dict[str, Callable[..., Any]] = {
+def _case(
+    name: str, kind: str, inputs: tuple[str, ...], result: str, **options: Unpack[RowOptions]
+) -> Case:
+    ways: dict[str, Callable[..., Column]] = {
         "pandas_udf": pandas_udf(getattr(columns, f"{name}_pandas"), result, PandasUDFType.SCALAR),
         "arrow_udf": arrow_udf(getattr(columns, f"{name}_arrow"), result, ArrowUDFType.SCALAR),
         "colkern": udf(getattr(rows, name), **options),
@@ -58,7 +56,7 @@ def _case(name: str, kind: str, inputs: tuple[str, ...], result: str, **options:
     return Case(name, kind, inputs, result, ways)
 
 
-def aggregates(case: Case, column: str = "result") -> list[Any]:
+def aggregates(case: Case, column: str = "result") -> list[Column]:
     """Count, least, greatest and sum of the results; the sum of dates counts days."""
     value = f.col(column)
     number = f.unix_date(value) if case.result == "date" else value

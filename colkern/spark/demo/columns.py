@@ -4,7 +4,7 @@ write them. pyarrow has compute functions for every step.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pandas as pd
@@ -66,7 +66,9 @@ def payment_day_pandas(committed: pd.Series, received: pd.Series) -> pd.Series:
 # pyarrow
 
 
-def amount_due_arrow(quantity: pa.Array, price: pa.Array, discount: pa.Array, tax: pa.Array) -> Any:
+def amount_due_arrow(
+    quantity: pa.Array, price: pa.Array, discount: pa.Array, tax: pa.Array
+) -> pa.Array:
     """See `rows.amount_due`."""
     volume = _case((pc.greater_equal(quantity, at), rate) for at, rate in _VOLUME)
     net = pc.multiply(price, pc.subtract(1.0, pc.coalesce(discount, volume(0.0))))
@@ -99,16 +101,16 @@ def amount_due_arrow(quantity: pa.Array, price: pa.Array, discount: pa.Array, ta
 _VOLUME = [(40.0, 0.08), (20.0, 0.05), (10.0, 0.02)]
 
 
-def _case(branches: Any) -> Any:
+def _case(branches: Iterable[tuple[pa.Array, object]]) -> Callable[[object], pa.Array]:
     """`pc.case_when` over pairs of condition and value; call it with the value for none of them."""
     conditions, values = zip(*branches, strict=True)
     return lambda otherwise: pc.case_when(pc.make_struct(*conditions), *values, otherwise)
 
 
-def reading_grade_arrow(text: pa.Array) -> Any:
+def reading_grade_arrow(text: pa.Array) -> pa.Array:
     """See `rows.reading_grade`."""
 
-    def count(pattern: str) -> Any:
+    def count(pattern: str) -> pa.Array:
         return pc.count_substring_regex(text, pattern).cast(pa.float64())
 
     words = count(WORDS)
@@ -121,7 +123,7 @@ def reading_grade_arrow(text: pa.Array) -> Any:
     return pc.if_else(pc.greater(words, 0.0), grade, None)
 
 
-def payment_day_arrow(committed: pa.Array, received: pa.Array) -> Any:
+def payment_day_arrow(committed: pa.Array, received: pa.Array) -> pa.Array:
     """See `rows.payment_day`."""
     later = pc.max_element_wise(committed, received, skip_nulls=False)
     start = pc.floor_temporal(_plus_days(later, 30), unit="month")
@@ -131,7 +133,7 @@ def payment_day_arrow(committed: pa.Array, received: pa.Array) -> Any:
     return _plus_days(end, to_monday.cast(pa.int32()))
 
 
-def _plus_days(dates: Any, days: Any) -> Any:
+def _plus_days(dates: pa.Array, days: pa.Array | int) -> pa.Array:
     if isinstance(days, int):
         days = pa.scalar(days, pa.int32())
     return pc.add(dates.cast(pa.date32()).cast(pa.int32()), days).cast(pa.date32())

@@ -31,14 +31,16 @@ COLUMNS: dict[str, pa.DataType] = {
     "l_receiptdate": pa.date32(),
     "l_comment": pa.string(),
 }
-"""What the demo reads; other numeric, decimal and string types are cast to these."""
+"""The columns that the demo reads; other numeric, decimal and string types are cast to these."""
+
+SCHEMA = pa.schema(list(COLUMNS.items()))
 
 ROWS_AT_SCALE_1 = 6_001_215
 _ROWS_A_PART = 750_000
 _BATCH_ROWS = 1 << 17
 
-# TPC-H's lineitem has no nulls. Which orders lack a value is a matter of their keys, so that every
-# run has the same data: column -> (divisor, remainder of l_orderkey).
+# TPC-H's lineitem has no nulls. The keys of orders decide which lack a value, so that every run has
+# the same data: column -> (divisor, remainder of l_orderkey).
 _NULLS = {
     "l_quantity": (211, 17),
     "l_discount": (50, 7),
@@ -48,7 +50,7 @@ _NULLS = {
 }
 
 Progress = Callable[[float], None]
-"""Called with the share that is done, from 0 to 1."""
+"""Called with the finished share, from 0 to 1."""
 
 
 def lineitem(scale: float, rows: int | None, progress: Progress = lambda done: None) -> Path:
@@ -57,7 +59,7 @@ def lineitem(scale: float, rows: int | None, progress: Progress = lambda done: N
     Args:
         scale: TPC-H's scale factor; 1 has 6,001,215 rows. Ignored with `rows`.
         rows: How many rows, from the first on; None for all.
-        progress: Is told how far the generator is, unless the data is there already.
+        progress: Called with the generator's progress, unless the data is there already.
 
     Raises:
         RuntimeError: If the generator is not installed or fails.
@@ -101,10 +103,10 @@ def _generate(folder: Path, scale: float, parts: int, rows: int | None, progress
 
 def _run_generator(scale: float, parts: int, part: int, folder: Path) -> None:
     program = Path(sys.executable).with_name("tpchgen-cli")
-    found = str(program) if program.exists() else shutil.which("tpchgen-cli")
-    if found is None:
+    path = str(program) if program.exists() else shutil.which("tpchgen-cli")
+    if path is None:
         raise RuntimeError(f"TPC-H data needs tpchgen-cli: {install_command('tpchgen_cli')}")
-    command = [found, "parquet", "--scale-factor", str(scale), "--tables=lineitem", "--quiet"]
+    command = [path, "parquet", "--scale-factor", str(scale), "--tables=lineitem", "--quiet"]
     command += [f"--parts={parts}", f"--part={part}", "--output-dir", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -132,9 +134,8 @@ def _first(batches: Iterable[pa.RecordBatch], rows: int | None) -> Iterator[pa.R
 
 
 def _write_parquet(path: Path, batches: Iterable[pa.RecordBatch]) -> int:
-    schema = pa.schema(list(COLUMNS.items()))
     written = 0
-    with pq.ParquetWriter(path, schema) as writer:
+    with pq.ParquetWriter(path, SCHEMA) as writer:
         for batch in batches:
             writer.write_batch(batch)
             written += batch.num_rows
@@ -154,10 +155,10 @@ def own_files(paths: Iterable[Path], folder: Path) -> list[Path]:
         InvalidArrowError: If a file is neither, is damaged or lacks a column.
         OSError: If a file cannot be read.
     """
-    found = [file for path in paths for file in _files_in(path)]
-    if not found:
+    files = [file for path in paths for file in _files_in(path)]
+    if not files:
         raise InvalidArrowError("no Parquet or Arrow file among the inputs")
-    return [_as_parquet(file, folder / f"{i:04}.parquet") for i, file in enumerate(found)]
+    return [_as_parquet(file, folder / f"{i:04}.parquet") for i, file in enumerate(files)]
 
 
 def _files_in(path: Path) -> list[Path]:
@@ -210,4 +211,4 @@ def _check_columns(schema: pa.Schema) -> None:
 
 def _cast(batch: pa.RecordBatch) -> pa.RecordBatch:
     columns = [batch[name].cast(wanted) for name, wanted in COLUMNS.items()]
-    return pa.record_batch(columns, schema=pa.schema(list(COLUMNS.items())))
+    return pa.record_batch(columns, schema=SCHEMA)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import shutil
 import statistics
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.pandas.types import from_arrow_type
 
 import colkern.ipc
 from colkern.errors import ColkernError, InvalidArrowError
@@ -39,12 +38,12 @@ class DisagreementError(ColkernError):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `colkern demo` was asked for.
+    """The options of `colkern demo`.
 
     Args:
-        output: Where results, chart and log go; made if need be.
+        output: The folder for results, chart and log; made if need be.
         scale: TPC-H's scale factor.
-        rows: How many rows instead; None for what the scale gives.
+        rows: The number of rows; None for that of the scale.
         inputs: A user's own Parquet or Arrow files or folders; none for TPC-H's data.
         master: Spark's master URL.
         repeat: How often each variant is timed.
@@ -60,19 +59,18 @@ class Options:
 
 @dataclass(slots=True)
 class Outcome:
-    """What one function showed.
+    """The figures of one function.
 
     Args:
-        case: The function.
-        seconds: Of each way, and of the floor: one figure a repetition.
+        seconds: For each way, and for the floor, one figure a repetition.
         aggregates: Count, min, max and sum of the results.
-        unequal: Per way, rows that are not equal to colkern's to the last bit.
-        furthest: Per way, the largest distance in units in the last place (or days).
+        unequal: For each way, the rows that are not equal to colkern's to the last bit.
+        furthest: For each way, the largest distance in units in the last place (or days).
     """
 
     case: Case
     seconds: dict[str, list[float]] = field(default_factory=dict)
-    aggregates: dict[str, Any] = field(default_factory=dict)
+    aggregates: dict[str, object] = field(default_factory=dict)
     unequal: dict[str, int] = field(default_factory=dict)
     furthest: dict[str, int] = field(default_factory=dict)
 
@@ -83,25 +81,21 @@ class Outcome:
 
 @dataclass(slots=True)
 class Run:
-    """What the whole job showed.
+    """The figures of the whole job.
 
     Args:
-        rows: The number of rows.
-        outcomes: One a function.
         files: The result files, which colkern has read back and validated.
-        result_rows: The rows in them.
-        settings: Spark's settings that bear on the figures.
+        settings: Spark's settings that influence the figures.
     """
 
     rows: int
     outcomes: list[Outcome]
     files: list[Path]
-    result_rows: int
     settings: dict[str, str]
 
 
 Step = Callable[[str, float], None]
-"""Called with what is being done, and the share of the whole that is done before it."""
+"""Called with the name of a step, and the share of the whole that is done before it."""
 
 
 def run(options: Options, step: Step) -> Run:
@@ -116,25 +110,20 @@ def run(options: Options, step: Step) -> Run:
         files = _input_files(options, Path(folder), step)
         step("Starting Spark", 0.1)
         log = options.output / "spark.log"
-        session = start_session(
-            options.master,
-            name="colkern demo",
-            config={
-                "spark.sql.session.timeZone": "UTC",
-                # Workers that the comparison leaves over would take turns in the timed runs, cold.
-                "spark.python.factory.idleWorkerMaxPoolSize": str(len(os.sched_getaffinity(0))),
-            },
-            log=log,
-        )
+        config = {
+            "spark.sql.session.timeZone": "UTC",
+            # Idle workers of the comparison would take turns in the timed runs, cold.
+            "spark.python.factory.idleWorkerMaxPoolSize": str(len(os.sched_getaffinity(0))),
+        }
+        session = start_session(options.master, name="colkern demo", config=config, log=log)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # Of pandas' version and missing hints.
                 return _measured(session, files, options, step)
         except (PySparkException, Py4JError) as error:
-            told = [line for line in str(error).splitlines() if line.strip()]
-            raise RuntimeError(
-                f"the Spark job fails: {told[0]} … {told[-1].strip()} (log: {log})"
-            ) from error
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            message = f"the Spark job fails: {lines[0]} … {lines[-1]} (log: {log})"
+            raise RuntimeError(message) from error
         finally:
             session.stop()
 
@@ -144,12 +133,11 @@ def _input_files(options: Options, folder: Path, step: Step) -> list[Path]:
         step("Reading the input files", 0.0)
         return data.own_files(options.inputs, folder)
     step("Looking for TPC-H data", 0.0)
-    generated = data.lineitem(
-        options.scale,
-        options.rows,
-        lambda done: step("Generating TPC-H data, once", 0.1 * done),
-    )
-    return sorted(generated.glob("*.parquet"))
+
+    def progress(done: float) -> None:
+        step("Generating TPC-H data, once", 0.1 * done)
+
+    return sorted(data.lineitem(options.scale, options.rows, progress).glob("*.parquet"))
 
 
 def _measured(session: SparkSession, files: Sequence[Path], options: Options, step: Step) -> Run:
@@ -170,60 +158,47 @@ def _measured(session: SparkSession, files: Sequence[Path], options: Options, st
     for outcome, way in runs:
         step(f"Warming up: {outcome.case.name}, {way}", 0.38)
         _query(few, outcome.case, way).collect()
-    for number, (repetition, (outcome, way)) in enumerate(
-        itertools.product(range(options.repeat), runs)
-    ):
-        share = 0.4 + 0.6 * number / (options.repeat * len(runs))
-        step(f"Timing {repetition + 1}/{options.repeat}: {outcome.case.name}, {way}", share)
+    for number, (outcome, way) in enumerate(runs * options.repeat):
+        repetition, share = number // len(runs) + 1, number / (options.repeat * len(runs))
+        label = f"Timing {repetition}/{options.repeat}: {outcome.case.name}, {way}"
+        step(label, 0.4 + 0.6 * share)
         query = _query(frame, outcome.case, way)
         start = time.perf_counter()
-        found = query.collect()[0]
+        row = query.collect()[0]
         outcome.seconds.setdefault(way, []).append(time.perf_counter() - start)
         if way == REFERENCE:
-            outcome.aggregates = found.asDict()
+            outcome.aggregates = row.asDict()
     step("Done", 1.0)
-    return Run(rows, outcomes, files_written, rows, _settings(session))
+    return Run(rows, outcomes, files_written, _settings(session))
 
 
 def _typed(frame: DataFrame) -> DataFrame:
-    types = {"int64": "long", "int32": "int", "date32[day]": "date"}
-    return frame.select(
-        *(
-            f.col(name).cast(types.get(str(t), str(t))).alias(name)
-            for name, t in data.COLUMNS.items()
-        )
-    )
+    types = {name: from_arrow_type(type_) for name, type_ in data.COLUMNS.items()}
+    return frame.select(*(f.col(name).cast(type_).alias(name) for name, type_ in types.items()))
 
 
 def _query(frame: DataFrame, case: Case, way: str) -> DataFrame:
     """A new query of one row: Spark would not run one again whose shuffle it still has."""
     inputs = frame.select(*case.inputs)
     if way == FLOOR:
-        moved = inputs.mapInArrow(_identity, inputs.schema)
+        moved = inputs.mapInArrow(lambda batches: batches, inputs.schema)
         return moved.agg(*(f.count(name) for name in case.inputs))
     results = inputs.select(case.ways[way](*case.inputs).alias("result"))
     return results.agg(*aggregates(case))
 
 
-def _identity(batches: Iterator[Any]) -> Iterator[Any]:
-    return batches
-
-
 def _compare_and_write(frame: DataFrame, outcomes: Sequence[Outcome], folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    names = [outcome.case.name for outcome in outcomes]
-    results = frame.select(
-        *KEYS,
-        *(
-            outcome.case.ways[way](*outcome.case.inputs).alias(f"{outcome.case.name}/{way}")
-            for outcome in outcomes
-            for way in WAYS
-        ),
-    )
-    compare = CompareAndWrite(names, WAYS, REFERENCE, KEYS, str(folder.absolute()))
-    summary = results.mapInArrow(compare, SUMMARY).groupBy("case", "way")
     by_name = {outcome.case.name: outcome for outcome in outcomes}
+    results = [
+        outcome.case.ways[way](*outcome.case.inputs).alias(f"{name}/{way}")
+        for name, outcome in by_name.items()
+        for way in WAYS
+    ]
+    compare = CompareAndWrite(list(by_name), WAYS, REFERENCE, KEYS, str(folder.absolute()))
+    compared = frame.select(*KEYS, *results).mapInArrow(compare, SUMMARY)
+    summary = compared.groupBy("case", "way")
     for row in summary.agg(f.sum("unequal"), f.max("furthest")).collect():
         by_name[row[0]].unequal[row[1]] = row[2]
         by_name[row[0]].furthest[row[1]] = int(row[3])
@@ -260,7 +235,7 @@ def read_back(folder: Path) -> tuple[list[Path], int]:
     return files, rows
 
 
-_TELLING = (
+_SETTINGS = (
     "spark.master",
     "spark.driver.memory",
     "spark.sql.execution.arrow.maxRecordsPerBatch",
@@ -271,9 +246,9 @@ _TELLING = (
 
 
 def _settings(session: SparkSession) -> dict[str, str]:
-    found = {}
-    for name in _TELLING:
+    settings = {}
+    for name in _SETTINGS:
         # Which settings there are depends on Spark's version.
         with contextlib.suppress(PySparkException):
-            found[name] = str(session.conf.get(name))
-    return found
+            settings[name] = str(session.conf.get(name))
+    return settings

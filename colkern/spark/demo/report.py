@@ -1,9 +1,8 @@
-"""What the demo leaves behind: a table, a bar chart, and all figures as JSON."""
+"""The results of the demo: a table, a bar chart, and all figures as JSON."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 
@@ -14,23 +13,24 @@ from colkern.spark.java import Java
 
 
 def table(run: Run) -> Table:
-    """Rows a second of each function, spelling by spelling: how many times as fast colkern is, and
-    how many times as long as the floor it takes."""
-    made = Table(
-        title=f"{run.rows:,} rows, median of {_repetitions(run)}",
+    """Rows a second of each function and spelling: how many times as fast colkern is, and how many
+    times as long as the floor it takes."""
+    repetitions = len(run.outcomes[0].seconds[FLOOR])
+    result = Table(
+        title=f"{run.rows:,} rows, median of {repetitions}",
         caption=f"speed-up: colkern's over this one. floor: {FLOOR} over the same columns.",
         title_justify="left",
         caption_justify="left",
     )
-    made.add_column("function", no_wrap=True)
-    made.add_column("computed by", no_wrap=True)
+    result.add_column("function", no_wrap=True)
+    result.add_column("computed by", no_wrap=True)
     for heading in ("seconds", "rows/s", "speed-up", "time/floor"):
-        made.add_column(heading, justify="right", no_wrap=True)
+        result.add_column(heading, justify="right", no_wrap=True)
     for outcome in run.outcomes:
         labels = (outcome.case.name, outcome.case.kind, "", "")
         for label, way in zip(labels, (FLOOR, *WAYS), strict=True):
             seconds, ours = outcome.median(way), outcome.median("colkern")
-            made.add_row(
+            result.add_row(
                 label,
                 "floor" if way == FLOOR else way,
                 f"{seconds:.2f}",
@@ -40,7 +40,7 @@ def table(run: Run) -> Table:
                 style="bold" if way == "colkern" else None,
                 end_section=way == WAYS[-1],
             )
-    return made
+    return result
 
 
 def agreement(run: Run) -> str:
@@ -77,19 +77,19 @@ def chart(run: Run, path: Path) -> None:
     pyplot.close(figure)
 
 
-def figures(run: Run, java: Java) -> dict[str, Any]:
-    """Everything that was measured, and where, in types that JSON has."""
+def figures(run: Run, java: Java) -> dict[str, object]:
+    """All figures, with the machine and the versions, in types that JSON has."""
     return {
         "rows": run.rows,
         "functions": [_function(run, outcome) for outcome in run.outcomes],
-        "result": {"files": [str(path) for path in run.files], "rows": run.result_rows},
+        "result": {"files": [str(path) for path in run.files], "rows": run.rows},
         "spark": run.settings,
         "machine": machine(),
         "versions": {**versions(), "java": f"{java.version} ({java.source})"},
     }
 
 
-def _function(run: Run, outcome: Outcome) -> dict[str, Any]:
+def _function(run: Run, outcome: Outcome) -> dict[str, object]:
     floor, ours = outcome.median(FLOOR), outcome.median("colkern")
     return {
         "name": outcome.case.name,
@@ -107,7 +107,3 @@ def _function(run: Run, outcome: Outcome) -> dict[str, Any]:
             for name, value in outcome.aggregates.items()
         },
     }
-
-
-def _repetitions(run: Run) -> int:
-    return len(run.outcomes[0].seconds[FLOOR])

@@ -31,7 +31,7 @@ SATURDAY, SUNDAY = 5, 6
 def amount_due(
     quantity: float | None, price: float | None, discount: float | None, tax: float | None
 ) -> float | None:
-    """What an order line costs in the end, with the interest of paying in up to 12 monthly parts.
+    """The final price of an order line, with the interest of up to 12 monthly payments.
 
     Without a discount of its own a line gets the volume's; without a tax rate it is exempt.
     """
@@ -71,8 +71,8 @@ def amount_due(
 
 
 def reading_grade(text: Annotated[bytes, ck.utf8()]) -> float | None:
-    """How many years of school an English text asks for: the mean of Flesch's and Kincaid's grade and
-    of Gunning's fog index. None if there are no words.
+    """The years of school for an English text: the mean of Flesch's and Kincaid's grade and of Gunning's
+    fog index. None if there are no words.
 
     A run of vowels is a syllable, unless it is an `e` that ends a word after a consonant; a word with
     three runs or more is a complex one.

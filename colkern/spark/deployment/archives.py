@@ -19,35 +19,27 @@ KERNEL_ARCHIVES = "colkern-kernels-*.zip"
 
 _BEGINNING_OF_TIME = (1980, 1, 1, 0, 0, 0)
 _UNCHECKED = (1).to_bytes(4, "little")
-"""The flags of bytecode that is taken as it is: nobody changes the sources in an archive (PEP 552)."""
+"""The flags of unchecked bytecode (PEP 552): nobody changes the sources in an archive."""
 
 
 def package_archive(folder: Path) -> Path:
-    """The colkern that runs, as an archive to import from: sources, and this Python's bytecode.
+    """The running colkern as an archive to import from: sources, and this Python's bytecode.
 
-    Python keeps no bytecode of what it imports from an archive: without, every worker would compile
-    all sources again. Another release of Python passes it over.
-
-    Args:
-        folder: Where to write it; its name follows from what is in it.
+    Python keeps no bytecode of imports from an archive: without it, every worker would compile all
+    sources again. Another release of Python ignores it. The name follows from the content.
     """
     members = dict(_modules(files("colkern"), "colkern"))
     return _written(folder, "colkern", members)
 
 
 def kernel_archive(folder: Path, names: Iterable[str]) -> Path | None:
-    """Compiled functions of the cache as an archive; None where there is none.
+    """The files of compiled functions of the cache as an archive; None if there are none.
 
-    Args:
-        folder: Where to write it; its name follows from what is in it.
-        names: Their files in the cache.
-
-    Raises:
-        PermissionError: If there is no cache.
+    The name follows from the content. Raises PermissionError if there is no cache.
     """
     cache = cache_dir("kernels")
-    found = {name: read_whole(cache / name) for name in sorted(names) if (cache / name).exists()}
-    members = {name: content for name, content in found.items() if content is not None}
+    files = {name: read_whole(cache / name) for name in sorted(names) if (cache / name).exists()}
+    members = {name: content for name, content in files.items() if content is not None}
     return _written(folder, "colkern-kernels", members) if members else None
 
 

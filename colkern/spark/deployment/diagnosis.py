@@ -1,18 +1,15 @@
-"""What the facts of executors mean, beside those of the driver."""
+"""The findings about executors: their facts are compared with those of the driver."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from typing import Any
 
+from colkern.spark.deployment.executor_facts import Facts
 from colkern.spark.deployment.report import Finding
 
-Facts = dict[str, Any]
-
 _SAME_MACHINE_CODE = ("python", "numpy", "numba", "llvmlite")
-"""Packages of which another release has another machine code, or none for a function's pickle."""
+"""Packages whose releases have different machine code, or cannot read each other's pickles."""
 
 ENVIRONMENT = (
     "pack the driver's environment (venv-pack -o env.tar.gz) and start the session with "
@@ -26,41 +23,36 @@ _PROCESSOR = (
 
 
 def diagnosed(driver: Facts, executors: Iterable[Facts]) -> Iterator[Finding]:
-    """The findings about executors.
-
-    Args:
-        driver: The facts of this process (`executor_facts.facts`).
-        executors: The facts of each executor.
-    """
+    """The findings about executors, whose facts are compared with those of the driver."""
     executors = list(executors)
     hosts = len({facts["host"] for facts in executors})
     where = "one host" if hosts == 1 else f"{hosts} hosts"
     yield Finding("executors", f"{len(executors)} answered, on {where}")
     yield from _packages(driver, executors)
-    yield from _same("colkern", driver["colkern"], executors, _colkern)
+    yield from _same(
+        "colkern",
+        driver["colkern"],
+        executors,
+        lambda facts: facts.get("error") or facts["colkern"],
+    )
     working = [facts for facts in executors if "error" not in facts]
     yield from _same(
-        "processor", driver["processor"], working, lambda facts: str(facts["processor"]), _PROCESSOR
+        "processor", driver["processor"], working, lambda facts: facts["processor"], _PROCESSOR
     )
     yield from _caches(working)
 
 
-def _version(name: str, facts: Facts) -> str:
-    return str(facts["versions"][name])
-
-
-def _colkern(facts: Facts) -> str:
-    return str(facts.get("error") or facts["colkern"])
-
-
 def _packages(driver: Facts, executors: list[Facts]) -> Iterator[Finding]:
     for name, here in driver["versions"].items():
-        there = [facts for facts in executors if facts["versions"][name]]
-        if len(there) < len(executors):
-            lacking = [facts for facts in executors if not facts["versions"][name]]
+
+        def version(facts: Facts, name: str = name) -> str:
+            return facts["versions"][name]
+
+        lacking = [facts for facts in executors if not version(facts)]
+        if lacking:
             yield Finding(name, f"not installed on {_hosts(lacking)}", ENVIRONMENT)
         elif name in _SAME_MACHINE_CODE:
-            yield from _same(name, here, there, partial(_version, name))
+            yield from _same(name, here, executors, version)
 
 
 def _same(

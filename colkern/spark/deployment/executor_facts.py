@@ -1,4 +1,4 @@
-"""What an executor says of itself. This module travels by value: it must work without colkern."""
+"""The facts of an executor. This module is pickled by value: it must work without colkern."""
 
 from __future__ import annotations
 
@@ -9,14 +9,31 @@ import platform
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 PACKAGES = ("numpy", "numba", "llvmlite", "pyarrow", "pyspark", "lz4", "zstandard")
 """The packages that colkern's functions need on an executor."""
 
 
-def facts_in_arrow(batches: Iterator[Any]) -> Iterator[Any]:
-    """For `mapInArrow`: one row with `facts` as JSON, whatever comes in."""
+class Facts(TypedDict, total=False):
+    """The facts of a process; with `error`, its colkern does not work."""
+
+    host: str
+    folder: str
+    versions: dict[str, str]
+    error: str
+    colkern: str
+    processor: str
+    cache: str
+    no_cache: str
+    passed_over: list[str]
+
+
+def facts_in_arrow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """For `mapInArrow`: one row with `facts` as JSON, for any input."""
     import pyarrow as pa
 
     for _ in batches:
@@ -24,54 +41,39 @@ def facts_in_arrow(batches: Iterator[Any]) -> Iterator[Any]:
     yield pa.RecordBatch.from_pydict({"facts": [json.dumps(facts(unpack=True))]})
 
 
-def facts(*, unpack: bool = False) -> dict[str, Any]:
-    """Where this process runs, its packages' releases, its colkern, and that one's cache.
-
-    Args:
-        unpack: Whether to put compiled functions that were shipped here into that cache.
-    """
+def facts(*, unpack: bool = False) -> Facts:
+    """The facts of this process; with `unpack`, compiled functions that were shipped are unpacked."""
     versions = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             versions[name] = ""
-    found: dict[str, Any] = {
-        "host": socket.gethostname(),
-        "folder": os.getcwd(),
-        "versions": versions,
-    }
+    here: Facts = {"host": socket.gethostname(), "folder": os.getcwd(), "versions": versions}
     try:
-        return found | _facts_of_colkern(unpack)
+        _add_facts_of_colkern(here, unpack)
     except Exception as error:  # noqa: BLE001  # a broken installation raises anything
-        return found | {"error": f"{type(error).__name__}: {error}"}
+        here["error"] = f"{type(error).__name__}: {error}"
+    return here
 
 
-def _facts_of_colkern(unpack: bool) -> dict[str, Any]:
+def _add_facts_of_colkern(here: Facts, unpack: bool) -> None:
     import colkern
     from colkern.cache import cache_dir, passed_over
     from colkern.cpu.processor import compiled_for
 
-    found = {
-        "colkern": colkern.__version__,
-        "from": str(Path(colkern.__file__).parent),
-        "processor": compiled_for(),
-        "passed_over": [],
-    }
+    processor = compiled_for()
+    here |= {"colkern": colkern.__version__, "processor": processor, "passed_over": []}
     try:
-        found["cache"] = str(cache_dir("kernels"))
+        here["cache"] = str(cache_dir("kernels"))
     except PermissionError as error:
-        return found | {"cache": "", "no_cache": str(error)}
-    found["passed_over"] = passed_over()
+        here |= {"cache": "", "no_cache": str(error)}
+        return
+    here["passed_over"] = passed_over()
     if unpack:
-        _unpack()
-    return found
+        from pyspark import SparkFiles
 
+        from colkern.spark.deployment.unpacking import unpack_kernels
 
-def _unpack() -> None:
-    """What `colkern.spark` does when it is imported, again: more may have been shipped since."""
-    from pyspark import SparkFiles
-
-    from colkern.spark.deployment.unpacking import unpack_kernels
-
-    unpack_kernels(Path(SparkFiles.getRootDirectory()))
+        # As on import of `colkern.spark`, but more may have been shipped since.
+        unpack_kernels(Path(SparkFiles.getRootDirectory()))

@@ -1,4 +1,4 @@
-"""`install`: colkern and its compiled functions go to the executors of a running session."""
+"""`install`: ships colkern and its compiled functions to the executors of a running session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from pyspark import cloudpickle
 from pyspark.errors import PySparkException
@@ -48,7 +47,7 @@ def install(spark: SparkSession, *, package: bool = True, kernels: bool = True) 
         kernels: Whether to ship machine code.
 
     Returns:
-        What was done, and what was found; `print` it. Nothing that is wrong on an executor is raised.
+        The report, for `print`. Problems of executors are in it, and raise nothing.
 
     Raises:
         TypeError: If `spark` is no session.
@@ -87,9 +86,9 @@ def _shipped(spark: SparkSession, package: bool, kernels: bool) -> Iterator[Find
 
 
 def _examined(spark: SparkSession) -> Iterable[Finding]:
-    """What executors say of themselves, compared with this process."""
+    """The facts of executors, compared with those of this process."""
     try:
-        found = _facts_of_executors(spark)
+        facts = _facts_of_executors(spark)
     except PySparkException as error:
         text = " ".join(str(error).split())
         remedy = ENVIRONMENT
@@ -99,10 +98,10 @@ def _examined(spark: SparkSession) -> Iterable[Finding]:
                 f"PYSPARK_PYTHON={sys.executable}, or unset it"
             )
         return [Finding("executors", f"the job that looks at them fails: {text[:500]}", remedy)]
-    return diagnosed(executor_facts.facts(), found)
+    return diagnosed(executor_facts.facts(), facts)
 
 
-def _facts_of_executors(spark: SparkSession) -> list[dict[str, Any]]:
+def _facts_of_executors(spark: SparkSession) -> list[executor_facts.Facts]:
     """The facts of each executor that took one of the tasks."""
     tasks = _tasks(spark)
     cloudpickle.register_pickle_by_value(executor_facts)

@@ -1,4 +1,4 @@
-"""What `install` did, and what it found on the executors."""
+"""The report of `install`: its actions, and its findings on the executors."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ class Finding:
     """One line of a report.
 
     Args:
-        name: What was done or looked at.
-        found: What came of it.
-        remedy: What to do about it; empty where nothing is wrong.
+        name: The subject.
+        found: What was done or found.
+        remedy: What to do about it; empty if nothing is wrong.
     """
 
     name: str
@@ -27,11 +27,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All findings; its text has a line for each.
-
-    Args:
-        findings: What was done, then what was found, in this order.
-    """
+    """The findings of `install`; the text has a line for each."""
 
     findings: tuple[Finding, ...]
 

@@ -1,4 +1,4 @@
-"""Compiled functions that were shipped to this executor, put where colkern looks for them."""
+"""Unpacks compiled functions that were shipped to this executor into its cache."""
 
 from __future__ import annotations
 
@@ -14,13 +14,7 @@ from colkern.spark.deployment.archives import KERNEL_ARCHIVES
 
 
 def unpack_kernels(folder: Path) -> int:
-    """Unpack the archives of compiled functions in a folder, unless that was done before.
-
-    Args:
-        folder: Where Spark has put the files of the job.
-
-    Returns:
-        How many functions are now in the cache that were not.
+    """Unpack the archives of compiled functions in a folder, once; returns how many are new in the cache.
 
     Raises:
         PermissionError: If there is no private directory for the cache.

@@ -29,10 +29,7 @@ Batches: TypeAlias = Callable[[Iterator[RecordBatch]], Iterable[object]]
 class BatchFunction:
     """Called by Spark's workers for a partition: pyarrow's batches come as colkern's, not copied.
 
-    Args:
-        function: The user's function.
-        schema: The columns of the results.
-        bare: Whether the function gets the number of rows alone, and no columns.
+    A `bare` function gets the number of rows alone, and no columns.
     """
 
     def __init__(self, function: Batches, schema: s.Schema, *, bare: bool = False) -> None:
@@ -92,11 +89,7 @@ def map_batches(
 
 
 def require_frame(frame: object) -> None:
-    """Check that something is a DataFrame, and have its workers run this Python.
-
-    Raises:
-        TypeError: If it is none.
-    """
+    """Raise TypeError unless something is a DataFrame; have its workers run this Python."""
     if not isinstance(getattr(frame, "schema", None), StructType):
         raise TypeError(f"frame: expected a DataFrame, got {type(frame).__name__}")
     use_this_python()
@@ -106,8 +99,7 @@ def result_schema(schema: ResultSchema) -> StructType:
     """The declared schema in Spark's terms.
 
     Raises:
-        UnsupportedError: If Spark has no type for a column.
-        TypeError: If nothing like a schema was declared.
+        TypeError, UnsupportedError: If it is no schema, or Spark has no type for a column.
         ValueError: If two columns have one name.
     """
     if isinstance(schema, str):

@@ -115,9 +115,7 @@ def column_function_of(
 ) -> ColumnFunction:
     """A function of columns, made of one of rows by `colkern.udf`, `generator` or `reducer`.
 
-    Raises:
-        TypeError: If they made it already, and there are options; and as those.
-        UnsupportedError, CompileError: As those.
+    Raises as these do, and TypeError if they made it already and there are options.
     """
     if isinstance(plain, Udf | Reducer | Generator):
         if options:
@@ -135,11 +133,7 @@ def column_function_of(
 
 
 def require_no_spark_function(plain: object) -> None:
-    """Check that something is no function of Spark's columns, of `udf` or of PySpark's own.
-
-    Raises:
-        TypeError: If it is; says what to do with it.
-    """
+    """Raise TypeError for a function of Spark's columns, of `udf` or of PySpark's own."""
     if hasattr(plain, "evalType") and hasattr(plain, "returnType"):
         raise TypeError(
             f"function: {function_name(plain)} is a function of Spark's columns already; call it with "

@@ -129,9 +129,6 @@ def _with_plain_keys(rows: DataFrame, keys: spark.StructType) -> DataFrame:
     """The rows with keys that have the same bytes if they are equal.
 
     The columns are named by numbers, since keys and others may have the same names.
-
-    Raises:
-        UnsupportedError: If equal keys may differ in their bytes.
     """
     numbered = rows.toDF(*[f"c{k}" for k in range(len(rows.columns))])
     for place, key in zip(numbered.columns, keys.fields, strict=False):
@@ -144,10 +141,7 @@ def _with_plain_keys(rows: DataFrame, keys: spark.StructType) -> DataFrame:
 class GroupFunction(RunsFunction):
     """Called by Spark's workers for a partition whose rows are sorted by the keys.
 
-    Args:
-        function: The function of columns.
-        keys: The keys, which are the first columns of the batches.
-        values: The other columns, for the function's parameters.
+    The first columns of the batches are the keys, the others the function's parameters.
     """
 
     def __init__(self, function: ColumnFunction, keys: s.Schema, values: s.Schema) -> None:
@@ -225,11 +219,7 @@ def _one_zero_one_nan(key: Column, type_: spark.DataType) -> Column:
 
 
 def _require_same_if_equal(name: str, type_: spark.DataType, nested: bool = False) -> None:
-    """Refuse keys that are equal to Spark without having the same bytes.
-
-    Raises:
-        UnsupportedError: If there may be such values.
-    """
+    """Raise UnsupportedError if keys may be equal to Spark without having the same bytes."""
     if isinstance(type_, spark.StringType) and getattr(type_, "collation", _BINARY) != _BINARY:
         raise UnsupportedError(
             f"{name}: keys of {type_.simpleString()} are equal without being the same; group by "

@@ -1,4 +1,4 @@
-"""What Spark needs to know of a function: its name, and the types of its columns and results."""
+"""Declarations of functions for Spark: their names, and the types of their columns and results."""
 
 from __future__ import annotations
 
@@ -56,8 +56,7 @@ def result_type(function: ColumnFunction, columns: list[s.DataType] | None) -> s
 
     Raises:
         TypeError: If the type is neither declared nor to be inferred.
-        UnsupportedError: If Spark has no type for the results.
-        CompileError: If the function does not compile.
+        UnsupportedError, CompileError: If Spark has no such type, or the function does not compile.
     """
     if function.signature.hint is datetime.datetime:
         returns: s.DataType = MOMENT

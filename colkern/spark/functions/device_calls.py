@@ -28,10 +28,6 @@ class DeviceCalls:
         If the device does not support its types or its Python, it runs on the CPU from then on; a
         warning in the executor's log says why.
 
-        Args:
-            function: A function of rows.
-            columns: pyarrow's arrays, or colkern's, in host memory.
-
         Raises:
             DeviceUnavailableError: If the process cannot use the task's GPU.
             LimitExceededError: If it is out of memory.

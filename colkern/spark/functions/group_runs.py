@@ -117,10 +117,7 @@ def _changes(numbers: NDArray[np.uint32]) -> Offsets:
 class RunsFunction(ABC):
     """A function over groups, called by Spark's workers for a partition that is sorted by the keys.
 
-    Args:
-        function: The function of columns.
-        keys: The keys, which are the first columns of the batches.
-        item: The type of its results.
+    The first columns of the batches are the keys. The columns of results are those of `item`.
     """
 
     def __init__(self, function: ColumnFunction, keys: s.Schema, item: s.DataType) -> None:

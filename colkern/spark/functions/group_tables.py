@@ -21,9 +21,6 @@ class GroupTables:
     The groups of a partition have one schema, which is read for the first of them. Columns without
     children are taken buffer by buffer: an import by the C Data interface takes longer than most
     functions of ten rows.
-
-    Args:
-        name: The name of the function in messages.
     """
 
     def __init__(self, name: str) -> None:
@@ -33,11 +30,7 @@ class GroupTables:
         self._is_flat = False
 
     def batch(self, table: pa.Table) -> RecordBatch:
-        """A group's rows in one piece; copied if Spark sent several.
-
-        Raises:
-            LimitExceededError: If they are too many bytes for that.
-        """
+        """A group's rows in one piece; copied if Spark sent several, unless these are too many bytes."""
         piece = self._one_piece(table)
         if self._theirs is None or not piece.schema.equals(self._theirs, check_metadata=True):
             self._theirs = piece.schema

@@ -112,8 +112,7 @@ def _require_grouped(grouped: object, parameter: str) -> None:
     """Check that something is a result of `groupBy`, of rows whose columns all come to Python.
 
     Raises:
-        TypeError: If it is not.
-        UnsupportedError: If Spark does not pass a column as Arrow; names it.
+        TypeError, UnsupportedError: If it is not; names the column that Spark does not pass as Arrow.
     """
     if not hasattr(type(grouped), "applyInArrow"):
         given = type(grouped).__name__
@@ -125,12 +124,7 @@ def _require_grouped(grouped: object, parameter: str) -> None:
 
 
 class _Call:
-    """The part that calls for groups have in common.
-
-    Args:
-        function: The user's function.
-        groups: How many groups it takes at a time.
-        schema: The columns of the results.
+    """The part that calls for groups have in common; the function takes the rows of some groups.
 
     Raises:
         TypeError: If the function takes another number of arguments.

@@ -30,12 +30,7 @@ Columns: TypeAlias = pa.Array | tuple[pa.Array, ...]
 
 
 class ArrowIterator:
-    """Called by Spark's workers for a partition: pyarrow's arrays come as colkern's, not copied.
-
-    Args:
-        function: The user's function.
-        returns: The type of the results.
-    """
+    """Called by Spark's workers for a partition: pyarrow's arrays come as colkern's, not copied."""
 
     def __init__(self, function: Batches, returns: s.DataType) -> None:
         functools.update_wrapper(self, function, updated=())

@@ -29,10 +29,7 @@ _SIGNED = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
 class PartialAggregate:
     """Called by Spark's workers for a partition of rows: the states of the groups of each batch.
 
-    Args:
-        function: A reducer that has a `merge`.
-        keys: The keys, which are the first columns of the batches.
-        values: The other columns, for the function's parameters.
+    The reducer has a `merge`. The first columns of the batches are the keys, the others its parameters.
     """
 
     def __init__(self, function: Reducer, keys: s.Schema, values: s.Schema) -> None:
@@ -68,12 +65,7 @@ class PartialAggregate:
 
 
 class FinalAggregate(RunsFunction):
-    """Called by Spark's workers for a partition of states that is sorted by the keys.
-
-    Args:
-        partial: The aggregate that gave the states.
-        keys: The keys.
-    """
+    """Called by Spark's workers for a partition of states that is sorted by the keys."""
 
     function: Reducer
 

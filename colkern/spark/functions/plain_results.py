@@ -23,11 +23,7 @@ _KINDS: dict[s.DataType, set[type]] = {
 
 
 class PlainResults:
-    """Makes batches of mappings of names to lists.
-
-    Args:
-        schema: The columns that were declared.
-    """
+    """Makes batches of mappings of names to lists, of the declared columns."""
 
     def __init__(self, schema: s.Schema) -> None:
         self._schema = pa.schema(schema)

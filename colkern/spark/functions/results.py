@@ -27,8 +27,7 @@ def as_column(name: str, values: object, type_: s.DataType) -> Array:
         type_: The type for Python values.
 
     Raises:
-        TypeError: If it is none of these, or a value has the wrong class.
-        ValueError: If a value does not fit the type.
+        TypeError, ValueError: If it is none of these, or a value does not have or fit the type.
     """
     if isinstance(values, Array):
         return values
@@ -97,12 +96,7 @@ def conformed_columns(
 
 
 class Results:
-    """The results of a function of batches or of groups, as Spark expects them.
-
-    Args:
-        function: The name of the function, for messages.
-        schema: The columns that were declared.
-    """
+    """The results of a function of batches or of groups, as batches of the declared columns."""
 
     def __init__(self, function: str, schema: s.Schema) -> None:
         self._function = function

@@ -1,4 +1,4 @@
-"""What a file has, as far as its metadata says it: a schema, and record batches of some size."""
+"""The metadata of a file: its schema, and facts about its record batches."""
 
 from __future__ import annotations
 
@@ -15,13 +15,7 @@ from colkern.schema import Schema
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a file has.
-
-    Args:
-        path: The file.
-        schema: Its schema.
-        batches: Its record batches; None for a stream, which has no footer that says where they are.
-    """
+    """The schema and record batches of a file; no batches for a stream, which has no footer."""
 
     path: str
     schema: Schema
@@ -32,8 +26,7 @@ def read_contents(path: str) -> Contents:
     """The schema and the record batches of an Arrow IPC file or stream; no column is decoded.
 
     Raises:
-        InvalidArrowError: If it is neither, or its metadata is malformed; names the file.
-        UnsupportedError, LimitExceededError: If colkern does not read it; names the file.
+        InvalidArrowError, UnsupportedError, LimitExceededError: If it cannot be read; names the file.
     """
     with opened(path) as reader:
         batches = None

@@ -20,15 +20,10 @@ def converted(column: Array, field: s.Field, path: str) -> Array:
 
     Nanoseconds become microseconds, and milliseconds of dates become days, by rounding down.
 
-    Args:
-        column: A column of a file.
-        field: The field of Spark's schema.
-        path: The file, for errors.
-
     Raises:
         ValueError: If a value does not fit the type, or is null where that has none; names the file and
             the field.
-        UnsupportedError: If the type does not become the other.
+        TypeError: If the type does not become the other.
         InvalidArrowError: If the column points outside its own memory.
     """
     # Those who get the bytes do not check them.
@@ -54,10 +49,6 @@ def _in_units_of(array: Array, wanted: s.DataType) -> Array:
     """An array with its times rounded down to the larger units of another type, at any depth.
 
     Nothing else is converted; an array without such times is returned unchanged.
-
-    Args:
-        array: A checked array.
-        wanted: The type that it is to be cast to.
 
     Raises:
         ValueError: If a number of the larger unit does not fit its type; names the slot.

@@ -46,12 +46,7 @@ def path_of(filter_: spark.Filter) -> tuple[str, ...]:
 
 
 def can_evaluate(filter_: spark.Filter, schema: s.Schema) -> bool:
-    """Whether `mask_of` can tell which rows pass a filter; if not, Spark must.
-
-    Args:
-        filter_: The filter.
-        schema: The columns, with the types in which Spark takes them.
-    """
+    """Whether `mask_of` can tell which rows of Spark's types pass a filter; if not, Spark must."""
     plain = unnegated(filter_)
     type_ = type_at(path_of(filter_), schema)
     if type_ is None:

@@ -1,4 +1,4 @@
-"""From the paths that a query names to the files that it reads."""
+"""The files under the paths that a query names."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _HIDDEN = (".", "_")
 def list_files(options: ReadOptions, *, globs_may_be_empty: bool = False) -> list[str]:
     """The files under the paths of a query, in the order of the paths, by name within a directory.
 
-    In directories, and where a pattern stands for names, those that start with a dot or an underscore
-    are passed over: that is where unfinished files are.
+    Names that start with a dot or an underscore are ignored in directories and by patterns: unfinished
+    files have such names.
 
     Args:
-        options: What is read.
+        options: The paths, and how directories are searched.
         globs_may_be_empty: Whether patterns may match nothing, so far.
 
     Raises:
@@ -29,10 +29,10 @@ def list_files(options: ReadOptions, *, globs_may_be_empty: bool = False) -> lis
     """
     files: dict[str, None] = {}
     for path in options.paths:
-        found = _expanded(path)
-        if not found and not (globs_may_be_empty and glob.has_magic(path)):
+        expanded = _expanded(path)
+        if not expanded and not (globs_may_be_empty and glob.has_magic(path)):
             raise FileNotFoundError(f"{path}: no such file or directory")
-        for each in found:
+        for each in expanded:
             files.update(dict.fromkeys(_files_at(each, options)))
     return list(files)
 
@@ -45,10 +45,10 @@ def visible_files(folder: str) -> list[str]:
 
 
 def visible_entries(folder: str) -> list[os.DirEntry[str]]:
-    """What of a directory a reader sees: files and directories, sorted by name."""
+    """The files and directories of a directory that a reader sees, sorted by name."""
     with os.scandir(folder) as entries:
-        found = [entry for entry in entries if not entry.name.startswith(_HIDDEN)]
-    return sorted(found, key=lambda entry: entry.name)
+        visible = [entry for entry in entries if not entry.name.startswith(_HIDDEN)]
+    return sorted(visible, key=lambda entry: entry.name)
 
 
 def _expanded(path: str) -> list[str]:
@@ -56,25 +56,18 @@ def _expanded(path: str) -> list[str]:
         return [path]
     if not glob.has_magic(path):
         return []
+    # Hidden names count only if a pattern asks for them.
     asked = [part for part in path.split(os.sep) if part.startswith(_HIDDEN)]
-    return [
-        found
-        for found in sorted(glob.glob(path, recursive=True))
-        if all(_is_visible(part, asked) for part in found.split(os.sep))
-    ]
 
+    def is_visible(name: str) -> bool:
+        return not name.startswith(_HIDDEN) or any(fnmatchcase(name, each) for each in asked)
 
-def _is_visible(name: str, asked: list[str]) -> bool:
-    """Whether a name is no hidden one, or one that a pattern asks for."""
-    return not name.startswith(_HIDDEN) or any(fnmatchcase(name, pattern) for pattern in asked)
+    matches = sorted(glob.glob(path, recursive=True))
+    return [match for match in matches if all(map(is_visible, match.split(os.sep)))]
 
 
 def _leads_to(entry: os.DirEntry[str], is_kind: Callable[[os.DirEntry[str]], bool]) -> bool:
-    """Whether an entry of a directory is of a kind, behind symbolic links too.
-
-    Raises:
-        ValueError: If it is a symbolic link that leads to itself.
-    """
+    """Whether an entry of a directory, or the target of its symbolic link, is of a kind."""
     try:
         return is_kind(entry)
     except OSError as error:

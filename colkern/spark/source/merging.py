@@ -1,4 +1,4 @@
-"""The schemas of several files as one."""
+"""The schemas of several files, merged or compared."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructFiel
 
 @dataclass(frozen=True, slots=True)
 class FileSchema:
-    """The schema of a file in Spark's terms.
-
-    Args:
-        path: The file.
-        schema: Its fields, all of which may hold nulls.
-    """
+    """The schema of a file in Spark's terms; all fields may hold nulls."""
 
     path: str
     schema: StructType
@@ -24,11 +19,11 @@ class FileSchema:
 def merged(files: Iterable[FileSchema]) -> StructType:
     """A schema with the fields of all files, in the order in which they first come.
 
-    Fields of structs are merged like columns; a field without values (Arrow's type null) takes the
-    type that it has in another file.
+    Fields of structs are merged like columns; a field of Arrow's type null takes the type that it has in
+    another file.
 
     Raises:
-        ValueError: If a field has one type in one file and another in another; names all of them.
+        ValueError: If a field has different types in two files; names both.
     """
     union = _Union()
     for file in files:
@@ -37,7 +32,7 @@ def merged(files: Iterable[FileSchema]) -> StructType:
 
 
 def require_same(first: FileSchema, other: FileSchema) -> None:
-    """Make sure that a file has all columns of the first one, with the same types.
+    """Check that a file has all columns of the first one, with the same types.
 
     Raises:
         ValueError: If it lacks a column, or has another type in it; names both files and the field.
@@ -47,20 +42,21 @@ def require_same(first: FileSchema, other: FileSchema) -> None:
         if field.name not in theirs:
             raise ValueError(
                 f"{other.path}: no column {field.name!r}, which {first.path} has as "
-                f"{_text(field.dataType)}; set the option mergeSchema to read it as nulls"
+                f"{field.dataType.simpleString()}; set the option mergeSchema to read it as nulls"
             )
-        found = theirs[field.name]
-        if found != field.dataType:
-            if isinstance(found, NullType) or isinstance(field.dataType, NullType):
-                raise ValueError(
-                    f"field {field.name}: it has no type in {first.path} or {other.path}, where it "
-                    f"holds nulls alone; set the option mergeSchema to take that of the other file"
-                )
-            raise _conflict(field.name, field.dataType, first.path, found, other.path)
+        type_ = theirs[field.name]
+        if type_ == field.dataType:
+            continue
+        if isinstance(type_, NullType) or isinstance(field.dataType, NullType):
+            raise ValueError(
+                f"field {field.name}: it has no type in {first.path} or {other.path}, where it "
+                f"holds nulls alone; set the option mergeSchema to take that of the other file"
+            )
+        raise _conflict(field.name, field.dataType, first.path, type_, other.path)
 
 
 class _Union:
-    """The fields of the files so far, and which file each type is from."""
+    """The fields of the files so far, and the file that each type is from."""
 
     def __init__(self) -> None:
         self.schema = StructType([])
@@ -73,13 +69,12 @@ class _Union:
         fields = {field.name: field for field in ours}
         for field in theirs:
             name = f"{place}.{field.name}" if place else field.name
-            known = fields.get(field.name)
-            made = field.dataType
+            known, type_ = fields.get(field.name), field.dataType
             if known is not None:
-                made = self._type(known.dataType, field.dataType, path, name)
+                type_ = self._type(known.dataType, type_, path, name)
             else:
                 self._origins[name] = path
-            fields[field.name] = StructField(field.name, made, True)
+            fields[field.name] = StructField(field.name, type_, True)
         return StructType(list(fields.values()))
 
     def _type(self, ours: DataType, theirs: DataType, path: str, place: str) -> DataType:
@@ -99,23 +94,17 @@ class _Union:
                 self._type(ours.valueType, theirs.valueType, path, f"{place}.value"),
                 True,
             )
-        raise _conflict(place, ours, self._origin(place), theirs, path)
-
-    def _origin(self, place: str) -> str:
-        """The file that a field's type is from: that of the field around it, where it came with it."""
-        while place not in self._origins:
-            place = place.rpartition(".")[0]
-        return self._origins[place]
+        # The type may have come with that of the field around it.
+        origin = place
+        while origin not in self._origins:
+            origin = origin.rpartition(".")[0]
+        raise _conflict(place, ours, self._origins[origin], theirs, path)
 
 
 def _conflict(
     place: str, ours: DataType, our_path: str, theirs: DataType, their_path: str
 ) -> ValueError:
     return ValueError(
-        f"field {place}: {_text(ours)} in {our_path}, but {_text(theirs)} in {their_path}; read the "
-        f"files apart, or declare the type of the field with schema(…)"
+        f"field {place}: {ours.simpleString()} in {our_path}, but {theirs.simpleString()} in "
+        f"{their_path}; read the files apart, or declare the type of the field with schema(…)"
     )
-
-
-def _text(type_: DataType) -> str:
-    return str(type_.simpleString())

@@ -31,12 +31,7 @@ class JsonOffset(TypedDict):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Stamped:
-    """A file and when it was last written.
-
-    Args:
-        time: In nanoseconds since 1970.
-        path: The file.
-    """
+    """A file and when it was last written, in nanoseconds since 1970."""
 
     time: int
     path: str
@@ -87,11 +82,7 @@ class Offset:
 
 
 def stamped_files(options: ReadOptions) -> list[Stamped]:
-    """The files under the paths of a query, with their times; a pattern may match none so far.
-
-    Raises:
-        FileNotFoundError: If there is nothing at a path.
-    """
+    """The files under the paths of a query, with their times; a pattern may match none so far."""
     stamped = []
     for path in list_files(options, globs_may_be_empty=True):
         try:

@@ -2,153 +2,181 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import json
-from collections.abc import Iterable, Mapping
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeVar
+from urllib.parse import unquote, urlsplit
 
-from colkern.spark.source.paths import local_path
+from colkern.errors import UnsupportedError
 
-PARTITION_BYTES = 32 << 20
-"""About how many bytes of the columns that are read make one Spark partition."""
-
-BATCH_ROWS = 1 << 16
-"""How many rows a written record batch has."""
-
-LATE_SECONDS = 600
-"""How much older than the files before it a file may be that a stream still takes for a new one."""
+Value = TypeVar("Value")
 
 _PATHS = ("path", "paths")
-_READING = (
-    *(
-        "columns",
-        "partitionBytes",
-        "mergeSchema",
-        "recursiveFileLookup",
-        "pathGlobFilter",
-        "filters",
-    ),
-    *("pushdown", "maxFilesPerTrigger", "lateSeconds"),
-)
-_WRITING = ("compression", "batchRows", "statistics", "checkpointLocation")
-_OPTIONS = (*_READING, *_WRITING)
 
 _OF_STREAMS = (
     *("queryName", "outputMode", "recoverFromCheckpointLocation", "useTempCheckpointLocation"),
     *("asyncProgressTrackingEnabled", "asyncProgressTrackingCheckpointIntervalMs"),
     "_asyncProgressTrackingOverrideSinkSupportCheck",
 )
-"""What Spark takes as options of a streaming query, and passes on to the sink."""
+"""Options of streaming queries, which Spark passes on to the sink."""
 
 _OF_TABLES = ("owner", "provider", "location")
 
-_FLAGS = {"true": True, "false": False}
-_CODECS = ("none", "lz4", "zstd")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+
+
+def _option(name: str, read: Callable[[str, str], Value], default: Value) -> Value:
+    """A field that is read from the option of some name."""
+    value: Value = dataclasses.field(default=default, metadata={"name": name, "read": read})
+    return value
+
+
+def _text(_: str, value: str) -> str:
+    return value
+
+
+def _flag(name: str, value: str) -> bool:
+    if value.lower() not in ("true", "false"):
+        raise ValueError(f"option {name}: expected true or false, got {value!r}")
+    return value.lower() == "true"
+
+
+def _count(name: str, value: str, least: int = 1) -> int:
+    try:
+        number = int(value)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise ValueError(f"option {name}: expected a number from {least} on, got {value!r}")
+    return number
+
+
+def _count_or_zero(name: str, value: str) -> int:
+    return _count(name, value, least=0)
+
+
+def _names(name: str, value: str) -> tuple[str, ...]:
+    """Names separated by commas, or a JSON list where a name has a comma itself."""
+    if not value.lstrip().startswith("["):
+        return tuple(part.strip() for part in value.split(","))
+    return _json_list(name, value)
+
+
+def _json_list(name: str, value: str) -> tuple[str, ...]:
+    try:
+        items = json.loads(value)
+    except ValueError:
+        items = None
+    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+        raise ValueError(f"option {name}: expected a JSON list of strings, got {value!r}")
+    return tuple(items)
+
+
+Codec = Literal["lz4", "zstd"]
+
+
+def _codec(name: str, value: str) -> Codec | None:
+    codecs: dict[str, Codec | None] = {"none": None, "lz4": "lz4", "zstd": "zstd"}
+    value = value.lower() or "none"
+    if value not in codecs:
+        raise ValueError(f"option {name}: expected one of {', '.join(codecs)}, got {value!r}")
+    return codecs[value]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What is read, and how it is cut up.
+    """The files that are read, and how they are cut into partitions.
 
     Args:
-        paths: Files, directories and globs, from the root on.
+        paths: Absolute paths of files and directories, and globs.
         columns: The names of the columns that are read; None for all.
-        partition_bytes: See `PARTITION_BYTES`.
+        partition_bytes: About how many bytes of these columns make a Spark partition.
         merge_schema: Whether files may lack columns that others have.
-        recursive: Whether directories below the given ones are looked into.
+        recursive: Whether directories below the given ones are read.
         name_glob: The pattern that names of files in directories must match; None for any name.
         filters: Conditions that all rows must pass, in JSON; see `predicates`.
         pushdown: Whether filters are taken over from Spark.
-        max_files: How many new files a batch of a stream has at most; None for all.
-        late_seconds: See `LATE_SECONDS`.
+        max_files: How many new files a batch of a stream has at most; 0 for all.
+        late_seconds: How much older than the files before it a new file of a stream may be.
     """
 
     paths: tuple[str, ...]
-    columns: tuple[str, ...] | None = None
-    partition_bytes: int = PARTITION_BYTES
-    merge_schema: bool = False
-    recursive: bool = False
-    name_glob: str | None = None
-    filters: str | None = None
-    pushdown: bool = False
-    max_files: int | None = None
-    late_seconds: int = LATE_SECONDS
+    columns: tuple[str, ...] | None = _option("columns", _names, None)
+    partition_bytes: int = _option("partitionBytes", _count, 32 << 20)
+    merge_schema: bool = _option("mergeSchema", _flag, False)
+    recursive: bool = _option("recursiveFileLookup", _flag, False)
+    name_glob: str | None = _option("pathGlobFilter", _text, None)
+    filters: str | None = _option("filters", _text, None)
+    pushdown: bool = _option("pushdown", _flag, False)
+    max_files: int = _option("maxFilesPerTrigger", _count_or_zero, 0)
+    late_seconds: int = _option("lateSeconds", _count_or_zero, 600)
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> ReadOptions:
-        """From Spark's options, whose names have no case.
+        """From Spark's options, whose names are case-insensitive.
 
         Raises:
             ValueError: If there is no path, or an option has a value that it cannot have.
-            UnsupportedError: If a path is on no file system of the machine's.
+            UnsupportedError: If a path is not on a file system of the machine.
         """
-        found = _Options(options)
-        return cls(
-            tuple(map(local_path, found.paths())),
-            found.names("columns"),
-            found.count("partitionBytes", PARTITION_BYTES),
-            found.flag("mergeSchema", False),
-            found.flag("recursiveFileLookup", False),
-            found.text("pathGlobFilter"),
-            found.text("filters"),
-            found.flag("pushdown", False),
-            found.count("maxFilesPerTrigger", 0, least=0) or None,
-            found.count("lateSeconds", LATE_SECONDS, least=0),
-        )
+        values = _known(options)
+        return cls(_paths(values), **_read(cls, values))
 
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """What is written, and where.
+    """The directory that is written to, and how.
 
     Args:
         path: The directory.
-        compression: "lz4", "zstd", or None for plain buffers.
+        compression: The codec of buffers; None for plain ones.
         batch_rows: How many rows a record batch has.
-        statistics: Whether each batch says between which values its columns lie.
-        checkpoint: The directory in which a streaming query keeps how far it is; None if only the
-            session's settings say where.
+        statistics: Whether each batch has statistics of its columns.
+        checkpoint: The checkpoint of a streaming query; None if only the session's settings name it.
     """
 
     path: str
-    compression: Any = None
-    batch_rows: int = BATCH_ROWS
-    statistics: bool = True
-    checkpoint: str | None = None
+    compression: Literal["lz4", "zstd"] | None = _option("compression", _codec, None)
+    batch_rows: int = _option("batchRows", _count, 1 << 16)
+    statistics: bool = _option("statistics", _flag, True)
+    checkpoint: str | None = _option("checkpointLocation", _text, None)
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> WriteOptions:
-        """From Spark's options, whose names have no case.
+        """From Spark's options, whose names are case-insensitive.
 
         Raises:
             ValueError: If there is not one path, or an option has a value that it cannot have.
-            UnsupportedError: If it is on no file system of the machine's.
+            UnsupportedError: If it is not on a file system of the machine.
         """
-        found = _Options(options)
-        paths = found.paths()
+        values = _known(options)
+        paths = _paths(values)
         if len(paths) != 1:
             raise ValueError(f"path: expected one directory to write to, got {len(paths)}")
-        codec = found.choice("compression", _CODECS)
-        return cls(
-            local_path(paths[0]),
-            None if codec == "none" else codec,
-            found.count("batchRows", BATCH_ROWS),
-            found.flag("statistics", True),
-            found.text("checkpointLocation"),
-        )
+        return cls(paths[0], **_read(cls, values))
+
+
+_OPTIONS = tuple(
+    field.metadata["name"]
+    for kind in (ReadOptions, WriteOptions)
+    for field in dataclasses.fields(kind)
+    if field.metadata
+)
 
 
 def require_known(names: Iterable[str]) -> None:
     """Check that the data source, or a streaming query of Spark's, has options of some names.
 
-    Names have no case.
-
-    Those for writing may be given for reading too, and the other way round: a session may have them all
-    in one place.
+    Names are case-insensitive. Options for writing may be given for reading too, and the other way round:
+    a session may have them all in one place.
 
     Raises:
-        ValueError: If there is no such option; with the one that was meant, if that can be told.
+        ValueError: If there is no such option; suggests one with a similar name.
     """
     known = {name.lower(): name for name in (*_PATHS, *_OPTIONS, *_OF_STREAMS)}
     given = {name.lower(): name for name in names}
@@ -163,67 +191,44 @@ def require_known(names: Iterable[str]) -> None:
         raise ValueError(f"option {name}: there is no such option; {instead}")
 
 
-class _Options:
-    """Reads options of one kind or another, and says which of them is wrong."""
-
-    def __init__(self, options: Mapping[str, str]) -> None:
-        require_known(options)
-        self._values = {name.lower(): value for name, value in options.items()}
-
-    def text(self, name: str) -> str | None:
-        return self._values.get(name.lower())
-
-    def flag(self, name: str, default: bool) -> bool:
-        value = self.text(name)
-        if value is None:
-            return default
-        if value.lower() not in _FLAGS:
-            raise ValueError(f"option {name}: expected true or false, got {value!r}")
-        return _FLAGS[value.lower()]
-
-    def count(self, name: str, default: int, least: int = 1) -> int:
-        value = self.text(name)
-        if value is None:
-            return default
-        try:
-            number = int(value)
-        except ValueError:
-            number = least - 1
-        if number < least:
-            raise ValueError(f"option {name}: expected a number from {least} on, got {value!r}")
-        return number
-
-    def choice(self, name: str, choices: tuple[str, ...]) -> str:
-        value = (self.text(name) or choices[0]).lower()
-        if value not in choices:
-            raise ValueError(f"option {name}: expected one of {', '.join(choices)}, got {value!r}")
-        return value
-
-    def names(self, name: str) -> tuple[str, ...] | None:
-        """Names with commas between them, or a JSON list where a name has a comma itself."""
-        value = self.text(name)
-        if value is None:
-            return None
-        if not value.lstrip().startswith("["):
-            return tuple(part.strip() for part in value.split(","))
-        return _json_list(name, value)
-
-    def paths(self) -> tuple[str, ...]:
-        """Spark passes one path as `path`, several as a JSON list in `paths`."""
-        found = self.text("paths")
-        if found is not None:
-            return _json_list("paths", found)
-        path = self.text("path")
-        if not path:
-            raise ValueError("path: expected a file or a directory, as in load(path) or save(path)")
-        return (path,)
+def _known(options: Mapping[str, str]) -> dict[str, str]:
+    require_known(options)
+    return {name.lower(): value for name, value in options.items()}
 
 
-def _json_list(name: str, value: str) -> tuple[str, ...]:
-    try:
-        found = json.loads(value)
-    except ValueError:
-        found = None
-    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-        raise ValueError(f"option {name}: expected a JSON list of strings, got {value!r}")
-    return tuple(found)
+def _read(kind: type[ReadOptions | WriteOptions], values: Mapping[str, str]) -> dict[str, Any]:
+    """The fields whose options have a value."""
+    fields = [(field.name, field.metadata) for field in dataclasses.fields(kind) if field.metadata]
+    return {
+        field: option["read"](option["name"], values[option["name"].lower()])
+        for field, option in fields
+        if values.get(option["name"].lower()) is not None
+    }
+
+
+def _paths(values: Mapping[str, str]) -> tuple[str, ...]:
+    """Spark passes one path as `path`, several as a JSON list in `paths`."""
+    if values.get("paths") is not None:
+        paths = _json_list("paths", values["paths"])
+    elif values.get("path"):
+        paths = (values["path"],)
+    else:
+        raise ValueError("path: expected a file or a directory, as in load(path) or save(path)")
+    return tuple(map(local_path, paths))
+
+
+def local_path(path: str) -> str:
+    """The absolute path of a path or a `file:` address; relative ones begin at the driver's directory.
+
+    Raises:
+        UnsupportedError: If it is an address of another kind.
+    """
+    if not _SCHEME.match(path):
+        return os.path.abspath(path)
+    parts = urlsplit(path)
+    if parts.scheme.lower() != "file" or parts.netloc not in ("", "localhost"):
+        raise UnsupportedError(
+            f"{path}: the data source reads and writes file systems that are mounted on the driver "
+            f"and on the executors; mount this one, and give the path"
+        )
+    return os.path.abspath(unquote(path[len(parts.scheme) + 1 :].removeprefix(f"//{parts.netloc}")))

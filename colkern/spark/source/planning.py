@@ -34,10 +34,7 @@ class Plan:
     first: FileSchema | None = None
 
     def partitions(self, files: Iterable[str] | None = None) -> list[SourcePartition]:
-        """The partitions, at least one.
-
-        Args:
-            files: The files that are read; None for those under the paths of the options.
+        """The partitions, at least one, of some files; None for those under the paths of the options.
 
         Raises:
             FileNotFoundError: If there is nothing at a path.
@@ -89,11 +86,7 @@ def _counts_all_nulls(type_: s.DataType) -> bool:
 
 
 def file_schemas(options: ReadOptions, files: list[str]) -> Iterator[FileSchema]:
-    """The schemas of the files of a query, each read when it is asked for.
-
-    Raises:
-        ValueError: If there is no file.
-    """
+    """The schemas of the files of a query, each read when it is asked for; ValueError if there is none."""
     if not files:
         raise ValueError(
             f"{', '.join(options.paths)}: no file; declare the columns with schema(…), or write first"

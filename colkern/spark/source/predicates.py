@@ -12,7 +12,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
 from pyspark.sql import datasource as spark
 
@@ -54,14 +53,10 @@ def _plain(value: object) -> str:
 
 
 def parsed_filters(text: str | None, schema: s.Schema) -> tuple[spark.Filter, ...]:
-    """The filters that an option stands for.
-
-    Args:
-        text: The option; None for none.
-        schema: The columns, with the types in which Spark takes them.
+    """The filters of an option's text, on columns with the types in which Spark takes them.
 
     Raises:
-        ValueError: If it is not such a list, or a condition does not suit its column.
+        ValueError: If it is no list of conditions, or a condition does not suit its column.
     """
     if text is None:
         return ()
@@ -98,7 +93,7 @@ def _filter(condition: object, schema: s.Schema) -> spark.Filter:
     return result
 
 
-def _why_not(values: Sequence[Any], comparison: str, type_: s.DataType) -> str:
+def _why_not(values: Sequence[list[object]], comparison: str, type_: s.DataType) -> str:
     """Why a condition cannot be evaluated."""
     if comparison in _LISTS and len(values[0]) > MOST_VALUES:
         return f"{len(values[0])} values, {MOST_VALUES} are the most; join with them instead"
@@ -107,8 +102,8 @@ def _why_not(values: Sequence[Any], comparison: str, type_: s.DataType) -> str:
     return f"a column of {type_} cannot be asked that, or has no such value{hint}"
 
 
-def _value(value: Any, comparison: str, type_: s.DataType) -> object:
-    if comparison in _LISTS:
+def _value(value: object, comparison: str, type_: s.DataType) -> object:
+    if isinstance(value, list) and comparison in _LISTS:
         return tuple(_read(one, type_) for one in value)
     return _read(value, type_)
 
@@ -126,13 +121,7 @@ def _read(value: object, type_: s.DataType) -> object:
 
 @dataclass(frozen=True, slots=True)
 class _Literal:
-    """How JSON spells the values of a type that it lacks.
-
-    Args:
-        read: Makes a value of its text.
-        classes: The classes that a value has in JSON.
-        hint: Says in messages how values are spelled.
-    """
+    """How JSON spells the values of a type that it lacks: `hint` says it in messages."""
 
     read: Callable[[str], object]
     classes: tuple[type, ...]

@@ -22,11 +22,8 @@ from colkern.spark.worker_errors import told_plainly
 class FileReading:
     """The common part of the readers of batch and of streaming queries.
 
-    Args:
-        options: The files, and how they are cut into partitions.
-        schema: The columns, in Spark's terms.
-        first: The file that the schema was taken from, with which the others must agree; None if
-            the schema was declared, or merged from all files.
+    All files must agree with `first`, which the schema was taken from; it is None if the schema was
+    declared, or merged from all files.
     """
 
     def __init__(
@@ -41,12 +38,7 @@ class FileReading:
 
 
 class SourceReader(FileReading, DataSourceReader):
-    """Reads the files of one query.
-
-    Args:
-        options, schema, first: See `FileReading`.
-        files: The files, if they were listed for the schema already.
-    """
+    """Reads the files of one query; `files` are those that were listed for the schema already."""
 
     def __init__(
         self,

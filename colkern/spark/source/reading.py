@@ -119,11 +119,7 @@ def _wanted_rows(
 ) -> RecordBatch | None:
     """The rows of a batch that pass all filters; None if there are none.
 
-    Args:
-        batch: All columns of the file, which are decoded when they are asked for.
-        path: The file, for errors.
-        request: The columns and filters.
-        device: The device of the batch.
+    Columns of the batch, which is on `device`, are decoded when they are asked for.
     """
     schema, filters = request.schema, list(request.filters)
     there = set(batch.schema.names)

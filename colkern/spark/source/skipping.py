@@ -33,12 +33,7 @@ class Known:
 
 
 def may_pass(filter_: spark.Filter, column: Known) -> bool:
-    """Whether some row of the batch may pass a filter.
-
-    Args:
-        filter_: A filter of that column itself, not of a field within it.
-        column: The facts about it.
-    """
+    """Whether some row of the batch may pass a filter of the column itself, not of a field within it."""
     negated = isinstance(filter_, spark.Not)
     plain = unnegated(filter_)
     if isinstance(plain, spark.IsNull | spark.IsNotNull):

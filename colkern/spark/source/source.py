@@ -1,10 +1,10 @@
-"""The data source: what `spark.read.format("colkern")` and `.write.format("colkern")` lead to."""
+"""The data source of `spark.read.format("colkern")` and `.write.format("colkern")`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWriter
 from pyspark.sql.types import StructType
@@ -47,28 +47,28 @@ def read(
     spark: SparkSession,
     *paths: str,
     columns: Sequence[str] | None = None,
-    filters: Sequence[Sequence[Any]] | None = None,
-    **options: Any,
+    filters: Sequence[Sequence[object]] | None = None,
+    **options: object,
 ) -> DataFrame:
     """A DataFrame of Arrow IPC files and streams: `format("colkern")` with its options::
 
         colkern.spark.read(spark, "lineitem/", columns=["l_orderkey"], filters=[("l_tax", ">", 0.05)])
 
     Spark tells a Python data source neither which columns a query needs nor, safely, which rows; so
-    these are said here. Only those columns are decoded, batches whose statistics rule them out are
-    passed over, and other rows do not reach Spark.
+    they are given here. Only those columns are decoded, batches whose statistics rule them out are
+    skipped, and other rows do not reach Spark.
 
     Args:
         spark: The session; see `register_source`, which is called for it.
         *paths: Files, directories, globs, `file:` addresses.
         columns: The names of the columns that are read; None for all.
-        filters: What all rows must pass, as `(column, comparison, value)`; see `predicates.COMPARISONS`.
+        filters: Conditions on the rows, as `(column, comparison, value)`; see `predicates.COMPARISONS`.
             A column of these must be one of `columns`.
         **options: Other options of the data source.
 
     Raises:
         TypeError: If `spark` is no session.
-        ValueError: If there is no such option, or a filter cannot be told.
+        ValueError: If there is no such option, or a filter is malformed.
     """
     require_known(options)
     register_source(spark)
@@ -88,7 +88,7 @@ class ColkernDataSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What the format is called."""
+        """The name of the format."""
         return "colkern"
 
     @told_plainly()
@@ -130,12 +130,8 @@ class ColkernDataSource(DataSource):
 
     @told_plainly()
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """The reader of a streaming query.
-
-        Raises:
-            ImportError: If this PySpark is older than 4.2.
-        """
-        # What it is made of is newer than the rest of the data source.
+        """The reader of a streaming query; ImportError if this PySpark is older than 4.2."""
+        # Its base classes are newer than those of the rest of the data source.
         from colkern.spark.source.stream_reader import SourceStreamReader
 
         return SourceStreamReader(ReadOptions.of(self.options), as_nullable(schema), self._first)
@@ -150,12 +146,7 @@ class ColkernDataSource(DataSource):
 
 
 def _require_columns(schema: StructType) -> None:
-    """Check that Spark passes rows of a schema to Python, before a task fails on them.
-
-    Raises:
-        ValueError: If there is no column.
-        TypeError: If there is one of a type that Spark does not pass.
-    """
+    """Raise ValueError or TypeError unless Spark passes rows of a schema to Python."""
     if not schema.fields:
         raise ValueError(
             "a DataFrame without columns: Spark does not say how many rows it has; add a column"

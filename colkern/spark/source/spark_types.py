@@ -13,17 +13,12 @@ from colkern.spark.types import VARIANT, counterpart, is_variant
 
 
 def schema_in_spark(schema: s.Schema, columns: Sequence[str] | None, path: str) -> spark.StructType:
-    """The schema in which Spark sees a file.
+    """The schema of a file in Spark's terms: some columns in their order, or all of them for None.
 
     All fields may hold nulls, as those of Spark's own file formats.
 
-    Args:
-        schema: The schema of the file.
-        columns: The wanted columns, in their order; None for all.
-        path: The file, for errors.
-
     Raises:
-        UnsupportedError: If Spark has no type for a column.
+        UnsupportedError: If Spark has no type for a column; names the file.
         ValueError: If there is no column of a name, or more than one.
     """
     names = schema.names if columns is None else columns

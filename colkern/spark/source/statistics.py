@@ -1,6 +1,6 @@
-"""Between which values the columns of a record batch lie, as colkern's writer says with the batch.
+"""Statistics: the bounds of the columns of a record batch, which colkern's writer stores with it.
 
-In the custom metadata of the record batch's message, under the key `colkern.statistics`, stands JSON::
+They are JSON in the custom metadata of the record batch's message, under the key `colkern.statistics`::
 
     {"version": 1, "columns": {"price": {"min": 0.5, "max": 99.0}, "name": {"min": "a", "max": "c"}}}
 
@@ -26,14 +26,15 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from colkern import schema as s
 from colkern.spark.source.ordering import Key
+
+Json: TypeAlias = dict[str, object]
 
 KEY = b"colkern.statistics"
 """The key of the custom metadata of a record batch."""
@@ -47,12 +48,7 @@ _INFINITIES = {"Infinity": math.inf, "-Infinity": -math.inf}
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Between which values a column of a batch lies, by their keys; see `ordering.key_of`.
-
-    Args:
-        least: No value is less; None if that is not known.
-        greatest: No value is greater; None if that is not known.
-    """
+    """The bounds of a column's values, by their keys (`ordering.key_of`); None if not known."""
 
     least: Key | None = None
     greatest: Key | None = None
@@ -65,32 +61,32 @@ def statistics_of(batch: pa.RecordBatch) -> bytes:
     """The JSON of a batch that Spark gave."""
     columns = {}
     for field, column in zip(batch.schema, batch.columns, strict=True):
-        kind = next((kind for holds, kind in _WRITTEN if holds(field.type)), None)
-        if kind is not None and column.null_count < len(column):
-            columns[field.name] = kind(column)
+        bounds = next((bounds for holds, bounds in _WRITTEN.items() if holds(field.type)), None)
+        if bounds is not None and column.null_count < len(column):
+            columns[field.name] = bounds(column)
     return json.dumps({"version": _VERSION, "columns": columns}, allow_nan=False).encode()
 
 
 def _extremes(column: pa.Array) -> tuple[Any, Any]:
-    found = pc.min_max(column)
-    return found["min"], found["max"]
+    extremes = pc.min_max(column)
+    return extremes["min"].as_py(), extremes["max"].as_py()
 
 
-def _of_integers(column: pa.Array) -> dict[str, Any]:
+def _of_integers(column: pa.Array) -> Json:
     least, greatest = _extremes(column)
-    return {"min": least.as_py(), "max": greatest.as_py()}
+    return {"min": least, "max": greatest}
 
 
-def _of_stored_integers(column: pa.Array) -> dict[str, Any]:
+def _of_stored_integers(column: pa.Array) -> Json:
     return _of_integers(column.view(pa.int32() if column.type.bit_width == 32 else pa.int64()))
 
 
-def _of_floats(column: pa.Array) -> dict[str, Any]:
-    least, greatest = (bound.as_py() for bound in _extremes(column))
-    # Of NaN alone.
+def _of_floats(column: pa.Array) -> Json:
+    least, greatest = _extremes(column)
     if math.isnan(least):
+        # There is nothing but NaN.
         return {}
-    # For Spark a NaN is greater than any number, and pyarrow passes it over.
+    # For Spark a NaN is greater than any number, and pyarrow ignores it.
     if pc.any(pc.is_nan(column)).as_py():
         return {} if least == math.inf else {"min": _float_text(least)}
     return {"min": _float_text(least), "max": _float_text(greatest)}
@@ -102,20 +98,16 @@ def _float_text(value: float) -> float | str:
     return "Infinity" if value > 0 else "-Infinity"
 
 
-def _of_decimals(column: pa.Array) -> dict[str, Any]:
-    least, greatest = (bound.as_py() for bound in _extremes(column))
-    scale = Decimal(10) ** column.type.scale
-    return {"min": _unscaled(least, scale), "max": _unscaled(greatest, scale)}
+def _of_decimals(column: pa.Array) -> Json:
+    scale = 10**column.type.scale
+    ratios = [bound.as_integer_ratio() for bound in _extremes(column)]
+    least, greatest = [numerator * scale // denominator for numerator, denominator in ratios]
+    return {"min": least, "max": greatest}
 
 
-def _unscaled(value: Decimal, scale: Decimal) -> int:
-    numerator, denominator = value.as_integer_ratio()
-    return numerator * int(scale) // denominator
-
-
-def _of_strings(column: pa.Array) -> dict[str, Any]:
+def _of_strings(column: pa.Array) -> Json:
     try:
-        least, greatest = (bound.as_py() for bound in _extremes(column))
+        least, greatest = _extremes(column)
     except UnicodeDecodeError:
         # Spark lets any bytes be a string.
         return {}
@@ -125,7 +117,7 @@ def _of_strings(column: pa.Array) -> dict[str, Any]:
 
 
 def _raised(text: str) -> str | None:
-    """The least text of at most that length which is greater than all that start with `text`."""
+    """The least text, no longer than `text`, that is greater than all that start with it."""
     for end in range(len(text), 0, -1):
         code = ord(text[end - 1]) + 1
         if code in _SURROGATES:
@@ -135,70 +127,57 @@ def _raised(text: str) -> str | None:
     return None
 
 
-_Written = tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], dict[str, Any]]]
-
-_WRITTEN: tuple[_Written, ...] = (
-    (pa.types.is_signed_integer, _of_integers),
-    (pa.types.is_floating, _of_floats),
-    (pa.types.is_decimal128, _of_decimals),
-    (pa.types.is_date32, _of_stored_integers),
-    (pa.types.is_timestamp, _of_stored_integers),
-    (pa.types.is_duration, _of_stored_integers),
-    (pa.types.is_string, _of_strings),
-)
+_WRITTEN: dict[Callable[[pa.DataType], bool], Callable[[pa.Array], Json]] = {
+    pa.types.is_signed_integer: _of_integers,
+    pa.types.is_floating: _of_floats,
+    pa.types.is_decimal128: _of_decimals,
+    pa.types.is_date32: _of_stored_integers,
+    pa.types.is_timestamp: _of_stored_integers,
+    pa.types.is_duration: _of_stored_integers,
+    pa.types.is_string: _of_strings,
+}
+"""The statistics of columns, by the kinds of types that have some."""
 
 
 # Reading
 
 
 def bounds_of(metadata: Mapping[bytes, bytes] | None, schema: s.Schema) -> dict[str, Bounds]:
-    """The bounds of the columns of a batch; none where its writer gave none.
+    """The bounds of the columns of a batch, in the custom metadata of its message.
 
-    Statistics that are not as this module writes them are not used: whatever they were to say, the
-    batch itself says.
-
-    Args:
-        metadata: The custom metadata of the batch's message.
-        schema: The schema of the file.
+    Statistics of another form than this module's are ignored.
     """
     try:
-        found = json.loads((metadata or {}).get(KEY, b"{}"))
+        statistics = json.loads((metadata or {}).get(KEY, b"{}"))
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(found, dict) or found.get("version") != _VERSION:
+    if not isinstance(statistics, dict) or statistics.get("version") != _VERSION:
         return {}
-    columns = found.get("columns")
+    columns = statistics.get("columns")
     if not isinstance(columns, dict):
         return {}
     types = {field.name: field.type for field in schema}
     return {
-        name: Bounds(_key(said.get("min"), types[name]), _key(said.get("max"), types[name]))
-        for name, said in columns.items()
-        if name in types and isinstance(said, dict)
+        name: Bounds(_key(bounds.get("min"), types[name]), _key(bounds.get("max"), types[name]))
+        for name, bounds in columns.items()
+        if name in types and isinstance(bounds, dict)
     }
 
 
-def _key(said: Any, type_: s.DataType) -> Key | None:
-    if isinstance(type_, s.FloatingPoint):
-        return _float_key(said)
+def _key(bound: object, type_: s.DataType) -> Key | None:
     if isinstance(type_, s.Utf8):
-        return _text_key(said)
-    return said if isinstance(said, int) and not isinstance(said, bool) else None
-
-
-def _float_key(said: Any) -> float | None:
-    said = _INFINITIES.get(said, said) if isinstance(said, str) else said
-    if not isinstance(said, int | float) or isinstance(said, bool):
+        try:
+            return bound.encode() if isinstance(bound, str) else None
+        except UnicodeEncodeError:
+            return None
+    if isinstance(type_, s.FloatingPoint) and isinstance(bound, str):
+        bound = _INFINITIES.get(bound)
+    if isinstance(bound, bool) or not isinstance(bound, int | float):
         return None
+    if not isinstance(type_, s.FloatingPoint):
+        return bound if isinstance(bound, int) else None
     try:
-        number = float(said)
+        number = float(bound)
     except OverflowError:
         return None
     return None if math.isnan(number) else number
-
-
-def _text_key(said: Any) -> bytes | None:
-    try:
-        return said.encode() if isinstance(said, str) else None
-    except UnicodeEncodeError:
-        return None

@@ -28,7 +28,7 @@ class SourceStreamReader(FileReading, DataSourceStreamReader, SupportsTriggerAva
     def getDefaultReadLimit(self) -> ReadLimit:
         """The number of files that the option `maxFilesPerTrigger` gives."""
         most = self._plan.options.max_files
-        return ReadAllAvailable() if most is None else ReadMaxFiles(most)
+        return ReadMaxFiles(most) if most else ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:
         """Remember the files that are there: those that come later are not read."""

@@ -18,11 +18,7 @@ from colkern.spark.worker_errors import told_plainly
 
 @dataclass(frozen=True)
 class Written(WriterCommitMessage):
-    """The message of a task to the driver.
-
-    Args:
-        name: The file that the task has written; None if it had no rows.
-    """
+    """The message of a task to the driver: the name of its file, None if it had no rows."""
 
     name: str | None
 

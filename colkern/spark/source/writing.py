@@ -24,10 +24,7 @@ from colkern.spark.types import arrow_schema
 class TaskWriting:
     """The common part of the writers of batch and of streaming queries.
 
-    Args:
-        options: The target, and how files are written.
-        schema: The columns, in Spark's terms.
-        overwrite: Whether what is there goes at the commit.
+    The commit removes the files that are there if it is to `overwrite`.
     """
 
     def __init__(self, options: WriteOptions, schema: StructType, overwrite: bool) -> None:
@@ -38,16 +35,9 @@ class TaskWriting:
     def _write_part(
         self, staging: Staging, batches: Iterator[pa.RecordBatch], partition: int, *, needed: bool
     ) -> str | None:
-        """Write the file of a task where no reader sees it yet.
+        """Write the file of a task where no reader sees it yet, and return its name.
 
-        Args:
-            staging: The directory of the job.
-            batches: The rows of the task.
-            partition: The number of its partition.
-            needed: Whether to write a file without rows, too.
-
-        Returns:
-            The name of the file; None if there is none.
+        A task without rows writes none, and returns None, unless the file is `needed`.
         """
         first = next(batches, None)
         if first is None and not needed:

@@ -154,6 +154,7 @@ class Node:
 
 NODES: Dispatch[type[s.DataType], Callable[[Any], Node]] = by_type(
     "builders",
+    s.Extension,
     s.BinaryView,
     s.Utf8View,
     s.ListView,
@@ -161,7 +162,7 @@ NODES: Dispatch[type[s.DataType], Callable[[Any], Node]] = by_type(
     s.Dictionary,
     s.RunEndEncoded,
 )
-"""By the class of a data type, which each function takes."""
+"""By the class of a data type, which each function takes; an extension type is built as its storage."""
 
 
 @NODES.of(s.Null)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import inspect
 import types
-from typing import Any, TypeAlias
+from typing import Any
 
 from numba.core import sigutils
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import TypingError
 from numba.core.types import Type
-from numba.core.typing import Signature
 
-from colkern.cpu.cache import ContentCache
+from colkern.cpu.cache import ContentCache, InputTypes
 from colkern.cpu.content import content_hash, note_content
 from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.jit.compiling.checks import CheckedCompiler
@@ -21,8 +20,6 @@ from colkern.jit.compiling.functions import Options, UsersDispatcher, dispatcher
 from colkern.jit.compiling.library import library_key
 from colkern.jit.compiling.names import is_found_by_name
 from colkern.jit.environment import is_checked
-
-InputTypes: TypeAlias = Signature | tuple[Type, ...] | str
 
 
 class FunctionDispatcher(UsersDispatcher):

@@ -157,9 +157,9 @@ class Element:
 
 
 ELEMENTS: Dispatch[type[s.DataType], Callable[[ColumnType], Element]] = by_type(
-    "slots in compiled code"
+    "slots in compiled code", s.Extension
 )
-"""By the class of a column's data type; `colkern.jit.views.elements` has the functions."""
+"""By the class of a column's storage type; `colkern.jit.views.elements` has the functions."""
 
 
 def element_of(column: ColumnType) -> Element:

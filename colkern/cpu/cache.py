@@ -14,7 +14,7 @@ import pickle
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import llvmlite
 import numba
@@ -22,11 +22,15 @@ import numpy as np
 from llvmlite.binding import parse_assembly
 from numba.core import config, sigutils
 from numba.core.caching import _Cache
+from numba.core.codegen import CPUCodegen
 from numba.core.compiler import CompileResult
+from numba.core.cpu import CPUContext
 from numba.core.entrypoints import init_all
 from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
+from numba.core.types import Type
+from numba.core.typing import Signature
 
 from colkern.cache import cache_dir
 from colkern.cpu.content import content_hash, is_shared
@@ -34,7 +38,7 @@ from colkern.cpu.extensions import extensions_key
 from colkern.cpu.whole_files import read_whole, write_whole
 
 COUNTS: Counter[str] = Counter()
-"""What this process did: `loaded` from disk, `compiled` anew, `saved` to disk."""
+"""Counts of this process: `loaded` from disk, `compiled` anew, `saved` to disk."""
 
 FILES: set[str] = set()
 """The files of the cache that this process has loaded from or saved to."""
@@ -42,7 +46,7 @@ FILES: set[str] = set()
 # The one symbol of machine code that a module of Numba defines only once it is imported.
 _HASH_SECRET = b"_numba_hashsecret"
 
-# What reading a file and making objects of it may end with.
+# The errors of reading a file and making objects of it.
 UNUSABLE = (
     OSError,
     ImportError,
@@ -53,10 +57,10 @@ UNUSABLE = (
     pickle.PickleError,
 )
 
-# What functions that call each other in a circle link to: a symbol of the compiling process alone.
+# A symbol of the compiling process alone, to which functions link that call each other in a circle.
 _UNRESOLVED = b".numba.unresolved$"
 
-# What cloudpickle names where it pickles a class by value, as those of scripts and notebooks: code that
+# cloudpickle's name where it pickles a class by value, as those of scripts and notebooks: code that
 # raises such an exception, or returns such a tuple, would do so with another class than the process has.
 _CLASS_BY_VALUE = b"_make_skeleton_"
 
@@ -80,6 +84,12 @@ _OTHER_SETTINGS = (
 )
 
 
+InputTypes: TypeAlias = Signature | tuple[Type, ...] | str
+
+SerializedLibrary = tuple[str, str, tuple[bytes, bytes]]
+"""A name, a kind, and the machine code with its bitcode, as Numba stores a library."""
+
+
 class ContentCache(_Cache):
     """The cache of one dispatcher.
 
@@ -97,7 +107,7 @@ class ContentCache(_Cache):
         self,
         key: Callable[[], str],
         name: str,
-        only: Collection[Any] | None = None,
+        only: Collection[tuple[Type, ...]] | None = None,
         prepare: Callable[[], None] | None = None,
         outermost: bool = False,
     ) -> None:
@@ -106,7 +116,7 @@ class ContentCache(_Cache):
         self._prepare = prepare
         self._outermost = outermost
         self._name = "".join(c if c.isalnum() or c == "_" else "-" for c in name)
-        self._files: dict[Any, str | None] = {}
+        self._files: dict[InputTypes, str | None] = {}
         self._enabled = True
 
     @property
@@ -127,7 +137,7 @@ class ContentCache(_Cache):
         for path in Path(self.cache_path).glob(f"{self._name}-{self._key()}-*"):
             path.unlink(missing_ok=True)
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: InputTypes, target_context: CPUContext) -> CompileResult | None:
         """The compiled function for a signature, or None if it must be compiled.
 
         Numba's own cache first loads what a compilation needs, some 300 ms; to run machine code,
@@ -139,15 +149,15 @@ class ContentCache(_Cache):
         if self._only is not None and sig not in self._only:
             raise TypeError(f"{self._name}: declared for {self._only}, called with {sig}")
         rtsys.initialize(target_context)
-        found = self._load(sig, target_context) if self._enabled else None
-        if found is None:
-            # What other packages teach Numba is imported by now, if it was not for the arguments.
+        result = self._load(sig, target_context) if self._enabled else None
+        if result is None:
+            # Packages that extend Numba are imported by now, if they were not for the arguments.
             init_all()
             if self._prepare is not None:
                 self._prepare()
-        return found
+        return result
 
-    def _load(self, sig: Any, target_context: Any) -> Any:
+    def _load(self, sig: InputTypes, target_context: CPUContext) -> CompileResult | None:
         file = self._files[sig] = self._file(sig, target_context.codegen())
         if file is None:
             return None
@@ -170,7 +180,7 @@ class ContentCache(_Cache):
         FILES.add(file)
         return CompileResult._rebuild(target_context, *parts, environments)
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: InputTypes, data: CompileResult) -> None:
         """Store what was compiled; a full or read-only disk is no error."""
         COUNTS["compiled"] += 1
         file = self._files.get(sig)
@@ -192,7 +202,7 @@ class ContentCache(_Cache):
             COUNTS["saved"] += 1
             FILES.add(file)
 
-    def _file(self, sig: Any, codegen: Any) -> str | None:
+    def _file(self, sig: InputTypes, codegen: CPUCodegen) -> str | None:
         """The name of the file; None where no other process would find it."""
         if self._only is not None:
             # Kernels take numbers and arrays alone, which their names tell apart, and which nobody
@@ -209,14 +219,14 @@ class ContentCache(_Cache):
         return f"{self._name}-{key}-{suffix}.kernel"
 
 
-def _signature(parts: Sequence[Any]) -> Any:
-    """The signature among what Numba stores of a compiled function."""
+def _signature(parts: Sequence[Any]) -> Signature:
+    """The signature among the parts that Numba stores of a compiled function."""
     _library, _description, _environment, signature, *_ = parts
     return signature
 
 
-def _without_bitcode(library: tuple[str, str, tuple[bytes, bytes]], wrapper: str) -> Any:
-    """What Numba stores of a library, with bitcode that defines one name: of what Python calls."""
+def _without_bitcode(library: SerializedLibrary, wrapper: str) -> SerializedLibrary:
+    """A library as Numba stores it, with bitcode that defines one name: that of the function for Python."""
     name, kind, (machine_code, _) = library
     return name, kind, (machine_code, parse_assembly(_DEFINES.format(wrapper)).as_bitcode())
 
@@ -231,21 +241,21 @@ class _Environment:
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Callable[..., Environment], tuple[object, ...]]:
         rebuild, (module, constants, name) = self._environment.__reduce__()
         return (rebuild if constants else _bare_environment), (module, constants, name)
 
 
-def _bare_environment(module: str, constants: list[Any], name: str) -> Environment:
-    found = lookup_environment(name)
-    if found is None:
-        found = Environment._memo[name] = Environment({"__name__": module})
-        found.env_name = name
-    return found
+def _bare_environment(module: str, constants: list[object], name: str) -> Environment:
+    environment = lookup_environment(name)
+    if environment is None:
+        environment = Environment._memo[name] = Environment({"__name__": module})
+        environment.env_name = name
+    return environment
 
 
 def compiler_key() -> str:
-    """What the compiler makes of the same code follows from: versions, and Numba's settings."""
+    """The key of the compiler: the machine code depends on versions, and on Numba's settings."""
     versions = (numba.__version__, llvmlite.__version__, np.__version__)
     return repr((versions, _settings()))
 

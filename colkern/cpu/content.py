@@ -1,4 +1,4 @@
-"""What a compiled function was made from, as one hash.
+"""The content of a compiled function, as one hash.
 
 Numba's own cache looks at the function alone; here everything that its machine code depends on is
 looked at: code, constants, and the content of whatever globals and closure cells it names, down to
@@ -19,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from enum import Enum, EnumType
 from functools import cache
-from typing import Any
+from typing import Any, TypeGuard
 from weakref import WeakKeyDictionary
 
 from numba.core import ir
@@ -28,7 +28,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.types import Literal, Type
 from numba.core.types.functions import WeakType
 from numba.core.types.misc import ClassInstanceType, ClassType, DeferredType, Omitted
-from numba.core.typing.templates import builtin_registry
+from numba.core.typing.templates import FunctionTemplate, builtin_registry
 from numba.stencils.stencil import StencilFunc
 
 from colkern import schema as s
@@ -45,14 +45,14 @@ _OF_THIS_PROCESS = b"of this process"
 
 
 class _Linked(bytes):
-    """Stands for a dispatcher whose compiled code becomes part of what is made from the content."""
+    """Stands for a dispatcher whose compiled code becomes part of the code that is hashed."""
 
-    dispatcher: Any
+    dispatcher: CPUDispatcher
 
     def __new__(cls, dispatcher: Dispatcher) -> _Linked:
-        made = super().__new__(cls, b"linked")
-        made.dispatcher = dispatcher
-        return made
+        linked = super().__new__(cls, b"linked")
+        linked.dispatcher = dispatcher
+        return linked
 
 
 # At the end of the hash of what such an object is part of, and what sets it apart from others'.
@@ -62,13 +62,13 @@ _SUFFIX, _PROCESS = "-unshared", os.urandom(16)
 _TYPES_OF_OBJECTS = WeakType | ClassType | ClassInstanceType | DeferredType
 
 
-def content_hash(function: Any, *extra: str) -> str:
+def content_hash(function: object, *extra: str) -> str:
     """A hash of all that the function's meaning follows from, and of `extra`."""
     return _hash(extra, parts_of(function))
 
 
 def text_hash(*parts: str) -> str:
-    """A hash of texts that say all of what is made from them."""
+    """A hash of texts that say all of a function's meaning."""
     return _hash(parts, ())
 
 
@@ -80,7 +80,7 @@ def is_shared(key: str) -> bool:
     return not key.endswith(_SUFFIX)
 
 
-def is_copied(value: Any) -> bool:
+def is_copied(value: object) -> bool:
     """Whether a user's function that names a dispatcher is compiled with a copy of it.
 
     Not if it was declared for argument types: it converts its arguments to them, and a copy does not.
@@ -94,7 +94,7 @@ def is_copied(value: Any) -> bool:
 
 
 def note_content(dispatcher: Dispatcher) -> None:
-    """Note what a dispatcher's function reads now, as it may be compiled next."""
+    """Note the content of a dispatcher's function now, as it may be compiled next."""
     content = _plain_hash(dispatcher)
     if dispatcher.overloads and _AS_COMPILED.get(dispatcher) != content:
         # Its code for some types is of one content, and for others of another.
@@ -118,7 +118,7 @@ def _is_out_of_date(part: bytes) -> bool:
     return _AS_COMPILED.get(part.dispatcher) != _plain_hash(part.dispatcher)
 
 
-def _plain_hash(value: Any) -> bytes:
+def _plain_hash(value: object) -> bytes:
     digest = hashlib.sha256()
     for part in parts_of(value):
         digest.update(part)
@@ -137,7 +137,7 @@ def _hash(texts: tuple[str, ...], parts: Iterable[bytes]) -> str:
     return digest.hexdigest()[:32] + suffix
 
 
-def parts_of(value: Any) -> Iterator[bytes]:
+def parts_of(value: object) -> Iterator[bytes]:
     """The parts of the content of a function, or of whatever a function may name."""
     return _walk(value, {})
 
@@ -161,7 +161,7 @@ def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
         # Which of those that were met it is, if it was.
         yield f"function {seen.setdefault(id(value), len(seen))}".encode()
         if is_new and package is not None:
-            # Its code is known by then, but not what it was made with.
+            # Its code is known by then, but not the values of its cells.
             yield from _walk(tuple(_contents(value)), seen)
         elif is_new:
             yield from _function(value, seen)
@@ -182,7 +182,7 @@ def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
         yield from _walk(type(value), seen)
     elif isinstance(value, type):
         yield f"{value.__module__}.{value.__qualname__}".encode()
-        # What a compiled function sees of a class: the members of an enum, a named tuple's fields,
+        # Compiled functions see of a class the members of an enum, a named tuple's fields, and the
         # fields and methods of a jitclass.
         if isinstance(value, EnumType):
             members: dict[str, Any] = dict(value.__members__)
@@ -231,7 +231,7 @@ def _is_known_by_version(module: str | None) -> bool:
 
 
 def _type(kind: Type, seen: dict[int, int]) -> Iterator[bytes]:
-    """What makes a Numba type: names leave out what tells two types with one name apart."""
+    """The content of a Numba type: two types may have one name."""
     yield f"{type(kind).__module__}.{type(kind).__qualname__}".encode()
     if isinstance(kind, _TYPES_OF_OBJECTS):
         yield _OF_THIS_PROCESS
@@ -245,7 +245,7 @@ def _type(kind: Type, seen: dict[int, int]) -> Iterator[bytes]:
             yield from _walk(kind.key, seen)
 
 
-def _described(value: Any) -> str:
+def _described(value: object) -> str:
     """All that a data type or a field differs from others in; a batch may have thousands of columns."""
     if isinstance(value, tuple):
         return f"({','.join(map(_described, value))})"
@@ -257,8 +257,8 @@ def _described(value: Any) -> str:
 
 
 @cache
-def _compared(kind: Any) -> tuple[str, ...]:
-    """The names of what two data types of a class, or two fields, are compared by."""
+def _compared(kind: type[s.DataType | s.Field]) -> tuple[str, ...]:
+    """The names of the attributes that two data types of a class, or two fields, are compared by."""
     return tuple(part.name for part in dataclasses.fields(kind) if part.compare)
 
 
@@ -283,8 +283,8 @@ def _hashed_as_whole(function: types.FunctionType) -> str | None:
     return package if is_own else None
 
 
-def _contents(function: types.FunctionType) -> Iterator[Any]:
-    """What a function's own variables of outer functions hold."""
+def _contents(function: types.FunctionType) -> Iterator[object]:
+    """The values of a function's own variables of outer functions."""
     for cell in function.__closure__ or ():
         with contextlib.suppress(ValueError):  # a cell that nothing has been put into
             yield cell.cell_contents
@@ -300,19 +300,19 @@ def _unwrapped(value: Any) -> Any:
     return value
 
 
-def _dispatcher(value: Any) -> Any:
-    """What compiles a universal function; anything else as it is."""
+def _dispatcher(value: object) -> object:
+    """The dispatcher of a universal function; anything else as it is."""
     return getattr(value, "_dispatcher", None) or value
 
 
-def _linked(value: Any) -> Iterator[_Linked]:
+def _linked(value: object) -> Iterator[_Linked]:
     """A dispatcher of somebody else's, which may have been compiled at any time."""
     dispatcher = _dispatcher(value)
     if _is_users(dispatcher):
         yield _Linked(dispatcher)
 
 
-def _is_users(dispatcher: Any) -> bool:
+def _is_users(dispatcher: object) -> TypeGuard[CPUDispatcher]:
     """Whether it is a dispatcher, and none of colkern's or Numba's own, whose globals stay as they are."""
     return (
         isinstance(dispatcher, Dispatcher)
@@ -322,7 +322,7 @@ def _is_users(dispatcher: Any) -> bool:
 
 
 def _options(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
-    """What a dispatcher compiles its function with: the same code means something else then."""
+    """The options of a dispatcher: with others, the same code means something else."""
     dispatcher = _dispatcher(value)
     options = getattr(dispatcher, "targetoptions", None)
     if isinstance(options, dict):
@@ -332,7 +332,7 @@ def _options(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
             yield from _walk(part, seen)
 
 
-def _jitclass(kind: Any, seen: dict[int, int]) -> Iterator[bytes]:
+def _jitclass(kind: ClassType, seen: dict[int, int]) -> Iterator[bytes]:
     yield from _walk(tuple(kind.struct.items()), seen)
     for name, method in (*kind.jit_methods.items(), *kind.jit_static_methods.items()):
         yield name.encode()
@@ -369,29 +369,29 @@ def _function(function: types.FunctionType, seen: dict[int, int]) -> Iterator[by
 
 
 class _Templates:
-    """What Numba was taught to compile in place of which function."""
+    """The templates that Numba compiles in place of functions."""
 
     def __init__(self) -> None:
         self._read = 0
-        self._found: dict[int, list[Any]] = defaultdict(list)
+        self._templates: dict[int, list[type[FunctionTemplate]]] = defaultdict(list)
         self._reading = Lock()
 
-    def of(self, function: types.FunctionType) -> list[Any]:
+    def of(self, function: types.FunctionType) -> list[type[FunctionTemplate]]:
         """The templates registered for a function up to now."""
         with self._reading:
             known = list(builtin_registry.globals)
             for value, kind in known[self._read :]:
                 if isinstance(value, types.FunctionType):
-                    self._found[id(value)] += kind.templates
+                    self._templates[id(value)] += kind.templates
             self._read = len(known)
-        return self._found.get(id(function), [])
+        return self._templates.get(id(function), [])
 
 
 _TEMPLATES = _Templates()
 
 
 def _named(value: Any, names: list[str], seen: dict[int, int]) -> Iterator[bytes]:
-    """What a function that uses those names has as a global or in a cell."""
+    """A value that a function with those names has as a global or in a cell."""
     if is_copied(value):
         yield from _options(value, seen)
         value = value.py_func
@@ -411,7 +411,7 @@ def _names(code: types.CodeType) -> Iterator[str]:
 def _module_parts(
     module: types.ModuleType, names: list[str], seen: dict[int, int], modules: set[int]
 ) -> Iterator[bytes]:
-    """What a function may reach as `module.name`: a superset of what it does, so never too little.
+    """The values that a function may reach as `module.name`: all that it does reach, and perhaps more.
 
     `modules` are those that were looked at for this function; the next one uses other names.
     """

@@ -5,8 +5,6 @@ Forks wait for compilations: a child of a process whose other thread compiles wo
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite.binding import ffi
 from numba import types
 from numba.core.compiler_lock import global_compiler_lock
@@ -28,10 +26,10 @@ class CachedDispatcher(CPUDispatcher):
     def _compilation_chain_init_hook(self) -> None:
         """Called by Numba ahead of the types of the arguments: too early."""
 
-    def typeof_pyval(self, val: Any) -> Any:
+    def typeof_pyval(self, val: object) -> types.Type:
         """The Numba type of an argument."""
-        found = super().typeof_pyval(val)
-        if found is types.pyobject:
+        kind = super().typeof_pyval(val)
+        if kind is types.pyobject:
             init_all()
-            found = super().typeof_pyval(val)
-        return found
+            kind = super().typeof_pyval(val)
+        return kind

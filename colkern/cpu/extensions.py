@@ -1,4 +1,4 @@
-"""What others have taught Numba: part of what compiled code follows from.
+"""The extensions of others to Numba, on which compiled code depends.
 
 An `overload` that a user registers for a method, an attribute or a type of their own is found while a
 function is compiled, by types alone: nothing in the function names it. Its content is therefore part
@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import metadata
-from typing import Any
 
 from numba.core import imputils, pythonapi
 from numba.core.datamodel import default_manager
@@ -28,7 +27,7 @@ _KNOWN = {"numba", "numba_cuda", "numba_cuda_mlir", "llvmlite", "colkern"}
 
 _TYPING, _LOWERING = templates.builtin_registry, imputils.builtin_registry
 
-_SOURCES: list[Callable[[], Iterable[Any]]] = [
+_SOURCES: list[Callable[[], Iterable[object]]] = [
     lambda: _TYPING.functions,
     lambda: _TYPING.attributes,
     lambda: [
@@ -45,7 +44,7 @@ _SOURCES: list[Callable[[], Iterable[Any]]] = [
 ]
 
 
-def extensions_key(arguments: Iterable[Any]) -> str:
+def extensions_key(arguments: Iterable[object]) -> str:
     """A hash of all that has been registered with Numba outside it and colkern.
 
     What entry points register (`numba_extensions`) counts only if an argument's type is from there:
@@ -66,7 +65,7 @@ def extensions_key(arguments: Iterable[Any]) -> str:
 
 _looking = Lock()
 _seen: list[int] = [0] * len(_SOURCES)
-_registered: dict[str, list[Any]] = defaultdict(list)
+_registered: dict[str, list[object]] = defaultdict(list)
 _contents: dict[tuple[str, int], str] = {}
 
 
@@ -80,7 +79,7 @@ def _look_at_new_ones() -> None:
             _seen[number] = len(entries)
 
 
-def _note(entry: Any) -> None:
+def _note(entry: object) -> None:
     if not _is_known(entry):
         for package in {_package(f.__module__) for f in _functions(entry)} - _KNOWN:
             _registered[package].append(entry)
@@ -96,7 +95,7 @@ def _content(package: str) -> str:
     return _contents[package, len(entries)]
 
 
-def _digest(entry: Any) -> bytes:
+def _digest(entry: object) -> bytes:
     digest = hashlib.sha256(getattr(entry, "__qualname__", "").encode())
     for function in _functions(entry):
         for part in parts_of(function):
@@ -112,14 +111,14 @@ def _version(package: str) -> str:
 _WRAPPERS = {"abc", "numba.core.imputils", "numba.core.typing.templates"}
 
 
-def _is_known(entry: Any) -> bool:
+def _is_known(entry: object) -> bool:
     """Whether something is from Numba or colkern; thousands of entries are."""
     function = getattr(entry, "_overload_func", None) or getattr(entry, "_definition_func", entry)
     module = function.__module__
     return module not in _WRAPPERS and _package(module) in _KNOWN
 
 
-def _functions(entry: Any) -> Iterator[types.FunctionType]:
+def _functions(entry: object) -> Iterator[types.FunctionType]:
     """The functions that a template, a data model or an implementation consists of."""
     for name in ("_overload_func", "_definition_func"):
         function = getattr(entry, name, None)
@@ -135,7 +134,7 @@ def _functions(entry: Any) -> Iterator[types.FunctionType]:
                 yield from _unwrapped(member)
 
 
-def _unwrapped(value: Any) -> Iterator[types.FunctionType]:
+def _unwrapped(value: object) -> Iterator[types.FunctionType]:
     """A function, and those that it wraps if it is Numba's."""
     if isinstance(value, types.FunctionType):
         yield value

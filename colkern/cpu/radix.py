@@ -7,13 +7,16 @@ by the lower ones first.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colkern.cpu.threads import GRAIN, num_threads
 from colkern.kernels import sorting
+
+if TYPE_CHECKING:
+    from colkern.targets import Items, Target
 
 _MOST = 1 << 32
 _POSITION = _MOST - 1
@@ -29,8 +32,8 @@ _LONG = 16
 
 
 def sorted_positions(
-    target: Any, keys: NDArray[np.uint64], positions: NDArray[np.uint64] | None
-) -> Any:
+    target: Target, keys: NDArray[np.uint64], positions: NDArray[np.uint64] | None
+) -> Items:
     """`positions` (all, in their order, if None) in the order of their keys; stable (uint64[]).
 
     Args:
@@ -58,7 +61,7 @@ def sorted_positions(
     return out
 
 
-def _packed(target: Any, keys: Any, positions: Any, low: int, shift: int) -> Any:
+def _packed(target: Target, keys: Items, positions: Items | None, low: int, shift: int) -> Items:
     chosen = target.table([], np.uint64) if positions is None else target.frozen(positions)
     count = len(keys) if positions is None else len(positions)
     packed = target.output(count, np.uint64)
@@ -66,12 +69,12 @@ def _packed(target: Any, keys: Any, positions: Any, low: int, shift: int) -> Any
     return target.frozen(packed)
 
 
-def _has_long_ties(target: Any, words: Any) -> bool:
+def _has_long_ties(target: Target, words: Items) -> bool:
     count = len(words) - _LONG
     return count > 0 and bool(target.reduce(sorting.count_long_ties, count, words, _LONG))
 
 
-def _sorted(target: Any, words: Any, bits: int, kept: int) -> Any:
+def _sorted(target: Target, words: Items, bits: int, kept: int) -> Items:
     """Packed words by the lowest `bits` of their keys; of each, the bits `kept`."""
     count = len(words)
     passes = max(-(-bits // _DIGIT_BITS), 1)
@@ -79,7 +82,7 @@ def _sorted(target: Any, words: Any, bits: int, kept: int) -> Any:
     chunks, chunk = _chunks(count)
     # The last pass leaves its result in one of them; the other one is for the passes before.
     spare = [target.output(count + (chunks << digit), np.uint64) for _ in range(min(passes, 2))]
-    # Which words are in a chunk changes with every pass, if there are several.
+    # The words of a chunk change with every pass, if there are several chunks.
     counts = _counts(target, words, chunk, chunks, 32, passes, digit) if chunks == 1 else None
     for number in range(passes):
         first = 32 + number * digit
@@ -96,7 +99,7 @@ def _sorted(target: Any, words: Any, bits: int, kept: int) -> Any:
     return words
 
 
-def counted_positions(target: Any, words: Any, flip: int, low: int, bits: int) -> Any:
+def counted_positions(target: Target, words: Items, flip: int, low: int, bits: int) -> Items:
     """All positions (uint64[n]) in the order of few keys; stable.
 
     Args:
@@ -124,21 +127,21 @@ def _chunks(count: int) -> tuple[int, int]:
 
 
 def _counts(
-    target: Any,
-    words: Any,
+    target: Target,
+    words: Items,
     chunk: int,
     chunks: int,
     first: int,
     digits: int,
     bits: int,
-) -> Any:
+) -> Items:
     counts = target.allocate((chunks * digits) << bits, np.int64)
     arguments = (chunk, first, digits, bits)
     target.map(sorting.count_digits, chunks, words, *arguments, counts, work=chunk)
     return counts.reshape(chunks, digits, 1 << bits)
 
 
-def _next_places(counts: Any) -> Any:
+def _next_places(counts: Items) -> Items:
     """Where the first word of each chunk goes by its digit: after lower digits, and chunks before."""
     by_digit = counts.T.reshape(-1)
     places = np.cumsum(by_digit) - by_digit

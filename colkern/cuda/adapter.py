@@ -17,11 +17,13 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache, lru_cache
-from typing import Any
+from types import ModuleType
+from typing import Any, Protocol, cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from colkern.errors import DeviceUnavailableError
 from colkern.forks import hold_over_forks
@@ -32,6 +34,13 @@ NUMBA_CUDA_MLIR = "numba-cuda-mlir"
 
 MODULES = {NUMBA_CUDA: "numba_cuda", NUMBA_CUDA_MLIR: "numba_cuda_mlir"}
 """Compiler → its module."""
+
+
+class Launchable(Hashable, Protocol):
+    """A kernel of the compiler's."""
+
+    def __getitem__(self, launch: tuple[object, ...]) -> Callable[..., object]:
+        """The kernel with blocks, threads, stream and bytes of shared memory, to be called."""
 
 
 def chosen_compiler() -> str:
@@ -59,7 +68,7 @@ def is_simulated() -> bool:
 
 
 @cache
-def compiler() -> Any:
+def compiler() -> ModuleType:
     """The `cuda` module of the chosen compiler.
 
     Raises:
@@ -73,7 +82,7 @@ def compiler() -> Any:
         if is_mlir():
             from numba_cuda_mlir import cuda as mlir
 
-            return mlir
+            return cast("ModuleType", mlir)
         # numba-cuda takes the place of Numba's own, deprecated target through a .pth file, which
         # PYTHONPATH and `pip --target` installs do not run.
         import _numba_cuda_redirector  # type: ignore[import-untyped]  # noqa: F401
@@ -87,7 +96,7 @@ def compiler() -> Any:
         from numba.cuda.core.compiler_lock import global_compiler_lock
 
         hold_over_forks(global_compiler_lock)
-    return cuda
+    return cast("ModuleType", cuda)
 
 
 def _make_shared_arrays_once() -> None:
@@ -99,7 +108,12 @@ def _make_shared_arrays_once() -> None:
     making = threading.Lock()
     plain = FakeCUDAShared.array
 
-    def array(self: Any, shape: Any, dtype: Any, alignment: Any = None) -> Any:
+    def array(
+        self: FakeCUDAShared,
+        shape: int | tuple[int, ...],
+        dtype: types.Type | DTypeLike,
+        alignment: int | None = None,
+    ) -> object:
         if shape == 0 or alignment is not None:
             return plain(self, shape, dtype, alignment)
         frame = sys._getframe(1)
@@ -123,7 +137,7 @@ def require_device() -> None:
         )
 
 
-def within_functions() -> Any:
+def within_functions() -> object:
     """The compiler's module as functions that kernels call see it."""
     if is_simulated():
         from colkern.cuda.simulated_primitives import Thread
@@ -132,7 +146,7 @@ def within_functions() -> Any:
     return compiler()
 
 
-def simulated_module() -> Any:
+def simulated_module() -> object:
     """The compiler's module as the kernel that the simulator runs sees it."""
     from numba.cuda.simulator.kernel import _get_kernel_context
 
@@ -154,7 +168,7 @@ def primitive(name: str) -> Any:
     return getattr(primitives, name)
 
 
-def replaced_builtins() -> dict[str, Callable[..., Any]]:
+def replaced_builtins() -> dict[str, Callable[..., object]]:
     """Built-in functions that bodies use and the chosen compiler has wrong: what to compile instead."""
     if not is_mlir():
         return {}
@@ -163,16 +177,18 @@ def replaced_builtins() -> dict[str, Callable[..., Any]]:
     return {"min": least, "max": greatest}
 
 
-def device_function(function: Callable[..., Any]) -> Any:
+def device_function(function: Callable[..., object]) -> Callable[..., object]:
     """A function that kernels call; inlined, as a nested compilation would need a driver."""
     if is_simulated():
         return function
-    return compiler().jit(device=True, inline="always")(function)
+    compiled = compiler().jit(device=True, inline="always")(function)
+    return cast("Callable[..., object]", compiled)
 
 
-def kernel(function: Callable[..., Any], **options: Any) -> Any:
+def kernel(function: Callable[..., object], **options: object) -> Launchable:
     """A kernel that can be launched; compiled at its first launch for each set of types."""
-    return compiler().jit(**options)(function) if options else compiler().jit(function)
+    jit = compiler().jit
+    return cast("Launchable", jit(**options)(function) if options else jit(function))
 
 
 def compile_errors() -> tuple[type[Exception], ...]:
@@ -186,7 +202,7 @@ def compile_errors() -> tuple[type[Exception], ...]:
 
 
 @lru_cache(maxsize=256)
-def stream(ordinal: int, pointer: int) -> Any:
+def stream(ordinal: int, pointer: int) -> object:
     """A stream of the current device, whose ordinal that is, from its `cudaStream_t` as an integer.
 
     Kept, as the compiler keeps the configuration of a launch by the stream's object.
@@ -195,7 +211,12 @@ def stream(ordinal: int, pointer: int) -> Any:
 
 
 def launch(
-    kernel: Any, blocks: Any, threads: Any, stream: Any, args: tuple[Any, ...], shared: int = 0
+    kernel: Launchable,
+    blocks: int,
+    threads: int,
+    stream: object,
+    args: tuple[object, ...],
+    shared: int = 0,
 ) -> None:
     """Run a kernel on a stream, with so many bytes of shared memory; returns before it has ended."""
     if is_simulated() or is_mlir():
@@ -208,7 +229,9 @@ _configuring = threading.Lock()
 
 
 @lru_cache(maxsize=1024)
-def _configured(kernel: Any, blocks: Any, threads: Any, stream: Any, shared: int) -> Any:
+def _configured(
+    kernel: Launchable, blocks: int, threads: int, stream: object, shared: int
+) -> Callable[..., object]:
     """A kernel with its grid, kept; numba-cuda does not warn of a small one.
 
     It warns, by default, of each grid of fewer than 128 blocks. A column of few items has such a grid, and
@@ -236,7 +259,7 @@ def capabilities() -> list[tuple[int, int]]:
 
 
 def ptx(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     arguments: Sequence[tuple[str, bool]],
     capability: tuple[int, int],
 ) -> str:

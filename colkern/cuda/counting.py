@@ -1,4 +1,4 @@
-"""What crosses the bus between host and device, counted."""
+"""Counts of the bytes that cross the bus between host and device."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Transfers:
-    """What was copied between host and device.
+    """Copies between host and device.
 
     Args:
         bytes_to_device: Bytes that went to a device.
@@ -31,9 +31,9 @@ _counting: list[Transfers] = []
 
 @contextmanager
 def count_transfers() -> Iterator[Transfers]:
-    """Count what this process copies between host and device, in all of its threads.
+    """Count the copies of this process between host and device, in all of its threads.
 
-    Counted is what colkern copies: bodies of messages, arrays that are moved, results that operations
+    Counted are those of colkern: bodies of messages, arrays that are moved, results that operations
     fetch to decide on. A copy counts when it is asked for.
     """
     counted = Transfers()

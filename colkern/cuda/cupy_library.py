@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from colkern.cuda import adapter
 from colkern.cuda.cupy_sharing import CupySharing
 from colkern.cuda.device_library import (
+    ArrayLibrary,
     CopyEvent,
     CopyStream,
     DeviceLibrary,
@@ -27,9 +29,13 @@ from colkern.errors import DeviceUnavailableError
 from colkern.forks import cached_property
 from colkern.names import why_missing
 
+if TYPE_CHECKING:
+    from colkern.cuda.staging import Staging
+    from colkern.targets import Items
+
 
 def cupy_library() -> DeviceLibrary:
-    """CuPy as who manages device memory; it is imported when it is first needed."""
+    """CuPy as the manager of device memory; it is imported when it is first needed."""
     return _CupyLibrary()
 
 
@@ -43,10 +49,10 @@ class _CupyLibrary:
     least_decompressed = 1 << 20
 
     def __init__(self) -> None:
-        self.staging: Any = None
+        self.staging: Staging | None = None
 
     @cached_property
-    def arrays(self) -> Any:
+    def arrays(self) -> ArrayLibrary:
         """CuPy.
 
         Raises:
@@ -57,7 +63,7 @@ class _CupyLibrary:
         except ImportError as error:
             why = why_missing(error, "cupy")
             raise DeviceUnavailableError(f"no device memory: {why}") from error
-        return cupy
+        return cast("ArrayLibrary", cupy)
 
     @cached_property
     def sharing(self) -> DeviceSharing:
@@ -68,7 +74,7 @@ class _CupyLibrary:
         """Raise `DeviceUnavailableError` unless kernels can be launched, saying what is missing."""
         adapter.require_device()
 
-    def current(self, ordinal: int) -> AbstractContextManager[Any]:
+    def current(self, ordinal: int) -> AbstractContextManager[object]:
         return Explaining(self.arrays.cuda.Device(ordinal))
 
     def current_ordinal(self) -> int:
@@ -80,25 +86,24 @@ class _CupyLibrary:
     def current_stream(self) -> int:
         return int(self.arrays.cuda.get_current_stream().ptr)
 
-    def on_stream(self, stream: Any) -> AbstractContextManager[Any]:
+    def on_stream(self, stream: object) -> AbstractContextManager[object]:
         cuda = self.arrays.cuda
-        if isinstance(stream, cuda.Stream):
-            found: AbstractContextManager[Any] = stream
-        elif hasattr(cuda.Stream, "from_external"):
-            found = cuda.Stream.from_external(_ForeignStream(stream))
-        else:
-            # CuPy 13: 14 calls it deprecated.
-            found = cuda.ExternalStream(handle_of_stream(stream))
-        return found
+        if not isinstance(stream, cuda.Stream):
+            if hasattr(cuda.Stream, "from_external"):
+                stream = cuda.Stream.from_external(_ForeignStream(stream))
+            else:
+                # CuPy 13: 14 calls it deprecated.
+                stream = cuda.ExternalStream(handle_of_stream(stream))
+        return cast("AbstractContextManager[object]", stream)
 
-    def current_state(self) -> Any:
+    def current_state(self) -> object:
         cuda = self.arrays.cuda
         stream = cuda.get_current_stream()
         return None if stream == cuda.Stream.ptds else (stream, cuda.get_allocator())
 
     @contextmanager
-    def in_state(self, state: Any) -> Iterator[None]:
-        stream, allocator = state
+    def in_state(self, state: object) -> Iterator[None]:
+        stream, allocator = cast("tuple[AbstractContextManager[object], object]", state)
         with stream, self.arrays.cuda.using_allocator(allocator):
             yield
 
@@ -111,9 +116,8 @@ class _CupyLibrary:
     def multiprocessors(self, ordinal: int) -> int:
         return int(self.arrays.cuda.Device(ordinal).attributes["MultiProcessorCount"])
 
-    def on_host(self, array: Any) -> NDArray[Any]:
-        found: NDArray[Any] = self.arrays.asnumpy(array)
-        return found
+    def on_host(self, array: Items) -> Items:
+        return cast("Items", self.arrays.asnumpy(array))
 
     def page_locked(self, size: int) -> NDArray[np.uint8]:
         runtime = self.arrays.cuda.runtime
@@ -130,14 +134,15 @@ class _CupyLibrary:
         with self.current(ordinal):
             return _Stream(self.arrays.cuda, ordinal)
 
-    def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Any:
+    def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Items:
         cuda = self.arrays.cuda
         memory = cuda.UnownedMemory(address, size, owner, ordinal)
-        return self.arrays.ndarray(size, np.uint8, cuda.MemoryPointer(memory, 0))
+        pointer = cuda.MemoryPointer(memory, 0)
+        return cast("Items", self.arrays.ndarray(size, np.uint8, pointer))
 
     def ordinal_at(self, address: int) -> int | None:
-        found = self.arrays.cuda.runtime.pointerGetAttributes(address)
-        return int(found.device) if found.type in _DEVICE_MEMORY else None
+        memory = self.arrays.cuda.runtime.pointerGetAttributes(address)
+        return int(memory.device) if memory.type in _DEVICE_MEMORY else None
 
     def record_current(self, ordinal: int) -> SharedEvent:
         with self.current(ordinal):
@@ -150,7 +155,7 @@ class _CupyLibrary:
         self.arrays.cuda.runtime.streamSynchronize(pointer)
 
 
-def handle_of_stream(stream: Any) -> int:
+def handle_of_stream(stream: object) -> int:
     """The `cudaStream_t` of a stream: of CuPy, PyTorch, cuda.core or the compiler, or an integer.
 
     Raises:
@@ -172,7 +177,7 @@ def handle_of_stream(stream: Any) -> int:
 class _ForeignStream:
     """A stream of any library, by the protocol of streams; CuPy keeps this, and this keeps the stream."""
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: object) -> None:
         self._stream = stream
         self._handle = handle_of_stream(stream)
 
@@ -184,9 +189,21 @@ _DEVICE_MEMORY = (2, 3)
 """`cudaMemoryTypeDevice`, `cudaMemoryTypeManaged`."""
 
 
+class CupyStream(Protocol):
+    """A stream of CuPy's."""
+
+    def wait_event(self, event: object) -> None:
+        """Further work waits for an event."""
+
+
+def _address(array: Any) -> int:
+    """The address of a CuPy array."""
+    return int(array.data.ptr)
+
+
 @explaining
 class _Event:
-    def __init__(self, cuda: Any, ordinal: int, stream: Any) -> None:
+    def __init__(self, cuda: ModuleType, ordinal: int, stream: CupyStream) -> None:
         self._cuda = cuda
         self._ordinal = ordinal
         with cuda.Device(ordinal):
@@ -208,14 +225,14 @@ class _Event:
         with self._cuda.Device(self._ordinal):
             self.hold(self._cuda.get_current_stream())
 
-    def hold(self, stream: Any) -> None:
-        """What that stream gets from here on waits for that point."""
+    def hold(self, stream: CupyStream) -> None:
+        """Further work of that stream waits for that point."""
         stream.wait_event(self._event)
 
 
 @explaining
 class _ForeignEvent:
-    def __init__(self, cuda: Any, ordinal: int, handle: int) -> None:
+    def __init__(self, cuda: ModuleType, ordinal: int, handle: int) -> None:
         self._cuda = cuda
         self._ordinal = ordinal
         self._handle = handle
@@ -233,16 +250,16 @@ class _ForeignEvent:
 class _Stream:
     """A CUDA stream that does not wait for the default one by itself."""
 
-    def __init__(self, cuda: Any, ordinal: int) -> None:
+    def __init__(self, cuda: ModuleType, ordinal: int) -> None:
         self._cuda = cuda
         self._ordinal = ordinal
         self._stream = cuda.Stream(non_blocking=True)
 
-    def to_device(self, source: NDArray[np.uint8], target: Any) -> None:
-        self._copy(target.data.ptr, source.ctypes.data, source.nbytes, "memcpyHostToDevice")
+    def to_device(self, source: NDArray[np.uint8], target: Items) -> None:
+        self._copy(_address(target), source.ctypes.data, source.nbytes, "memcpyHostToDevice")
 
-    def to_host(self, source: Any, target: NDArray[np.uint8]) -> None:
-        self._copy(target.ctypes.data, source.data.ptr, target.nbytes, "memcpyDeviceToHost")
+    def to_host(self, source: Items, target: NDArray[np.uint8]) -> None:
+        self._copy(target.ctypes.data, _address(source), target.nbytes, "memcpyDeviceToHost")
 
     def _copy(self, to: int, start: int, size: int, kind: str) -> None:
         runtime = self._cuda.runtime

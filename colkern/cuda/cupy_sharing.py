@@ -5,13 +5,16 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from colkern.cuda.device_library import Allocation
+from colkern.cuda.device_library import Allocation, ArrayLibrary
 from colkern.cuda.driver import DriverCalls, DriverError, loaded_driver
 from colkern.cuda.failures import explaining
+
+if TYPE_CHECKING:
+    from colkern.targets import Items
 
 _UUID_BYTES = 16
 _BUFFER_ID = 7
@@ -28,7 +31,7 @@ class CupySharing:
         driver: The library of the driver; None to load it when it is first needed.
     """
 
-    def __init__(self, cupy: Any, driver: Any = None) -> None:
+    def __init__(self, cupy: ArrayLibrary, driver: ctypes.CDLL | None = None) -> None:
         self._cupy = cupy
         self._driver = driver
 
@@ -64,8 +67,8 @@ class CupySharing:
             begin, size = self._range(address)
         return Allocation(begin, size, identity.value)
 
-    def allocate(self, size: int, ordinal: int) -> Any:
-        """An uint8 array over memory from `cudaMalloc`."""
+    def allocate(self, size: int, ordinal: int) -> Items:
+        """A uint8 array over memory from `cudaMalloc`."""
         cuda = self._cupy.cuda
         try:
             with cuda.Device(ordinal):
@@ -74,7 +77,8 @@ class CupySharing:
             if error.status != cuda.runtime.errorMemoryAllocation:
                 raise
             raise MemoryError(f"{size} bytes: {error}") from error
-        return self._cupy.ndarray(size, np.uint8, cuda.MemoryPointer(memory, 0))
+        pointer = cuda.MemoryPointer(memory, 0)
+        return cast("Items", self._cupy.ndarray(size, np.uint8, pointer))
 
     def handle(self, allocation: Allocation, ordinal: int) -> bytes:
         """The `cudaIpcMemHandle_t` of an allocation."""

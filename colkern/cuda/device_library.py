@@ -1,12 +1,16 @@
-"""What colkern asks of whoever manages device memory: CuPy, or the stand-in over host memory."""
+"""The interface of whoever manages device memory: CuPy, or the stand-in over host memory."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from colkern.cuda.staging import Staging
+    from colkern.targets import Items
 
 
 class Event(Protocol):
@@ -17,7 +21,7 @@ class Event(Protocol):
         ...
 
     def hold_current(self) -> None:
-        """What the caller's current stream gets from here on waits for that point."""
+        """Further work of the caller's current stream waits for that point."""
         ...
 
 
@@ -45,11 +49,11 @@ class CopyStream(Protocol):
     its call returns: both ends stay as they are until an event behind it was waited for.
     """
 
-    def to_device(self, source: NDArray[np.uint8], target: Any) -> None:
+    def to_device(self, source: NDArray[np.uint8], target: Items) -> None:
         """Start to copy host memory to the device."""
         ...
 
-    def to_host(self, source: Any, target: NDArray[np.uint8]) -> None:
+    def to_host(self, source: Items, target: NDArray[np.uint8]) -> None:
         """Start to copy device memory to the host."""
         ...
 
@@ -58,7 +62,7 @@ class CopyStream(Protocol):
         ...
 
     def wait_for_current(self) -> None:
-        """What is asked for from here on waits for what the caller's current stream has to do now."""
+        """Further copies wait for the work that the caller's current stream has now."""
         ...
 
 
@@ -68,7 +72,7 @@ class Allocation(NamedTuple):
     Args:
         address: Where it begins.
         size: How many bytes it has.
-        identity: What no other allocation of this process has, also none at the same address later.
+        identity: A number of this allocation alone: none at the same address has it later.
     """
 
     address: int
@@ -87,12 +91,12 @@ class DeviceSharing(Protocol):
         """The allocation that an address is in; None if other processes cannot open it."""
         ...
 
-    def allocate(self, size: int, ordinal: int) -> Any:
-        """An uint8 array over an allocation of its own, which others can open; not zeroed."""
+    def allocate(self, size: int, ordinal: int) -> Items:
+        """A uint8 array over an allocation of its own, which others can open; not zeroed."""
         ...
 
     def handle(self, allocation: Allocation, ordinal: int) -> bytes:
-        """What another process opens an allocation by: 64 bytes."""
+        """The handle by which another process opens an allocation: 64 bytes."""
         ...
 
     def open(self, handle: bytes, ordinal: int) -> Allocation:
@@ -104,11 +108,19 @@ class DeviceSharing(Protocol):
         ...
 
     def close(self, address: int, ordinal: int) -> None:
-        """Unmap what was opened at an address. What is started over it has to have ended."""
+        """Unmap memory that was opened at an address. Work that uses it has ended."""
         ...
 
     def finish_device(self, ordinal: int) -> None:
-        """Wait for what has been started on all streams of a device."""
+        """Wait for the work of all streams of a device."""
+        ...
+
+
+class ArrayLibrary(Protocol):
+    """A module of arrays with NumPy's functions: CuPy's, or the stand-in's."""
+
+    def __getattr__(self, name: str) -> Any:
+        """A function or a class of the module."""
         ...
 
 
@@ -124,8 +136,8 @@ class DeviceLibrary(Protocol):
     least_decompressed: int
     """From so many bytes on, buffers of a message are decompressed on the device and not on the host."""
 
-    staging: Any
-    """What `colkern.cuda.staging` keeps of it; None at first."""
+    staging: Staging | None
+    """The slots that `colkern.cuda.staging` keeps with it; None at first."""
 
     @property
     def sharing(self) -> DeviceSharing:
@@ -133,7 +145,7 @@ class DeviceLibrary(Protocol):
         ...
 
     @property
-    def arrays(self) -> Any:
+    def arrays(self) -> ArrayLibrary:
         """The module of its arrays, with NumPy's functions."""
         ...
 
@@ -141,8 +153,8 @@ class DeviceLibrary(Protocol):
         """Raise `DeviceUnavailableError` unless there is a device, saying what is missing."""
         ...
 
-    def current(self, ordinal: int) -> AbstractContextManager[Any]:
-        """Within it, what is allocated and launched is on that device."""
+    def current(self, ordinal: int) -> AbstractContextManager[object]:
+        """Within it, allocations and launches are on that device."""
         ...
 
     def current_ordinal(self) -> int:
@@ -157,24 +169,24 @@ class DeviceLibrary(Protocol):
         """The stream that the caller has made current, as a `cudaStream_t`."""
         ...
 
-    def on_stream(self, stream: Any) -> AbstractContextManager[Any]:
+    def on_stream(self, stream: object) -> AbstractContextManager[object]:
         """Within it, that stream of the current device is the current one; see `memory.on_stream`."""
         ...
 
-    def current_state(self) -> Any:
-        """What is the caller's own on the current device, its stream and its allocator, for `in_state`.
+    def current_state(self) -> object:
+        """The caller's own stream and allocator on the current device, for `in_state`.
 
-        It is equal to what comes where both are the same, and the stream lives as long. None if other
+        Two states are equal where both are the same, and the stream lives as long. None if other
         threads cannot use that stream: the default one that each thread has for itself.
         """
         ...
 
-    def in_state(self, state: Any) -> AbstractContextManager[Any]:
+    def in_state(self, state: object) -> AbstractContextManager[object]:
         """Within it, another thread's stream and allocator of the current device are this one's, too."""
         ...
 
     def finish(self) -> None:
-        """Wait for what has been started on the current stream."""
+        """Wait for the work of the current stream."""
         ...
 
     def devices(self) -> int:
@@ -185,8 +197,8 @@ class DeviceLibrary(Protocol):
         """How many multiprocessors a device has."""
         ...
 
-    def on_host(self, array: Any) -> NDArray[Any]:
-        """A copy of an array in host memory; waits for what has been started on the current stream."""
+    def on_host(self, array: Items) -> Items:
+        """A copy of an array in host memory; waits for the work of the current stream."""
         ...
 
     def page_locked(self, size: int) -> NDArray[np.uint8]:
@@ -197,7 +209,7 @@ class DeviceLibrary(Protocol):
         """A stream for copies alone, beside those that kernels run on."""
         ...
 
-    def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Any:
+    def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Items:
         """The `size` bytes of a device from an address on, as a uint8 array that keeps their owner."""
         ...
 
@@ -206,7 +218,7 @@ class DeviceLibrary(Protocol):
         ...
 
     def record_current(self, ordinal: int) -> SharedEvent:
-        """The point behind what the caller's current stream of a device has to do now."""
+        """The point behind the work that the caller's current stream of a device has now."""
         ...
 
     def event_at(self, handle: int, ordinal: int) -> Event:
@@ -214,5 +226,5 @@ class DeviceLibrary(Protocol):
         ...
 
     def finish_stream(self, pointer: int) -> None:
-        """Wait for what has been started on a stream of another library, a `cudaStream_t`."""
+        """Wait for the work of a stream of another library, a `cudaStream_t`."""
         ...

@@ -11,9 +11,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, cast
 
 from colkern.errors import InvalidArrowError
+
+if TYPE_CHECKING:
+    from colkern.targets import Items
 
 
 @cache
@@ -28,6 +31,13 @@ def is_available() -> bool:
     except (ImportError, OSError, RuntimeError, AttributeError):
         # Releases before 24.12 do not say.
         return False
+
+
+class PendingRead(Protocol):
+    """A read under way, of kvikio."""
+
+    def get(self) -> int:
+        """Wait for it; the number of bytes that were read."""
 
 
 class DirectFile:
@@ -46,15 +56,15 @@ class DirectFile:
         with _as_os_error():
             self._file = kvikio.CuFile(path, "r")
 
-    def begin(self, offset: int, target: Any) -> Any:
-        """Start to fill a uint8 array in device memory; returns what `end` takes.
+    def begin(self, offset: int, target: Items) -> PendingRead:
+        """Start to fill a uint8 array in device memory; the result is for `end`.
 
         It is not ordered with any stream: nothing may be using the array.
         """
         with _as_os_error():
-            return self._file.pread(target, target.nbytes, offset)
+            return cast("PendingRead", self._file.pread(target, target.nbytes, offset))
 
-    def end(self, read: Any, size: int, offset: int) -> None:
+    def end(self, read: PendingRead, size: int, offset: int) -> None:
         """Wait for a read.
 
         Raises:
@@ -72,7 +82,7 @@ class DirectFile:
 
 @contextmanager
 def _as_os_error() -> Iterator[None]:
-    """What kvikio says, as files say it."""
+    """Raise errors of kvikio as those of files."""
     try:
         yield
     except RuntimeError as error:

@@ -9,7 +9,6 @@ import ctypes
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 PINNED = 1 << 26
 """How many bytes of host memory are pinned, as a trial."""
@@ -78,12 +77,12 @@ def find_driver() -> Driver | str:
     return examine(library)
 
 
-def loaded_driver() -> Any:
+def loaded_driver() -> ctypes.CDLL:
     """The driver's library; raises `OSError` if there is none."""
     return ctypes.CDLL(_LIBRARY)
 
 
-def examine(library: Any) -> Driver | str:
+def examine(library: ctypes.CDLL) -> Driver | str:
     """The same for a library with the functions of the driver."""
     code = library.cuInit(0)
     if code == _NO_DEVICE:
@@ -101,10 +100,10 @@ def examine(library: Any) -> Driver | str:
 class DriverCalls:
     """Calls functions of a driver by their names; raises `DriverError` where one fails."""
 
-    def __init__(self, library: Any) -> None:
+    def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
 
-    def __call__(self, name: str, *arguments: Any) -> None:
+    def __call__(self, name: str, *arguments: object) -> None:
         """Call a function."""
         self.check(name, getattr(self._library, name)(*arguments))
 
@@ -133,7 +132,7 @@ def _device(call: DriverCalls, ordinal: int) -> DriverDevice:
 
 
 def _tried(call: DriverCalls, handle: ctypes.c_int) -> tuple[int | None, bool, str]:
-    """What a device does: its free memory, whether host memory is pinned, and what failed."""
+    """A trial of a device: its free memory, whether host memory is pinned, and the error, if any."""
     context, memory = ctypes.c_void_p(), ctypes.c_void_p()
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     try:
@@ -154,7 +153,7 @@ def _tried(call: DriverCalls, handle: ctypes.c_int) -> tuple[int | None, bool, s
 
 def _release() -> str:
     try:
-        found = _RELEASE.search(_MODULE.read_text())
+        release = _RELEASE.search(_MODULE.read_text())
     except OSError:
         return ""
-    return found[1] if found else ""
+    return release[1] if release else ""

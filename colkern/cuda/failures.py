@@ -1,4 +1,4 @@
-"""What CUDA's libraries raise, in colkern's words: no memory, a lost context, a forked process."""
+"""Errors of CUDA's libraries in colkern's words: no memory, a lost context, a forked process."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import re
 import types
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import ParamSpec, TypeVar
 
 from colkern.errors import ColkernError, DeviceUnavailableError, LimitExceededError
 
-Class = TypeVar("Class", bound=type[Any])
+P = ParamSpec("P")
+R = TypeVar("R")
+Class = TypeVar("Class", bound=type[object])
 
 _NAME = re.compile(r"\b(?:cudaError|CUDA_ERROR_)(\w+)")
 """How the runtime and the driver name an error: cudaErrorLaunchFailure, CUDA_ERROR_LAUNCH_FAILED."""
@@ -47,7 +49,7 @@ _LOST = {
 """After each of them, every further call of CUDA in the process fails with the same error."""
 
 _FORKED = "CUDA initialized before forking"
-"""What numba-cuda says."""
+"""The message of numba-cuda."""
 
 # Of the first process that used a device through colkern, for its forked children.
 _process = os.getpid()
@@ -85,7 +87,7 @@ def _is_of_device_memory(error: BaseException) -> bool:
     )
 
 
-class Explaining(AbstractContextManager[Any]):
+class Explaining(AbstractContextManager[object]):
     """Another context manager, within which errors of CUDA's libraries are raised in colkern's words.
 
     Args:
@@ -94,17 +96,17 @@ class Explaining(AbstractContextManager[Any]):
 
     __slots__ = ("_inner",)
 
-    def __init__(self, inner: AbstractContextManager[Any]) -> None:
+    def __init__(self, inner: AbstractContextManager[object]) -> None:
         self._inner = inner
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> object:
         try:
             return self._inner.__enter__()
         except Exception as error:
-            found = explained(error)
-            if found is None:
+            explanation = explained(error)
+            if explanation is None:
                 raise
-            raise found from error
+            raise explanation from error
 
     def __exit__(
         self,
@@ -120,31 +122,31 @@ class Explaining(AbstractContextManager[Any]):
             failed = error or other
             if explained(failed) is None:
                 raise
-        found = None if failed is None else explained(failed)
-        if found is not None:
-            raise found from failed
+        explanation = None if failed is None else explained(failed)
+        if explanation is not None:
+            raise explanation from failed
 
 
-def explaining(made: Class) -> Class:
+def explaining(decorated: Class) -> Class:
     """A class whose public methods raise errors of CUDA's libraries in colkern's words.
 
-    What lacks memory stays a `MemoryError` there: whoever asked says which memory.
+    A `MemoryError` stays one: the caller says which memory is lacking.
     """
-    for name, member in list(vars(made).items()):
+    for name, member in list(vars(decorated).items()):
         if isinstance(member, types.FunctionType) and not name.startswith("_"):
-            setattr(made, name, _in_our_words(member))
-    return made
+            setattr(decorated, name, _in_our_words(member))
+    return decorated
 
 
-def _in_our_words(function: Callable[..., Any]) -> Callable[..., Any]:
+def _in_our_words(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
-    def called(*args: Any, **options: Any) -> Any:
+    def called(*args: P.args, **options: P.kwargs) -> R:
         try:
             return function(*args, **options)
         except Exception as error:
-            found = None if isinstance(error, MemoryError) else explained(error)
-            if found is None:
+            explanation = None if isinstance(error, MemoryError) else explained(error)
+            if explanation is None:
                 raise
-            raise found from error
+            raise explanation from error
 
     return called

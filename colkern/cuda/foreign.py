@@ -13,14 +13,14 @@ from colkern.memory import Device
 
 
 class InUse:
-    """What keeps the owner of foreign memory alive, until the device has done what reads the memory.
+    """Keeps the owner of foreign memory alive, until the device has ended the work that reads the memory.
 
     A kernel that was started over an array may still run when the last reference to the array is dropped.
     So before the owner is let go of, all streams of the device are waited for: kernels run on whichever
     stream was current when they were started.
 
     Args:
-        owner: What must stay as long.
+        owner: The object to keep.
         ordinals: The devices that the memory is on.
     """
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 _VERSIONS = {"cudart": "cudaRuntimeGetVersion", "nvrtc": "nvrtcVersion", "nvvm": "nvvmVersion"}
 """The function that tells the release, of each library that is looked for."""
@@ -29,6 +30,13 @@ class CudaLibrary:
     error: str
 
 
+class LoadedLibrary(Protocol):
+    """A library as cuda-pathfinder loads it."""
+
+    abs_path: str | None
+    found_via: str
+
+
 def find_libraries() -> list[CudaLibrary]:
     """The CUDA runtime, NVRTC and NVVM, as the compiler finds them.
 
@@ -37,10 +45,10 @@ def find_libraries() -> list[CudaLibrary]:
     """
     from cuda.pathfinder import load_nvidia_dynamic_lib  # type: ignore[import-untyped]
 
-    return [_found(name, load_nvidia_dynamic_lib) for name in _VERSIONS]
+    return [_loaded(name, load_nvidia_dynamic_lib) for name in _VERSIONS]
 
 
-def _found(name: str, load: Any) -> CudaLibrary:
+def _loaded(name: str, load: Callable[[str], LoadedLibrary]) -> CudaLibrary:
     try:
         loaded = load(name)
     except RuntimeError as error:

@@ -1,25 +1,30 @@
-"""Device memory: allocation, the current device and stream, and what is fetched from a device.
+"""Device memory: allocation, the current device and stream, and copies to and from the host.
 
 The pool, the current device and the current stream are the user's, as CuPy has them: colkern follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from colkern.cuda import adapter, stand_in
 from colkern.cuda.counting import count_to_device, count_to_host
 from colkern.cuda.cupy_library import cupy_library
-from colkern.cuda.device_library import DeviceLibrary
+from colkern.cuda.device_library import ArrayLibrary, DeviceLibrary
 from colkern.errors import DeviceUnavailableError, LimitExceededError
 from colkern.memory import HOST, Device
 
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from colkern.targets import Items
+
 
 def library() -> DeviceLibrary:
-    """Who manages device memory: CuPy, or a stand-in, as always in the simulator."""
+    """The manager of device memory: CuPy, or a stand-in, as always in the simulator."""
     return stand_in.installed_library() or _library_of_process()
 
 
@@ -43,16 +48,15 @@ def require_device(device: Device | None = None) -> None:
     Args:
         device: Which one; None for any.
     """
-    found = library()
-    found.require_device()
+    library().require_device()
     array_library()
-    if device is not None and not 0 <= device.ordinal < found.devices():
+    if device is not None and not 0 <= device.ordinal < library().devices():
         raise DeviceUnavailableError(
-            f"no device {device}: there are {found.devices()} CUDA devices"
+            f"no device {device}: there are {library().devices()} CUDA devices"
         )
 
 
-def array_library() -> Any:
+def array_library() -> ArrayLibrary:
     """CuPy; NumPy for a stand-in, whose memory is host memory.
 
     Raises:
@@ -61,8 +65,8 @@ def array_library() -> Any:
     return library().arrays
 
 
-def current(device: Device) -> AbstractContextManager[Any]:
-    """Within it, what is allocated and launched is on that device."""
+def current(device: Device) -> AbstractContextManager[object]:
+    """Within it, allocations and launches are on that device."""
     return library().current(device.ordinal)
 
 
@@ -71,14 +75,14 @@ def current_device() -> Device:
     return Device("cuda", library().current_ordinal())
 
 
-def device_of(value: Any) -> Device | None:
+def device_of(value: object) -> Device | None:
     """Where an array of CuPy is; None for all else, and for a stand-in's, which are NumPy's."""
     ordinal = library().ordinal_of(value)
     return None if ordinal is None else Device("cuda", ordinal)
 
 
 def finish(device: Device) -> None:
-    """Wait for what has been started on the current stream; in host memory there is nothing to."""
+    """Wait for the work of the current stream of a device; the host has none."""
     if device != HOST:
         with current(device):
             library().finish()
@@ -89,7 +93,7 @@ def current_stream() -> int:
     return library().current_stream()
 
 
-def on_stream(stream: Any) -> AbstractContextManager[Any]:
+def on_stream(stream: object) -> AbstractContextManager[object]:
     """Within it, a stream of the current device is CuPy's current one.
 
     Args:
@@ -104,8 +108,8 @@ def on_stream(stream: Any) -> AbstractContextManager[Any]:
     return library().on_stream(stream)
 
 
-def current_state(device: Device) -> Any:
-    """What the caller has made current on a device, but for the device, for `in_state`.
+def current_state(device: Device) -> object:
+    """The caller's stream and allocator on a device, for `in_state`.
 
     None if other threads cannot have it: see `DeviceLibrary.current_state`.
     """
@@ -114,8 +118,8 @@ def current_state(device: Device) -> Any:
 
 
 @contextmanager
-def in_state(device: Device, state: Any) -> Iterator[None]:
-    """Within it, a device is current, and what was current there when `current_state` was asked for."""
+def in_state(device: Device, state: object) -> Iterator[None]:
+    """Within it, a device is current, with the stream and allocator of a `current_state`."""
     with current(device), library().in_state(state):
         yield
 
@@ -125,33 +129,33 @@ def multiprocessors(device: Device) -> int:
     return library().multiprocessors(device.ordinal)
 
 
-def on_host(array: Any) -> Any:
-    """An array of the current device as a NumPy array; waits for what has been started there."""
+def on_host(array: Items) -> Items:
+    """An array of the current device as a NumPy array; waits for the work there."""
     count_to_host(array.nbytes)
     return library().on_host(array)
 
 
-def on_device(array: Any) -> Any:
+def on_device(array: Items) -> Items:
     """A NumPy array as one of the current device."""
     count_to_device(array.nbytes)
-    return array_library().asarray(array)
+    return cast("Items", array_library().asarray(array))
 
 
-def allocate(count: int, dtype: Any) -> Any:
+def allocate(count: int, dtype: DTypeLike) -> Items:
     """A zeroed array in device memory.
 
     Raises:
         LimitExceededError: If the device is out of memory.
     """
-    return _made(array_library().zeros, count, dtype)
+    return _allocated(array_library().zeros, count, dtype)
 
 
-def allocate_for_overwrite(count: int, dtype: Any) -> Any:
+def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
     """As `allocate`, but not zeroed: for an output of which every byte will be written."""
-    return _made(array_library().empty, count, dtype)
+    return _allocated(array_library().empty, count, dtype)
 
 
-def _made(make: Any, count: int, dtype: Any) -> Any:
+def _allocated(make: Callable[[int, DTypeLike], Items], count: int, dtype: DTypeLike) -> Items:
     # CuPy's and RMM's errors are MemoryErrors.
     try:
         return make(count, dtype)

@@ -1,4 +1,4 @@
-"""nvCOMP, an optional library of NVIDIA's: decompression of what a trusted writer has compressed.
+"""nvCOMP, an optional library of NVIDIA's: decompression of bytes that a trusted writer has compressed.
 
 Its packages are `nvidia-nvcomp-cu12` and `nvidia-nvcomp-cu13` (colkern[nvcomp12], colkern[nvcomp13]).
 """
@@ -8,10 +8,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from colkern.cuda import memory
 from colkern.memory import Device
+
+if TYPE_CHECKING:
+    from colkern.targets import Items
 
 ALIGNMENT = 16
 """Compressed bytes begin at an address that is a multiple of this; no codec of nvCOMP asks for more."""
@@ -27,11 +31,11 @@ def is_installed() -> bool:
     return True
 
 
-def _library() -> Any:
+def _library() -> ModuleType:
     return importlib.import_module("nvidia.nvcomp")
 
 
-def decompressed(algorithm: str, stored: Sequence[Any], device: Device) -> list[Any]:
+def decompressed(algorithm: str, stored: Sequence[Items], device: Device) -> list[Items]:
     """Compressed arrays as decompressed ones, in memory that nvCOMP allocates; on the current stream.
 
     The formats are the plain ones, which say themselves how many bytes there are.
@@ -54,7 +58,7 @@ def decompressed(algorithm: str, stored: Sequence[Any], device: Device) -> list[
             device_id=device.ordinal,
             cuda_stream=stream,
         )
-        made = codec.decode(library.as_arrays(list(stored), stream))
-        return [asarray(made[number]).view("u1") for number in range(len(stored))]
+        results = codec.decode(library.as_arrays(list(stored), stream))
+        return [asarray(results[number]).view("u1") for number in range(len(stored))]
     except (RuntimeError, ValueError):
         return []

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import cycle
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from colkern.cuda.direct_storage import DirectFile
 from colkern.cuda.placement import padded
 from colkern.errors import LimitExceededError
 from colkern.memory import Device
+
+if TYPE_CHECKING:
+    from colkern.targets import Items
 
 _LEAST_PART = 2 << 20
 """How much of what is sent a thread fills at least: to copy less takes Python longer than the bus."""
@@ -70,7 +73,7 @@ class _Slot:
         self.copied: CopyEvent | None = None
 
 
-class _Staging:
+class Staging:
     """The slots of a library, which take turns, and its streams for copies.
 
     A slot belongs to one thread at a time. All copies of a device share a stream: the bus has one lane
@@ -154,11 +157,11 @@ def _ready(slot: _Slot) -> _Slot:
 _lock = threading.Lock()
 
 
-def _staging_of(library: DeviceLibrary) -> _Staging:
+def _staging_of(library: DeviceLibrary) -> Staging:
     with _lock:
         if library.staging is None:
-            library.staging = _Staging(library)
-        staging: _Staging = library.staging
+            library.staging = Staging(library)
+        staging: Staging = library.staging
         return staging
 
 
@@ -184,7 +187,7 @@ class Upload:
         self._is_under_way = False
         self._sent: Event | None = None
         with memory.current(device):
-            self.block: Any = memory.allocate_for_overwrite(size, np.uint8)
+            self.block: Items = memory.allocate_for_overwrite(size, np.uint8)
             # The memory may have belonged to an array that the current stream still works on.
             self._stream.wait_for_current()
 
@@ -302,7 +305,9 @@ def _fill(
     part[filled:] = 0
 
 
-def downloaded(sources: Sequence[Any], device: Device) -> Generator[tuple[int, NDArray[np.uint8]]]:
+def downloaded(
+    sources: Sequence[Items], device: Device
+) -> Generator[tuple[int, NDArray[np.uint8]]]:
     """The bytes of device arrays, in order, in parts: which array, and its next bytes.
 
     The device copies the next parts meanwhile.
@@ -347,7 +352,7 @@ def _arrived(slot: _Slot, load: _Load) -> Iterator[tuple[int, NDArray[np.uint8]]
         place += end - begin
 
 
-def _start(stream: CopyStream, sources: Sequence[Any], slot: _Slot, load: _Load) -> None:
+def _start(stream: CopyStream, sources: Sequence[Items], slot: _Slot, load: _Load) -> None:
     place = 0
     for number, begin, end in load:
         count_to_host(end - begin)
@@ -356,7 +361,7 @@ def _start(stream: CopyStream, sources: Sequence[Any], slot: _Slot, load: _Load)
     slot.copied = stream.record()
 
 
-def _loads(sources: Sequence[Any], room: int) -> Iterator[_Load]:
+def _loads(sources: Sequence[Items], room: int) -> Iterator[_Load]:
     """What goes into one slot after the other."""
     load: _Load = []
     left = room

@@ -1,18 +1,20 @@
-"""`ColumnFunction`: what functions of columns share, whatever their user's functions do with a row.
+"""`ColumnFunction`: the base of `udf`, `reducer` and `generator`.
 
 Nothing here imports Numba.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.forks import cached_property
 from colkern.jit.compiling.names import has_all_names, is_found_by_name, named_object
+from colkern.jit.results.written_types import require_result_type
 from colkern.jit.rows.arguments import (
     Reader,
     Value,
@@ -29,6 +31,7 @@ from colkern.names import PublicNames
 if TYPE_CHECKING:
     from colkern.jit.compiling.row_function import RowFunction
     from colkern.jit.results.kinds import Kind
+    from colkern.jit.rows.execution import Plan  # noqa: F401
 
 NullPolicy = Literal["propagate", "pass"]
 
@@ -36,30 +39,44 @@ MAX_NULLABLE = 4
 """A function is compiled for each combination of null and non-null arguments: 16 at most."""
 
 
-class ColumnFunction(PublicNames):
+Found = TypeVar("Found")
+"""The types that are found out by compiling: of results, and of a state."""
+
+Planned = TypeVar("Planned", bound="AnyPlan")
+"""A plan for columns of given types."""
+
+
+class AnyPlan(Protocol):
+    """Runs over columns of the types that it was made for."""
+
+    def compile(self, columns: Sequence[s.DataType]) -> None:
+        """Compile, or load, what a call needs."""
+
+
+class ColumnFunction(PublicNames, Generic[Found, Planned]):
     """A compiled function of columns, made from functions of one row.
 
     Attributes:
-        signature: What it takes and returns, as declared.
-        nulls: What it does with nulls: a `NullPolicy`, or the result for them.
+        signature: Its parameters and result, as declared.
+        nulls: A `NullPolicy`, or the result for nulls.
     """
 
     signature: Signature
-    nulls: Any
+    nulls: object
     __name__: str
     __qualname__: str
 
     KIND = "function"
-    """What `repr` and messages call it."""
+    """The word of `repr` and of messages for it."""
 
-    def __init__(self, signature: Signature, nulls: Any) -> None:
+    def __init__(self, signature: Signature, nulls: object) -> None:
         self.signature = signature
         self.nulls = nulls
         self._names = [parameter.name for parameter in signature.parameters]
         self._defaults = {each.name for each in signature.parameters if each.has_default}
-        self._inferred: dict[tuple[Value, ...], Any] = {}
-        self._plans: dict[tuple[s.DataType, ...], Any] = {}
-        self._made: dict[tuple[Callable[..., Any], str], RowFunction] = {}
+        self._inferred: dict[tuple[Value, ...], Found] = {}
+        self._plans: dict[tuple[s.DataType, ...], Planned] = {}
+        self._row_functions_made: dict[tuple[Callable[..., object], str], RowFunction] = {}
 
     @property
     def name(self) -> str:
@@ -78,7 +95,7 @@ class ColumnFunction(PublicNames):
 
     # Columns
 
-    def _arrays(self, columns: Sequence[Any], named: Mapping[str, Any]) -> list[Array]:
+    def _arrays(self, columns: Sequence[object], named: Mapping[str, object]) -> list[Array]:
         if named:
             columns = self._in_order(columns, named)
         self._check_count(len(columns))
@@ -87,7 +104,7 @@ class ColumnFunction(PublicNames):
             for name, column in zip(self._names, columns, strict=True)
         ]
 
-    def _in_order(self, columns: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+    def _in_order(self, columns: Sequence[object], named: Mapping[str, object]) -> list[object]:
         """Columns by position and by the names of their parameters, as any call in Python."""
         for name in named:
             if name not in self._names:
@@ -101,7 +118,7 @@ class ColumnFunction(PublicNames):
             raise self._no_columns_for(missing)
         return [*columns, *(named[name] for name in self._names[len(columns) :])]
 
-    def _planned(self, arrays: Sequence[Array]) -> tuple[Any, list[Array], int]:
+    def _planned(self, arrays: Sequence[Array]) -> tuple[Planned, list[Array], int]:
         """The plan for columns in host memory, the columns as it reads them, and their length."""
         from colkern.jit.rows.encoded import decoded
 
@@ -137,7 +154,7 @@ class ColumnFunction(PublicNames):
         return [accepted_reader(parameter, data_type) for parameter, data_type in pairs]
 
     def _known_values(self) -> list[Value] | None:
-        """What the functions get for each column, if the declaration says it all."""
+        """The arguments of the functions, if their declaration says them all."""
         values = [value_of(parameter.type) for parameter in self.signature.parameters]
         known = [value for value in values if value is not None]
         return known if len(known) == len(values) else None
@@ -161,6 +178,8 @@ class ColumnFunction(PublicNames):
         for parameter in self.signature.parameters:
             if isinstance(parameter.type, s.DataType):
                 reader_of(parameter.type)
+        if self.signature.returns is not None:
+            require_result_type(self.signature.returns)
         nullable = sum(self._nullable())
         if nullable > MAX_NULLABLE:
             raise UnsupportedError(
@@ -179,52 +198,53 @@ class ColumnFunction(PublicNames):
         if values is not None and all(map(has_all_names, self._functions())):
             self._infer(tuple(values))
 
-    def _functions(self) -> Iterable[Callable[..., Any]]:
+    def _functions(self) -> Iterable[Callable[..., object]]:
         """The user's functions."""
         raise NotImplementedError
 
-    def _infer(self, values: tuple[Value, ...]) -> Any:
-        """What the functions return for arguments of those kinds; found out once."""
+    def _infer(self, values: tuple[Value, ...]) -> Found:
+        """The types of the functions for arguments of those kinds; found out once."""
         if values not in self._inferred:
             self._inferred[values] = self._compiled_types(values)
         return self._inferred[values]
 
-    def _compiled_types(self, values: tuple[Value, ...]) -> Any:
-        """Find out, by compiling, what the functions return for arguments of those kinds."""
+    def _compiled_types(self, values: tuple[Value, ...]) -> Found:
+        """Find out, by compiling, the types of the functions for arguments of those kinds."""
         raise NotImplementedError
 
     def _result_types(self) -> Iterable[s.DataType]:
         """The types of results that were found out."""
-        return self._inferred.values()
-
-    def _forget(self) -> None:
-        """Forget what was found out about the functions: what they read was changed."""
-        self._inferred.clear()
-
-    def _plan(self, columns: tuple[s.DataType, ...]) -> Any:
-        """How it runs over columns of those types."""
         raise NotImplementedError
 
-    def _plan_for(self, columns: tuple[s.DataType, ...]) -> Any:
+    def _forget(self) -> None:
+        """Forget the types of the functions: globals that they read were changed."""
+        self._inferred.clear()
+
+    def _plan(self, columns: tuple[s.DataType, ...]) -> Planned:
+        """A plan for columns of those types."""
+        raise NotImplementedError
+
+    def _plan_for(self, columns: tuple[s.DataType, ...]) -> Planned:
         plan = self._plans.get(columns)
         if plan is None:
             plan = self._plans[columns] = self._plan(columns)
         return plan
 
-    def _row_function(self, plain: Callable[..., Any], kind: str = "dispatcher_of") -> RowFunction:
-        """One of the user's functions; `kind` is what makes a dispatcher of it, by its name in
-        `colkern.jit.compiling.functions`."""
+    def _row_function(
+        self, plain: Callable[..., object], kind: str = "dispatcher_of"
+    ) -> RowFunction:
+        """One of the user's functions; `kind` as for `RowFunction`."""
         from colkern.jit.compiling.row_function import RowFunction
 
-        made = self._made.get((plain, kind))
-        if made is not None:
-            if made.is_as_before():
-                return made
-            # What it reads was changed: what is compiled from now on must not be mixed with what was
-            # compiled before, nor stored as if it were that.
+        known = self._row_functions_made.get((plain, kind))
+        if known is not None:
+            if known.is_as_before():
+                return known
+            # Code that is compiled from now on must not be mixed with code that was compiled before the
+            # change, nor stored as if it were that.
             self._forget()
-        made = self._made[plain, kind] = RowFunction(plain, kind)
-        return made
+        function = self._row_functions_made[plain, kind] = RowFunction(plain, kind)
+        return function
 
     def _kinds(
         self,
@@ -233,7 +253,7 @@ class ColumnFunction(PublicNames):
         nullable: list[bool],
         verb: str = "returns",
     ) -> frozenset[Kind]:
-        """What a function returns for each combination of nulls; compiled unless that is known."""
+        """The kinds that a function returns for all combinations of nulls; compiled unless known."""
         from colkern.cpu.findings import found
 
         def find() -> frozenset[Kind]:
@@ -244,7 +264,7 @@ class ColumnFunction(PublicNames):
         kinds: frozenset[Kind] = found(("kinds", function.content, values, nullable), find)
         return kinds
 
-    # What it looks like, here and in a pickle
+    # In text, and in a pickle
 
     def __repr__(self) -> str:
         results = set(self._result_types())
@@ -259,16 +279,16 @@ class ColumnFunction(PublicNames):
         arrow = f" -> {returns}" if returns else ""
         return f"<colkern {self.KIND} {self.name}({parameters}){arrow}>"
 
-    def _parts(self) -> tuple[Any, ...]:
-        """What it is made of anew, for a pickle: the arguments of its class."""
+    def _parts(self) -> tuple[object, ...]:
+        """The arguments of its class, for a pickle."""
         raise NotImplementedError
 
-    def _pickled_types(self) -> dict[tuple[Value, ...], Any]:
-        """What was found out, for a pickle: it need not be found again."""
+    def _pickled_types(self) -> dict[tuple[Value, ...], Found]:
+        """The types that were found out, for a pickle."""
         return self._inferred
 
     @cached_property
-    def anchor(self) -> Callable[[], ColumnFunction]:
+    def anchor(self) -> Callable[[], AnyFunction]:
         """A function that makes this one anew, for a pickle.
 
         Its name leads here. Plain pickle writes that name, as for any function; cloudpickle writes
@@ -276,14 +296,14 @@ class ColumnFunction(PublicNames):
         """
         kind, parts, types = type(self), self._parts(), self._pickled_types()
 
-        def anchor() -> ColumnFunction:
+        def anchor() -> AnyFunction:
             return _rebuilt(kind, parts, types)
 
         anchor.__module__ = self.__module__
         anchor.__qualname__ = f"{self.__qualname__}.anchor"
         return anchor
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> str | tuple[object, ...]:
         if not is_found_by_name(self):
             return _rebuilt, (type(self), self._parts(), self._pickled_types())
         if self.__module__ != "__main__":
@@ -291,8 +311,39 @@ class ColumnFunction(PublicNames):
         return _anchored, (self.anchor,)
 
 
-def _anchored(anchor: Callable[[], ColumnFunction]) -> ColumnFunction:
-    """What an anchor out of a pickle leads to: the function of that name, or one made anew."""
+class FunctionOfRow(ColumnFunction["s.DataType", "Plan"]):
+    """A `ColumnFunction` of one plain function.
+
+    Attributes:
+        function: The plain function.
+    """
+
+    function: Callable[..., object]
+
+    def __init__(
+        self, function: Callable[..., object], signature: Signature, nulls: object
+    ) -> None:
+        super().__init__(signature, nulls)
+        functools.update_wrapper(self, function)  # type: ignore[arg-type]
+        self.function = function
+
+    @property
+    def row_function(self) -> Callable[..., object]:
+        """The plain function that is compiled where another compiled function calls this one."""
+        return self.function
+
+    def _functions(self) -> Iterable[Callable[..., object]]:
+        return (self.function,)
+
+    def _result_types(self) -> Iterable[s.DataType]:
+        return self._inferred.values()
+
+
+AnyFunction = ColumnFunction[Any, Any]
+
+
+def _anchored(anchor: Callable[[], AnyFunction]) -> AnyFunction:
+    """The function that an anchor out of a pickle names, or one made anew."""
     owner = named_object(anchor.__module__, anchor.__qualname__.removesuffix(".anchor"))
     if isinstance(owner, ColumnFunction) and owner.anchor is anchor:
         return owner
@@ -300,15 +351,15 @@ def _anchored(anchor: Callable[[], ColumnFunction]) -> ColumnFunction:
 
 
 def _rebuilt(
-    kind: type[ColumnFunction], parts: tuple[Any, ...], inferred: dict[tuple[Value, ...], Any]
-) -> ColumnFunction:
+    kind: type[AnyFunction], parts: tuple[Any, ...], inferred: Mapping[tuple[Value, ...], object]
+) -> AnyFunction:
     """A function out of a pickle."""
-    made = kind(*parts)
-    made._inferred = dict(inferred)
-    return made
+    function = kind(*parts)
+    function._inferred = dict(inferred)
+    return function
 
 
-def imported(name: str, column: Any) -> Array:
+def imported(name: str, column: object) -> Array:
     """An array out of whatever exports one; `name` is what messages call it.
 
     Raises:

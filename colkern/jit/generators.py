@@ -5,18 +5,16 @@ Nothing here imports Numba; the first definition with known types, or the first 
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
-from colkern.jit.column_function import ColumnFunction, NullPolicy, require_null_policy
+from colkern.jit.column_function import FunctionOfRow, NullPolicy, require_null_policy
 from colkern.jit.results.result_types import result_type
-from colkern.jit.results.written_types import require_result_type
 from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
 
@@ -26,29 +24,25 @@ if TYPE_CHECKING:
 Lists = s.List | s.LargeList
 
 
-class Generator(ColumnFunction):
+class Generator(FunctionOfRow):
     """A function of columns to a column of lists, made by `generator` from a generator function.
 
     Attributes:
         function: The plain generator function.
-        signature: What it takes and yields, as declared.
-        nulls: What it does with nulls.
+        signature: Its parameters and items, as declared.
+        nulls: What happens with nulls, as a `NullPolicy`.
     """
-
-    function: Callable[..., Any]
 
     KIND = "generator"
 
     def __init__(
-        self, function: Callable[..., Any], signature: Signature, nulls: NullPolicy, large: bool
+        self, function: Callable[..., object], signature: Signature, nulls: NullPolicy, large: bool
     ) -> None:
-        super().__init__(signature, nulls)
-        functools.update_wrapper(self, function)
-        self.function = function
+        super().__init__(function, signature, nulls)
         self._large = large
 
-    def __call__(self, *columns: Any, **named: Any) -> Array:
-        """What the function yields for each row of the columns: a list a row.
+    def __call__(self, *columns: object, **named: object) -> Array:
+        """The items that the function yields for each row of the columns: a list a row.
 
         Args:
             columns: One array a parameter, as for `udf`.
@@ -66,10 +60,9 @@ class Generator(ColumnFunction):
         What the function raises itself comes through, with a note that says in which row.
         """
         plan, arrays, length = self._planned(self._arrays(columns, named))
-        lists: Array = plan.run(arrays, length)
-        return lists
+        return plan.run(arrays, length)
 
-    def explode(self, *columns: Any, **named: Any) -> tuple[Array, Array]:
+    def explode(self, *columns: object, **named: object) -> tuple[Array, Array]:
         """The row (int64) that each item comes from, and the items, as two columns of one length.
 
         `take` of another column by those rows puts its values beside the items.
@@ -106,30 +99,22 @@ class Generator(ColumnFunction):
         lists: Lists = s.large_list(item) if self._large else s.list_(item)
         return lists
 
-    @property
-    def row_function(self) -> Callable[..., Any]:
-        """The plain function that is compiled where another compiled function calls this one."""
-        return self.function
-
-    def _functions(self) -> tuple[Callable[..., Any], ...]:
-        return (self.function,)
-
     def _compiled_types(self, values: tuple[Value, ...]) -> s.DataType:
         function = self._row_function(self.function, "kinds_dispatcher_of")
         arguments, nullable = (*values, "boolean"), [*self._nullable(), False]
         kinds = self._kinds(function, arguments, nullable, "yields")
         return result_type(self.name, kinds, self.signature.returns, "yields")
 
-    def _parts(self) -> tuple[Any, ...]:
+    def _parts(self) -> tuple[object, ...]:
         return self.function, self.signature, self.nulls, self._large
 
 
 @overload
 def generator(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     /,
     *,
-    returns: Any = None,
+    returns: object = None,
     nulls: NullPolicy = "propagate",
     signature: str | None = None,
 ) -> Generator: ...
@@ -140,20 +125,20 @@ def generator(
     function: str | None = None,
     /,
     *,
-    returns: Any = None,
+    returns: object = None,
     nulls: NullPolicy = "propagate",
     signature: str | None = None,
-) -> Callable[[Callable[..., Any]], Generator]: ...
+) -> Callable[[Callable[..., object]], Generator]: ...
 
 
 def generator(
-    function: Callable[..., Any] | str | None = None,
+    function: Callable[..., object] | str | None = None,
     /,
     *,
-    returns: Any = None,
+    returns: object = None,
     nulls: NullPolicy = "propagate",
     signature: str | None = None,
-) -> Generator | Callable[[Callable[..., Any]], Generator]:
+) -> Generator | Callable[[Callable[..., object]], Generator]:
     """Make a generator function of one row into a function to a column of lists, compiled by Numba::
 
         @ck.generator
@@ -195,7 +180,7 @@ def generator(
 
 
 def _make(
-    function: Callable[..., Any], returns: Any, nulls: NullPolicy, signature: str | None
+    function: Callable[..., object], returns: object, nulls: NullPolicy, signature: str | None
 ) -> Generator:
     plain = getattr(function, "py_func", function)
     if inspect.isasyncgenfunction(plain):
@@ -207,9 +192,7 @@ def _make(
     lists = declared.returns
     if isinstance(lists, s.List | s.LargeList):
         declared = replace(declared, returns=lists.value_type)
-    made = Generator(plain, declared, nulls, isinstance(lists, s.LargeList))
-    made._require_supported()
-    if declared.returns is not None:
-        require_result_type(declared.returns)
-    made.define()
-    return made
+    generating = Generator(plain, declared, nulls, isinstance(lists, s.LargeList))
+    generating._require_supported()
+    generating.define()
+    return generating

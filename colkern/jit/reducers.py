@@ -21,7 +21,6 @@ from colkern.jit.column_function import (
     require_null_policy,
 )
 from colkern.jit.results.result_types import result_type
-from colkern.jit.results.written_types import require_result_type
 from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
 
@@ -35,19 +34,19 @@ if TYPE_CHECKING:
 class Functions:
     """The plain functions of a reducer."""
 
-    init: Callable[[], Any]
-    update: Callable[..., Any]
-    merge: Callable[[Any, Any], Any] | None
-    finish: Callable[[Any], Any] | None
+    init: Callable[..., object]
+    update: Callable[..., object]
+    merge: Callable[..., object] | None
+    finish: Callable[..., object] | None
 
 
-class Reducer(ColumnFunction):
+class Reducer(ColumnFunction["tuple[State, s.DataType]", "Reduction"]):
     """A reduction of columns, made by `reducer` from functions of a state.
 
     Attributes:
         functions: The plain Python functions.
-        signature: What `update` takes after the state, and what the reducer returns, as declared.
-        nulls: What it does with nulls.
+        signature: The parameters of `update` after the state, and the result, as declared.
+        nulls: What happens with nulls, as a `NullPolicy`.
     """
 
     functions: Functions
@@ -61,7 +60,7 @@ class Reducer(ColumnFunction):
         self.__name__, self.__qualname__, self.__module__, self.__doc__ = astuple(source)
         self.functions = functions
 
-    def __call__(self, *columns: Any, by: Any = None, **named: Any) -> Any:
+    def __call__(self, *columns: object, by: object = None, **named: object) -> Any:
         """One value for all rows of the columns; with `by`, a batch with one row a group.
 
         A column of `by` is of any type but unions; null is a value like any other, and groups come in
@@ -109,17 +108,15 @@ class Reducer(ColumnFunction):
         parts = [groups.keys(key) for key in keys.values()]
         return RecordBatch.from_arrays([*parts, results], [*keys, self.name])
 
-    def reduce(self, *columns: Any, **named: Any) -> Array:
+    def reduce(self, *columns: object, **named: object) -> Array:
         """As a call without `by`, but the value is an array of one slot, of the type of the results."""
         plan, arrays, length = self._planned(self._arrays(columns, named))
-        result: Array = plan.run(arrays, length)
-        return result
+        return plan.run(arrays, length)
 
     def reduction(self, *columns: s.DataType) -> Reduction:
-        """How it runs over columns of those types, to take states out of it before `finish`."""
+        """The plan for columns of those types, to take states out of it before `finish`."""
         self._check_count(len(columns))
-        plan: Reduction = self._plan_for(columns)
-        return plan
+        return self._plan_for(columns)
 
     def result_type(self, *columns: s.DataType) -> s.DataType:
         """The type of the results for columns of those types; compiles the functions if it has to.
@@ -128,7 +125,6 @@ class Reducer(ColumnFunction):
             TypeError, CompileError: As a call with such columns would.
         """
         self._check_count(len(columns))
-        returns: s.DataType
         _, returns = self._infer(tuple(reader.value for reader in self._readers(columns)))
         return returns
 
@@ -153,15 +149,15 @@ class Reducer(ColumnFunction):
             self._row_function(plain.finish or _state_itself),
         )
 
-    def _functions(self) -> Iterable[Callable[..., Any]]:
+    def _functions(self) -> Iterable[Callable[..., object]]:
         plain = self.functions
         return filter(None, (plain.init, plain.update, plain.merge, plain.finish))
 
     def _compiled_types(self, values: tuple[Value, ...]) -> tuple[State, s.DataType]:
         from colkern.cpu.findings import found
 
-        made, nullable = self._row_functions(), self._nullable()
-        parts = (made.init, made.update, made.merge, made.finish)
+        functions, nullable = self._row_functions(), self._nullable()
+        parts = (functions.init, functions.update, functions.merge, functions.finish)
 
         def find() -> tuple[State, Kind]:
             from colkern.jit.rows.state_inference import state_and_result
@@ -178,18 +174,18 @@ class Reducer(ColumnFunction):
     def _result_types(self) -> Iterable[s.DataType]:
         return (returns for _, returns in self._inferred.values())
 
-    def _parts(self) -> tuple[Any, ...]:
+    def _parts(self) -> tuple[object, ...]:
         source = _Names(self.__name__, self.__qualname__, self.__module__, self.__doc__)
         return source, self.functions, self.signature, self.nulls
 
-    def _pickled_types(self) -> dict[tuple[Value, ...], Any]:
+    def _pickled_types(self) -> dict[tuple[Value, ...], tuple[State, s.DataType]]:
         # A state has types of Numba's, which a process that unpickles it may not need.
         return {}
 
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What a reducer is called, as its class was."""
+    """The names of a reducer, and its documentation: those of its class."""
 
     name: str
     qualname: str
@@ -197,11 +193,11 @@ class _Names:
     doc: str | None
 
 
-def _state_itself(state: Any) -> Any:
+def _state_itself(state: object) -> object:
     return state
 
 
-def _named_keys(by: Any) -> Iterator[tuple[str, Array]]:
+def _named_keys(by: object) -> Iterator[tuple[str, Array]]:
     """The key columns and their names."""
     if isinstance(by, RecordBatch):
         yield from zip(by.schema.names, by.columns, strict=True)
@@ -217,10 +213,10 @@ def _named_keys(by: Any) -> Iterator[tuple[str, Array]]:
 
 @overload
 def reducer(
-    source: Any,
+    source: object,
     /,
     *,
-    returns: Any = None,
+    returns: object = None,
     nulls: NullPolicy = "propagate",
     signature: str | None = None,
 ) -> Reducer: ...
@@ -231,20 +227,20 @@ def reducer(
     source: str | None = None,
     /,
     *,
-    returns: Any = None,
+    returns: object = None,
     nulls: NullPolicy = "propagate",
     signature: str | None = None,
-) -> Callable[[Any], Reducer]: ...
+) -> Callable[[object], Reducer]: ...
 
 
 def reducer(
-    source: Any = None,
+    source: object = None,
     /,
     *,
-    returns: Any = None,
+    returns: object = None,
     nulls: NullPolicy = "propagate",
     signature: str | None = None,
-) -> Reducer | Callable[[Any], Reducer]:
+) -> Reducer | Callable[[object], Reducer]:
     """Make functions of a state and one row into a reduction of columns, compiled by Numba::
 
         @ck.reducer
@@ -299,7 +295,7 @@ def reducer(
     return _make(source, returns, nulls, signature)
 
 
-def _make(source: Any, returns: Any, nulls: NullPolicy, signature: str | None) -> Reducer:
+def _make(source: object, returns: object, nulls: NullPolicy, signature: str | None) -> Reducer:
     names = _names(source)
     functions = Functions(
         _function(names, source, "init", 0),
@@ -310,34 +306,32 @@ def _make(source: Any, returns: Any, nulls: NullPolicy, signature: str | None) -
     declared = signature_of(
         functions.update, signature, returns, leading=1, last=functions.finish or functions.update
     )
-    made = Reducer(names, functions, declared, nulls)
-    made._require_supported()
-    if declared.returns is not None:
-        require_result_type(declared.returns)
-    made.define()
-    return made
+    reduction = Reducer(names, functions, declared, nulls)
+    reduction._require_supported()
+    reduction.define()
+    return reduction
 
 
-def _names(source: Any) -> _Names:
+def _names(source: object) -> _Names:
     if not hasattr(source, "__name__"):
         source = type(source)
     qualname = getattr(source, "__qualname__", source.__name__)
     return _Names(source.__name__, qualname, source.__module__, source.__doc__)
 
 
-def _optional(names: _Names, source: Any, part: str, count: int) -> Callable[..., Any] | None:
+def _optional(names: _Names, source: object, part: str, count: int) -> Callable[..., object] | None:
     return None if getattr(source, part, None) is None else _function(names, source, part, count)
 
 
-def _function(names: _Names, source: Any, part: str, count: int) -> Callable[..., Any]:
+def _function(names: _Names, source: object, part: str, count: int) -> Callable[..., object]:
     """One of the functions, with as many parameters; of `update`, those at least."""
-    found = getattr(source, part, None)
-    if found is None:
+    function = getattr(source, part, None)
+    if function is None:
         raise TypeError(f"{names.name}: a reducer has a function {part}")
-    plain = getattr(found, "py_func", found)
+    plain = getattr(function, "py_func", function)
     if not inspect.isfunction(plain):
         raise TypeError(
-            f"{names.name}.{part}: expected a plain function, got {type(found).__name__}"
+            f"{names.name}.{part}: expected a plain function, got {type(function).__name__}"
         )
     if inspect.isgeneratorfunction(plain) or inspect.iscoroutinefunction(plain):
         raise CompileError(

@@ -5,17 +5,15 @@ Nothing here imports Numba; the first definition with known types, or the first 
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
-from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
+from colkern.jit.column_function import FunctionOfRow, common_device, require_one_length
 from colkern.jit.results.result_types import result_type
-from colkern.jit.results.written_types import require_result_type
 from colkern.jit.rows.arguments import Value
 from colkern.jit.signatures import Signature, signature_of
 from colkern.memory import HOST, Device
@@ -25,35 +23,32 @@ if TYPE_CHECKING:
     from colkern.jit.rows.execution import Plan
 
 
-class Udf(ColumnFunction):
+class Udf(FunctionOfRow):
     """A function of columns, made by `udf` from a function of one row.
 
     Attributes:
         function: The plain Python function.
-        signature: What it takes and returns, as declared.
-        nulls: What it does with nulls: "propagate", "pass" or the result for them.
+        signature: Its parameters and result, as declared.
+        nulls: "propagate", "pass", or the result for nulls.
         pure: Whether its results follow from its arguments alone.
     """
 
-    function: Callable[..., Any]
     pure: bool
 
     KIND = "udf"
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., object],
         signature: Signature,
-        nulls: Any,
+        nulls: object,
         pure: bool = True,
     ) -> None:
-        super().__init__(signature, nulls)
-        functools.update_wrapper(self, function)
-        self.function = function
+        super().__init__(function, signature, nulls)
         self.pure = pure
         self._device_plans: dict[tuple[s.DataType, ...], DevicePlan] = {}
 
-    def __call__(self, *columns: Any, **named: Any) -> Array:
+    def __call__(self, *columns: object, **named: object) -> Array:
         """The function of each row of the columns, as an array.
 
         Args:
@@ -99,8 +94,7 @@ class Udf(ColumnFunction):
 
     def _over_rows(self, arrays: list[Array]) -> Array:
         plan, plain, length = self._planned(arrays)
-        results: Array = plan.run(plain, length)
-        return results
+        return plan.run(plain, length)
 
     def _on_device(self, arrays: list[Array], device: Device) -> Array:
         types = tuple([array.type for array in arrays])
@@ -110,7 +104,7 @@ class Udf(ColumnFunction):
         return plan.run(arrays, device)
 
     def _device_plan(self, columns: tuple[s.DataType, ...]) -> DevicePlan:
-        """How it runs over columns of those types on a device."""
+        """A plan for columns of those types on a device."""
         from colkern.jit.device.columns_of_rows import DevicePlan
         from colkern.jit.device.row_kernels import Argument
 
@@ -127,8 +121,7 @@ class Udf(ColumnFunction):
             TypeError, CompileError: As a call with such columns would.
         """
         self._check_count(len(columns))
-        returns: s.DataType = self._infer(tuple(r.value for r in self._readers(columns)))
-        return returns
+        return self._infer(tuple(reader.value for reader in self._readers(columns)))
 
     def _plan(self, columns: tuple[s.DataType, ...]) -> Plan:
         from colkern.jit.rows.execution import Plan
@@ -158,31 +151,23 @@ class Udf(ColumnFunction):
                 f"for a default that is text, declare returns=ck.utf8()"
             )
 
-    @property
-    def row_function(self) -> Callable[..., Any]:
-        """The plain function that is compiled where another compiled function calls this one."""
-        return self.function
-
-    def _functions(self) -> tuple[Callable[..., Any], ...]:
-        return (self.function,)
-
     def _compiled_types(self, values: tuple[Value, ...]) -> s.DataType:
         kinds = self._kinds(self._row_function(self.function), values, self._nullable())
         returns = result_type(self.name, kinds, self.signature.returns)
         self._default(returns)
         return returns
 
-    def _parts(self) -> tuple[Any, ...]:
+    def _parts(self) -> tuple[object, ...]:
         return self.function, self.signature, self.nulls, self.pure
 
 
 @overload
 def udf(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     /,
     *,
-    returns: Any = None,
-    nulls: Any = "propagate",
+    returns: object = None,
+    nulls: object = "propagate",
     pure: bool = True,
     signature: str | None = None,
 ) -> Udf: ...
@@ -193,22 +178,22 @@ def udf(
     function: str | None = None,
     /,
     *,
-    returns: Any = None,
-    nulls: Any = "propagate",
+    returns: object = None,
+    nulls: object = "propagate",
     pure: bool = True,
     signature: str | None = None,
-) -> Callable[[Callable[..., Any]], Udf]: ...
+) -> Callable[[Callable[..., object]], Udf]: ...
 
 
 def udf(
-    function: Callable[..., Any] | str | None = None,
+    function: Callable[..., object] | str | None = None,
     /,
     *,
-    returns: Any = None,
-    nulls: Any = "propagate",
+    returns: object = None,
+    nulls: object = "propagate",
     pure: bool = True,
     signature: str | None = None,
-) -> Udf | Callable[[Callable[..., Any]], Udf]:
+) -> Udf | Callable[[Callable[..., object]], Udf]:
     """Make a function of one row into a function of columns, compiled by Numba::
 
         @ck.udf
@@ -333,9 +318,9 @@ def udf(
 
 
 def _make(
-    function: Callable[..., Any],
-    returns: Any,
-    nulls: Any,
+    function: Callable[..., object],
+    returns: object,
+    nulls: object,
     pure: bool,
     signature: str | None,
 ) -> Udf:
@@ -354,11 +339,10 @@ def _make(
         )
     if inspect.iscoroutinefunction(plain):
         raise CompileError(f"{plain.__name__}: coroutines are no functions of a row")
-    made = Udf(plain, signature_of(plain, signature, returns), nulls, pure)
-    made._require_supported()
-    if made.signature.returns is not None:
-        require_result_type(made.signature.returns)
-        made._default(made.signature.returns)
-    made.define()
-    made._require_known_default()
-    return made
+    scalar = Udf(plain, signature_of(plain, signature, returns), nulls, pure)
+    scalar._require_supported()
+    if scalar.signature.returns is not None:
+        scalar._default(scalar.signature.returns)
+    scalar.define()
+    scalar._require_known_default()
+    return scalar

@@ -1,4 +1,4 @@
-"""What a user's function takes and returns: type hints or a signature, read as Arrow types.
+"""The parameters and results of a user's function: type hints or a signature, read as Arrow types.
 
 Hints are Python's types (`int`, `float`, `str`, …), data types of colkern, or both at once,
 `Annotated[int, ck.date32()]`, so that a type checker is content too. A signature is text:
@@ -13,7 +13,7 @@ import decimal
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ class Parameter:
 
     Args:
         name: Its name.
-        type: What was declared: a data type, one of Python's types, or None for "whatever comes".
+        type: The declared data type, or one of Python's types; None for "whatever comes".
         nullable: Whether the declaration says that it may be None; None if nothing was declared.
         has_default: Whether the function has a value for calls without it.
     """
@@ -43,7 +43,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a user's function takes and returns.
+    """The parameters and the result of a user's function.
 
     Args:
         parameters: Its parameters.
@@ -67,7 +67,7 @@ RESULTS_OF_HINTS: dict[type, s.DataType] = {
     datetime.timedelta: s.duration("us"),
     datetime.time: s.time64("us"),
 }
-"""What a result has as its type if the hint is one of Python's types."""
+"""The types of results by hints that are Python's types."""
 
 _NUMPY: dict[type, s.DataType] = {
     np.bool_: s.bool_(),
@@ -85,19 +85,23 @@ _NUMPY: dict[type, s.DataType] = {
 }
 
 
+Declared = tuple[s.DataType | type | None, bool | None]
+"""A type, and whether it may be None: see `Parameter`."""
+
+
 def signature_of(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     text: str | None,
-    returns: Any,
+    returns: object,
     *,
     leading: int = 0,
-    last: Callable[..., Any] | None = None,
+    last: Callable[..., object] | None = None,
 ) -> Signature:
     """The signature of a user's function, from its hints or from `text`, which replaces them.
 
     Args:
         function: A plain function with positional parameters. The results of a generator function
-            are what it yields: hinted so, or as an `Iterator` of it.
+            are its items: hinted so, or as an `Iterator` of them.
         text: A signature such as `"(float64, utf8?) -> float64"`.
         returns: The type of the results, over what hints and text say; None to take theirs.
         leading: How many parameters come before those that stand for columns.
@@ -107,8 +111,8 @@ def signature_of(
         TypeError: If a declaration cannot be understood; names the parameter.
     """
     names = list(_parameter_names(function))[leading:]
-    declared: list[tuple[Any, bool | None]]
-    result: Any
+    declared: list[Declared]
+    result: s.DataType | type | None
     if text is not None:
         arguments, result = _parse(text)
         declared = [*arguments]
@@ -132,7 +136,7 @@ def signature_of(
     return Signature(parameters, _result_type(result), hint)
 
 
-def _parameter_names(function: Callable[..., Any]) -> Iterator[str]:
+def _parameter_names(function: Callable[..., object]) -> Iterator[str]:
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             raise TypeError(
@@ -142,7 +146,7 @@ def _parameter_names(function: Callable[..., Any]) -> Iterator[str]:
         yield parameter.name
 
 
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+def _hints(function: Callable[..., object]) -> dict[str, object]:
     try:
         return inspect.get_annotations(function, eval_str=True)
     except Exception as error:
@@ -153,8 +157,8 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 _YIELDING = (collections.abc.Iterator, collections.abc.Iterable, collections.abc.Generator)
 
 
-def _result_hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """A function's hints, with what a generator function yields as what it returns."""
+def _result_hints(function: Callable[..., object]) -> dict[str, object]:
+    """A function's hints; the items of a generator function are its result."""
     hints = _hints(function)
     hint = hints.get("return")
     if inspect.isgeneratorfunction(function) and typing.get_origin(hint) in _YIELDING:
@@ -162,16 +166,16 @@ def _result_hints(function: Callable[..., Any]) -> dict[str, Any]:
     return hints
 
 
-def _declared(hints: dict[str, Any], name: str) -> tuple[Any, bool | None]:
+def _declared(hints: Mapping[str, object], name: str) -> Declared:
     """`(type, nullable)` of a hint; the type None if there is no hint."""
     if name not in hints or hints[name] is inspect.Parameter.empty or hints[name] is Any:
         return None, None
-    hint = hints[name]
+    hint: Any = hints[name]
     if isinstance(hint, str):
-        found = parsed_types(hint)
-        if len(found) != 1:
+        parsed = parsed_types(hint)
+        if len(parsed) != 1:
             raise TypeError(f"{name}: expected one type, got {hint!r}")
-        return found[0]
+        return parsed[0]
     nullable = False
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         members = [member for member in typing.get_args(hint) if member is not type(None)]
@@ -201,7 +205,7 @@ def _declared(hints: dict[str, Any], name: str) -> tuple[Any, bool | None]:
     return hint, nullable
 
 
-def _tuple_fields(hint: Any) -> dict[str, Any] | None:
+def _tuple_fields(hint: Any) -> dict[str, object] | None:
     """The names and hints of a tuple's fields; None for a hint that is no tuple of so many fields."""
     if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
         try:
@@ -216,16 +220,16 @@ def _tuple_fields(hint: Any) -> dict[str, Any] | None:
     return None
 
 
-def _struct(name: str, fields: dict[str, Any]) -> s.DataType:
+def _struct(name: str, fields: dict[str, object]) -> s.DataType:
     return s.struct(
         [(field, _part(f"{name}: field {field!r}", hint)) for field, hint in fields.items()]
     )
 
 
-_COLLECTIONS: dict[Any, Callable[..., s.DataType]] = {list: s.list_, dict: s.map_}
+_COLLECTIONS: dict[object, Callable[..., s.DataType]] = {list: s.list_, dict: s.map_}
 
 
-def _part(place: str, hint: Any) -> s.DataType:
+def _part(place: str, hint: object) -> s.DataType:
     """The type of a part, by its hint."""
     declared = _result_type(_declared({place: hint} if hint else {}, place)[0])
     if declared is None:

@@ -173,7 +173,7 @@ class _Reader:
             meant = f"did you mean {close[0]!r}? Known" if close else "known"
             raise TypeError(f"signature: unknown type {written!r}; {meant} are {', '.join(known)}")
         if name in _PLAIN:
-            parameters = self._parameters()
+            parameters: list[Any] = [*self._parameters()]
             if not parameters and name in _EXAMPLES:
                 raise TypeError(f"signature: {written} has parameters, as in {_EXAMPLES[name]}")
         else:
@@ -212,7 +212,7 @@ class _Reader:
         self.at = match.end()
         return match["word"]
 
-    def _parameters(self) -> list[Any]:
+    def _parameters(self) -> list[int | str]:
         """Numbers and words in brackets, if there are any."""
         match = self._next()
         inner = None if match is None else match["brackets"] or match["square"]
@@ -224,8 +224,8 @@ class _Reader:
         ]
         return [int(word) if word.lstrip("-").isdigit() else word for word in words]
 
-    def _parts(self, name: str) -> list[Any]:
-        """What stands in angle brackets."""
+    def _parts(self, name: str) -> list[s.DataType | s.Field | int | list[s.Field]]:
+        """The parts in angle brackets."""
         self.require("<")
         parts: list[Any] = []
         while not self.takes(">"):
@@ -248,7 +248,7 @@ class _Reader:
         self.at = match.end()
         return True
 
-    def _part(self) -> Any:
+    def _part(self) -> s.DataType | s.Field | int:
         match = self._next()
         if match is not None and (match["word"] or "").isdigit():
             return int(self._word())

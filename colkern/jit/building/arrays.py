@@ -1,9 +1,8 @@
-"""Arrays of what compiled code has written for the nodes of `colkern.jit.building.nodes`."""
+"""Arrays of the items that compiled code has written for the nodes of `colkern.jit.building.nodes`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from colkern.arrays import Array
 from colkern.jit.building.nodes import node_of
 from colkern.layouts import Role, layout
 from colkern.memory import ALIGNMENT, EMPTY, Buffer, allocate
+from colkern.targets import Items
 
 
 def built_array(
@@ -20,18 +20,18 @@ def built_array(
     length: int,
     null_count: int,
     nulls: NDArray[np.uint8] | None,
-    items: NDArray[Any] | None,
+    items: Items | None,
     data: NDArray[np.uint8] | None,
     children: Sequence[Array],
 ) -> Array:
-    """An array that shares the memory of its parts, but where a part is no buffer of the layout yet.
+    """An array that shares the memory of its parts, except where a part is no buffer of the layout yet.
 
     Args:
         type: The data type.
         length: The number of slots.
         null_count: How many of them are null.
         nulls: uint8[at least `length`], 1 for a null; None if none is.
-        items: What the node has for all slots, with zeros under nulls; None if it has none.
+        items: The items of all slots, with zeros under nulls; None if the node has none.
         data: The bytes of byte strings.
         children: The arrays of the child nodes.
     """
@@ -45,13 +45,13 @@ def built_array(
     if items is None:
         parts[Role.OFFSETS] = parts[Role.DATA] = EMPTY
     else:
-        finished = items if finish is None else finish(items)
-        parts[Role.OFFSETS] = parts[Role.DATA] = Buffer(finished.view(np.uint8))
+        data_items = items if finish is None else finish(items)
+        parts[Role.OFFSETS] = parts[Role.DATA] = Buffer(data_items.view(np.uint8))
     buffers = [parts[spec.role] for spec in layout(type).buffers]
     return Array(type, length, buffers, children, null_count=null_count)
 
 
-def _union(type: s.DataType, type_ids: NDArray[Any] | None, children: Sequence[Array]) -> Array:
+def _union(type: s.DataType, type_ids: Items | None, children: Sequence[Array]) -> Array:
     """A union of children that values were appended to in the order of its slots."""
     union = type.storage
     assert isinstance(union, s.Union)
@@ -65,7 +65,7 @@ def _union(type: s.DataType, type_ids: NDArray[Any] | None, children: Sequence[A
     return Array(type, len(ids), buffers, children)
 
 
-def cut(items: NDArray[Any], count: int) -> NDArray[Any]:
+def cut(items: Items, count: int) -> Items:
     """The first `count` items, and zeros after them up to the end of their line of 64 bytes.
 
     Copied if they fill less than half of the memory.

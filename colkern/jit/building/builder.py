@@ -1,8 +1,7 @@
 """`Builder`: an array that compiled code appends to.
 
 Memory is NumPy's, from `colkern.memory`, and belongs to the Python object; compiled code knows it by
-address and asks for more through one callback. What it can do with a builder is said in
-`colkern.jit.building.methods`.
+address and asks for more through one callback. Its methods are in `colkern.jit.building.methods`.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +30,16 @@ from colkern.jit.building.nodes import (
 )
 from colkern.layouts import LayoutKind, layout
 from colkern.memory import ALIGNMENT, allocate, allocate_for_overwrite
+from colkern.targets import Items
+
+if TYPE_CHECKING:
+    from colkern.jit.building.builder_type import BuilderType
 
 _LEAST = 64
-"""Room for fewer slots or bytes is not made."""
+"""The least room that is made, in slots or bytes."""
 
 _MARGIN = 1.125
-"""More than what is expected, as expectations go."""
+"""Room is made for so many times what is expected."""
 
 
 class Builder:
@@ -120,7 +123,7 @@ class Builder:
         self.type = field.type
         self.nullable = field.nullable
         self._is_root = False
-        self._typeof: Any = None
+        self._typeof: BuilderType | None = None
         self._node = node_of(field.type)
         self._state = state
         self._row = state[first : first + ROW]
@@ -137,7 +140,7 @@ class Builder:
         return int(self._row.ctypes.data)
 
     @property
-    def _numba_type_(self) -> Any:
+    def _numba_type_(self) -> BuilderType:
         if self._typeof is None:
             # Both teach Numba.
             import colkern.jit.building.methods  # noqa: F401
@@ -147,9 +150,9 @@ class Builder:
         return self._typeof
 
     def _reset(self) -> None:
-        self._items: NDArray[Any] | None = None
-        self._nulls: NDArray[Any] | None = None
-        self._bytes: NDArray[Any] | None = None
+        self._items: Items | None = None
+        self._nulls: Items | None = None
+        self._bytes: Items | None = None
         self._row[:] = 0
         self._row[State.GROW] = _GROW_ADDRESS
         self._row[State.OBJECT] = id(self)
@@ -182,10 +185,10 @@ class Builder:
         return Failure.NONE
 
     def expect(self, ratio: float) -> None:
-        """Make room for what is likely to come: so much more than there is, at every node.
+        """Make room at every node for `ratio` times its slots and bytes, which are likely to come.
 
-        A builder whose room doubles as it goes copies what it has, and touches twice the memory. Where
-        there is no memory for what is a guess, it still does.
+        A builder whose room doubles as it goes copies its items, and touches twice the memory. Where
+        there is no memory for a guess, it still does.
         """
         with suppress(MemoryError):
             self._expect(ratio)
@@ -310,7 +313,7 @@ class Builder:
 
     # What compiled code does, in plain Python
 
-    def append(self, value: Any) -> None:
+    def append(self, value: object) -> None:
         """Append a value, or a null for None."""
         self._call("append", value)
 
@@ -322,7 +325,7 @@ class Builder:
         """Append `count` nulls."""
         self._call("append_nulls", count)
 
-    def extend(self, values: NDArray[Any]) -> None:
+    def extend(self, values: Items) -> None:
         """Append the numbers of a NumPy array of one dimension."""
         self._call("extend", values)
 
@@ -360,7 +363,7 @@ class Builder:
             return self._children[0]._children[name == "items"]
         return self.field(name)
 
-    def _call(self, method: str, *arguments: Any) -> None:
+    def _call(self, method: str, *arguments: object) -> None:
         from colkern.jit.building.methods import compiled_method
 
         compiled_method(method)(self, *arguments)
@@ -371,14 +374,14 @@ class Builder:
     def __repr__(self) -> str:
         return f"<colkern.Builder of {self.type}: {len(self)} values>"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise TypeError("a builder is neither copied nor pickled: its array is, once finished")
 
 
-def _grown(items: NDArray[Any] | None, kept: int, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+def _grown(items: Items | None, kept: int, count: int, dtype: np.dtype[np.generic]) -> Items:
     """At least `count` items, in whole lines of 64 bytes; the first `kept` are those of `items`."""
     size = -(-count * dtype.itemsize // ALIGNMENT) * ALIGNMENT
-    grown: NDArray[Any] = allocate_for_overwrite(size, np.uint8)[:size].view(dtype)
+    grown: Items = allocate_for_overwrite(size, np.uint8)[:size].view(dtype)
     if items is not None:
         grown[:kept] = items[:kept]
     return grown
@@ -388,7 +391,7 @@ _NODES: weakref.WeakValueDictionary[int, Builder] = weakref.WeakValueDictionary(
 
 
 def _grow(address: int, request: int, count: int) -> None:
-    """What compiled code calls for room, with the address of a node's row."""
+    """Called by compiled code for room, with the address of a node's row."""
     node = _NODES[address]
     try:
         failure = node._make_room(Request(request), count)

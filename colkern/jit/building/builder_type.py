@@ -3,14 +3,14 @@
 A value of the type is the address of its node's row; see `colkern.jit.building.nodes`. Nodes below
 stand a known number of rows further on. CPU target only.
 
-The `mode` of a builder says what appending does: `build` makes room as it goes; `measure` writes
+The `mode` of a builder says how it appends: `build` makes room as it goes; `measure` writes
 nothing and counts; `write` writes into room that was measured. The same function runs in all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 from llvmlite import ir
 from numba import types
@@ -44,7 +44,7 @@ class BuilderType(Borrowed, types.Type):
     Args:
         data_type: The type of the array.
         nullable: Whether there may be nulls.
-        mode: What appending does.
+        mode: How it appends.
     """
 
     may_be_returned = True
@@ -57,17 +57,17 @@ class BuilderType(Borrowed, types.Type):
         super().__init__(name=f"Builder({data_type}{suffix})")
 
     @property
-    def key(self) -> Any:
-        """What tells two such types apart."""
+    def key(self) -> object:
+        """The parts that types are compared by."""
         return self.data_type, self.nullable, self.mode
 
     @property
     def node(self) -> Node:
-        """What the builder keeps."""
+        """How its values are built."""
         return node_of(self.data_type)
 
     @property
-    def item(self) -> Any:
+    def item(self) -> types.Type:
         """The Numba type of the items of a slot."""
         item = self.node.item
         assert item is not None
@@ -111,17 +111,17 @@ APPENDS: Dispatch[NodeKind, Append] = Dispatch("append to a builder", NodeKind, 
 @register_model(RowType)
 @register_model(BuilderType)
 class _AddressModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
+    def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, _WORD)
 
 
-def place_of(builder: Any, address: Any, what: State) -> Any:
+def place_of(builder: ir.IRBuilder, address: ir.Value, what: State) -> ir.Value:
     """LLVM's pointer to a number of the row at an address."""
     place = builder.add(address, ir.Constant(_WORD, 8 * what))
     return builder.inttoptr(place, _WORD.as_pointer())
 
 
-def load_number(builder: Any, address: Any, what: State) -> Any:
+def load_number(builder: ir.IRBuilder, address: ir.Value, what: State) -> ir.Value:
     """LLVM's load of a number of the row at an address."""
     return builder.load(place_of(builder, address, what))
 
@@ -142,16 +142,16 @@ def _box(typ, value, c):
         c.pyapi.err_set_string("PyExc_TypeError", "the builder of a row stays in compiled code")
         return c.pyapi.get_null_object()
     address = load_number(c.builder, value, State.OBJECT)
-    made = c.builder.inttoptr(address, c.pyapi.pyobj)
-    c.pyapi.incref(made)
-    return made
+    owner = c.builder.inttoptr(address, c.pyapi.pyobj)
+    c.pyapi.incref(owner)
+    return owner
 
 
 @infer_getattr
 class _BuilderParts(AttributeTemplate):
     key = BuilderType
 
-    def generic_resolve(self, builder: BuilderType, name: str) -> Any:
+    def generic_resolve(self, builder: BuilderType, name: str) -> BuilderType | None:
         if name in METHODS or name.startswith("_"):
             return None
         way = builder.part(name)
@@ -163,20 +163,20 @@ def _lower_part(context, builder, typ, value, name):
     return _further(builder, value, typ.after(typ.part(name))[1])
 
 
-def _further(builder: Any, address: Any, rows: int) -> Any:
+def _further(builder: ir.IRBuilder, address: ir.Value, rows: int) -> ir.Value:
     return builder.add(address, ir.Constant(_WORD, rows * ROW * 8))
 
 
-def child_of(position: int) -> Any:
+def child_of(position):
     """The function that gives a builder's node below."""
 
     @intrinsic
     def child(typingctx, out):
-        made, rows = out.after([position])
+        below, rows = out.after([position])
 
         def codegen(context, builder, signature, args):
             return _further(builder, args[0], rows)
 
-        return made(out), codegen
+        return below(out), codegen
 
     return child

@@ -7,7 +7,6 @@ is raised.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from numba import types
 from numba.core.errors import TypingError
@@ -21,6 +20,7 @@ import colkern.jit.building.numbers
 import colkern.jit.building.room
 import colkern.jit.building.whole_values  # noqa: F401
 from colkern.cpu.compiler import jit
+from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.generated import function_of_text
 from colkern.jit.building.builder_type import APPENDS, BuilderType
 from colkern.jit.building.nodes import HINTS, NodeKind
@@ -55,8 +55,9 @@ def _none_alone(out, value):
 
 
 @cache
-def compiled_method(name: str) -> Any:
+def compiled_method(name: str) -> CachedDispatcher:
     """A function that calls a method of a builder."""
     source = f"def {name}(out, *arguments):\n    out.{name}(*arguments)\n"
     call = function_of_text(name, source, {"__name__": __name__}, "builder")
-    return jit(call, library_key())
+    method: CachedDispatcher = jit(call, library_key())
+    return method

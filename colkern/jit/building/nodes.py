@@ -17,13 +17,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.dispatch import Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.jit.results.writers import DAY, writer_of
 from colkern.layouts import Role, layout
+from colkern.targets import Items
 
 
 class NodeKind(Enum):
@@ -43,7 +43,7 @@ class NodeKind(Enum):
 
 
 class State(IntEnum):
-    """What stands where in a node's row."""
+    """The numbers of a node's row, by position."""
 
     LENGTH = 0
     """The slots that are appended."""
@@ -87,7 +87,7 @@ METHODS = frozenset(
         "reserve",
     )
 )
-"""What a field of that name does not hide; `field` finds it."""
+"""Methods, which a field of that name does not hide; `field` finds it."""
 
 HINTS = {
     NodeKind.LIST: "; append a list, or append to its `values`, then call end_list()",
@@ -101,7 +101,7 @@ HINTS = {
 
 
 class Request(IntEnum):
-    """What a node is to have room for."""
+    """The room that a node is to make."""
 
     SLOTS = 0
     BYTES = 1
@@ -124,11 +124,11 @@ class Node:
 
     Args:
         kind: Which operations it has.
-        item: What stands in a slot while it is built: a value, a word of one, or an offset.
+        item: The type of an item while a slot is built: of a value, a word of one, or an offset.
         per_slot: How many items a slot has; of a fixed-size list, how many slots of the child.
         bounds: The least and the greatest integer of the type.
-        multiple_of: What integers must be multiples of.
-        finish: From the items of all slots to what the layout's buffer holds.
+        multiple_of: Integers must be multiples of it.
+        finish: From the items of all slots to those of the layout's buffer.
         children: The names and fields of the nodes below, as compiled code finds them.
     """
 
@@ -137,7 +137,7 @@ class Node:
     per_slot: int = 1
     bounds: tuple[int, int] | None = None
     multiple_of: int = 1
-    finish: Callable[[NDArray[Any]], NDArray[Any]] | None = None
+    finish: Callable[[Items], Items] | None = None
     children: tuple[s.Field, ...] = ()
 
     @property
@@ -154,6 +154,7 @@ class Node:
 
 NODES: Dispatch[type[s.DataType], Callable[[Any], Node]] = by_type(
     "builders",
+    s.Extension,
     s.BinaryView,
     s.Utf8View,
     s.ListView,
@@ -162,7 +163,7 @@ NODES: Dispatch[type[s.DataType], Callable[[Any], Node]] = by_type(
     s.RunEndEncoded,
     s.Extension,
 )
-"""By the class of a data type, which each function takes."""
+"""By the class of a data type, which each function takes; an extension type is built as its storage."""
 
 
 @NODES.of(s.Null)

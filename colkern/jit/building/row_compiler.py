@@ -6,18 +6,19 @@ again in a cache on disk.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
-from typing import Any
+from types import FunctionType
 from weakref import WeakKeyDictionary
 
 import numba
 import numpy as np
+from numba import types
 
 # Imported for what it teaches Numba: the methods of builders.
 import colkern.jit.building.methods  # noqa: F401
 from colkern import schema as s
 from colkern.cpu.compiler import jit
+from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.generated import function_of_text
 from colkern.jit.building.builder_type import BuilderType, Mode
 from colkern.jit.building.nodes import ROW, subtree
@@ -58,28 +59,32 @@ def write(start, stop, pointers, places, starts, arguments):
 """
 
 
-_compiled: WeakKeyDictionary[Any, dict[Any, tuple[Any, Any]]] = WeakKeyDictionary()
+Loops = tuple[CachedDispatcher, CachedDispatcher]
+
+_compiled: WeakKeyDictionary[
+    Callable[..., None], dict[tuple[tuple[types.Type, ...], s.DataType], Loops]
+] = WeakKeyDictionary()
 
 
 def row_loops(
-    function: Callable[..., None], arguments: tuple[Any, ...], returns: s.DataType
-) -> tuple[Any, Any]:
+    function: Callable[..., None], arguments: tuple[object, ...], returns: s.DataType
+) -> Loops:
     """The loops that measure and that write; made once for a function and types.
 
     Raises:
         CompileError: If the function does not compile for those arguments.
     """
     kinds = tuple(map(numba.typeof, arguments))
-    made = _compiled.setdefault(function, {})
-    if (kinds, returns) not in made:
-        made[kinds, returns] = _compile(function, kinds, returns)
-    return made[kinds, returns]
+    loops = _compiled.setdefault(function, {})
+    if (kinds, returns) not in loops:
+        loops[kinds, returns] = _compile(function, kinds, returns)
+    return loops[kinds, returns]
 
 
 def _compile(
-    function: Callable[..., None], kinds: tuple[Any, ...], returns: s.DataType
-) -> tuple[Any, Any]:
-    dispatcher = dispatcher_of(function) if isinstance(function, types.FunctionType) else function
+    function: Callable[..., None], kinds: tuple[types.Type, ...], returns: s.DataType
+) -> Loops:
+    dispatcher = dispatcher_of(function) if isinstance(function, FunctionType) else function
     modes: tuple[tuple[Mode, str], ...] = (("measure", _MEASURE), ("write", _WRITE))
     loops = []
     for mode, source in modes:
@@ -89,8 +94,8 @@ def _compile(
     return loops[0], loops[1]
 
 
-def _loop(source: str, dispatcher: Any, builder: BuilderType) -> Any:
-    namespace: dict[str, Any] = {
+def _loop(source: str, dispatcher: Callable[..., None], builder: BuilderType) -> CachedDispatcher:
+    namespace: dict[str, object] = {
         "__name__": __name__,
         "np": np,
         "builder_at": builder_at(builder),
@@ -98,5 +103,6 @@ def _loop(source: str, dispatcher: Any, builder: BuilderType) -> Any:
         "numbers": sum(1 for _ in subtree(builder.data_type)) * ROW,
     }
     title = f"rows of {dispatcher.__name__}"
-    loop = function_of_text(builder.mode, source, namespace, title)
-    return jit(loop, library_key(), outermost=True)
+    plain = function_of_text(builder.mode, source, namespace, title)
+    loop: CachedDispatcher = jit(plain, library_key(), outermost=True)
+    return loop

@@ -25,7 +25,7 @@ from colkern.memory import Device, allocate
 
 
 def build_rows(
-    function: Callable[..., None], count: int, *arguments: Any, returns: s.DataType
+    function: Callable[..., None], count: int, *arguments: object, returns: s.DataType
 ) -> Array:
     """The array of what `function(i, *arguments, out)` appends for each `i`, all threads at work::
 
@@ -70,7 +70,7 @@ def build_rows(
 
 
 def rows_and_offsets(
-    function: Callable[..., None], count: int, arguments: Sequence[Any], returns: s.DataType
+    function: Callable[..., None], count: int, arguments: Sequence[object], returns: s.DataType
 ) -> tuple[Array, NDArray[np.int64]]:
     """As `build_rows`, and where the values of each `i` stand: int64[count + 1].
 
@@ -89,7 +89,7 @@ def rows_and_offsets(
 
 
 def _rows_on_host(
-    function: Callable[..., None], count: int, arguments: tuple[Any, ...], returns: s.DataType
+    function: Callable[..., None], count: int, arguments: tuple[object, ...], returns: s.DataType
 ) -> tuple[Array, NDArray[np.int64]]:
     tree = Tree(returns, getattr(function, "__name__", "the function"))
     places = _places(tree)
@@ -119,8 +119,10 @@ def _rows_on_host(
     return _array(tree.parts[0]), starts[0]
 
 
-def _run(loop: Callable[..., Any], name: str, count: int, arguments: tuple[Any, ...]) -> list[Any]:
-    """What a loop of `row_loops` returns for ranges of rows; what it raises has a note."""
+def _run(
+    loop: Callable[..., Any], name: str, count: int, arguments: tuple[object, ...]
+) -> list[Any]:
+    """The results of a loop of `row_loops`, one for each range of rows; its errors get a note."""
 
     def run_range(start: int, stop: int) -> Any:
         return loop(start, stop, *arguments)
@@ -134,7 +136,7 @@ def _null_counts(states: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     return counts
 
 
-def _device_of(arguments: Sequence[Any]) -> Device | None:
+def _device_of(arguments: Sequence[object]) -> Device | None:
     """The device that has the bytes of the columns and arrays, if one has."""
     for argument in arguments:
         parts = argument.columns if isinstance(argument, RecordBatch) else [argument]
@@ -147,7 +149,7 @@ def _device_of(arguments: Sequence[Any]) -> Device | None:
     return None
 
 
-def _device_of_array(array: Any) -> Device:
+def _device_of_array(array: object) -> Device:
     from colkern.cuda import memory
 
     device = memory.device_of(array)
@@ -184,7 +186,7 @@ def _pointers(tree: Tree) -> NDArray[np.int64]:
 
 
 def _array(part: Part) -> Array:
-    """What was written for a node."""
+    """The array of a node."""
     children = [_array(child) for child in part.children]
     return built_array(
         part.type, part.length, part.null_count, part.nulls, part.items, part.data, children

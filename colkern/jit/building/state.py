@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -16,12 +14,12 @@ _WORD = ir.IntType(64)
 _BYTE = ir.IntType(8)
 
 
-def builder_at(made: BuilderType) -> Any:
-    """The function that makes a builder of the address (uint64) of its row."""
+def builder_at(kind: BuilderType):
+    """The function that makes a builder of a type of the address (uint64) of its row."""
 
     @intrinsic
     def at(typingctx, address):
-        return made(types.uint64), lambda context, builder, signature, args: args[0]
+        return kind(types.uint64), lambda context, builder, signature, args: args[0]
 
     return at
 
@@ -32,7 +30,7 @@ def row_of(typingctx, out):
     return RowType(out.mode)(out), lambda context, builder, signature, args: args[0]
 
 
-def _getter(what: State) -> Any:
+def _getter(what):
     @intrinsic
     def get(typingctx, row):
         def codegen(context, builder, signature, args):
@@ -43,7 +41,7 @@ def _getter(what: State) -> Any:
     return get
 
 
-def _setter(what: State) -> Any:
+def _setter(what):
     @intrinsic
     def put(typingctx, row, value):
         def codegen(context, builder, signature, args):
@@ -64,7 +62,7 @@ failure_of, set_failure = _getter(State.FAILURE), _setter(State.FAILURE)
 # Room
 
 
-def _has_room(held: State, room: State) -> Any:
+def _has_room(held, room):
     @intrinsic
     def has_room(typingctx, row, count):
         def codegen(context, builder, signature, args):
@@ -81,7 +79,7 @@ def _has_room(held: State, room: State) -> Any:
     return has_room
 
 
-def _expected(builder: Any, condition: Any) -> Any:
+def _expected(builder: ir.IRBuilder, condition: ir.Value) -> ir.Value:
     bit = ir.IntType(1)
     kind = ir.FunctionType(bit, [bit, bit])
     function = cgutils.get_or_insert_function(builder.module, kind, "llvm.expect.i1")
@@ -124,7 +122,14 @@ def grow(typingctx, row, request, count):
 # Memory
 
 
-def emit_store(builder: Any, row: Any, address: Any, what: State, slot: Any, value: Any) -> None:
+def emit_store(
+    builder: ir.IRBuilder,
+    row: BuilderType | RowType,
+    address: ir.Value,
+    what: State,
+    slot: ir.Value,
+    value: ir.Value,
+) -> None:
     """The item `slot` of an array becomes `value`; nothing, where a builder measures."""
     if row.mode != "measure":
         start = builder.inttoptr(load_number(builder, address, what), value.type.as_pointer())
@@ -146,10 +151,7 @@ def put_item(typingctx, out, place, value):
 
 @intrinsic
 def put_empty(typingctx, out, slot):
-    """What stands under a null in `slot`: zeros, or an offset that is the one before.
-
-    Not for what nodes below have there.
-    """
+    """Put zeros, or the offset before, into a slot under a null; not into the slots of nodes below."""
     node = out.node
 
     def codegen(context, builder, signature, args):
@@ -196,7 +198,7 @@ def bytes_address(typingctx, row):
     return _address(row, State.BYTES)
 
 
-def _address(row: Any, what: State) -> Any:
+def _address(row, what):
     def codegen(context, builder, signature, args):
         return builder.inttoptr(load_number(builder, args[0], what), _BYTE.as_pointer())
 

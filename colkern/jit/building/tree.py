@@ -1,4 +1,4 @@
-"""What rows append to, node by node: how much was measured, and the memory for it.
+"""The nodes that rows append to: how much was measured for each, and its memory.
 
 Shared by the targets: counts are theirs, int64 arrays of NumPy or of CuPy.
 """
@@ -6,16 +6,16 @@ Shared by the targets: counts are theirs, int64 arrays of NumPy or of CuPy.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.errors import LimitExceededError
 from colkern.jit.building.nodes import Node, NodeKind, child_rows, node_of
+from colkern.targets import Items
 
 _BYTE = np.dtype(np.uint8)
 
@@ -23,12 +23,12 @@ CHANGED = (
     "called twice for one row, a function appended different values; "
     "it must depend on its arguments alone"
 )
-"""What went wrong where rows that are written are not those that were measured."""
+"""The error where rows that are written are not those that were measured."""
 
 
 @dataclass
 class Part:
-    """A node of the tree, and what is written for it.
+    """A node of the tree, and the memory that is written for it.
 
     Args:
         type: Its data type.
@@ -51,9 +51,9 @@ class Part:
     children: list[Part] = field(default_factory=list)
     length: int = 0
     null_count: int = 0
-    items: Any = None
-    nulls: Any = None
-    data: Any = None
+    items: Items | None = None
+    nulls: Items | None = None
+    data: Items | None = None
 
 
 class Tree:
@@ -81,7 +81,7 @@ class Tree:
             part.children.append(self._add(child.type, row + rows))
         return part
 
-    def require_complete(self, counts: Any) -> None:
+    def require_complete(self, counts: Items) -> None:
         """ValueError for a row whose values are not all part of a slot.
 
         Args:
@@ -93,17 +93,20 @@ class Tree:
         if not reduce(operator.or_, differ, False):
             return
         for child, wanted, end in expected:
-            found = counts[child.counter]
-            wrong = np.flatnonzero(found != wanted)
+            appended = counts[child.counter]
+            wrong = np.flatnonzero(appended != wanted)
             if wrong.size:
                 row = int(wrong[0])
                 raise ValueError(
-                    f"{self.name}: row {row} has {int(found[row] - wanted[row])} values of "
+                    f"{self.name}: row {row} has {int(appended[row] - wanted[row])} values of "
                     f"{child.type} after the last {end}()"
                 )
 
     def allocate(
-        self, totals: Any, null_counts: Any, make: Callable[[int, np.dtype[Any]], Any]
+        self,
+        totals: Items,
+        null_counts: Items | Sequence[int],
+        make: Callable[[int, np.dtype[np.generic]], Items],
     ) -> None:
         """Make room for as much as was measured.
 
@@ -136,7 +139,7 @@ class Tree:
                 part.null_count = part.length
 
 
-def _expected(part: Part, counts: Any) -> Iterator[tuple[Part, Any, str]]:
+def _expected(part: Part, counts: Items) -> Iterator[tuple[Part, Items, str]]:
     """Each node below, how many slots it should have by rows, and what ends those that it has."""
     kind, length = part.node.kind, counts[part.counter]
     for child in part.children:

@@ -1,21 +1,23 @@
-"""Compiling, with errors in the words of this package."""
+"""Compiling, with errors in the words of colkern."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from numba import types
 from numba.core.errors import NumbaError
+from numba.core.registry import CPUDispatcher
 
 from colkern.errors import CompileError
 
 
-def compile_or_explain(dispatcher: Any, signature: tuple[Any, ...], verb: str = "returns") -> None:
+def compile_or_explain(
+    dispatcher: CPUDispatcher, signature: tuple[types.Type, ...], verb: str = "returns"
+) -> None:
     """Compile a function for argument types, or load what another process has compiled.
 
     Args:
         dispatcher: The function.
         signature: The Numba types.
-        verb: What messages say that it does with its results.
+        verb: The word of messages: it "returns" its results, or "yields" them.
 
     Raises:
         CompileError: With the line and the construct that stand in the way.
@@ -30,7 +32,7 @@ def compile_or_explain(dispatcher: Any, signature: tuple[Any, ...], verb: str = 
         raise _explained(dispatcher, error, verb) from error
 
 
-def _explained(dispatcher: Any, error: Exception, verb: str) -> CompileError:
+def _explained(dispatcher: CPUDispatcher, error: Exception, verb: str) -> CompileError:
     from colkern.jit.compiling.explanations import explained
 
     return explained(dispatcher, error, verb)

@@ -1,4 +1,4 @@
-"""What compiled code would do in silence and nobody means: refused when a function is compiled.
+"""Comparisons that can never hold are refused when a function is compiled.
 
 Numba, as Python, finds a number and a text simply unequal. A byte of a byte string is a number, so
 `s[0] == "a"` would never hold.
@@ -7,14 +7,13 @@ Numba, as Python, finds a number and a text simply unequal. A byte of a byte str
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
 
 from numba import types
 from numba.core import ir
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import AnalysisPass, register_pass
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, StateDict
+from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
 from numba.core.errors import TypingError
 from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import DeadBranchPrune
@@ -34,7 +33,7 @@ class RefuseUnequalKinds(AnalysisPass):
     def __init__(self) -> None:
         AnalysisPass.__init__(self)
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: StateDict) -> bool:
         """Look at every comparison, with the types that were inferred."""
         for expression in _comparisons(state.func_ir):
             left, right = (state.typemap[v.name] for v in (expression.lhs, expression.rhs))
@@ -47,7 +46,7 @@ class RefuseUnequalKinds(AnalysisPass):
         return False
 
 
-def _comparisons(func_ir: Any) -> Iterator[Any]:
+def _comparisons(func_ir: ir.FunctionIR) -> Iterator[ir.Expr]:
     for block in func_ir.blocks.values():
         for assignment in block.find_insts(ir.Assign):
             value = assignment.value
@@ -55,7 +54,7 @@ def _comparisons(func_ir: Any) -> Iterator[Any]:
                 yield value
 
 
-def _is_never_equal(operation: Any, left: Any, right: Any) -> bool:
+def _is_never_equal(operation: Callable[..., object], left: types.Type, right: types.Type) -> bool:
     if operation in _EQUALITY:
         return _differ_in_kind(left, right)
     if operation is operator.contains and isinstance(left, types.BaseTuple):
@@ -72,7 +71,7 @@ def _text_types() -> tuple[type, ...]:
     return (types.UnicodeType, types.StringLiteral, types.Bytes, ByteStringType)
 
 
-def _differ_in_kind(left: Any, right: Any) -> bool:
+def _differ_in_kind(left: types.Type, right: types.Type) -> bool:
     left, right = _without_none(left), _without_none(right)
     return any(
         isinstance(a, types.Number | types.Boolean) and isinstance(b, _text_types())
@@ -80,14 +79,14 @@ def _differ_in_kind(left: Any, right: Any) -> bool:
     )
 
 
-def _without_none(kind: Any) -> Any:
+def _without_none(kind: types.Type) -> types.Type:
     return kind.type if isinstance(kind, types.Optional) else kind
 
 
 class CheckedCompiler(CompilerBase):
     """Numba's compiler with the checks of this module."""
 
-    def define_pipelines(self) -> list[Any]:
+    def define_pipelines(self) -> list[PassManager]:
         """The usual passes, and ours once types are known."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(ReplaceOperations, NopythonTypeInference)
@@ -103,7 +102,7 @@ class CheckedCompiler(CompilerBase):
 class RowCompiler(CheckedCompiler):
     """For functions of a row: a literal beside a uint64 is one, too."""
 
-    def define_pipelines(self) -> list[Any]:
+    def define_pipelines(self) -> list[PassManager]:
         """Those of its base, with another inference of types."""
         (passes,) = super().define_pipelines()
         passes.passes = [

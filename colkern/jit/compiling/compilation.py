@@ -1,12 +1,12 @@
-"""What a user's function returns, found out by compiling it."""
+"""The kinds of a user's results, found out by compiling the function."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
 
 from numba import types
+from numba.core.registry import CPUDispatcher
 
 from colkern import schema as s
 from colkern.errors import CompileError
@@ -21,18 +21,21 @@ from colkern.jit.views.column_types import ColumnType, EntriesType, RowType, val
 
 
 def returned_kinds(
-    dispatcher: Any, values: Sequence[Value], nullable: Sequence[bool], verb: str = "returns"
+    dispatcher: CPUDispatcher,
+    values: Sequence[Value],
+    nullable: Sequence[bool],
+    verb: str = "returns",
 ) -> frozenset[Kind]:
-    """What a function returns, compiling it if it has to.
+    """The kinds that a function returns, compiling it if it must be.
 
     Args:
         dispatcher: The function.
-        values: What it gets: names as in `Reader.value`.
+        values: Its arguments: names as in `Reader.value`.
         nullable: Which of them it also gets as None.
-        verb: What messages say that it does with its results.
+        verb: The word of messages: it "returns" its results, or "yields" them.
 
     Returns:
-        What it returns for each combination of nulls.
+        The kinds of results for all combinations of nulls.
 
     Raises:
         CompileError: If it does not compile, or returns something that no column holds.
@@ -42,7 +45,7 @@ def returned_kinds(
     )
 
 
-def signatures(values: Sequence[Value], nullable: Sequence[bool]) -> list[tuple[Any, ...]]:
+def signatures(values: Sequence[Value], nullable: Sequence[bool]) -> list[tuple[types.Type, ...]]:
     """The Numba types of a function's arguments: one signature for each combination of nulls."""
     choices = [
         (numba_type(value), types.none) if may else (numba_type(value),)
@@ -51,19 +54,23 @@ def signatures(values: Sequence[Value], nullable: Sequence[bool]) -> list[tuple[
     return list(itertools.product(*choices))
 
 
-def returned_kind(dispatcher: Any, signature: tuple[Any, ...], verb: str = "returns") -> Kind:
+def returned_kind(
+    dispatcher: CPUDispatcher, signature: tuple[types.Type, ...], verb: str = "returns"
+) -> Kind:
     """As `returned_kinds`, for arguments of given Numba types."""
     returned = returned_type(dispatcher, signature, verb)
     kind = _kind(returned)
     if kind is None:
         inner = returned.type if isinstance(returned, types.Optional) else returned
         words = plain_types(str(inner))
-        raise CompileError(f"{dispatcher.__name__} {verb} {words}, which no column holds")
+        raise CompileError(f"{dispatcher.py_func.__name__} {verb} {words}, which no column holds")
     return kind
 
 
-def returned_type(dispatcher: Any, signature: tuple[Any, ...], verb: str = "returns") -> Any:
-    """The Numba type of what a function returns for arguments of given Numba types.
+def returned_type(
+    dispatcher: CPUDispatcher, signature: tuple[types.Type, ...], verb: str = "returns"
+) -> types.Type:
+    """The Numba type that a function returns for arguments of given Numba types.
 
     Raises:
         CompileError: If it does not compile.
@@ -72,7 +79,7 @@ def returned_type(dispatcher: Any, signature: tuple[Any, ...], verb: str = "retu
     return dispatcher.overloads[signature].signature.return_type
 
 
-def _kind(returned: Any) -> Kind | None:
+def _kind(returned: types.Type) -> Kind | None:
     plain = types.unliteral(returned)
     if isinstance(plain, types.Optional):
         plain = types.unliteral(plain.type)
@@ -89,9 +96,9 @@ def _kind(returned: Any) -> Kind | None:
     if isinstance(plain, DecimalType):
         return _widest_decimal(plain)
     if isinstance(plain, EntriesType):
-        found = _kinds([value_type(plain.part(k)) for k in range(2)])
+        pair = _kinds([value_type(plain.part(k)) for k in range(2)])
         map_type = s.Map(s.field("entries", plain.data_type, nullable=False))
-        return None if found is None else MapKind(found[0], found[1], map_type)
+        return None if pair is None else MapKind(pair[0], pair[1], map_type)
     if isinstance(plain, ColumnType):
         item = _kind(value_type(plain))
         return None if item is None else ListKind(item, plain.data_type)
@@ -101,21 +108,21 @@ def _kind(returned: Any) -> Kind | None:
         pair = _kinds((plain.key_type, plain.value_type))
         return None if pair is None else MapKind(pair[0], pair[1])
     if isinstance(plain, types.BaseTuple):
-        found = _kinds(plain.types)
-        return None if found is None else RowKind(getattr(plain, "fields", None), found)
+        fields = _kinds(plain.types)
+        return None if fields is None else RowKind(getattr(plain, "fields", None), fields)
     if isinstance(plain, RowType):
         return _slot_kind(plain.column)
     return None
 
 
-def _kinds(returned: Sequence[Any]) -> tuple[Kind, ...] | None:
+def _kinds(returned: Sequence[types.Type]) -> tuple[Kind, ...] | None:
     """The kinds of several values; None if no column holds one of them."""
     kinds = tuple(map(_kind, returned))
-    found = tuple(kind for kind in kinds if kind is not None)
-    return found if found == kinds else None
+    known = tuple(kind for kind in kinds if kind is not None)
+    return known if known == kinds else None
 
 
-def _list_kind(returned: Any) -> Kind | None:
+def _list_kind(returned: types.Type) -> Kind | None:
     kind = _kind(returned.dtype)
     for _ in range(getattr(returned, "ndim", 1)):
         kind = None if kind is None else ListKind(kind)
@@ -125,16 +132,14 @@ def _list_kind(returned: Any) -> Kind | None:
 def _slot_kind(column: ColumnType) -> Kind | None:
     """The kind of a row of a struct column, or of a union's slot."""
     fields = column.data_type.fields
-    found = _kinds([value_type(column.part(k)) for k in range(len(fields))])
-    if found is None:
+    kinds = _kinds([value_type(column.part(k)) for k in range(len(fields))])
+    if kinds is None:
         return None
     is_struct = isinstance(column.data_type, s.Struct)
     names = tuple(field.name for field in fields) if is_struct else None
-    return RowKind(names, found, column.data_type)
+    return RowKind(names, kinds, column.data_type)
 
 
 def _widest_decimal(kind: DecimalType) -> s.DataType | None:
-    made = s.decimal128 if kind.words <= 2 else s.decimal256
-    bits = 128 if kind.words <= 2 else 256
-    precision = s.MAX_DECIMAL_PRECISION[bits]
-    return made(precision, kind.scale)
+    decimal, bits = (s.decimal128, 128) if kind.words <= 2 else (s.decimal256, 256)
+    return decimal(s.MAX_DECIMAL_PRECISION[bits], kind.scale)

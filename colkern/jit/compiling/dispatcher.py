@@ -1,18 +1,22 @@
-"""What `njit` makes: a Numba dispatcher of a user's function as it stands when it is compiled."""
+"""The dispatchers of `njit`: of a user's function as it stands when it is compiled."""
 
 from __future__ import annotations
 
 import inspect
+import types
 from typing import Any
 
 from numba.core import sigutils
+from numba.core.compiler import CompilerBase
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import TypingError
+from numba.core.types import Type
 
-from colkern.cpu.cache import ContentCache
+from colkern.cpu.cache import ContentCache, InputTypes
 from colkern.cpu.content import content_hash, note_content
+from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.jit.compiling.checks import CheckedCompiler
-from colkern.jit.compiling.functions import UsersDispatcher, dispatcher_of, jit_options
+from colkern.jit.compiling.functions import Options, UsersDispatcher, dispatcher_of, jit_options
 from colkern.jit.compiling.library import library_key
 from colkern.jit.compiling.names import is_found_by_name
 from colkern.jit.environment import is_checked
@@ -27,18 +31,18 @@ class FunctionDispatcher(UsersDispatcher):
 
     def __init__(
         self,
-        py_func: Any,
-        locals: dict[str, Any] | None = None,
-        targetoptions: dict[str, Any] | None = None,
-        pipeline_class: Any = CheckedCompiler,
+        py_func: types.FunctionType,
+        locals: dict[str, Type] | None = None,
+        targetoptions: Options | None = None,
+        pipeline_class: type[CompilerBase] = CheckedCompiler,
     ) -> None:
         options = dict(targetoptions or {})
         if is_checked():
             options["boundscheck"] = True
         super().__init__(py_func, locals, options, pipeline_class=pipeline_class)
-        self._copies: list[Any] = []
+        self._copies: list[CachedDispatcher] = []
 
-    def compile(self, sig: Any) -> Any:
+    def compile(self, sig: InputTypes) -> object:
         """Compile for argument types, with globals and callees as they are now."""
         arguments = tuple(sigutils.normalize_signature(sig)[0])
         with global_compiler_lock:
@@ -49,17 +53,17 @@ class FunctionDispatcher(UsersDispatcher):
                 cache = ContentCache(
                     lambda: content_hash(self, library_key()), self.py_func.__name__
                 )
-                found = cache.load_overload(sig, self.targetctx)
-                if found is None:
-                    found = self._compiled_copy(sig, cache).overloads[arguments]
+                result = cache.load_overload(sig, self.targetctx)
+                if result is None:
+                    result = self._compiled_copy(sig, cache).overloads[arguments]
                 else:
                     self.targetctx.insert_user_function(
-                        found.entry_point, found.fndesc, [found.library]
+                        result.entry_point, result.fndesc, [result.library]
                     )
-                self.add_overload(found)
-                return found.entry_point
+                self.add_overload(result)
+                return result.entry_point
 
-    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+    def _compile_for_args(self, *args: object, **kws: object) -> object:
         try:
             return super()._compile_for_args(*args, **kws)
         except TypingError as error:
@@ -70,7 +74,7 @@ class FunctionDispatcher(UsersDispatcher):
 
             raise TypingError(str(explained(self, error, "returns"))) from None
 
-    def _compiled_copy(self, sig: Any, cache: ContentCache) -> Any:
+    def _compiled_copy(self, sig: InputTypes, cache: ContentCache) -> CachedDispatcher:
         copy = dispatcher_of(self.py_func, jit_options(self))
         if inspect.isgeneratorfunction(self.py_func):
             # As `dispatcher_of` says.

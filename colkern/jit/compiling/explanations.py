@@ -9,9 +9,10 @@ import traceback
 import types
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numba
+from numba.core.ir import Loc
+from numba.core.registry import CPUDispatcher
 
 from colkern.errors import CompileError, without_addresses
 from colkern.jit.compiling.names import global_names, is_empty, row_function
@@ -26,7 +27,7 @@ _BYTE_STRING_HINT = "; str(s) gives Python's text with its methods"
 _MADE_OF_BYTE_STRINGS = re.compile(
     r"byte string has no|no compiled form of (add|mul|mod)\(.*byte string"
 )
-"""What is done with text in Python, and makes further text."""
+"""Operations that make text of text in Python."""
 
 _BUILDER_METHODS = "append|append_nulls|end_list|end_map|end_row|extend|field|reserve"
 
@@ -35,7 +36,7 @@ _OUTSIDE = re.compile(
     r"|assigned to variable '(?P<assigned>\w+)' in globals"
     r"|OverloadSelector object at \w+>, \("
 )
-"""What Numba says of a value from outside of a function that is no constant to it."""
+"""Numba's words for a value from outside of a function that is no constant to it."""
 
 _IN_ITS_PLACE: dict[type, str] = {
     list: "; a tuple of its items can be used",
@@ -92,16 +93,16 @@ _EXPLANATIONS: list[tuple[re.Pattern[str], str]] = [
 _NOISE = re.compile(r"Failed in nopython mode|During:|- Resolution failure|\s*$|Cannot determine")
 
 
-def explained(dispatcher: Any, error: Exception, verb: str) -> CompileError:
-    """What to raise for a function that does not compile: the line, and the construct.
+def explained(dispatcher: CPUDispatcher, error: Exception, verb: str) -> CompileError:
+    """The error for a function that does not compile: the line, and the construct.
 
     Args:
         dispatcher: The function.
-        error: What Numba raised.
-        verb: What the message says that the function does with its results.
+        error: Numba's error.
+        verb: The word of the message: it "returns" its results, or "yields" them.
     """
     text = str(error) or _reason(error)
-    name = dispatcher.__name__
+    name = dispatcher.py_func.__name__
     words = _value_from_outside(dispatcher.py_func, text) or _construct(text, verb)
     lines = [f"{name} does not compile: {without_addresses(words)}"]
     place = _place(dispatcher, error, text)
@@ -114,7 +115,7 @@ def explained(dispatcher: Any, error: Exception, verb: str) -> CompileError:
 
 
 def _reason(error: Exception) -> str:
-    """What is known of an error that says nothing itself: that of a set's items."""
+    """The words for an error that says nothing itself: that of a set's items."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         if isinstance(frame.f_locals.get("self"), numba.types.Set):
             return f"no compiled form of a set of {frame.f_locals.get('dtype')}"
@@ -122,7 +123,7 @@ def _reason(error: Exception) -> str:
 
 
 def _value_from_outside(function: types.FunctionType, text: str) -> str | None:
-    """What is said of a global or a variable of an outer function that compiled code cannot use."""
+    """The words for a global or a variable of an outer function that compiled code cannot use."""
     match = _OUTSIDE.search(text)
     if match is None:
         return None
@@ -139,7 +140,7 @@ def _value_from_outside(function: types.FunctionType, text: str) -> str | None:
 
 def _values_from_outside(
     function: types.FunctionType, seen: set[types.FunctionType]
-) -> Iterator[tuple[str, Any, bool]]:
+) -> Iterator[tuple[str, object, bool]]:
     """The names, values, and whether these are globals, that a function and its helpers use."""
     seen.add(function)
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
@@ -158,9 +159,9 @@ def _construct(text: str, verb: str) -> str:
         if match := pattern.search(text):
             parts = [plain_types(part) for part in match.groups()]
             if "different types" in sentence and "(" not in parts[0]:
-                # What a generator function ends with is no item.
-                found = set(parts[0].split(", ")) - ({"None"} if verb == "yields" else set())
-                parts = [", ".join(sorted(found))]
+                # The None that a generator function ends with is no item.
+                kinds = set(parts[0].split(", ")) - ({"None"} if verb == "yields" else set())
+                parts = [", ".join(sorted(kinds))]
             words = sentence.format(*parts, verb=verb)
             break
     else:
@@ -194,8 +195,8 @@ def plain_types(text: str) -> str:
     return text.strip()
 
 
-def _locations(error: Exception) -> Iterator[Any]:
-    """Where the types were that Numba was about to infer, the innermost first."""
+def _locations(error: Exception) -> Iterator[Loc]:
+    """The places of the types that Numba was about to infer, the innermost first."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     for frame in reversed(frames):
         location = getattr(frame.f_locals.get("constraint"), "loc", None)
@@ -203,7 +204,7 @@ def _locations(error: Exception) -> Iterator[Any]:
             yield location
 
 
-def _place(dispatcher: Any, error: Exception, text: str) -> tuple[str, int] | None:
+def _place(dispatcher: CPUDispatcher, error: Exception, text: str) -> tuple[str, int] | None:
     """File and line of the innermost place that is the user's."""
     places = [(path, int(line)) for path, line in _PLACE.findall(text)]
     # The only places that Numba gives relative to the working directory.

@@ -11,7 +11,7 @@ import sys
 import types
 from typing import Any
 
-from numba.core.registry import cpu_target
+from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.typing.templates import builtin_registry
 
 from colkern.cpu.compiler import jit
@@ -25,25 +25,30 @@ _HOME = "colkern.jit.compiling"
 """The module that copies say they are from: Numba imports it when it loads their machine code."""
 
 
+Options = dict[str, Any]
+"""For `colkern.cpu.compiler.jit`."""
+
+
 class UsersDispatcher(CachedDispatcher):
     """A dispatcher of which callers compile a copy, whatever types it was declared for."""
 
 
-def dispatcher_of(function: Any, options: dict[str, Any] | None = None) -> Any:
+def dispatcher_of(function: types.FunctionType, options: Options | None = None) -> CachedDispatcher:
     """A dispatcher for a user's plain function; the plain functions that it calls become ones too.
 
     Args:
         function: The function.
-        options: For `colkern.cpu.compiler.jit`; those for functions of a row if there are none.
+        options: Those for functions of a row, if None.
     """
     copies = _Copies()
     dispatcher = copies.dispatcher_of(function, options or _ROW_OPTIONS)
     copies.close_cycles()
+    assert isinstance(dispatcher, CachedDispatcher)
     return dispatcher
 
 
-def jit_options(dispatcher: Any) -> dict[str, Any]:
-    """What copies of a dispatcher's function are compiled with: the same, for `colkern.cpu.compiler`."""
+def jit_options(dispatcher: CPUDispatcher) -> Options:
+    """The options of a dispatcher, for copies of its function."""
     return {
         "nogil": False,
         "error_model": "python",
@@ -53,13 +58,13 @@ def jit_options(dispatcher: Any) -> dict[str, Any]:
     }
 
 
-_ROW_OPTIONS: dict[str, Any] = {"boundscheck": True, "pipeline_class": RowCompiler}
+_ROW_OPTIONS: Options = {"boundscheck": True, "pipeline_class": RowCompiler}
 
 # Of one function, not of those that it calls.
 _OWN_OPTIONS = ("inline", "forceinline", "locals")
 
 
-def items_dispatcher_of(function: Any) -> Any:
+def items_dispatcher_of(function: types.FunctionType) -> CachedDispatcher:
     """A dispatcher for a generator function, which takes a builder as its last argument, and appends
     each item to it; see `colkern.jit.compiling.yields`."""
     from colkern.jit.compiling.yields import ItemsCompiler
@@ -67,22 +72,24 @@ def items_dispatcher_of(function: Any) -> Any:
     return _rewritten(function, ItemsCompiler)
 
 
-def kinds_dispatcher_of(function: Any) -> Any:
-    """A dispatcher for a generator function, which takes a bool as its last argument, and returns what
-    the generator yields; to be asked for its types."""
+def kinds_dispatcher_of(function: types.FunctionType) -> CachedDispatcher:
+    """A dispatcher for a generator function, which takes a bool as its last argument, and returns an item
+    of the generator; to be asked for its types."""
     from colkern.jit.compiling.yields import KindsCompiler
 
     return _rewritten(function, KindsCompiler)
 
 
-def _rewritten(function: Any, compiler: Any) -> Any:
+def _rewritten(function: types.FunctionType, compiler: type[RowCompiler]) -> CachedDispatcher:
     from colkern.jit.compiling.yields import with_sink
 
     copies = _Copies()
     copy = copies.copy(function, _ROW_OPTIONS)
     with_sink(copy)
     copies.close_cycles()
-    return jit(copy, library_key(), **(_ROW_OPTIONS | {"pipeline_class": compiler}))
+    options = _ROW_OPTIONS | {"pipeline_class": compiler}
+    dispatcher: CachedDispatcher = jit(copy, library_key(), **options)
+    return dispatcher
 
 
 class _Copies:
@@ -90,22 +97,24 @@ class _Copies:
 
     def __init__(self) -> None:
         self._copies: dict[tuple[types.FunctionType, str], types.FunctionType] = {}
-        self._dispatchers: dict[tuple[types.FunctionType, str], Any] = {}
+        self._dispatchers: dict[tuple[types.FunctionType, str], CachedDispatcher] = {}
 
-    def dispatcher_of(self, function: types.FunctionType, options: dict[str, Any]) -> Any:
+    def dispatcher_of(
+        self, function: types.FunctionType, options: Options
+    ) -> CachedDispatcher | types.FunctionType:
         """The dispatcher of a copy; a copy alone while its own dispatcher is being made."""
-        made = function, repr(sorted(options.items()))
-        if made in self._copies:
-            return self._dispatchers.get(made, self._copies[made])
-        dispatcher = jit(self.copy(function, options), library_key(), **options)
+        key = function, repr(sorted(options.items()))
+        if key in self._copies:
+            return self._dispatchers.get(key, self._copies[key])
+        dispatcher: CachedDispatcher = jit(self.copy(function, options), library_key(), **options)
         if inspect.isgeneratorfunction(function):
             # Numba knows how to go on with a generator only where it was compiled. What calls it has
             # its code inside, and is stored.
             dispatcher._cache.disable()
-        self._dispatchers[made] = dispatcher
+        self._dispatchers[key] = dispatcher
         return dispatcher
 
-    def copy(self, function: types.FunctionType, options: dict[str, Any]) -> types.FunctionType:
+    def copy(self, function: types.FunctionType, options: Options) -> types.FunctionType:
         """A copy that calls dispatchers."""
         copy = self._copies[function, repr(sorted(options.items()))] = _copy(function)
         # One that calls itself may be compiled before its name is given to what it becomes.
@@ -122,25 +131,28 @@ class _Copies:
 
     def close_cycles(self) -> None:
         """Let functions that call each other in a circle do so through dispatchers."""
-        compiled = {id(self._copies[made]): value for made, value in self._dispatchers.items()}
+        compiled = {id(self._copies[key]): value for key, value in self._dispatchers.items()}
         for copy in self._copies.values():
             for name, value in copy.__globals__.items():
                 copy.__globals__[name] = compiled.get(id(value), value)
             for cell in _filled_cells(copy):
                 cell.cell_contents = compiled.get(id(cell.cell_contents), cell.cell_contents)
 
-    def _compilable(self, value: Any, options: dict[str, Any]) -> Any:
-        """What stands for a global or a variable of an outer function in the copy."""
+    def _compilable(self, value: Any, options: Options) -> object:
+        """The value in the copy of a global or a variable of an outer function."""
         # Code that Numba has compiled before may be of other globals than there are now.
         if isinstance(value, UsersDispatcher) or is_copied(value):
             return self.dispatcher_of(value.py_func, jit_options(value))
         plain = row_function(value)
+        if not isinstance(plain, types.FunctionType):
+            return value
         if plain is not value:
             return self.dispatcher_of(plain, _ROW_OPTIONS)
-        if isinstance(plain, types.FunctionType) and not _is_known(plain):
-            shared = {k: v for k, v in options.items() if k not in _OWN_OPTIONS}
-            return self.dispatcher_of(plain, shared)
-        return value
+        if _is_known(plain):
+            return value
+        return self.dispatcher_of(
+            plain, {k: v for k, v in options.items() if k not in _OWN_OPTIONS}
+        )
 
 
 def _filled_cells(function: types.FunctionType) -> list[types.CellType]:

@@ -1,4 +1,4 @@
-"""What functions name: globals, helpers, and each other."""
+"""Names in functions: of globals, of helpers, and of each other."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ import builtins
 import dis
 import sys
 import types
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+
+class Named(Protocol):
+    """A function or a class, as `pickle` writes it."""
+
+    __module__: str
+    __qualname__: str
 
 
 def global_names(code: types.CodeType) -> Iterator[str]:
@@ -20,20 +27,21 @@ def global_names(code: types.CodeType) -> Iterator[str]:
             yield from global_names(constant)
 
 
-def row_function(value: Any) -> Any:
+def row_function(value: object) -> object:
     """The function of one row, of a `Udf` or `Generator` that another function calls; anything else
     as it is."""
-    found = getattr(value, "row_function", None)
-    return found if isinstance(found, types.FunctionType) else value
+    plain = getattr(value, "row_function", None)
+    return plain if isinstance(plain, types.FunctionType) else value
 
 
-def has_all_names(function: Any) -> bool:
-    """Whether what a plain function and the plain functions that it calls name is there already.
+def has_all_names(function: Callable[..., object]) -> bool:
+    """Whether all names in a plain function, and in the plain functions that it calls, are defined.
 
-    It need not be when the function is defined: a module may define its helpers further down.
+    They need not be when the function is defined: a module may define its helpers further down.
     """
     seen: set[types.FunctionType] = set()
-    waiting: list[types.FunctionType] = [function]
+    assert isinstance(function, types.FunctionType)
+    waiting = [function]
     while waiting:
         current = waiting.pop()
         if current in seen:
@@ -62,14 +70,14 @@ def is_empty(cell: types.CellType) -> bool:
     return False
 
 
-def is_found_by_name(value: Any) -> bool:
+def is_found_by_name(value: Named) -> bool:
     """Whether its module and qualified name lead back to a function, so that these pickle it."""
     return named_object(value.__module__, value.__qualname__) is value
 
 
-def named_object(module: str, qualname: str) -> Any:
-    """What the name of a module and a qualified name lead to; None if nothing is there."""
-    found: Any = sys.modules.get(module)
+def named_object(module: str, qualname: str) -> object:
+    """The object with a qualified name in a module; None if there is none."""
+    value: object = sys.modules.get(module)
     for part in qualname.split("."):
-        found = getattr(found, part, None)
-    return found
+        value = getattr(value, part, None)
+    return value

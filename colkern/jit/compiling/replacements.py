@@ -1,4 +1,4 @@
-"""What Numba compiles to something that neither Python nor machine arithmetic has: exchanged, or refused.
+"""Operations that Numba computes as neither Python nor machine arithmetic does: exchanged, or refused.
 
 - The least integer divided by -1 wraps around, as all arithmetic of integers here does; Numba has 0.
 - A comparison with None that is decided by types: Numba makes an integer of it, and of
@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numba import types
 from numba.core import ir
 from numba.core.analysis import dead_branch_prune
+from numba.core.compiler import StateDict
 from numba.core.compiler_machinery import FunctionPass, SSACompliantMixin, register_pass
 from numba.core.errors import TypingError
 from numba.core.ir_utils import mk_unique_var
@@ -25,7 +25,7 @@ from numba.extending import overload
 from colkern.kernels.intrinsics import floor_quotient, quotient_and_rest
 
 
-def integer_text(number: Any) -> Any:
+def integer_text(number):
     """`str(number)` of a signed integer."""
     raise NotImplementedError
 
@@ -48,7 +48,7 @@ class PruneDeadBranches(SSACompliantMixin, FunctionPass):
     def __init__(self) -> None:
         FunctionPass.__init__(self)
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: StateDict) -> bool:
         """Prune, and look at what were comparisons."""
         conditions = [
             assignment
@@ -72,24 +72,26 @@ class ReplaceOperations(FunctionPass):
     def __init__(self) -> None:
         FunctionPass.__init__(self)
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: StateDict) -> bool:
         """Look at every operation and every call."""
         changed = False
         for block in state.func_ir.blocks.values():
             body = []
             for statement in block.body:
                 if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
-                    made = _replaced(state, block.scope, statement.value)
-                    if made is not None:
-                        body.append(made[0])
-                        statement.value = made[1]
+                    replacement = _replaced(state, block.scope, statement.value)
+                    if replacement is not None:
+                        name, statement.value = replacement
+                        body.append(name)
                         changed = True
                 body.append(statement)
             block.body = body
         return changed
 
 
-def _replaced(state: Any, scope: Any, expression: Any) -> tuple[Any, Any] | None:
+def _replaced(
+    state: StateDict, scope: ir.Scope, expression: ir.Expr
+) -> tuple[ir.Assign, ir.Expr] | None:
     """The statement that names a function, and a call of it in place of an expression."""
     function, operands = _operation(state.typemap, expression)
     if function in (str, repr):
@@ -98,23 +100,23 @@ def _replaced(state: Any, scope: Any, expression: Any) -> tuple[Any, Any] | None
     if replacement is None or not operands or _is_harmless(state.typemap[operands[-1].name]):
         return None
     # One that may be None is cast: that raises TypeError where it is.
-    kinds = [
+    kinds = tuple(
         kind.type if isinstance(kind, types.Optional) else kind
         for kind in state.calltypes[expression].args
-    ]
+    )
     if not all(isinstance(kind, types.Integer) and kind.signed for kind in kinds):
         return None
-    return _call(state, scope, expression, replacement, operands, tuple(kinds))
+    return _call(state, scope, expression, replacement, operands, kinds)
 
 
-def _is_harmless(operand: Any) -> bool:
-    """Whether a divisor, or an integer whose text is made, is known, and gives what it should."""
+def _is_harmless(operand: types.Type) -> bool:
+    """Whether a divisor, or an integer whose text is made, is a literal that Numba has right."""
     is_known = isinstance(operand, types.IntegerLiteral)
     return is_known and operand.literal_value not in (-1, -(2**63))
 
 
-def _operation(typemap: dict[str, Any], expression: Any) -> tuple[Any, list[Any]]:
-    """The function that an expression computes, and what of."""
+def _operation(typemap: dict[str, types.Type], expression: ir.Expr) -> tuple[object, list[ir.Var]]:
+    """The function that an expression computes, and its operands."""
     if expression.op == "binop":
         return expression.fn, [expression.lhs, expression.rhs]
     if expression.op == "inplace_binop":
@@ -126,13 +128,13 @@ def _operation(typemap: dict[str, Any], expression: Any) -> tuple[Any, list[Any]
 
 
 def _call(
-    state: Any,
-    scope: Any,
-    expression: Any,
-    function: Callable[..., Any],
-    operands: list[Any],
-    kinds: tuple[Any, ...],
-) -> tuple[Any, Any]:
+    state: StateDict,
+    scope: ir.Scope,
+    expression: ir.Expr,
+    function: Callable[..., object],
+    operands: list[ir.Var],
+    kinds: tuple[types.Type, ...],
+) -> tuple[ir.Assign, ir.Expr]:
     loc = expression.loc
     del state.calltypes[expression]
     name = ir.Var(scope, mk_unique_var("$replacement"), loc)
@@ -145,7 +147,7 @@ def _call(
     return ir.Assign(named, name, loc), call
 
 
-def _require_text(state: Any, expression: Any, operands: list[Any]) -> None:
+def _require_text(state: StateDict, expression: ir.Expr, operands: list[ir.Var]) -> None:
     for operand in operands:
         kind = state.typemap[operand.name]
         resolve = state.typingctx.resolve_getattr
@@ -157,7 +159,7 @@ def _require_text(state: Any, expression: Any, operands: list[Any]) -> None:
             )
 
 
-_REPLACEMENTS: dict[Any, Callable[..., Any]] = {
+_REPLACEMENTS: dict[object, Callable[..., object]] = {
     operator.floordiv: floor_quotient,
     divmod: quotient_and_rest,
     str: integer_text,

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from colkern.cpu.content import content_hash
 from colkern.forks import cached_property
 from colkern.jit.compiling.library import library_key
 
+if TYPE_CHECKING:
+    from numba.core.registry import CPUDispatcher
+
 
 class RowFunction:
     """A user's function of a row.
 
-    Where another process has compiled all that calls it, nothing is made of it here but a hash.
+    Where another process has compiled all that calls it, only its hash is computed here.
 
     Args:
         plain: The plain function.
-        kind: What makes a dispatcher of it, by its name in `colkern.jit.compiling.functions`.
+        kind: The name in `colkern.jit.compiling.functions` of the function that makes its dispatcher.
 
     Attributes:
         name: The function's name.
         content: A hash of all that its compiled code follows from, as it was when this was made.
     """
 
-    def __init__(self, plain: Callable[..., Any], kind: str = "dispatcher_of") -> None:
+    def __init__(self, plain: Callable[..., object], kind: str = "dispatcher_of") -> None:
         self._plain = plain
         self._kind = kind
         self.name = plain.__name__
@@ -35,11 +38,12 @@ class RowFunction:
         return self._hash() == self.content
 
     @cached_property
-    def dispatcher(self) -> Any:
+    def dispatcher(self) -> CPUDispatcher:
         """A Numba dispatcher of it."""
         from colkern.jit.compiling import functions
 
-        return getattr(functions, self._kind)(self._plain)
+        dispatcher: CPUDispatcher = getattr(functions, self._kind)(self._plain)
+        return dispatcher
 
     def _hash(self) -> str:
         return content_hash(self._plain, self._kind, library_key())

@@ -8,20 +8,23 @@ Signed integers that are no such literals would do the same, and are refused.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import reduce
 from operator import or_
-from typing import Any
 
 import numpy as np
 from numba import types
 from numba.core import ir
+from numba.core.compiler import StateDict
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.errors import TypingError
 from numba.core.ir_utils import mk_unique_var
 from numba.core.typed_passes import NopythonTypeInference, PartialTypeInference
+
+Replace = Callable[[ir.Var], None]
+"""Puts another variable in the place of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +33,13 @@ class _Meeting:
 
     Args:
         name: That of the variable that they make, if any.
-        variables: Each with what puts another one in its place.
+        variables: Each with the function that replaces it there.
         loc: Where it is.
     """
 
     name: str | None
-    variables: list[tuple[Any, Any]]
-    loc: Any
+    variables: list[tuple[Replace, ir.Var]]
+    loc: ir.Loc
 
 
 _ARITHMETIC = {
@@ -55,7 +58,7 @@ class UnsignedTypeInference(FunctionPass):
     def __init__(self) -> None:
         FunctionPass.__init__(self)
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: StateDict) -> bool:
         """Infer types again with other literals, until none is left that meets a uint64."""
         declared = state.return_type
         while True:
@@ -78,7 +81,7 @@ class UnsignedTypeInference(FunctionPass):
 
 
 class _Kind(IntEnum):
-    """What a variable is, as far as it is known; it never becomes less."""
+    """The kind of a variable, as far as it is known; it never becomes less."""
 
     NONE = 0
     LITERAL = 1
@@ -90,19 +93,22 @@ class _Kind(IntEnum):
 
 
 def _replace_literals(
-    func_ir: Any, typemap: dict[str, Any], meetings: list[_Meeting], kinds: dict[str, _Kind]
+    func_ir: ir.FunctionIR,
+    typemap: dict[str, types.Type],
+    meetings: list[_Meeting],
+    kinds: dict[str, _Kind],
 ) -> bool:
     """Put uint64 constants in place of literals; whether there were any."""
-    found = [
+    literals = [
         (replace, variable)
         for meeting in meetings
         if _met(kinds, meeting) is _Kind.UNSIGNED
         for replace, variable in meeting.variables
         if kinds.get(variable.name) is _Kind.LITERAL
     ]
-    for replace, variable in found:
+    for replace, variable in literals:
         replace(_constant_after(func_ir, variable, typemap[variable.name].literal_value))
-    return bool(found)
+    return bool(literals)
 
 
 def _refuse_mixed(meetings: list[_Meeting], kinds: dict[str, _Kind]) -> None:
@@ -121,9 +127,9 @@ def _refuse_mixed(meetings: list[_Meeting], kinds: dict[str, _Kind]) -> None:
         )
 
 
-def _kinds(typemap: dict[str, Any], meetings: list[_Meeting]) -> dict[str, _Kind]:
-    """The kind of each variable. What Numba inferred says nothing of a variable that is the result of
-    a meeting: a literal in a loop has made all of it signed, or floats."""
+def _kinds(typemap: dict[str, types.Type], meetings: list[_Meeting]) -> dict[str, _Kind]:
+    """The kind of each variable. The type that Numba inferred says nothing of a variable that is the result
+    of a meeting: a literal in a loop has made all of it signed, or floats."""
     kinds = {name: _kind(inferred) for name, inferred in typemap.items()}
     names = [meeting.name for meeting in meetings]
     results = {name for name in names if name and kinds.get(name) is not _Kind.LITERAL}
@@ -137,7 +143,7 @@ def _kinds(typemap: dict[str, Any], meetings: list[_Meeting]) -> dict[str, _Kind
 
 
 def _settle(kinds: dict[str, _Kind], meetings: list[_Meeting]) -> None:
-    """Carry kinds from variables to what is made of them, round loops too."""
+    """Carry kinds from variables to the results of their meetings, round loops too."""
     changed = True
     while changed:
         changed = False
@@ -150,7 +156,7 @@ def _settle(kinds: dict[str, _Kind], meetings: list[_Meeting]) -> None:
                 changed = True
 
 
-def _kind(inferred: Any) -> _Kind:
+def _kind(inferred: types.Type) -> _Kind:
     if isinstance(inferred, types.IntegerLiteral) and inferred.literal_value >= 0:
         return _Kind.LITERAL
     if isinstance(inferred, types.NoneType):
@@ -161,15 +167,15 @@ def _kind(inferred: Any) -> _Kind:
 
 
 def _met(kinds: dict[str, _Kind], meeting: _Meeting) -> _Kind:
-    """The kind of what is made of variables: the largest; of literals alone, a signed number."""
-    found = {kinds.get(variable.name, _Kind.OTHER) for _, variable in meeting.variables}
-    if _Kind.OTHER not in found and found & {_Kind.MIXED, _Kind.UNSIGNED, _Kind.SIGNED}:
-        return _Kind(reduce(or_, (kind & _Kind.MIXED for kind in found)))
-    largest = max(found, default=_Kind.OTHER)
+    """The kind of the result of a meeting: the largest; of literals alone, a signed number."""
+    own = {kinds.get(variable.name, _Kind.OTHER) for _, variable in meeting.variables}
+    if _Kind.OTHER not in own and own & {_Kind.MIXED, _Kind.UNSIGNED, _Kind.SIGNED}:
+        return _Kind(reduce(or_, (kind & _Kind.MIXED for kind in own)))
+    largest = max(own, default=_Kind.OTHER)
     return largest if largest > _Kind.LITERAL else _Kind.SIGNED
 
 
-def _meetings(func_ir: Any, typemap: dict[str, Any]) -> Iterator[_Meeting]:
+def _meetings(func_ir: ir.FunctionIR, typemap: dict[str, types.Type]) -> Iterator[_Meeting]:
     """The meetings of a function: assignments, operations, calls of `max` and `min`, results."""
     returned = {
         statement.value.name
@@ -208,27 +214,27 @@ def _meetings(func_ir: Any, typemap: dict[str, Any]) -> Iterator[_Meeting]:
         yield _Meeting(None, results, last)
 
 
-def _calls(typemap: dict[str, Any], call: Any, functions: tuple[Any, ...]) -> bool:
+def _calls(typemap: dict[str, types.Type], call: ir.Expr, functions: tuple[object, ...]) -> bool:
     called = typemap.get(call.func.name)
     return isinstance(called, types.Function) and called.typing_key in functions
 
 
-def _part(expression: Any, name: str) -> Any:
+def _part(expression: ir.Inst, name: str) -> Replace:
     return lambda variable: setattr(expression, name, variable)
 
 
-def _item(variables: list[Any], place: int) -> Any:
+def _item(variables: list[ir.Var], place: int) -> Replace:
     return lambda variable: variables.__setitem__(place, variable)
 
 
-def _constant_after(func_ir: Any, variable: Any, value: int) -> Any:
+def _constant_after(func_ir: ir.FunctionIR, variable: ir.Var, value: int) -> ir.Var:
     """A new variable that is a constant, assigned where `variable` is."""
     for block in func_ir.blocks.values():
         for place, statement in enumerate(block.body):
             if isinstance(statement, ir.Assign) and statement.target.name == variable.name:
-                made = ir.Var(block.scope, mk_unique_var("$unsigned"), variable.loc)
+                unsigned = ir.Var(block.scope, mk_unique_var("$unsigned"), variable.loc)
                 constant = ir.Const(np.uint64(value), variable.loc)
-                block.body.insert(place + 1, ir.Assign(constant, made, variable.loc))
-                func_ir._definitions[made.name] = [constant]
-                return made
+                block.body.insert(place + 1, ir.Assign(constant, unsigned, variable.loc))
+                func_ir._definitions[unsigned.name] = [constant]
+                return unsigned
     raise AssertionError(f"{variable} is used and nowhere assigned")

@@ -1,12 +1,12 @@
-"""Generator functions compiled as plain ones: a `yield` becomes a call of what takes the item.
+"""Generator functions compiled as plain ones: a `yield` becomes an append of the item.
 
 Numba's own generators cannot yield None beside a value, are never loaded from a cache, and do not give
-back what they hold. Two compilers rewrite the function before anything else looks at it; both give it
-one more argument, at the end:
+back the memory that they hold. Two compilers rewrite the function before anything else looks at it;
+both give it one more argument, at the end:
 
 - `ItemsCompiler`: `yield x` becomes `sink.append(x)`, for a sink that is a builder of items;
-- `KindsCompiler`: `yield x` becomes `if sink: return x`: what such a function returns is what the
-  generator yields.
+- `KindsCompiler`: `yield x` becomes `if sink: return x`: such a function returns a value of the kinds
+  that the generator yields.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from numba.core import ir
-from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.compiler import StateDict
+from numba.core.compiler_machinery import FunctionPass, PassManager, register_pass
 from numba.core.ir_utils import build_definitions, find_max_label, mk_unique_var
 from numba.core.untyped_passes import TranslateByteCode
 
@@ -41,7 +41,7 @@ class _Rewriting(FunctionPass):
     def __init__(self) -> None:
         FunctionPass.__init__(self)
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: StateDict) -> bool:
         """Rewrite all blocks."""
         func_ir = state.func_ir
         self._rewrite(func_ir.blocks)
@@ -49,7 +49,7 @@ class _Rewriting(FunctionPass):
         func_ir._definitions = build_definitions(func_ir.blocks)
         return True
 
-    def _rewrite(self, blocks: dict[int, Any]) -> None:
+    def _rewrite(self, blocks: dict[int, ir.Block]) -> None:
         raise NotImplementedError
 
 
@@ -59,12 +59,12 @@ class YieldsToCalls(_Rewriting):
 
     _name = "colkern_yields_to_calls"
 
-    def _rewrite(self, blocks: dict[int, Any]) -> None:
+    def _rewrite(self, blocks: dict[int, ir.Block]) -> None:
         for block in blocks.values():
-            block.body = [made for found in block.body for made in _called(block.scope, found)]
+            block.body = [new for old in block.body for new in _called(block.scope, old)]
 
 
-def _called(scope: Any, statement: Any) -> Iterator[Any]:
+def _called(scope: ir.Scope, statement: ir.Stmt) -> Iterator[ir.Stmt]:
     if not _is_yield(statement):
         yield statement
         return
@@ -80,28 +80,27 @@ class YieldsToReturns(_Rewriting):
 
     _name = "colkern_yields_to_returns"
 
-    def _rewrite(self, blocks: dict[int, Any]) -> None:
+    def _rewrite(self, blocks: dict[int, ir.Block]) -> None:
         waiting = list(blocks.items())
         free = find_max_label(blocks) + 1
         while waiting:
             _, block = waiting.pop()
-            place = next((k for k, found in enumerate(block.body) if _is_yield(found)), None)
+            place = next((k for k, step in enumerate(block.body) if _is_yield(step)), None)
             if place is None:
                 continue
-            found = block.body[place]
-            rest = ir.Block(block.scope, found.loc)
-            rest.body = [
-                ir.Assign(ir.Const(None, found.loc), found.target, found.loc),
-                *block.body[place + 1 :],
-            ]
-            blocks[free], blocks[free + 1] = _returning(block.scope, found), rest
-            sink = ir.Var(block.scope, SINK, found.loc)
-            block.body[place:] = [ir.Branch(sink, free, free + 1, found.loc)]
+            statement = block.body[place]
+            loc = statement.loc
+            rest = ir.Block(block.scope, loc)
+            nothing = ir.Assign(ir.Const(None, loc), statement.target, loc)
+            rest.body = [nothing, *block.body[place + 1 :]]
+            blocks[free], blocks[free + 1] = _returning(block.scope, statement), rest
+            sink = ir.Var(block.scope, SINK, loc)
+            block.body[place:] = [ir.Branch(sink, free, free + 1, loc)]
             waiting.append((free + 1, rest))
             free += 2
 
 
-def _returning(scope: Any, statement: Any) -> Any:
+def _returning(scope: ir.Scope, statement: ir.Assign) -> ir.Block:
     loc = statement.loc
     block = ir.Block(scope, loc)
     returned = ir.Var(scope, mk_unique_var("$yielded"), loc)
@@ -110,14 +109,14 @@ def _returning(scope: Any, statement: Any) -> Any:
     return block
 
 
-def _is_yield(statement: Any) -> bool:
+def _is_yield(statement: ir.Stmt) -> bool:
     return isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Yield)
 
 
 class ItemsCompiler(RowCompiler):
     """Compiles a generator function into one that hands each item to a sink, a builder."""
 
-    def define_pipelines(self) -> list[Any]:
+    def define_pipelines(self) -> list[PassManager]:
         """The usual passes, after the one that rewrites."""
         return _with(YieldsToCalls, super().define_pipelines)
 
@@ -125,12 +124,14 @@ class ItemsCompiler(RowCompiler):
 class KindsCompiler(RowCompiler):
     """Compiles a generator function into one that returns any of its items."""
 
-    def define_pipelines(self) -> list[Any]:
+    def define_pipelines(self) -> list[PassManager]:
         """The usual passes, after the one that rewrites."""
         return _with(YieldsToReturns, super().define_pipelines)
 
 
-def _with(rewriting: Any, define: Callable[[], list[Any]]) -> list[Any]:
+def _with(
+    rewriting: type[_Rewriting], define: Callable[[], list[PassManager]]
+) -> list[PassManager]:
     (passes,) = define()
     passes._finalized = False
     passes.add_pass_after(rewriting, TranslateByteCode)

@@ -49,6 +49,7 @@ def _data(part: Part, target: Target) -> Buffer:
     if isinstance(storage, s.Bool):
         return _packed(part.items, target)
     if isinstance(storage, s.FloatingPoint) and storage.bit_width == 16:
+        assert part.items is not None
         # A float too large for 16 bits is an infinity, as in any other arithmetic.
         with np.errstate(over="ignore"):
             return _buffer(part.items.astype(np.float16), target)

@@ -1,16 +1,15 @@
-"""What `owner.name` is for a column or a row: what its data type has comes first, then a field.
+"""`owner.name` for a column or a row: an attribute of its data type comes first, then a field.
 
 One resolver for types and code: with several, Numba would type a name by one and compile another.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from numba.core.errors import TypingError
 from numba.core.imputils import lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
 
+from colkern.jit.lowering import Lowering
 from colkern.jit.views.column_types import (
     BatchType,
     ColumnType,
@@ -28,28 +27,29 @@ from colkern.jit.views.methods import (
     ROW_METHODS,
     Attribute,
     Method,
+    Owner,
 )
 
 _NAMES = {*COLUMN_ATTRIBUTES, *COLUMN_METHODS}
 
 
-def _had(owner: Any, name: str) -> Attribute | Method | None:
-    """What a column or a row has by its data type."""
+def _own(owner: Owner, name: str) -> Attribute | Method | None:
+    """The attribute or method that a column or a row has by its data type."""
     is_row = isinstance(owner, RowType)
     attributes, methods = (
         (ROW_ATTRIBUTES, ROW_METHODS) if is_row else (COLUMN_ATTRIBUTES, COLUMN_METHODS)
     )
-    found = attributes.get(name) or methods.get(name)
-    return found if found is not None and found.had_by(owner) else None
+    own = attributes.get(name) or methods.get(name)
+    return own if own is not None and own.had_by(owner) else None
 
 
 class _Attributes(AttributeTemplate):
     def generic_resolve(self, owner, name):
-        found = _had(owner, name)
-        if isinstance(found, Method):
-            return found.resolve(self, owner)
-        if found is not None:
-            return found.returns(owner)
+        own = _own(owner, name)
+        if isinstance(own, Method):
+            return own.resolve(self, owner)
+        if own is not None:
+            return own.returns(owner)
         k = field_position(owner, name)
         if k is not None:
             is_row = isinstance(owner, RowType)
@@ -74,11 +74,11 @@ class _ColumnAttributes(_Attributes):
 @lower_getattr_generic(EntriesType)
 @lower_getattr_generic(RowType)
 def _lower(context, builder, kind, value, name):
-    found = _had(kind, name)
-    if isinstance(found, Attribute):
-        return found.emit(context, builder, kind, value)
+    at, own = Lowering(context, builder), _own(kind, name)
+    if isinstance(own, Attribute):
+        return own.emit(at, kind, value)
     emit = emit_field if isinstance(kind, RowType) else emit_child
-    return emit(context, builder, kind, value, field_position(kind, name))
+    return emit(at, kind, value, field_position(kind, name))
 
 
 @lower_setattr_generic(ColumnType)

@@ -37,7 +37,7 @@ class ColumnType(Borrowed, types.IterableType):
         super().__init__(name=f"{word}({self.data_type})")
 
     @property
-    def key(self) -> Any:
+    def key(self) -> object:
         """What makes two types equal: not the name, as fields may have any name."""
         return self.data_type
 
@@ -74,7 +74,7 @@ class StreamType(Borrowed, types.IterableType):
         super().__init__(name=f"RecordBatchStream({batch.data_type})")
 
     @property
-    def key(self) -> Any:
+    def key(self) -> object:
         """What makes two types equal."""
         return self.batch
 
@@ -96,13 +96,13 @@ class RowType(Borrowed, types.Type):
         super().__init__(name=f"Row({column.data_type})")
 
     @property
-    def key(self) -> Any:
+    def key(self) -> object:
         """What makes two types equal."""
         return self.column
 
 
-def immutable(kind: Any) -> NumbaTypeError:
-    """What is raised where compiled code writes to a column, a row or a stream."""
+def immutable(kind: types.Type) -> NumbaTypeError:
+    """The error where compiled code writes to a column, a row or a stream."""
     return NumbaTypeError(
         f"{kind} cannot be written to: Arrow columns are immutable. Write to a NumPy array, or append to "
         f"a builder"
@@ -118,7 +118,7 @@ class ColumnIteratorType(Borrowed, types.SimpleIteratorType):
         super().__init__(f"iter({source.name})", yields)
 
     @property
-    def key(self) -> Any:
+    def key(self) -> object:
         """What makes two types equal."""
         return self.source
 
@@ -153,13 +153,13 @@ class Element:
     """
 
     type: types.Type
-    read: Callable[[Any, Any], Any]
+    read: Callable[..., object]
 
 
 ELEMENTS: Dispatch[type[s.DataType], Callable[[ColumnType], Element]] = by_type(
     "slots in compiled code", s.Extension
 )
-"""By the class of a column's data type; `colkern.jit.views.elements` has the functions."""
+"""By the class of a column's storage type; `colkern.jit.views.elements` has the functions."""
 
 
 def element_of(column: ColumnType) -> Element:

@@ -5,14 +5,12 @@ A structure is filled from a record (`colkern.jit.views.records`), whose words n
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import NumbaTypeError
 from numba.core.imputils import lower_constant
+from numba.core.pythonapi import _UnboxContext
 from numba.extending import (
     NativeValue,
     box,
@@ -25,6 +23,7 @@ from numba.extending import (
 from numba.np.numpy_support import from_dtype
 
 from colkern import schema as s
+from colkern.jit.lowering import Lowering
 from colkern.jit.values.borrowing import keep_within_calls
 from colkern.jit.views.column_types import (
     BatchType,
@@ -44,7 +43,7 @@ _WORDS = types.CPointer(types.int64)
 
 
 def _item(spec: BufferSpec) -> types.Type:
-    """What compiled code sees a buffer as items of."""
+    """The items of a buffer, as compiled code reads them."""
     if spec.dtype.kind == "f" and spec.dtype.itemsize == 2:
         return types.uint16
     if spec.dtype.kind != "V":
@@ -57,15 +56,15 @@ def _item(spec: BufferSpec) -> types.Type:
 
 def _buffer_members(data_type: s.DataType) -> list[tuple[str, types.Type]]:
     rule = layout(data_type)
-    found = [(spec.role.value, types.CPointer(_item(spec))) for spec in rule.buffers]
-    return [*found, (TABLE, types.CPointer(types.uint64))] if rule.variadic else found
+    buffers = [(spec.role.value, types.CPointer(_item(spec))) for spec in rule.buffers]
+    return [*buffers, (TABLE, types.CPointer(types.uint64))] if rule.variadic else buffers
 
 
 @register_model(ColumnType)
 @register_model(BatchType)
 @register_model(EntriesType)
 class _ColumnModel(models.StructModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
+    def __init__(self, dmm, fe_type):
         own = [
             ("record", _WORDS),
             ("offset", types.uint64),
@@ -77,19 +76,19 @@ class _ColumnModel(models.StructModel):
 
 @register_model(StreamType)
 class _StreamModel(models.StructModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
+    def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, [("length", types.intp), ("table", _WORDS)])
 
 
 @register_model(RowType)
 class _RowModel(models.StructModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
+    def __init__(self, dmm, fe_type):
         super().__init__(dmm, fe_type, [("column", fe_type.column), ("slot", types.uint64)])
 
 
 @register_model(ColumnIteratorType)
 class _ColumnIteratorModel(models.StructModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
+    def __init__(self, dmm, fe_type):
         counter = types.EphemeralPointer(types.uint64)
         members = [("next", counter), ("run", counter), ("source", fe_type.source)]
         super().__init__(dmm, fe_type, members)
@@ -106,64 +105,63 @@ make_attribute_wrapper(RowType, "slot", "_ck_slot")
 # From records to structures
 
 
-def _load(builder: Any, record: Any, word: int) -> Any:
+def _load(builder: ir.IRBuilder, record: ir.Value, word: int) -> ir.Value:
     """A word of a record, which never changes: it may be read once and kept."""
-    place = builder.gep(record, [ir.IntType(64)(word)])
-    loaded = builder.load(place)
+    loaded = builder.load(builder.gep(record, [ir.IntType(64)(word)]))
     loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
     return loaded
 
 
-def column_from_record(context: Any, builder: Any, kind: ColumnType, record: Any) -> Any:
-    """A column as a structure proxy, from the LLVM pointer to its record."""
-    made = cgutils.create_struct_proxy(kind)(context, builder)
-    made.record = record
+def column_from_record(at: Lowering, kind: ColumnType, record: ir.Value) -> ir.Value:
+    """A column, from the pointer to its record."""
+    column = at.struct(kind)
+    column.record = record
     for word, name in enumerate(members(kind.data_type)):
-        value = _load(builder, record, word)
-        wanted = getattr(made, name).type
-        setattr(made, name, builder.inttoptr(value, wanted) if wanted.is_pointer else value)
-    return made
+        value = _load(at.builder, record, word)
+        wanted = getattr(column, name).type
+        setattr(column, name, at.builder.inttoptr(value, wanted) if wanted.is_pointer else value)
+    return column._getvalue()
 
 
-def emit_part(context: Any, builder: Any, kind: ColumnType, column: Any, k: int) -> Any:
+def emit_part(at: Lowering, kind: ColumnType, column: ir.Value, k: int) -> ir.Value:
     """Child `k` of a column, or its dictionary for 0: whole, with its own offset."""
-    made = cgutils.create_struct_proxy(kind)(context, builder, value=column)
-    record = builder.gep(made.record, [ir.IntType(64)(part_position(kind.data_type, k))])
-    return column_from_record(context, builder, kind.part(k), record)._getvalue()
+    position = ir.IntType(64)(part_position(kind.data_type, k))
+    record = at.builder.gep(at.struct(kind, column).record, [position])
+    return column_from_record(at, kind.part(k), record)
 
 
 def emit_cut(
-    context: Any, builder: Any, kind: ColumnType, column: Any, start: Any, length: Any
-) -> Any:
+    at: Lowering, kind: ColumnType, column: ir.Value, start: ir.Value, length: ir.Value
+) -> ir.Value:
     """`length` slots of a column from slot `start` on; its nulls are counted when asked for."""
-    made = cgutils.create_struct_proxy(kind)(context, builder, value=column)
-    zero, unknown = made.null_count.type(0), made.null_count.type(-1)
+    builder, part = at.builder, at.struct(kind, column)
+    zero, unknown = part.null_count.type(0), part.null_count.type(-1)
     same_start = builder.icmp_unsigned("==", start, start.type(0))
-    whole = builder.and_(same_start, builder.icmp_unsigned("==", length, made.length))
-    known = builder.or_(whole, builder.icmp_unsigned("==", made.null_count, zero))
-    made.null_count = builder.select(known, made.null_count, unknown)
-    made.offset, made.length = builder.add(made.offset, start), length
-    return made._getvalue()
+    whole = builder.and_(same_start, builder.icmp_unsigned("==", length, part.length))
+    known = builder.or_(whole, builder.icmp_unsigned("==", part.null_count, zero))
+    part.null_count = builder.select(known, part.null_count, unknown)
+    part.offset, part.length = builder.add(part.offset, start), length
+    return part._getvalue()
 
 
-def emit_child(context: Any, builder: Any, kind: ColumnType, column: Any, k: int) -> Any:
+def emit_child(at: Lowering, kind: ColumnType, column: ir.Value, k: int) -> ir.Value:
     """Child `k` of a struct, batch or union: of a dense union the whole child, else the child's slots
     that stand beside the column's own."""
-    child = emit_part(context, builder, kind, column, k)
+    child = emit_part(at, kind, column, k)
     if layout(kind.data_type).kind is LayoutKind.DENSE_UNION:
         return child
-    made = cgutils.create_struct_proxy(kind)(context, builder, value=column)
-    return emit_cut(context, builder, kind.part(k), child, made.offset, made.length)
+    parent = at.struct(kind, column)
+    return emit_cut(at, kind.part(k), child, parent.offset, parent.length)
 
 
-def _define_taking(emit: Callable[..., Any]) -> Any:
+def _define_taking(emit):
     @intrinsic(prefer_literal=True)
     def taken(typingctx, column, k):
         if not (isinstance(column, ColumnType) and isinstance(k, types.IntegerLiteral)):
             return None
 
         def codegen(context, builder, signature, args):
-            return emit(context, builder, column, args[0], k.literal_value)
+            return emit(Lowering(context, builder), column, args[0], k.literal_value)
 
         return column.part(k.literal_value)(column, k), codegen
 
@@ -181,7 +179,7 @@ def cut(typingctx, column, start, length):
         return None
 
     def codegen(context, builder, signature, args):
-        return emit_cut(context, builder, column, *args)
+        return emit_cut(Lowering(context, builder), column, *args)
 
     return column(column, types.uint64, types.intp), codegen
 
@@ -191,14 +189,14 @@ def row_of(typingctx, column, slot):
     """Slot `slot` (uint64) of a column as a row."""
     if not isinstance(column, ColumnType):
         return None
-    found = RowType(column)
+    kind = RowType(column)
 
     def codegen(context, builder, signature, args):
-        made = cgutils.create_struct_proxy(found)(context, builder)
-        made.column, made.slot = args
-        return made._getvalue()
+        row = context.make_helper(builder, kind)
+        row.column, row.slot = args
+        return row._getvalue()
 
-    return found(column, types.uint64), codegen
+    return kind(column, types.uint64), codegen
 
 
 @intrinsic
@@ -206,15 +204,13 @@ def batch_of(typingctx, stream, k):
     """Batch `k` (uint64) of a stream."""
     if not isinstance(stream, StreamType):
         return None
-    found = stream.batch
 
     def codegen(context, builder, signature, args):
-        made = cgutils.create_struct_proxy(stream)(context, builder, value=args[0])
-        address = builder.load(builder.gep(made.table, [args[1]]))
-        record = builder.inttoptr(address, made.table.type)
-        return column_from_record(context, builder, found, record)._getvalue()
+        table = context.make_helper(builder, stream, args[0]).table
+        record = builder.inttoptr(builder.load(builder.gep(table, [args[1]])), table.type)
+        return column_from_record(Lowering(context, builder), stream.batch, record)
 
-    return found(stream, types.uint64), codegen
+    return stream.batch(stream, types.uint64), codegen
 
 
 @intrinsic
@@ -226,11 +222,11 @@ def valid_by_bitmap(typingctx, column, slot):
     """
 
     def codegen(context, builder, signature, args):
-        made = cgutils.create_struct_proxy(column)(context, builder, value=args[0])
+        own = context.make_helper(builder, column, args[0])
         valid = cgutils.alloca_once_value(builder, ir.IntType(1)(1))
-        with builder.if_then(cgutils.is_not_null(builder, made.validity)):
-            position = builder.add(made.offset, args[1])
-            place = builder.gep(made.validity, [builder.lshr(position, position.type(3))])
+        with builder.if_then(cgutils.is_not_null(builder, own.validity)):
+            position = builder.add(own.offset, args[1])
+            place = builder.gep(own.validity, [builder.lshr(position, position.type(3))])
             byte = builder.load(place)
             shift = builder.trunc(builder.and_(position, position.type(7)), byte.type)
             builder.store(builder.trunc(builder.lshr(byte, shift), ir.IntType(1)), valid)
@@ -245,8 +241,8 @@ def item_at(typingctx, column, slot):
     item = dict(_buffer_members(column.data_type))[Role.DATA.value].dtype
 
     def codegen(context, builder, signature, args):
-        made = cgutils.create_struct_proxy(column)(context, builder, value=args[0])
-        return builder.load(builder.gep(made.data, [builder.add(made.offset, args[1])]))
+        own = context.make_helper(builder, column, args[0])
+        return builder.load(builder.gep(own.data, [builder.add(own.offset, args[1])]))
 
     return item(column, types.uint64), codegen
 
@@ -271,8 +267,8 @@ def _unbox_column(typ, obj, c):
     value = cgutils.alloca_once(c.builder, c.context.get_value_type(typ))
     # A record that could not be made is not to be read.
     with c.builder.if_then(c.builder.not_(failed), likely=True):
-        made = column_from_record(c.context, c.builder, typ, record)
-        c.builder.store(made._getvalue(), value)
+        column = column_from_record(Lowering(c.context, c.builder), typ, record)
+        c.builder.store(column, value)
     return NativeValue(c.builder.load(value), is_error=failed)
 
 
@@ -281,14 +277,14 @@ def _unbox_stream(typ, obj, c):
     record, failed = _record(obj, c)
     value = cgutils.alloca_once(c.builder, c.context.get_value_type(typ))
     with c.builder.if_then(c.builder.not_(failed), likely=True):
-        made = cgutils.create_struct_proxy(typ)(c.context, c.builder)
-        made.length = _load(c.builder, record, 0)
-        made.table = c.builder.inttoptr(_load(c.builder, record, 1), record.type)
-        c.builder.store(made._getvalue(), value)
+        stream = c.context.make_helper(c.builder, typ)
+        stream.length = _load(c.builder, record, 0)
+        stream.table = c.builder.inttoptr(_load(c.builder, record, 1), record.type)
+        c.builder.store(stream._getvalue(), value)
     return NativeValue(c.builder.load(value), is_error=failed)
 
 
-def _record(obj: Any, c: Any) -> tuple[Any, Any]:
+def _record(obj: ir.Value, c: _UnboxContext) -> tuple[ir.Value, ir.Value]:
     """The LLVM pointer to the record of a Python object; whether that failed, with an exception set."""
     keep_within_calls()
     function = c.pyapi.unserialize(c.pyapi.serialize_object(record_address))

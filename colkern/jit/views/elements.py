@@ -7,7 +7,6 @@ counted from the column's first one, as unsigned numbers that are within its len
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from numba import carray, types
 from numba.extending import intrinsic, overload, register_jitable
@@ -40,7 +39,7 @@ from colkern.kernels import runs, slot_values
 from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role, layout
 
 
-def value_at(column: Any, slot: Any) -> Any:
+def value_at(column, slot):
     """The value of a slot (uint64), whether it is null or not."""
     raise NotImplementedError
 
@@ -52,12 +51,12 @@ def _ol_value_at(column, slot):
     return None
 
 
-def reader_of(column: ColumnType) -> Any:
+def reader_of(column: ColumnType) -> Callable[..., object]:
     """`value_at` for a column, in as few compiled functions as can be."""
     return item_at if element_of(column).read is _item else value_at
 
 
-def tester_of(column: ColumnType) -> Any:
+def tester_of(column: ColumnType) -> Callable[..., object]:
     """`valid_at` for a column, in as few compiled functions as can be."""
     encoded = isinstance(column.data_type, s.Dictionary)
     return valid_by_bitmap if layout(column.data_type).has_validity and not encoded else valid_at
@@ -66,7 +65,7 @@ def tester_of(column: ColumnType) -> Any:
 # Nulls
 
 
-def valid_at(column: Any, slot: Any) -> Any:
+def valid_at(column, slot):
     """Whether a slot (uint64) is not null."""
     raise NotImplementedError
 
@@ -95,7 +94,7 @@ def _valid_in_dictionary(column, slot):
 # Children
 
 
-def child_slot(column: Any, slot: Any) -> Any:
+def child_slot(column, slot):
     """The slot of a union's child that holds the value of a slot."""
     raise NotImplementedError
 
@@ -245,7 +244,7 @@ def _viewed_byte_strings(column: ColumnType) -> Element:
     return Element(value, viewed)
 
 
-def _view_of_bytes(column: ColumnType) -> tuple[types.Type, Callable[[Any, Any], Any]]:
+def _view_of_bytes(column: ColumnType) -> tuple[types.Type, Callable[..., object]]:
     """The type of a byte string of a column, and the function that makes it of address and length."""
     is_text = isinstance(column.data_type, s.Utf8 | s.LargeUtf8 | s.Utf8View)
     return (text, text_at) if is_text else (binary, binary_at)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
+from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from colkern import schema as s
+from colkern.jit.lowering import Lowering
 from colkern.jit.views.column_types import ColumnType, RowType, element_type
 from colkern.jit.views.columns import child_of, emit_child
 from colkern.jit.views.records import parts
 from colkern.jit.views.slots import element_at
 
 
-def position_of(data_type: s.DataType, key: Any) -> int | None:
+def position_of(data_type: s.DataType, key: types.Type) -> int | None:
     """Which child a literal index or name means; None if it is no literal."""
     if isinstance(key, types.StringLiteral):
         return _position_of_name(data_type, key.literal_value)
@@ -31,21 +32,21 @@ def position_of(data_type: s.DataType, key: Any) -> int | None:
 def _position_of_name(data_type: s.DataType, name: str) -> int:
     names = [field.name for field in data_type.fields]
     if names.count(name) != 1:
-        found = "more than one field" if name in names else "no field"
-        raise TypingError(f"{data_type} has {found} {name!r}; its fields are {', '.join(names)}")
+        count = "more than one field" if name in names else "no field"
+        raise TypingError(f"{data_type} has {count} {name!r}; its fields are {', '.join(names)}")
     return names.index(name)
 
 
-def field_of_column(column: ColumnType, key: Any) -> Any:
-    """What compiles `column[key]` for a field: the child column."""
+def field_of_column(column: ColumnType, key: types.Type) -> Callable[..., object]:
+    """`column[key]` for a field: the child column."""
     if not isinstance(column.data_type, s.Struct):
         raise TypingError(f"{column} has no fields")
     k = position_of(column.data_type, key)
     return lambda column, key: child_of(column, k)
 
 
-def field_of_row(row: RowType, key: Any) -> Any:
-    """What compiles `row[key]` for a field: the element of the child."""
+def field_of_row(row: RowType, key: types.Type) -> Callable[..., object]:
+    """`row[key]` for a field: the element of the child."""
     if not isinstance(row.column.data_type, s.Struct):
         raise TypingError(f"{row} has no fields; a union's slot has type_id and child(k)")
     k = position_of(row.column.data_type, key)
@@ -61,19 +62,19 @@ def row_field(typingctx, row, k):
         return None
 
     def codegen(context, builder, signature, args):
-        return emit_field(context, builder, row, args[0], k.literal_value)
+        return emit_field(Lowering(context, builder), row, args[0], k.literal_value)
 
     return element_type(row.column.part(k.literal_value))(row, k), codegen
 
 
-def emit_field(context: Any, builder: Any, kind: RowType, row: Any, k: int) -> Any:
+def emit_field(at: Lowering, kind: RowType, row: ir.Value, k: int) -> ir.Value:
     """The LLVM value of field `k` of a row."""
-    made = cgutils.create_struct_proxy(kind)(context, builder, value=row)
-    child = emit_child(context, builder, kind.column, made.column, k)
-    return element_at(context, builder, kind.column.part(k), child, made.slot)
+    place = at.struct(kind, row)
+    child = emit_child(at, kind.column, place.column, k)
+    return element_at(at, kind.column.part(k), child, place.slot)
 
 
-def field_position(owner: Any, name: str) -> int | None:
+def field_position(owner: ColumnType | RowType, name: str) -> int | None:
     """The position of the field that an attribute of a column or row means; None if it means none."""
     column = owner.column if isinstance(owner, RowType) else owner
     if not isinstance(column.data_type, s.Struct) or name.startswith("_ck_"):

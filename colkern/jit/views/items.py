@@ -1,22 +1,21 @@
-"""What `len(column)`, `column[...]` and a write to it are; also of batches, rows and streams."""
+"""`len(column)`, `column[...]` and a write to it; also for batches, rows and streams."""
 
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 from numba import types
-from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import lower_builtin, overload
 from numpy import uint64
 
+from colkern.jit.lowering import Lowering
 from colkern.jit.values.bounds import clamp
 from colkern.jit.views.column_types import ColumnType, RowType, StreamType, element_type, immutable
 from colkern.jit.views.columns import batch_of, cut
 from colkern.jit.views.fields import field_of_column, field_of_row
-from colkern.jit.views.slots import called, element_at, slot_of
+from colkern.jit.views.slots import element_at, slot_of
 
 
 @overload(len)
@@ -41,18 +40,16 @@ class _GetItem(AbstractTemplate):
 
 @lower_builtin(operator.getitem, ColumnType, types.Integer)
 def _getitem(context, builder, sig, args):
-    kind = sig.args[0]
-    column = cgutils.create_struct_proxy(kind)(context, builder, value=args[0])
-    slot = slot_of(context, builder, column.length, sig.args[1], args[1])
-    return element_at(context, builder, kind, args[0], slot)
+    at, kind = Lowering(context, builder), sig.args[0]
+    slot = slot_of(at, at.struct(kind, args[0]).length, sig.args[1], args[1])
+    return element_at(at, kind, args[0], slot)
 
 
 @lower_builtin(operator.getitem, StreamType, types.Integer)
 def _getbatch(context, builder, sig, args):
-    kind = sig.args[0]
-    stream = cgutils.create_struct_proxy(kind)(context, builder, value=args[0])
-    slot = slot_of(context, builder, stream.length, sig.args[1], args[1])
-    return called(context, builder, batch_of, (kind, types.uint64), (args[0], slot))
+    at, kind = Lowering(context, builder), sig.args[0]
+    slot = slot_of(at, at.struct(kind, args[0]).length, sig.args[1], args[1])
+    return at.call(batch_of, (kind, types.uint64), (args[0], slot))
 
 
 @overload(operator.getitem, prefer_literal=True)
@@ -68,7 +65,7 @@ def _ol_getitem(column, key):
     raise TypingError(f"{column} is indexed by integers, slices and names of fields, not by {key}")
 
 
-def _slice_of(key: Any) -> Any:
+def _slice_of(key):
     if key.has_step:
         raise TypingError("columns are sliced with a step of 1")
 

@@ -1,5 +1,5 @@
-"""What columns and rows have by their data type, besides items and fields: nulls, values by position,
-the parts of maps and encoded columns, the children of unions.
+"""Attributes and methods of columns and rows by their data type: nulls, values by position, the parts of
+maps and encoded columns, the children of unions.
 """
 
 from __future__ import annotations
@@ -8,14 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
-from numba.core.typing.templates import bound_function, signature
+from numba.core.typing.templates import AttributeTemplate, bound_function, signature
 from numba.extending import lower_builtin, overload
 from numpy import uint64
 
 from colkern import schema as s
+from colkern.jit.lowering import Lowering
 from colkern.jit.rows.support import bit
 from colkern.jit.views.column_types import (
     ColumnType,
@@ -34,60 +36,64 @@ from colkern.jit.views.elements import (
     type_id_at,
 )
 from colkern.jit.views.fields import position_of
-from colkern.jit.views.slots import called, checks_positions, element_at, slot_of
+from colkern.jit.views.slots import checks_positions, element_at, slot_of
 from colkern.layouts import LayoutKind, layout
 
 Owner = ColumnType | RowType
 
 
+HadBy = Callable[[Owner], bool]
+"""Whether columns or rows of a type have an attribute; of others it may be a field."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """What `owner.attribute` is.
+    """`owner.attribute`.
 
     Args:
-        had_by: Whether columns or rows of a type have it; of others it may be a field.
+        had_by: Which owners have it.
         returns: Its type.
-        emit: From Numba's context, an LLVM builder, the owner's type and value to the LLVM value.
+        emit: From the owner's type and value to the attribute's value.
     """
 
-    had_by: Callable[[Any], bool]
-    returns: Callable[[Any], types.Type]
-    emit: Callable[[Any, Any, Any, Any], Any]
+    had_by: HadBy
+    returns: Callable[[Owner], types.Type]
+    emit: Callable[[Lowering, Owner, ir.Value], ir.Value]
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """What `owner.method` is.
+    """`owner.method`.
 
     Args:
-        had_by: Whether columns or rows of a type have it; of others it may be a field.
+        had_by: Which owners have it.
         resolve: From an attribute template and the owner's type to the type of the bound method.
     """
 
-    had_by: Callable[[Any], bool]
-    resolve: Callable[[Any, Any], types.Type]
+    had_by: HadBy
+    resolve: Callable[[AttributeTemplate, Owner], types.Type]
 
 
-def _any(owner: Any) -> bool:
+def _any(owner: Owner) -> bool:
     return True
 
 
-def _columns_of(*kinds: type[s.DataType]) -> Callable[[Any], bool]:
+def _columns_of(*kinds: type[s.DataType]) -> HadBy:
     return lambda column: isinstance(column.data_type, kinds)
 
 
-def _slots_of_unions(row: Any) -> bool:
+def _slots_of_unions(row: Owner) -> bool:
     return isinstance(row.column.data_type, s.Union)
 
 
 # Nulls
 
 
-def _emit_null_count(context: Any, builder: Any, kind: ColumnType, column: Any) -> Any:
-    return called(context, builder, _null_count, (kind,), (column,))
+def _emit_null_count(at: Lowering, kind: Owner, column: ir.Value) -> ir.Value:
+    return at.call(_null_count, (kind,), (column,))
 
 
-def _null_count(column: Any) -> Any:
+def _null_count(column):
     """How many slots are null by the column's own bitmap (all, for type null)."""
     raise NotImplementedError
 
@@ -117,10 +123,10 @@ def _ol_counted(column):
 def _by_position(
     name: str,
     returns: Callable[[ColumnType], types.Type],
-    body: Callable[[ColumnType], Any],
-    had_by: Callable[[Any], bool] = _any,
+    body: Callable[[ColumnType], Callable[..., object]],
+    had_by: HadBy = _any,
 ) -> Method:
-    """`column.name(i)`: what `body`, a function of `(column, slot)` for the column's type, gives."""
+    """`column.name(i)`, which calls `body(column's type)`, a function of `(column, slot)`."""
     key = f"column.{name}"
 
     def resolve(self, column, args, kws):
@@ -130,11 +136,9 @@ def _by_position(
 
     @lower_builtin(key, ColumnType, types.Integer)
     def lower(context, builder, sig, args):
-        kind = sig.args[0]
-        column = cgutils.create_struct_proxy(kind)(context, builder, value=args[0])
-        slot = slot_of(context, builder, column.length, sig.args[1], args[1])
-        kinds = (kind, types.uint64)
-        return called(context, builder, body(kind), kinds, (args[0], slot))
+        at, kind = Lowering(context, builder), sig.args[0]
+        slot = slot_of(at, at.struct(kind, args[0]).length, sig.args[1], args[1])
+        return at.call(body(kind), (kind, types.uint64), (args[0], slot))
 
     return Method(had_by, bound_function(key)(resolve))
 
@@ -146,8 +150,8 @@ def _by_child(
     key: str,
     owner: type[Owner],
     returns: Callable[[Any, int], types.Type],
-    emit: Callable[[Any, Any, Any, Any, int], Any],
-    had_by: Callable[[Any], bool],
+    emit: Callable[[Lowering, Any, ir.Value, int], ir.Value],
+    had_by: HadBy,
 ) -> Method:
     """`owner.child(k)` for a literal."""
 
@@ -163,79 +167,73 @@ def _by_child(
         kind = sig.args[0]
         column = kind.column if isinstance(kind, RowType) else kind
         k = position_of(column.data_type, sig.args[1])
-        return emit(context, builder, kind, args[0], k)
+        return emit(Lowering(context, builder), kind, args[0], k)
 
     return Method(had_by, bound_function(key)(resolve))
 
 
 def _type_of_slot_child(row: RowType, k: int) -> types.Type:
-    found = element_type(row.column.part(k))
+    element = element_type(row.column.part(k))
     may_differ = layout(row.column.data_type).kind is LayoutKind.DENSE_UNION
-    if isinstance(found, types.NoneType | types.Optional) or not may_differ:
-        return found
-    return types.Optional(found)
+    if isinstance(element, types.NoneType | types.Optional) or not may_differ:
+        return element
+    return types.Optional(element)
 
 
-def _emit_slot_child(context: Any, builder: Any, kind: RowType, row: Any, k: int) -> Any:
-    """What child `k` holds for a slot; None of a dense union, if the slot is of another child."""
-    made = cgutils.create_struct_proxy(kind)(context, builder, value=row)
+def _emit_slot_child(at: Lowering, kind: RowType, row: ir.Value, k: int) -> ir.Value:
+    """The element of child `k` for a slot; None of a dense union, if the slot is of another child."""
+    place = at.struct(kind, row)
     column, part = kind.column, kind.column.part(k)
-    child = emit_child(context, builder, column, made.column, k)
+    child = emit_child(at, column, place.column, k)
     if layout(column.data_type).kind is not LayoutKind.DENSE_UNION:
-        return element_at(context, builder, part, child, made.slot)
-    is_of_child = _is_of_child(context, builder, column, made, k)
-    found, returned = element_type(part), _type_of_slot_child(kind, k)
-    none = context.get_constant_null(returned)
-    place = cgutils.alloca_once_value(builder, none)
+        return element_at(at, part, child, place.slot)
+    is_of_child = _is_of_child(at, kind, row, k)
+    returned = _type_of_slot_child(kind, k)
+    element = cgutils.alloca_once_value(at.builder, at.context.get_constant_null(returned))
     # The offset of a slot that is of another child leads elsewhere.
-    with builder.if_then(is_of_child):
-        kinds, args = (column, types.uint64), (made.column, made.slot)
-        slot = called(context, builder, child_slot, kinds, args)
-        element = element_at(context, builder, part, child, slot)
-        builder.store(context.cast(builder, element, found, returned), place)
-    return builder.load(place)
+    with at.builder.if_then(is_of_child):
+        slot = at.call(child_slot, (column, types.uint64), (place.column, place.slot))
+        plain = element_at(at, part, child, slot)
+        at.builder.store(at.context.cast(at.builder, plain, element_type(part), returned), element)
+    return at.builder.load(element)
 
 
-def _is_of_child(context: Any, builder: Any, kind: ColumnType, row: Any, k: int) -> Any:
+def _is_of_child(at: Lowering, kind: RowType, row: ir.Value, k: int) -> ir.Value:
     """Whether a slot of a union is of child `k`; checked code raises ValueError if it is not."""
-    kinds, args = (kind, types.uint64), (row.column, row.slot)
-    type_id = called(context, builder, type_id_at, kinds, args)
-    expected = type_id.type(kind.data_type.type_codes[k])
-    if checks_positions(context):
-        with builder.if_then(builder.icmp_signed("!=", type_id, expected), likely=False):
-            message = (
-                f"child({k}) of a union's slot that is of another child: ask for type_id first"
-            )
-            context.call_conv.return_user_exc(builder, ValueError, (message,))
-    return builder.icmp_signed("==", type_id, expected)
+    type_id = _emit_type_id(at, kind, row)
+    expected = type_id.type(kind.column.data_type.type_codes[k])
+    is_of_child = at.builder.icmp_signed("==", type_id, expected)
+    if checks_positions(at.context):
+        message = f"child({k}) of a union's slot that is of another child: ask for type_id first"
+        at.raise_unless(is_of_child, ValueError, message)
+    return is_of_child
 
 
-def _emit_type_id(context: Any, builder: Any, kind: RowType, row: Any) -> Any:
-    made = cgutils.create_struct_proxy(kind)(context, builder, value=row)
-    kinds, args = (kind.column, types.uint64), (made.column, made.slot)
-    return called(context, builder, type_id_at, kinds, args)
+def _emit_type_id(at: Lowering, kind: Owner, row: ir.Value) -> ir.Value:
+    place = at.struct(kind, row)
+    return at.call(type_id_at, (kind.column, types.uint64), (place.column, place.slot))
 
 
 # Parts of maps and encoded columns
 
 
-def _part(k: int, had_by: Callable[[Any], bool]) -> Attribute:
-    def emit(context: Any, builder: Any, kind: ColumnType, column: Any) -> Any:
-        taken = emit_child if isinstance(kind, EntriesType) else emit_part
-        return taken(context, builder, kind, column, k)
+def _part(k: int, had_by: HadBy) -> Attribute:
+    def emit(at: Lowering, kind: Owner, column: ir.Value) -> ir.Value:
+        emit_it = emit_child if isinstance(kind, EntriesType) else emit_part
+        return emit_it(at, kind, column, k)
 
     return Attribute(had_by, lambda column: column.part(k), emit)
 
 
-def _are_entries(column: Any) -> bool:
+def _are_entries(column: Owner) -> bool:
     return isinstance(column, EntriesType)
 
 
 _are_runs = _columns_of(s.RunEndEncoded)
 
 
-def _emit_unit(context: Any, builder: Any, kind: ColumnType, column: Any) -> Any:
-    return context.get_constant_generic(builder, types.unicode_type, kind.data_type.unit)
+def _emit_unit(at: Lowering, kind: Owner, column: ir.Value) -> ir.Value:
+    return at.context.get_constant_generic(at.builder, types.unicode_type, kind.data_type.unit)
 
 
 _UNITS = (s.Date, s.Time, s.Timestamp, s.Duration, s.Interval)

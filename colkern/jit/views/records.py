@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +76,7 @@ class Record:
     """
 
     def __init__(self, column: Array | RecordBatch) -> None:
-        self._owners: list[Any] = []
+        self._owners: list[object] = []
         walked = self._of_array(column) if isinstance(column, Array) else self._of_batch(column)
         self.words: NDArray[np.int64] = np.array(list(walked), np.uint64).view(np.int64)
         self.address: int = self.words.ctypes.data

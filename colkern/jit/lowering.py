@@ -1,0 +1,42 @@
+"""Emitting LLVM code for values of Numba's types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.base import BaseContext
+
+
+@dataclass(frozen=True, slots=True)
+class Lowering:
+    """Where code is emitted.
+
+    Args:
+        context: Numba's: knows how values of its types stand in registers, and what functions compile to.
+        builder: LLVM's, at the place of the next instruction.
+    """
+
+    context: BaseContext
+    builder: ir.IRBuilder
+
+    def struct(self, kind: types.Type, value: ir.Value | None = None) -> cgutils._StructProxy:
+        """The members of a value by name; without a value, of one whose members are to be set."""
+        return self.context.make_helper(self.builder, kind, value)
+
+    def call(
+        self, function: Callable[..., object], kinds: Sequence[types.Type], args: Sequence[ir.Value]
+    ) -> ir.Value:
+        """A call of a function that Numba knows, with arguments of those types."""
+        typing_context = self.context.typing_context
+        known = typing_context.resolve_value_type(function)
+        signature = known.get_call_type(typing_context, tuple(kinds), {})
+        return self.context.get_function(known, signature)(self.builder, args)
+
+    def raise_unless(self, condition: ir.Value, error: type[Exception], message: str) -> None:
+        """Raise an error where a condition does not hold, which is unlikely."""
+        with self.builder.if_then(self.builder.not_(condition), likely=False):
+            self.context.call_conv.return_user_exc(self.builder, error, (message,))

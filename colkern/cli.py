@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: The words after the command's name; None for those of this process.
     """
-    _escape_what_the_output_cannot_spell()
+    _escape_unencodable()
     try:
         options = command_parser(COMMANDS).parse_args(arguments)
         status: int | None = options.run(options)
@@ -74,14 +74,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status or 0
 
 
-def _escape_what_the_output_cannot_spell() -> None:
-    """Names and values are any text; the encoding of a terminal or a pipe may be narrower."""
+def _escape_unencodable() -> None:
+    """Escape characters that the encoding of the terminal or pipe does not have."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _closed_output() -> int:
-    """The reader of a pipe has gone: nothing more to say, and nothing for Python to flush."""
+    """The reader of a pipe has gone: leave Python nothing to flush."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 

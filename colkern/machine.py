@@ -1,4 +1,4 @@
-"""What colkern runs on: the processor, the system, the releases of the packages that matter."""
+"""This machine: the processor, the system, the releases of the packages that matter."""
 
 from __future__ import annotations
 
@@ -44,8 +44,12 @@ def _processor() -> str:
 
 def versions() -> dict[str, str]:
     """The releases of colkern, Python, and those packages that are installed; none is imported."""
-    found = {"colkern": colkern.__version__, "python": platform.python_version()}
-    return found | {name: there for name in _PACKAGES if (there := release(name)) is not None}
+    releases = {name: release(name) for name in _PACKAGES}
+    return {
+        "colkern": colkern.__version__,
+        "python": platform.python_version(),
+        **{name: version for name, version in releases.items() if version is not None},
+    }
 
 
 def release(package: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Arrays and record batches from Python values, from NumPy, and from whatever else speaks Arrow."""
+"""Arrays and record batches from Python values, from NumPy, and from other Arrow libraries."""
 
 from colkern.builders.entry import array, record_batch
 from colkern.builders.nested import UnionValue

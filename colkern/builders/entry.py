@@ -1,4 +1,4 @@
-"""`array` and `record_batch`: whatever the caller has, as Arrow."""
+"""`array` and `record_batch`: arrays and batches from any data of a caller."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Build = Callable[[s.DataType, Values], Array]
 
 
 def build_extension(type_: s.Extension, values: Values, build: Build) -> Array:
-    """What `to_pylist` gives for the type, or else the values of its storage.
+    """Build an extension array from values as `to_pylist` gives them, or from values of its storage.
 
     Args:
         type_: The extension type.

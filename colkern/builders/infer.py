@@ -1,4 +1,4 @@
-"""The type of Python values that come without one."""
+"""Inference of data types from Python values."""
 
 from __future__ import annotations
 

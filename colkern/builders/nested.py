@@ -24,6 +24,7 @@ from colkern.builders.parts import (
     within_field,
     wrong,
 )
+from colkern.dispatch import Dispatch, by_type
 from colkern.layouts import Role, layout
 from colkern.missing import is_null, with_nulls
 
@@ -264,7 +265,8 @@ def build_run_end_encoded(type_: s.RunEndEncoded, values: Values) -> Array:
     return Array(type_, len(values), [], [run_ends, runs])
 
 
-_BUILDERS: dict[type[s.DataType], Callable[[Any, Values], Array]] = {
+_BUILDERS: Dispatch[type[s.DataType], Callable[[Any, Values], Array]] = by_type("builders")
+_BUILDERS |= {
     s.Null: fixed.build_null,
     s.Bool: fixed.build_bool,
     s.Int: fixed.build_int,

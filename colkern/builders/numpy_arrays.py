@@ -1,4 +1,4 @@
-"""Arrays over NumPy's memory."""
+"""Arrays over the memory of NumPy arrays."""
 
 from __future__ import annotations
 

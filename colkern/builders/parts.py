@@ -1,7 +1,7 @@
-"""What every builder needs: errors that know their place, bitmaps, buffers.
+"""Parts of all builders: errors with their place, bitmaps, buffers.
 
-A builder takes the values of an array as a list with None for nulls. It raises `BadValue`, which the
-builders of nested types carry outwards and the entry turns into a `TypeError` or `ValueError`.
+A builder takes the values of an array as a list with None for nulls. It raises `BadValue`; the builders of
+nested types add the place, and `colkern.builders.entry` turns it into a `TypeError` or `ValueError`.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class BadValue(Exception):
     """A value that does not fit its type.
 
     Args:
-        kind: What the caller gets to see: `TypeError` or `ValueError`.
-        message: What was expected and what was found.
-        index: Which of the values that were being built.
-        inside: Where within that value, as it would be written after it: `[3]['name']`.
+        kind: The class that the caller gets: `TypeError` or `ValueError`.
+        message: The expected and the actual value.
+        index: The position of the value in the list.
+        inside: The place within that value, as Python would spell it: `[3]['name']`.
     """
 
     def __init__(self, kind: type[Exception], message: str, index: int, inside: str = "") -> None:

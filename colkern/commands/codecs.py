@@ -10,7 +10,7 @@ _CODECS: dict[str, Literal["lz4", "zstd"] | None] = {"none": None, "lz4": "lz4",
 
 
 def codec_and_level(words: str | None) -> tuple[str | None, int | None]:
-    """The codec ("none" is one; None: not chosen) and its level, of `CODEC[:LEVEL]`.
+    """The codec and its level in `CODEC[:LEVEL]`; "none" is a codec, None stands for no choice.
 
     Raises:
         UsageError: If there is no such codec, or it has no such level.

@@ -1,16 +1,17 @@
-"""Tables on their way from one format to another, batch by batch."""
+"""Tables, read in one format and written in another, batch by batch."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from colkern import ipc
 from colkern.arrays import RecordBatch
 from colkern.commands.failures import CommandError
-from colkern.commands.files import opened, source_of
+from colkern.commands.files import Target, opened, source_of, writing
 from colkern.commands.parquet import is_parquet, opened_parquet, write_parquet
 from colkern.errors import ColkernError
 from colkern.ipc.writing.data import carried_options
@@ -20,14 +21,13 @@ from colkern.schema import Schema
 
 @dataclass(slots=True)
 class Table:
-    """What is converted.
+    """A table to write.
 
     Args:
         schema: The schema.
         batches: The batches.
         footer_metadata: Custom metadata of an Arrow file.
-        options: What the writer is to keep of the source: fields that share a dictionary go on doing
-            so, and messages keep their metadata.
+        options: Options of the writer that keep shared dictionaries and the metadata of messages.
     """
 
     schema: Schema
@@ -42,12 +42,12 @@ def opened_table(name: str, *, unify_dictionaries: bool) -> Iterator[Table]:
 
     Args:
         name: Its name; - for standard input.
-        unify_dictionaries: Give all batches of a Parquet file the same dictionaries; it is then read
-            whole where it has any.
+        unify_dictionaries: Whether all batches of a Parquet file get the same dictionaries; a file
+            with dictionaries is then read as a whole.
 
     Raises:
         UsageError: If the source is Parquet and pyarrow is missing.
-        CommandError: If it is Parquet that pyarrow cannot read.
+        CommandError: If pyarrow cannot read the Parquet file.
     """
     source = source_of(name)
     if is_parquet(source):
@@ -60,11 +60,11 @@ def opened_table(name: str, *, unify_dictionaries: bool) -> Iterator[Table]:
 
 
 class Counts(Iterator[RecordBatch]):
-    """Hands on batches, and counts them and their rows.
+    """Passes batches on, and counts them and their rows.
 
     Args:
         batches: The batches.
-        source: The name of what they are read from, for errors of the system.
+        source: The name of their source, for errors of the system.
     """
 
     def __init__(self, batches: Iterator[RecordBatch], source: str) -> None:
@@ -86,10 +86,10 @@ class Counts(Iterator[RecordBatch]):
 
 
 def rechunked(batches: Iterable[RecordBatch], rows: int) -> Iterator[RecordBatch]:
-    """The same rows in batches of `rows` each, the last one with what is left.
+    """The same rows in batches of `rows` each; the last one has the rest.
 
-    A batch that is cut is not copied; one that is joined is. It keeps custom metadata that all its
-    parts have.
+    Cut batches are not copied, joined ones are. A joined batch keeps the custom metadata that all its
+    parts share.
     """
     parts: list[RecordBatch] = []
     held = 0
@@ -121,18 +121,47 @@ def _joined(parts: list[RecordBatch]) -> RecordBatch:
     )
 
 
-Write = Callable[[Any, Table, str | None, int | None], None]
-"""Writes a table: target, table, codec ("none" is one; None: not chosen), its level."""
+def write_table(
+    target: Target,
+    table: Table,
+    source: str,
+    codec: str | None = None,
+    level: int | None = None,
+) -> Counts:
+    """Write a table; a file appears when it is whole.
+
+    Args:
+        target: Where to write, and in which format.
+        table: The table.
+        source: The name of its source, for errors.
+        codec: "none", "lz4" or "zstd"; None for the format's default.
+        level: The codec's level, or None.
+
+    Returns:
+        The counts of what was written.
+
+    Raises:
+        CommandError: If the target cannot be written, or the format cannot hold the table.
+    """
+    table.batches = counts = Counts(table.batches, source)
+    try:
+        with writing(target.name, source):
+            _WRITERS[target.format](target.sink, table, codec, level)
+    except ColkernError:
+        raise
+    except ValueError as error:
+        raise CommandError(f"{target.name}: {error}") from error
+    return counts
 
 
-def _write_file(target: Any, table: Table, codec: str | None, level: int | None) -> None:
+def _write_file(sink: Sink, table: Table, codec: str | None, level: int | None) -> None:
     options = _write_options(table, codec, level)
-    with ipc.new_file(target, table.schema, metadata=table.footer_metadata, **options) as writer:
+    with ipc.new_file(sink, table.schema, metadata=table.footer_metadata, **options) as writer:
         writer.write(table.batches)
 
 
-def _write_stream(target: Any, table: Table, codec: str | None, level: int | None) -> None:
-    with ipc.new_stream(target, table.schema, **_write_options(table, codec, level)) as writer:
+def _write_stream(sink: Sink, table: Table, codec: str | None, level: int | None) -> None:
+    with ipc.new_stream(sink, table.schema, **_write_options(table, codec, level)) as writer:
         writer.write(table.batches)
 
 
@@ -144,13 +173,15 @@ def _write_options(table: Table, codec: str | None, level: int | None) -> dict[s
     }
 
 
-def _write_parquet(target: Any, table: Table, codec: str | None, level: int | None) -> None:
-    write_parquet(target, table.schema, table.batches, codec, level)
+def _write_parquet(sink: Sink, table: Table, codec: str | None, level: int | None) -> None:
+    write_parquet(sink, table.schema, table.batches, codec, level)
 
 
-WRITERS: dict[str, Write] = {
+Sink = Path | BinaryIO
+
+_WRITERS: dict[str, Callable[[Sink, Table, str | None, int | None], None]] = {
     "file": _write_file,
     "stream": _write_stream,
     "parquet": _write_parquet,
 }
-"""By the name of the format, as `--to` has it."""
+"""Format → how to write it."""

@@ -5,28 +5,33 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from colkern.commands.failures import UsageError
-from colkern.commands.parser import positive, positive_float
+from colkern.commands.parser import Commands, new_command, positive, positive_float
 from colkern.names import why_missing
 
 if TYPE_CHECKING:
-    from colkern.spark.demo.job import Run
+    from rich.console import Console
+
+    from colkern.spark.demo.job import Options, Run
 
 
-def add_command(commands: Any) -> None:
-    """Add the subcommand to an argparse parser's subparsers."""
-    demo = commands.add_parser(
-        "demo", help="three functions in local Spark: pandas_udf, arrow_udf and colkern compared"
+def add_command(commands: Commands) -> None:
+    """Add the subcommand."""
+    parser = new_command(
+        commands,
+        "demo",
+        _run,
+        "three functions in local Spark: pandas_udf, arrow_udf and colkern compared",
     )
-    size = demo.add_mutually_exclusive_group()
+    size = parser.add_mutually_exclusive_group()
     size.add_argument("--rows", type=positive, metavar="N", help="the first N rows of lineitem")
     size.add_argument(
         "--scale", type=positive_float, default=1.0, metavar="S", help="TPC-H's scale factor (1)"
     )
-    demo.add_argument("--master", default="local[*]", help="Spark's master URL (local[*])")
-    demo.add_argument(
+    parser.add_argument("--master", default="local[*]", help="Spark's master URL (local[*])")
+    parser.add_argument(
         "--input",
         type=Path,
         nargs="+",
@@ -34,18 +39,17 @@ def add_command(commands: Any) -> None:
         metavar="FILE",
         help="your own Parquet or Arrow files or folders, with lineitem's columns",
     )
-    demo.add_argument(
+    parser.add_argument(
         "--output",
         type=Path,
         default=Path("output"),
         metavar="DIR",
         help="for the result files, the chart and Spark's log (./output)",
     )
-    demo.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE")
-    demo.add_argument(
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE")
+    parser.add_argument(
         "--repeat", type=positive, default=5, metavar="N", help="time everything N times (5)"
     )
-    demo.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -60,27 +64,29 @@ def _run(options: argparse.Namespace) -> None:
 
     console = Console()
     options.output.mkdir(parents=True, exist_ok=True)
-    asked = job.Options(
+    job_options = job.Options(
         options.output, options.scale, options.rows, options.input, options.master, options.repeat
     )
-    done = _run_with_progress(job.run, asked, console)
-    console.print(report.table(done))
-    console.print(report.agreement(done))
-    picture = options.output / "demo.png"
-    report.chart(done, picture)
-    console.print(f"Chart: {picture}", soft_wrap=True)
+    result = _run_with_progress(job.run, job_options, console)
+    console.print(report.table(result))
+    console.print(report.agreement(result))
+    chart = options.output / "demo.png"
+    report.chart(result, chart)
+    console.print(f"Chart: {chart}", soft_wrap=True)
     console.print(
-        f"Result: {done.rows:,} rows as Arrow files in {options.output / 'result'}, "
+        f"Result: {result.rows:,} rows as Arrow files in {options.output / 'result'}, "
         f"read back and valid",
         soft_wrap=True,
     )
     if options.json:
-        text = json.dumps(report.figures(done, find_java()), indent=2)
+        text = json.dumps(report.figures(result, find_java()), indent=2)
         options.json.write_text(text + "\n", encoding="utf-8")
         console.print(f"Figures: {options.json}", soft_wrap=True)
 
 
-def _run_with_progress(run: Callable[..., Run], options: Any, console: Any) -> Run:
+def _run_with_progress(
+    run: Callable[[Options, Callable[[str, float], None]], Run], options: Options, console: Console
+) -> Run:
     """On a terminal a bar that moves; elsewhere a line for each step."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -1,4 +1,4 @@
-"""What `colkern info` says of a file or stream: a document of plain values, for JSON and for tables."""
+"""The document of `colkern info` about a file or stream: plain values, for JSON and for tables."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colkern.arrays import UNKNOWN
 from colkern.commands.output import text_of
@@ -38,12 +39,12 @@ Custom metadata is an object; bytes in it that are not UTF-8 are written \\xNN.
 
 
 def describe(name: str, reader: StreamReader | FileReader, size: int | None) -> dict[str, Any]:
-    """What metadata tells of a file or stream; a stream is read to its end, no column is decoded.
+    """Describe a file or stream by its metadata; a stream is read to its end, no column is decoded.
 
     Args:
-        name: What to call it.
-        reader: It.
-        size: Its bytes, or None where that is not known before it has been read.
+        name: The name in the document.
+        reader: The reader of the file or stream.
+        size: Its size in bytes, or None if that is known only after reading.
 
     Returns:
         The document that `KEYS` describes.
@@ -58,11 +59,10 @@ def describe(name: str, reader: StreamReader | FileReader, size: int | None) -> 
         batches.add(summary)
     if size is None and isinstance(reader, StreamReader):
         size = reader.position
-    is_file = isinstance(reader, FileReader)
     parts = [*batches.record_batches, *batches.dictionaries.values()]
     return {
         "file": name,
-        "format": "file" if is_file else "stream",
+        "format": "file" if isinstance(reader, FileReader) else "stream",
         "size": size,
         "rows": sum(batch["rows"] for batch in batches.record_batches),
         "body_bytes": sum(part["body_bytes"] for part in parts),
@@ -79,7 +79,9 @@ def _texts(metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:
     return {text_of(key): text_of(value) for key, value in (metadata or {}).items()}
 
 
-def _columns(reader: Any, null_counts: list[int | None]) -> list[dict[str, Any]]:
+def _columns(
+    reader: StreamReader | FileReader, null_counts: list[int | None]
+) -> list[dict[str, Any]]:
     ids = reader.dictionary_ids
     return [
         _column(field, count, ids.get(field.name) if layout(field.type).has_dictionary else None)
@@ -98,14 +100,17 @@ def _column(field: Field, null_count: int | None, dictionary: int | None) -> dic
     }
 
 
+Counts = NDArray[np.int64]
+
+
 class _Batches:
-    """What the summaries add up to."""
+    """The sums over the summaries."""
 
     def __init__(self, dictionary_ids: dict[str, int]) -> None:
         self._paths: dict[int, list[str]] = {}
         for path, id_ in dictionary_ids.items():
             self._paths.setdefault(id_, []).append(path)
-        self._nulls: Any = None
+        self._nulls: Counts | None = None
         self.record_batches: list[dict[str, Any]] = []
         self.dictionaries: dict[int, dict[str, Any]] = {}
 
@@ -115,7 +120,10 @@ class _Batches:
             self._add_dictionary(batch, batch.dictionary, sizes)
             return
         counts = batch.null_counts
-        self._nulls = counts if self._nulls is None else _added(self._nulls, counts)
+        if self._nulls is not None:
+            unknown = (self._nulls == UNKNOWN) | (counts == UNKNOWN)
+            counts = np.where(unknown, UNKNOWN, self._nulls + counts)
+        self._nulls = counts
         self.record_batches.append(
             {
                 "rows": batch.length,
@@ -145,12 +153,7 @@ class _Batches:
             known[key] += size
 
     def null_counts(self, columns: int) -> list[int | None]:
-        """For each column, how many nulls all batches state, or None."""
+        """For each column, the null count that all batches state together, or None."""
         if self._nulls is None:
             return [0] * columns
         return [None if count == UNKNOWN else count for count in self._nulls.tolist()]
-
-
-def _added(sums: Any, counts: Any) -> Any:
-    unknown = (sums == UNKNOWN) | (counts == UNKNOWN)
-    return np.where(unknown, UNKNOWN, sums + counts)

@@ -1,65 +1,71 @@
-"""`colkern doctor`: what this machine has, what one gets from it, and what is broken."""
+"""`colkern doctor`: reports what this machine has, what that enables, and what is broken."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from colkern.commands.output import counted, print_json, printable
+from colkern.commands.parser import Commands, new_command
 
 if TYPE_CHECKING:
     from colkern.commands.checks.finding import Finding
 
 BROKEN = 1
-"""The exit status where a finding is a problem."""
+"""The exit status if a finding is a problem."""
 
 _AT_A_TIME = 4
-"""How many sections are looked at together: they wait for processes most of the time."""
+"""The sections that are checked at a time: they mostly wait for processes."""
 
 _Section = Callable[[], Iterable["Finding"]]
 
 
-def add_command(commands: Any) -> None:
-    """Add the subcommand to an argparse parser's subparsers."""
-    parser = commands.add_parser(
+def add_command(commands: Commands) -> None:
+    """Add the subcommand."""
+    parser = new_command(
+        commands,
         "doctor",
-        help="what this machine has, what it enables, and what is broken",
-        description="Look at packages, processor, cache, GPU and Spark: a line for each says "
-        "whether it is there, what it is good for, and what to do where it is not. The exit status "
-        "is 1 if something is a problem; what is missing is none.",
-        epilog="""\
+        _run,
+        "what this machine has, what it enables, and what is broken",
+        "Check packages, processor, cache, GPU and Spark. A line for each says whether it is there, what\n"
+        "it is good for, and what to do where it is not. The exit status is 1 if there is a problem; a\n"
+        "missing option is none.",
+        """\
 keys of the JSON document:
-  works      whether nothing is a problem
-  findings   one object a line, with
+  works      whether there is no problem
+  findings   one object for each line:
     section  the title that it stands under
-    name     what was looked at
+    name     the thing that was checked
     mark     ok, missing (colkern works without it), problem
     found    what is there, or what is wrong
     enables  what it is good for
     remedy   what to install or to set
 """,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--json", action="store_true", help="print a JSON document")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
-    from colkern.commands.checks.finding import Mark
+    from colkern.commands.checks.finding import Mark, checked
 
     report = []
-    for title, findings in _examined(_sections()):
-        report += [(title, finding) for finding in findings]
-        if not options.json:
-            _print_section(title, findings)
+    sections = _sections()
+    with ThreadPoolExecutor(_AT_A_TIME) as pool:
+        # In order, each as soon as it is there.
+        for title, findings in zip(
+            sections, pool.map(checked, sections, sections.values()), strict=True
+        ):
+            report += [(title, finding) for finding in findings]
+            if not options.json:
+                _print_section(title, findings)
     marks = [finding.mark for _, finding in report]
     problems, missing = marks.count(Mark.PROBLEM), marks.count(Mark.MISSING)
     if options.json:
-        found = [{"section": title, **dataclasses.asdict(finding)} for title, finding in report]
-        print_json({"works": not problems, "findings": found})
+        entries = [{"section": title, **dataclasses.asdict(finding)} for title, finding in report]
+        print_json({"works": not problems, "findings": entries})
     else:
         verdict = counted(problems, "problem") if problems else "colkern works here"
         print(f"{verdict}; {counted(missing, 'option is', 'options are')} missing")
@@ -67,7 +73,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _sections() -> dict[str, _Section]:
-    """What is looked at, by title, in the order of the report."""
+    """Title → check, in the order of the report."""
     from colkern.commands.checks import gpu, kernel_cache, packages, processor, settings, spark
 
     return {
@@ -81,27 +87,13 @@ def _sections() -> dict[str, _Section]:
     }
 
 
-def _examined(sections: dict[str, _Section]) -> Iterator[tuple[str, list[Finding]]]:
-    """The sections with what was found, in order, each as soon as it is there."""
-    from colkern.commands.checks.finding import checked
-
-    with ThreadPoolExecutor(_AT_A_TIME) as pool:
-        yield from zip(sections, pool.map(checked, sections, sections.values()), strict=True)
-
-
 def _print_section(title: str, findings: list[Finding]) -> None:
-    """Print a section. Not a table: a path that somebody wants to copy must not be cut."""
+    """Print a section. Not a table: paths must not be cut, so that they can be copied."""
     width = max((len(finding.name) for finding in findings), default=0)
     print(title)
     for finding in findings:
-        print(f"  {finding.mark:<7}  {finding.name:<{width}}  {printable(_text(finding))}")
+        todo = f"; to do: {finding.remedy}" if finding.remedy else ""
+        use = f"; for {finding.enables}" if finding.enables else ""
+        text = f"{finding.found}{todo}{use}"
+        print(f"  {finding.mark:<7}  {finding.name:<{width}}  {printable(text)}")
     print()
-
-
-def _text(finding: Finding) -> str:
-    parts = [finding.found]
-    if finding.remedy:
-        parts.append(f"to do: {finding.remedy}")
-    if finding.enables:
-        parts.append(f"for {finding.enables}")
-    return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""How a command fails: one line on standard error, and an exit status."""
+"""Failures of commands: one line on standard error, and an exit status."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class CommandError(Exception):
 
 
 DATA_ERRORS = (CommandError, ColkernError, OSError, MemoryError)
-"""What a file may do to a command; other exceptions are mistakes in colkern."""
+"""The exceptions that data causes; others are mistakes in colkern."""
 
 
 def report(error: BaseException) -> None:
-    """Say on standard error, in one line, what went wrong."""
+    """Print an error in one line on standard error."""
     # None where the process was started without one.
     if sys.stderr is not None:
         message = " ".join(error_text(error).split())

@@ -1,14 +1,15 @@
-"""The files that commands are given: by name, `-` for standard input and output."""
+"""The files of commands: by name, or `-` for standard input and output."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from colkern.commands.failures import CommandError, UsageError
 from colkern.errors import ColkernError
@@ -28,14 +29,14 @@ FORMATS = {
     ".stream": "stream",
     ".parquet": "parquet",
 }
-"""What a file holds whose name ends so."""
+"""Suffix of a file's name → its format."""
 
 ARROW_SUFFIXES = tuple(suffix for suffix, format_ in FORMATS.items() if format_ != "parquet")
-"""How the names of Arrow files and streams in a folder end."""
+"""The suffixes of Arrow files and streams in a folder."""
 
 
-def source_of(name: str) -> Any:
-    """What `colkern.ipc.open` takes for a name."""
+def source_of(name: str) -> Path | BinaryIO:
+    """The path, or standard input."""
     if name != STANDARD:
         return _local(name)
     # None where the process was started without one.
@@ -44,8 +45,8 @@ def source_of(name: str) -> Any:
     return sys.stdin.buffer
 
 
-def target_of(name: str) -> Any:
-    """What the writers of `colkern.ipc` take for a name."""
+def target_of(name: str) -> Path | BinaryIO:
+    """The path, or standard output."""
     if name != STANDARD:
         return _local(name)
     if sys.stdout is None:
@@ -60,7 +61,6 @@ def _local(name: str) -> Path:
 
     if not name:
         raise UsageError("the name of a file is empty")
-
     if is_url(name):
         raise UsageError(
             f"{name}: a URL, where a local file is expected; - is standard input or output"
@@ -68,29 +68,52 @@ def _local(name: str) -> Path:
     return Path(name)
 
 
-def format_of(target: str) -> str:
-    """What to write to a name, told by its suffix: "file", "stream" or "parquet".
+class Target(NamedTuple):
+    """A file to write.
+
+    Args:
+        name: Its name, as the user gave it.
+        format: "file", "stream" or "parquet".
+        sink: The path, or standard output.
+    """
+
+    name: str
+    format: str
+    sink: Path | BinaryIO
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add the option `--to`, the format of a target."""
+    formats = ", ".join(f"{suffix} {format_}" for suffix, format_ in FORMATS.items())
+    parser.add_argument(
+        "--to",
+        choices=("file", "stream", "parquet"),
+        help=f"the format to write; by default that of the target's suffix: {formats}",
+    )
+
+
+def chosen_target(name: str, format_: str | None) -> Target:
+    """The target of a name and of the option `--to`; without it, the suffix says the format.
 
     Raises:
-        UsageError: If the suffix is none of `FORMATS`.
+        UsageError: If the suffix is none of `FORMATS`, or the target cannot be written to.
     """
-    if target == STANDARD:
-        return "stream"
-    suffix = os.path.splitext(target)[1].lower()
-    if suffix not in FORMATS:
+    suffix = os.path.splitext(name)[1].lower()
+    chosen = format_ or ("stream" if name == STANDARD else FORMATS.get(suffix))
+    if chosen is None:
         raise UsageError(
-            f"{target}: the suffix is none of {', '.join(FORMATS)}; say what to write by --to"
+            f"{name}: the suffix is none of {', '.join(FORMATS)}; say what to write by --to"
         )
-    return FORMATS[suffix]
+    return Target(name, chosen, target_of(name))
 
 
 @contextlib.contextmanager
 def writing(target: str, source: str) -> Iterator[None]:
-    """What the system refuses is said under the target's name, as the user gave it.
+    """Raise errors of the system with the target's name, as the user gave it.
 
     Args:
-        target: The name of what is written; the reader of standard output may leave.
-        source: The name of what is read: an error with that name keeps it.
+        target: The name of the target; the reader of standard output may leave.
+        source: The name of the source: errors about that file keep it.
     """
     try:
         yield
@@ -105,7 +128,7 @@ def writing(target: str, source: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def opened(name: str) -> Iterator[StreamReader | FileReader]:
-    """A reader of an Arrow file or stream; errors within say which file they are about."""
+    """A reader of an Arrow file or stream; errors within name the file."""
     from colkern import ipc
 
     with placed(name), ipc.open(source_of(name)) as reader:
@@ -121,27 +144,25 @@ def size_of(name: str) -> int | None:
 
 
 def with_files_of_folders(names: Iterable[str]) -> list[str]:
-    """The names, in place of each folder the Arrow files in it and in the folders below.
+    """The names, with each folder replaced by the Arrow files in it and in the folders below.
 
-    A folder without any stands for itself: `require_files` says what is wrong with it.
+    A folder without such files is kept: `require_files` raises the error for it.
 
     Raises:
         UsageError: If there are no files at all.
         OSError: If a folder cannot be listed.
     """
-    found: list[str] = []
+    files: list[str] = []
     for name in names:
-        if not _is_folder(name):
-            found.append(name)
-            continue
-        found += sorted(_arrow_files_in(name)) or [name]
-    if all(map(_is_folder, found)):
-        raise UsageError(_no_files_in(found[0]))
-    return found
+        inside = sorted(_arrow_files_in(name)) if _is_folder(name) else []
+        files += inside or [name]
+    if all(map(_is_folder, files)):
+        raise UsageError(_no_files_in(files[0]))
+    return files
 
 
 def require_files(name: str) -> None:
-    """Raise `CommandError` for a folder, which `with_files_of_folders` leaves only without files."""
+    """Raise `CommandError` for a folder without Arrow files."""
     if _is_folder(name):
         raise CommandError(_no_files_in(name))
 

@@ -1,4 +1,4 @@
-"""`colkern head FILE`: the first rows, as a table or as JSON."""
+"""`colkern head FILE`: prints the first rows, as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from colkern.commands.failures import UsageError
 from colkern.commands.files import opened
 from colkern.commands.output import counted, print_json, print_table, printable, terminal_width
-from colkern.commands.parser import positive
+from colkern.commands.parser import Commands, new_command, positive
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from colkern.schema import Field, Schema
 
 _NARROWEST = 16
-"""A column that is wider may be squeezed to this many characters before the next has to go."""
+"""Wider columns may be squeezed to this many characters before the next one is left out."""
 
 _MOST_ROWS = 1_000
-"""How many rows are made into text at once; those of a table know their width."""
+"""The rows that become text at once; a table sets its width by them."""
 
 _FRAME = 3
 """What the frame adds to each column's width."""
 
 
-def add_command(commands: Any) -> None:
-    """Add the subcommand to an argparse parser's subparsers."""
-    parser = commands.add_parser("head", help="the first rows; long values are cut")
+def add_command(commands: Commands) -> None:
+    """Add the subcommand."""
+    parser = new_command(commands, "head", _run, "the first rows; long values are cut")
     parser.add_argument("file", help="an Arrow file or stream; - for standard input")
     parser.add_argument(
         "-n", "--rows", type=positive, default=10, metavar="N", help="how many (10)"
@@ -45,7 +45,6 @@ def add_command(commands: Any) -> None:
         help="one object a line, values whole: bytes as hexadecimal text, decimals as text, dates "
         'and times in ISO 8601, durations as seconds ("1.5s"), NaN and infinities as text',
     )
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -59,7 +58,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _positions(schema: Schema, columns: str | None) -> list[int]:
-    """Where the columns stand that were asked for."""
+    """The positions of the wanted columns."""
     if columns is None:
         return list(range(len(schema)))
     names = schema.names
@@ -70,7 +69,7 @@ def _positions(schema: Schema, columns: str | None) -> list[int]:
 
 
 def _first_rows(reader: StreamReader | FileReader, rows: int) -> Iterator[RecordBatch]:
-    """The first rows, in parts that are printed before the next one is read."""
+    """The first rows in parts; each is printed before the next one is read."""
     for batch in reader:
         count = min(rows, batch.num_rows)
         for start in range(0, count, _MOST_ROWS):
@@ -102,7 +101,7 @@ def _print_objects(rows: Iterator[RecordBatch], schema: Schema, positions: list[
 
 
 def _together(rows: Iterator[RecordBatch]) -> Iterator[list[RecordBatch]]:
-    """Small batches that are shown in one table: of more rows there are several tables."""
+    """Small batches, collected for one table of up to `_MOST_ROWS` rows."""
     parts: list[RecordBatch] = []
     held = 0
     for batch in rows:
@@ -126,7 +125,7 @@ def _print_tables(
     any_rows = False
     for batches in _together(rows):
         if not any_rows:
-            # Which columns stand side by side: the first rows say it for all.
+            # The first rows decide for all which columns stand side by side.
             groups, left = _grouped(batches, schema, positions, options.all)
         for group in groups:
             _print_table(_columns(batches, schema, group))
@@ -147,7 +146,7 @@ def _columns(batches: list[RecordBatch], schema: Schema, positions: list[int]) -
 def _grouped(
     batches: list[RecordBatch], schema: Schema, positions: list[int], show_all: bool
 ) -> tuple[list[list[int]], list[int]]:
-    """The columns that stand side by side, of all of them or of the first ones; and what is left."""
+    """The groups of columns that fit side by side (only the first unless all are shown), and the rest."""
     room = terminal_width()
     groups: list[list[int]] = []
     left = positions
@@ -185,10 +184,10 @@ def _head(field: Field) -> Text:
 
 
 def _fitting(columns: list[list[Text]], room: int) -> int:
-    """How many of the columns stand side by side; at least one."""
+    """The number of columns that fit side by side; at least one."""
     left = room - 1
     for number, cells in enumerate(columns):
-        # Of a head, which has two lines, the longer one.
+        # A head has two lines: the longer one counts.
         widest = max(line.cell_len for cell in cells for line in cell.split())
         left -= min(widest, _NARROWEST) + _FRAME
         if left < 0:

@@ -1,41 +1,35 @@
-"""`colkern info`: what files hold, by their metadata; without a file, what colkern runs on."""
+"""`colkern info`: the contents of files, from their metadata; without a file, this machine."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from colkern.commands.description import KEYS, describe
 from colkern.commands.failures import BAD_DATA, DATA_ERRORS, report
 from colkern.commands.files import opened, size_of
 from colkern.commands.machine import print_machine
-from colkern.commands.output import (
-    counted,
-    cut,
-    print_json,
-    print_rows,
-    printable,
-    size_text,
-)
+from colkern.commands.output import counted, cut, print_json, print_rows, printable, size_text
+from colkern.commands.parser import Commands, new_command
 
 _MOST_COLUMNS, _MOST_BATCHES, _MOST_METADATA = 40, 10, 100
-"""How many columns, batches and characters of metadata are shown without `--all`."""
+"""The columns, batches and characters of metadata that are shown without `--all`."""
 
 _TEXTS = {"column", "type", "columns"}
 _NUMBERS = {"nulls", "rows", "body", "uncompressed", "values", "batches", "deltas", "replaced"}
 
 
-def add_command(commands: Any) -> None:
-    """Add the subcommand to an argparse parser's subparsers."""
-    parser = commands.add_parser(
+def add_command(commands: Commands) -> None:
+    """Add the subcommand."""
+    parser = new_command(
+        commands,
         "info",
-        help="schema, batches, codecs, sizes, null counts of files; without a file: versions, "
-        "cache, devices",
-        description="What Arrow files and streams hold, by their metadata: no column is read. "
+        _run,
+        "schema, batches, codecs, sizes, null counts of files; without a file: versions, cache, devices",
+        "The contents of Arrow files and streams, from their metadata: no column is read.\n"
         "Without a file: versions, cache, devices.",
-        epilog=KEYS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        KEYS,
     )
     parser.add_argument(
         "files", nargs="*", metavar="FILE", help="Arrow files or streams; - for standard input"
@@ -44,7 +38,6 @@ def add_command(commands: Any) -> None:
         "--all", action="store_true", help="all columns and batches, and texts uncut"
     )
     parser.add_argument("--json", action="store_true", help="one JSON document a line for each")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int | None:
@@ -84,84 +77,63 @@ def _print_document(document: Mapping[str, Any], *, show_all: bool) -> None:
         f"{''.join(f', {codec}' for codec in codecs)}; "
         f"buffers: {size_text(document['uncompressed_bytes'])} uncompressed"
     )
-    _print_columns(document["columns"], show_all)
-    _print_batches(batches, show_all)
-    _print_dictionaries(document["dictionaries"], show_all)
+    columns, dictionaries = document["columns"], document["dictionaries"]
+    most_columns, most_batches = (None, None) if show_all else (_MOST_COLUMNS, _MOST_BATCHES)
+    _print_table(_COLUMN, columns, most_columns, "column", "columns")
+    if show_all:
+        for column in columns:
+            _print_metadata(f"metadata of {column['name']}", column["metadata"], show_all)
+    _print_table(_BATCH, batches, most_batches, "batch", "batches")
+    _print_table(_DICTIONARY, dictionaries, most_batches, "dictionary", "dictionaries")
     _print_metadata("schema metadata", document["metadata"], show_all)
     _print_metadata("footer metadata", document["footer_metadata"] or {}, show_all)
 
 
-def _print_columns(columns: list[dict[str, Any]], show_all: bool) -> None:
-    shown = columns if show_all else columns[:_MOST_COLUMNS]
-    _print_rows(
-        ("column", "type", "nullable", "nulls", "metadata"),
-        (
-            (
-                column["name"],
-                column["type"],
-                "yes" if column["nullable"] else "no",
-                "?" if column["null_count"] is None else f"{column['null_count']:,}",
-                str(len(column["metadata"]) or ""),
-            )
-            for column in shown
-        ),
-        show_all,
+Item = dict[str, Any]
+Cells = dict[str, Callable[[int, Item], str]]
+"""The head of each column → the text for an item, by its number and its entry in the document."""
+
+_COLUMN: Cells = {
+    "column": lambda number, column: column["name"],
+    "type": lambda number, column: column["type"],
+    "nullable": lambda number, column: "yes" if column["nullable"] else "no",
+    "nulls": lambda number, column: (
+        "?" if column["null_count"] is None else f"{column['null_count']:,}"
+    ),
+    "metadata": lambda number, column: str(len(column["metadata"]) or ""),
+}
+_BATCH: Cells = {
+    "batch": lambda number, batch: str(number),
+    "rows": lambda number, batch: f"{batch['rows']:,}",
+    "body": lambda number, batch: size_text(batch["body_bytes"]),
+    "uncompressed": lambda number, batch: size_text(batch["uncompressed_bytes"]),
+    "codec": lambda number, batch: batch["compression"] or "",
+    "metadata": lambda number, batch: str(len(batch["metadata"]) or ""),
+}
+_DICTIONARY: Cells = {
+    "dictionary": lambda number, dictionary: str(dictionary["id"]),
+    "columns": lambda number, dictionary: ", ".join(dictionary["fields"]),
+    "values": lambda number, dictionary: f"{dictionary['values']:,}",
+    "batches": lambda number, dictionary: f"{dictionary['batches']:,}",
+    "deltas": lambda number, dictionary: f"{dictionary['deltas']:,}",
+    "replaced": lambda number, dictionary: f"{dictionary['replacements']:,}",
+    "body": lambda number, dictionary: size_text(dictionary["body_bytes"]),
+}
+
+
+def _print_table(cells: Cells, items: list[Item], most: int | None, noun: str, plural: str) -> None:
+    """Print a row for each item, or for the first `most` of them."""
+    shown = items[:most]
+    print_rows(
+        list(cells),
+        ([text(number, item) for text in cells.values()] for number, item in enumerate(shown)),
+        texts=[name for name in cells if name in _TEXTS],
+        numbers=_NUMBERS,
+        fold=most is None,
     )
-    _print_left(len(columns) - len(shown), "column", "columns")
-    if show_all:
-        for column in columns:
-            _print_metadata(f"metadata of {column['name']}", column["metadata"], show_all)
-
-
-def _print_batches(batches: list[dict[str, Any]], show_all: bool) -> None:
-    shown = batches if show_all else batches[:_MOST_BATCHES]
-    _print_rows(
-        ("batch", "rows", "body", "uncompressed", "codec", "metadata"),
-        (
-            (
-                str(number),
-                f"{batch['rows']:,}",
-                size_text(batch["body_bytes"]),
-                size_text(batch["uncompressed_bytes"]),
-                batch["compression"] or "",
-                str(len(batch["metadata"]) or ""),
-            )
-            for number, batch in enumerate(shown)
-        ),
-        show_all,
-    )
-    _print_left(len(batches) - len(shown), "batch", "batches")
-
-
-def _print_dictionaries(dictionaries: list[dict[str, Any]], show_all: bool) -> None:
-    shown = dictionaries if show_all else dictionaries[:_MOST_BATCHES]
-    _print_rows(
-        ("dictionary", "columns", "values", "batches", "deltas", "replaced", "body"),
-        (
-            (
-                str(dictionary["id"]),
-                ", ".join(dictionary["fields"]),
-                f"{dictionary['values']:,}",
-                f"{dictionary['batches']:,}",
-                f"{dictionary['deltas']:,}",
-                f"{dictionary['replacements']:,}",
-                size_text(dictionary["body_bytes"]),
-            )
-            for dictionary in shown
-        ),
-        show_all,
-    )
-    _print_left(len(dictionaries) - len(shown), "dictionary", "dictionaries")
-
-
-def _print_rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]], show_all: bool) -> None:
-    texts = [name for name in head if name in _TEXTS]
-    print_rows(head, rows, texts=texts, numbers=_NUMBERS, fold=show_all)
-
-
-def _print_left(count: int, noun: str, plural: str) -> None:
-    if count:
-        print(f"… {counted(count, f'more {noun}', f'more {plural}')}: --all shows them")
+    left = len(items) - len(shown)
+    if left:
+        print(f"… {counted(left, f'more {noun}', f'more {plural}')}: --all shows them")
 
 
 def _print_metadata(title: str, metadata: Mapping[str, str], show_all: bool) -> None:

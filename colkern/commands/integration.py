@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from colkern.commands.files import STANDARD, source_of, target_of, writing
+from colkern.commands.parser import Commands, new_command
 
 _QUIRKS = ("no_decimal_validate", "no_date64_validate", "no_times_validate")
 
@@ -18,10 +19,13 @@ _TAKE_JSON = (*_NEED_JSON, "arrow-to-json")
 _MODES = (*_TAKE_JSON, "stream-to-file", "file-to-stream")
 
 
-def add_command(commands: Any) -> None:
-    """Add the subcommand to an argparse parser's subparsers; `options.run(options)` runs it."""
-    parser = commands.add_parser(
-        "integration", help="convert and compare as Arrow's integration tests ask"
+def add_command(commands: Commands) -> None:
+    """Add the subcommand."""
+    parser = new_command(
+        commands,
+        "integration",
+        lambda options: _run(parser, options),
+        "convert and compare as Arrow's integration tests ask",
     )
     parser.add_argument("--mode", choices=_MODES, required=True)
     parser.add_argument(
@@ -42,7 +46,6 @@ def add_command(commands: Any) -> None:
         default=[],
         help="leave out a check that files of old writers fail (validate; may be repeated)",
     )
-    parser.set_defaults(run=lambda options: _run(parser, options))
 
 
 def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

@@ -6,11 +6,11 @@ from colkern.commands.output import print_facts, print_json, size_text
 
 
 def print_machine(*, as_json: bool) -> None:
-    """Print what colkern runs on.
+    """Print the versions, the machine, the devices and the cache.
 
     Args:
-        as_json: As one object: `versions` (name → release), `processor`, `cores`, `memory_bytes`,
-            `system`, `cuda` (why it is unavailable, or null), `cache` (a path).
+        as_json: Whether to print one object: `versions` (name → release), `processor`, `cores`,
+            `memory_bytes`, `system`, `cuda` (why it is unavailable, or null), `cache` (a path).
     """
     from colkern.cache import cache_dir
     from colkern.machine import machine, versions

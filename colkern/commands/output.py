@@ -1,4 +1,4 @@
-"""What commands print: text that cannot steer a terminal, sizes, tables, JSON."""
+"""Output of commands: text that cannot control a terminal, sizes, tables, JSON."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.table import Table
     from rich.text import Text
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -15,22 +16,22 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def printable(text: str) -> str:
-    """Control characters as escapes: what a file says must not steer the terminal."""
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    """The text with control characters as escapes: text of a file must not control the terminal."""
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def text_of(data: bytes) -> str:
-    """Bytes of custom metadata as text; what is not UTF-8 as `\\xNN`."""
+    """Bytes of custom metadata as text; those that are not UTF-8 as `\\xNN`."""
     return data.decode(errors="backslashreplace")
 
 
 def cut(text: str, most: int) -> str:
-    """The text, its end left out where it is longer than `most` characters."""
+    """The text, cut to `most` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def size_text(size: int) -> str:
-    """A number of bytes for people: `512 B`, `1.5 KiB`."""
+    """A number of bytes as text: `512 B`, `1.5 KiB`."""
     if size < 1024:
         return f"{size} B"
     exponent = min((size.bit_length() - 1) // 10, len(_UNITS) - 1)
@@ -48,14 +49,14 @@ def print_json(document: Any) -> None:
 
 
 def terminal_width() -> int:
-    """How wide the output is, in columns: of a terminal, of `COLUMNS`, or 80."""
+    """The width of the terminal, or `COLUMNS`, or 80."""
     from rich.console import Console
 
     return Console().width
 
 
-def print_table(table: Any) -> None:
-    """Print a table of rich, as wide as the terminal at most."""
+def print_table(table: Table) -> None:
+    """Print a table, as wide as the terminal at most."""
     from rich.console import Console
 
     console = Console()
@@ -73,14 +74,14 @@ def print_rows(
     numbers: Collection[str],
     fold: bool,
 ) -> None:
-    """Print a table of text, taken as it is but for control characters; nothing if it has no row.
+    """Print a table of text, or nothing if it has no rows; control characters become escapes.
 
     Args:
         head: The names of the columns.
         rows: The cells.
-        texts: The names of the columns that give way where the terminal is too narrow.
-        numbers: The names of the columns that stand to the right.
-        fold: Whether their cells go on in further lines; else their ends are left out.
+        texts: The names of the columns that become narrower if the terminal is too narrow.
+        numbers: The names of the columns that are aligned to the right.
+        fold: Whether long cells go on in further lines; else they are cut.
     """
     from rich.table import Table
     from rich.text import Text
@@ -100,11 +101,11 @@ def print_rows(
 
 
 _FRAME = 3
-"""What the frame of a table adds to the width of each column."""
+"""The width that the frame of a table adds to each column."""
 
 
 def _cut_to_fit(head: Sequence[str], rows: list[list[Text]], texts: Iterable[int]) -> None:
-    """Cut the cells of some columns so that all stand side by side; narrow columns keep theirs."""
+    """Cut the cells of some columns so that all columns fit; narrow columns keep their width."""
     widths = [max(len(head[i]), *(row[i].cell_len for row in rows)) for i in range(len(head))]
     by_width = sorted(texts, key=widths.__getitem__)
     others = sum(widths) - sum(widths[i] for i in by_width)
@@ -118,7 +119,7 @@ def _cut_to_fit(head: Sequence[str], rows: list[list[Text]], texts: Iterable[int
 
 
 def print_facts(facts: Mapping[str, str]) -> None:
-    """Print names and values. Not a table: a path that somebody wants to copy must not be cut."""
+    """Print names and values. Not a table: paths must not be cut, so that they can be copied."""
     width = max(map(len, facts), default=0)
     for name, value in facts.items():
         print(f"{name:<{width}} {printable(value)}")

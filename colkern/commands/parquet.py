@@ -19,7 +19,7 @@ _MAGIC = b"PAR1"
 
 
 def is_parquet(source: Any) -> bool:
-    """Whether a path, or the file object of standard input, holds Parquet; nothing is taken of it."""
+    """Whether a path, or the file object of standard input, holds Parquet; consumes nothing."""
     if isinstance(source, Path):
         if not source.is_file():
             return False
@@ -38,8 +38,8 @@ def opened_parquet(
     Args:
         name: The source's name, for errors.
         source: A path, or the file object of standard input.
-        unify_dictionaries: Give all batches the same dictionaries: a file that has dictionaries is
-            read whole.
+        unify_dictionaries: Whether all batches get the same dictionaries; a file with dictionaries is
+            then read as a whole.
 
     Raises:
         UsageError: If pyarrow is missing.
@@ -67,14 +67,12 @@ def _stream(pa: Any, file: Any, unify_dictionaries: bool) -> RecordBatchStream:
     return import_stream(pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches()))
 
 
-def _has_dictionaries(pa: Any, schema: Any) -> bool:
-    return any(_has_dictionary(pa, field.type) for field in schema)
-
-
-def _has_dictionary(pa: Any, type_: Any) -> bool:
-    if pa.types.is_dictionary(type_):
-        return True
-    return any(_has_dictionary(pa, type_.field(i).type) for i in range(type_.num_fields))
+def _has_dictionaries(pa: Any, schema: Iterable[Any]) -> bool:
+    return any(
+        pa.types.is_dictionary(field.type)
+        or _has_dictionaries(pa, [field.type.field(i) for i in range(field.type.num_fields)])
+        for field in schema
+    )
 
 
 def write_parquet(
@@ -111,7 +109,7 @@ def write_parquet(
         writer.close()
         sink.commit()
     except BaseException as error:
-        # pyarrow writes the footer when it lets go of a writer: that must not make a whole file.
+        # pyarrow writes the footer when it closes a writer: that must not complete the file.
         file.discard = True
         if writer is not None:
             writer.close()
@@ -131,7 +129,7 @@ class _SinkFile(io.RawIOBase):
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self.discard = False
-        """Whether bytes are dropped from now on."""
+        """Whether further bytes are dropped."""
 
     def writable(self) -> bool:
         return True

@@ -1,15 +1,21 @@
-"""The parser of the command line; wrong use is an error of the command's own."""
+"""The parser of the command line; wrong use raises `UsageError`."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn, TypeAlias
 
 from colkern.commands.failures import UsageError
 
-AddCommand = Callable[[Any], None]
-"""Adds a subcommand to argparse's subparsers, and sets `run=`."""
+Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
+"""The subparsers of the command."""
+
+AddCommand = Callable[[Commands], None]
+"""Adds a subcommand."""
+
+Run = Callable[[argparse.Namespace], int | None]
+"""Runs a subcommand with its options; the exit status, or None for 0."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -18,10 +24,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Version(argparse.Action):
-    def __init__(self, option_strings: Sequence[str], dest: str, **_: Any) -> None:
+    def __init__(self, option_strings: Sequence[str], dest: str, **_: object) -> None:
         super().__init__(option_strings, dest, nargs=0, help="show the version and exit")
 
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         import colkern
 
         print(f"colkern {colkern.__version__}")
@@ -42,6 +48,37 @@ def command_parser(add_commands: Iterable[AddCommand]) -> argparse.ArgumentParse
     for add_command in add_commands:
         add_command(commands)
     return parser
+
+
+def new_command(
+    commands: Commands, name: str, run: Run, summary: str, description: str = "", keys: str = ""
+) -> argparse.ArgumentParser:
+    """Add a subcommand; returns its parser.
+
+    Args:
+        commands: The subparsers.
+        name: Its name.
+        run: Runs it.
+        summary: Its line in the list of commands.
+        description: The text of its own help; the summary if empty.
+        keys: The keys of its JSON documents, printed below the options as they stand.
+    """
+    parser = commands.add_parser(
+        name,
+        help=summary,
+        description=description or summary,
+        epilog=keys,
+        formatter_class=argparse.RawDescriptionHelpFormatter if keys else argparse.HelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_timeout(parser: argparse.ArgumentParser, summary: str) -> None:
+    """Add the option `--timeout SECONDS`, 30 by default."""
+    parser.add_argument(
+        "--timeout", type=positive_float, default=30.0, metavar="SECONDS", help=f"{summary} (30)"
+    )
 
 
 def positive(text: str) -> int:

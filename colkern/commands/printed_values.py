@@ -1,4 +1,4 @@
-"""How commands print the values of columns, as `to_pylist` gives them, in JSON."""
+"""Values of columns, as `to_pylist` gives them, in JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from colkern.schema import PER_SECOND
 
 
 def json_value(value: Any) -> Any:
-    """A value of `colkern.arrays.values.to_pylist` as JSON has it; nothing is rounded.
+    """A value of `colkern.arrays.values.to_pylist` for JSON; nothing is rounded.
 
     Numbers, text, booleans and nulls are themselves; NaN and infinities the text `NaN`, `Infinity`,
     `-Infinity`; decimals their digits as text; bytes hexadecimal text; dates, times and timestamps ISO

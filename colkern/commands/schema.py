@@ -1,19 +1,18 @@
-"""`colkern schema FILE`: one line a field, never cut; nothing behind the schema is read."""
+"""`colkern schema FILE`: one line for each field, never cut; reads no more than the schema."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from colkern.commands.files import opened
 from colkern.commands.output import printable
+from colkern.commands.parser import Commands, new_command
 
 
-def add_command(commands: Any) -> None:
-    """Add the subcommand to an argparse parser's subparsers."""
-    parser = commands.add_parser("schema", help="the schema alone, one line a field")
+def add_command(commands: Commands) -> None:
+    """Add the subcommand."""
+    parser = new_command(commands, "schema", _run, "the schema alone, one line for each field")
     parser.add_argument("file", help="an Arrow file or stream; - for standard input")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""`colkern serve FILE…`: files for whoever connects, by the Dissociated IPC protocol."""
+"""`colkern serve FILE…`: serves files by the Dissociated IPC protocol."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from colkern.commands.codecs import codec_and_level
 from colkern.commands.failures import CommandError, UsageError
 from colkern.commands.files import STANDARD, opened, require_files, with_files_of_folders
 from colkern.commands.output import counted, printable, size_text
-from colkern.commands.parser import positive_float
-from colkern.commands.progress import Tell, progress_line
+from colkern.commands.parser import Commands, add_timeout, new_command
+from colkern.commands.progress import progress_line
 from colkern.commands.tokens import add_token, given_token
 from colkern.errors import ColkernError
 
@@ -26,14 +26,16 @@ _STOPPING = {signal.SIGINT, signal.SIGTERM}
 _TICK_SECONDS = 0.5
 
 
-def add_command(commands: Any) -> None:
-    """Add the subcommand to an argparse parser's subparsers."""
-    parser = commands.add_parser(
+def add_command(commands: Commands) -> None:
+    """Add the subcommand."""
+    parser = new_command(
+        commands,
         "serve",
-        help="serve files to `colkern fetch` and to programs, until it is stopped",
-        description="Serve Arrow files and streams by the Dissociated IPC protocol. Prints the URI to "
-        "fetch from, and the one of bodies if that is another; serves until it is interrupted. Of "
-        "several files, clients ask for one by its name without folders.",
+        _run,
+        "serve files to `colkern fetch` and to programs, until it is stopped",
+        "Serve Arrow files and streams by the Dissociated IPC protocol. Prints the URI to fetch "
+        "from, and that of bodies if there is another; serves until it is interrupted. Of several "
+        "files, clients ask for one by its name without folders.",
     )
     parser.add_argument(
         "files", nargs="+", metavar="FILE", help="Arrow files or streams; folders, for those below"
@@ -46,25 +48,18 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument("--data-uri", metavar="URI", help="a second service, for bodies")
     parser.add_argument(
-        "--bodies", choices=("packed", "locations"), help="else what the URI's scheme is for"
+        "--bodies", choices=("packed", "locations"), help="by default, those of the URI's scheme"
     )
     parser.add_argument(
         "--compression",
         metavar="CODEC[:LEVEL]",
         help="of packed bodies: none (default), lz4 or zstd",
     )
-    add_token(parser, "what clients must have, too")
+    add_token(parser, "the token that clients must have")
     parser.add_argument(
         "--remote", action="store_true", help="other machines may connect; needs a token"
     )
-    parser.add_argument(
-        "--timeout",
-        type=positive_float,
-        default=30.0,
-        metavar="SECONDS",
-        help="how long a client may take to ask (30)",
-    )
-    parser.set_defaults(run=_run)
+    add_timeout(parser, "how long a client may take to ask")
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -84,7 +79,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _by_identifier(names: list[str]) -> dict[str, str]:
-    """What clients ask for → the file, which has been opened once, so that its errors come now."""
+    """Identifier → file. Each file is opened once, so that its errors come now."""
     files: dict[str, str] = {}
     for name in names:
         if name == STANDARD:
@@ -104,7 +99,7 @@ def _serving(options: argparse.Namespace, files: dict[str, str]) -> Server:
     codec, level = codec_and_level(options.compression)
     try:
         return serve(
-            # One file is what every client gets, whatever it asks for.
+            # A single file is served to every client, whatever it asks for.
             files if len(files) > 1 else next(iter(files.values())),
             options.uri,
             data_uri=options.data_uri,
@@ -123,7 +118,7 @@ def _serving(options: argparse.Namespace, files: dict[str, str]) -> Server:
 
 @contextlib.contextmanager
 def _signals_waited_for() -> Iterator[None]:
-    """Signals that stop it interrupt nothing: they come out of `sigwait`."""
+    """Block the signals that stop the command: `sigtimedwait` receives them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
     try:
         yield
@@ -131,34 +126,17 @@ def _signals_waited_for() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _wait(server: Server, what: str) -> None:
-    """Until a signal comes."""
-    with progress_line() as tell:
-        rates = _Rates(server, what, tell)
-        while signal.sigtimedwait(_STOPPING, _TICK_SECONDS) is None:
-            rates.tell()
-
-
-class _Rates:
-    """What a server is doing, in one line."""
-
-    def __init__(self, server: Server, what: str, tell: Tell) -> None:
-        self._server = server
-        self._what = what
-        self._tell = tell
-        self._bytes = 0
-        self._time = time.monotonic()
-        self.tell()
-
-    def tell(self) -> None:
-        """Say what there is now; the rate is that since the last time."""
-        traffic = self._server.traffic
-        done, now = traffic.packed_bytes + traffic.announced_bytes, time.monotonic()
-        rate = (done - self._bytes) / max(now - self._time, 1e-3)
-        self._bytes, self._time = done, now
-        self._tell(
-            printable(
-                f"serving {self._what} to {counted(self._server.num_streams, 'client')}: "
-                f"{size_text(done)}, {size_text(int(rate))}/s; Ctrl-C stops"
-            )
-        )
+def _wait(server: Server, files: str) -> None:
+    """Wait for a signal; a line says what the server does."""
+    with progress_line("spinner") as update:
+        before, time_before = 0, time.monotonic()
+        while True:
+            traffic, now = server.traffic, time.monotonic()
+            done = traffic.packed_bytes + traffic.announced_bytes
+            rate = (done - before) / max(now - time_before, 1e-3)
+            clients = counted(server.num_streams, "client")
+            text = f"serving {files} to {clients}: {size_text(done)}, {size_text(int(rate))}/s"
+            update(description=printable(f"{text}; Ctrl-C stops"))
+            before, time_before = done, now
+            if signal.sigtimedwait(_STOPPING, _TICK_SECONDS) is not None:
+                return

@@ -1,4 +1,4 @@
-"""The option `--token`: what the clients of a service must have."""
+"""The option `--token`: the secret that a service asks its clients for."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import os
 TOKEN_VARIABLE = "COLKERN_TOKEN"
 
 
-def add_token(parser: argparse.ArgumentParser, help_: str) -> None:
-    """Add the option; `given_token` tells its value."""
+def add_token(parser: argparse.ArgumentParser, summary: str) -> None:
+    """Add the option; `given_token` reads it."""
     parser.add_argument(
         "--token",
-        # Words of a command are seen by every user of the machine.
-        help=f"{help_}; else that of the environment's {TOKEN_VARIABLE}, which others do not see; or none",
+        # Every user of the machine can see the words of a command.
+        help=f"{summary}; else the variable {TOKEN_VARIABLE}, which other users do not see; or none",
     )
 
 

@@ -1,11 +1,10 @@
-"""Timestamps of a type with a time zone that `datetime` cannot hold: printed with a `Z`.
+"""Timestamps with a time zone that `datetime` cannot hold: printed with a `Z`.
 
 `to_pylist` gives them as `numpy.datetime64`, which is in UTC and does not say so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,17 +13,10 @@ import numpy as np
 from colkern import schema as s
 from colkern.extensions import TensorParameters, known_parameters
 
-Mark = Callable[[Any], Any]
-"""A value as `colkern.arrays.values` gives it, its timestamps in UTC as `UtcStamp`."""
-
 
 @dataclass(frozen=True, slots=True)
 class UtcStamp:
-    """An instant.
-
-    Args:
-        stamp: It, in UTC.
-    """
+    """An instant in UTC."""
 
     stamp: np.datetime64
 
@@ -32,112 +24,72 @@ class UtcStamp:
         return "NaT" if np.isnat(self.stamp) else f"{self.stamp}Z"
 
 
-def marked(values: list[Any], type_: s.DataType) -> list[Any]:
+def marked(values: list[Any], data_type: s.DataType) -> list[Any]:
     """Values of `to_pylist` with a `UtcStamp` for every `numpy.datetime64` in UTC, at any depth.
 
-    A value of a union does not say which child it is of: it is marked if every child that gives
+    A value of a union does not say which child it belongs to: it is marked if every child that has
     scalars of its unit has a time zone.
     """
-    mark = _mark_of(type_)
-    return values if mark is None else [mark(value) for value in values]
+    return [_marked(value, data_type) for value in values] if _has_utc(data_type) else values
 
 
-def _mark_of(type_: s.DataType) -> Mark | None:
-    """What marks a value of a type; None where there is nothing to mark."""
-    make = _MARKS.get(type(type_))
-    return None if make is None else make(type_)
+def _has_utc(data_type: s.DataType) -> bool:
+    match data_type:
+        case s.Timestamp():
+            return bool(data_type.timezone)
+        case s.Dictionary():
+            return _has_utc(data_type.value_type)
+        case s.Extension():
+            return _has_utc(data_type.storage_type)
+    return any(_has_utc(field.type) for field in data_type.fields)
 
 
-def _stamp(value: Any) -> Any:
-    return UtcStamp(value) if isinstance(value, np.datetime64) else value
+def _marked(value: Any, data_type: s.DataType) -> Any:
+    match data_type:
+        case s.Dictionary() | s.RunEndEncoded():
+            return _marked(value, data_type.value_type)
+        case s.Extension() if isinstance(value, np.ndarray):
+            return _marked_tensor(value, data_type)
+        case s.Extension():
+            return _marked(value, data_type.storage_type)
+        case _ if isinstance(value, np.datetime64):
+            return UtcStamp(value) if _is_utc(value, data_type) else value
+        case s.Struct() if isinstance(value, dict):
+            types = {field.name: field.type for field in data_type.fields}
+            return {name: _marked(member, types[name]) for name, member in value.items()}
+        case s.Struct() if isinstance(value, list):
+            # Fields that share a name are pairs; of a long struct perhaps only the first are here.
+            pairs = zip(data_type.fields, value, strict=False)
+            return [(name, _marked(member, field.type)) for field, (name, member) in pairs]
+        case s.Map() if isinstance(value, list):
+            key, item = data_type.key_field.type, data_type.item_field.type
+            return [(_marked(pair[0], key), _marked(pair[1], item)) for pair in value]
+        case s.List() | s.LargeList() | s.ListView() | s.LargeListView() | s.FixedSizeList():
+            if isinstance(value, list):
+                return [_marked(member, data_type.value_type) for member in value]
+    return value
 
 
-def _of_members(mark: Mark | None) -> Mark | None:
-    """The mark of lists, or of NumPy's arrays, of what the mark given is for."""
-    if mark is None:
-        return None
-
-    def members(value: Any) -> Any:
-        if isinstance(value, np.ndarray):
-            return np.frompyfunc(mark, 1, 1)(value)
-        return [mark(member) for member in value] if isinstance(value, list) else value
-
-    return members
+def _marked_tensor(value: np.ndarray[Any, Any], data_type: s.Extension) -> Any:
+    parameters = known_parameters(data_type)
+    if not isinstance(parameters, TensorParameters) or not _has_utc(parameters.value_type):
+        return value
+    item_type = parameters.value_type
+    return np.frompyfunc(lambda item: _marked(item, item_type), 1, 1)(value)
 
 
-def _of_list(type_: Any) -> Mark | None:
-    return _of_members(_mark_of(type_.value_type))
+def _is_utc(value: np.datetime64, data_type: s.DataType) -> bool:
+    if isinstance(data_type, s.Timestamp):
+        return bool(data_type.timezone)
+    if not isinstance(data_type, s.Union):
+        return False
+    unit = np.datetime_data(value)[0]
+    members = [field.type for field in data_type.fields if _scalar_unit(field.type) == unit]
+    return bool(members) and all(map(_has_utc, members))
 
 
-def _of_struct(type_: s.DataType) -> Mark | None:
-    marks = [_mark_of(field.type) for field in type_.fields]
-    if not any(marks):
-        return None
-    by_name = {field.name: mark for field, mark in zip(type_.fields, marks, strict=True)}
-
-    def struct(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: _applied(by_name[name], member) for name, member in value.items()}
-        if not isinstance(value, list):
-            return value
-        # Fields that share a name; of a long struct perhaps only the first.
-        pairs = zip(marks, value, strict=False)
-        return [(name, _applied(mark, member)) for mark, (name, member) in pairs]
-
-    return struct
-
-
-def _applied(mark: Mark | None, value: Any) -> Any:
-    return value if mark is None else mark(value)
-
-
-def _of_map(type_: s.Map) -> Mark | None:
-    key, item = _mark_of(type_.key_field.type), _mark_of(type_.item_field.type)
-    if key is None and item is None:
-        return None
-    return _of_members(lambda pair: (_applied(key, pair[0]), _applied(item, pair[1])))
-
-
-def _of_union(type_: s.DataType) -> Mark | None:
-    members = [field.type for field in type_.fields]
-    in_utc = {_scalar_unit(member) for member in members if _mark_of(member) is _stamp}
-    in_utc -= {_scalar_unit(member) for member in members if _mark_of(member) is not _stamp}
-    if not in_utc:
-        return None
-
-    def member(value: Any) -> Any:
-        is_scalar = isinstance(value, np.datetime64)
-        return UtcStamp(value) if is_scalar and np.datetime_data(value)[0] in in_utc else value
-
-    return member
-
-
-def _scalar_unit(type_: s.DataType) -> str | None:
+def _scalar_unit(data_type: s.DataType) -> str | None:
     """The unit of the `numpy.datetime64` that stand for values of a type; None if none do."""
-    if isinstance(type_, s.Date):
-        return "D" if type_.unit == "day" else "ms"
-    return type_.unit if isinstance(type_, s.Timestamp) else None
-
-
-def _of_extension(type_: s.Extension) -> Mark | None:
-    parameters = known_parameters(type_)
-    stored = _mark_of(type_.storage_type)
-    if not isinstance(parameters, TensorParameters):
-        return stored
-    # Tensors are arrays, but those of no numbers that are shown cut are the values of the storage.
-    tensor = _of_members(_mark_of(parameters.value_type))
-    if tensor is None or stored is None:
-        return None
-    return lambda value: (tensor if isinstance(value, np.ndarray) else stored)(value)
-
-
-_MARKS: dict[type[s.DataType], Callable[[Any], Mark | None]] = {
-    s.Timestamp: lambda type_: _stamp if type_.timezone else None,
-    s.Struct: _of_struct,
-    s.Map: _of_map,
-    s.Union: _of_union,
-    s.Dictionary: lambda type_: _mark_of(type_.value_type),
-    s.RunEndEncoded: lambda type_: _mark_of(type_.value_type),
-    s.Extension: _of_extension,
-    **dict.fromkeys((s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList), _of_list),
-}
+    if isinstance(data_type, s.Date):
+        return "D" if data_type.unit == "day" else "ms"
+    return data_type.unit if isinstance(data_type, s.Timestamp) else None

@@ -1,12 +1,11 @@
-"""`colkern validate`: every slot of one file or of many, against the format."""
+"""`colkern validate`: checks every slot of one or many files against the format."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import sys
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from colkern.commands.failures import BAD_DATA, DATA_ERRORS, UsageError, error_text, report
 from colkern.commands.files import (
@@ -17,32 +16,29 @@ from colkern.commands.files import (
     with_files_of_folders,
 )
 from colkern.commands.output import print_json, printable
+from colkern.commands.parser import Commands, new_command
+from colkern.commands.progress import progress_line
 from colkern.errors import ColkernError, InvalidArrowError
 
-if TYPE_CHECKING:
-    from colkern.ipc import FileReader, StreamReader
 
-Advance = Callable[[float], None]
-"""Is told how many bytes of the current file have been checked."""
-
-
-def add_command(commands: Any) -> None:
-    """Add the subcommand to an argparse parser's subparsers."""
-    parser = commands.add_parser(
+def add_command(commands: Commands) -> None:
+    """Add the subcommand."""
+    parser = new_command(
+        commands,
         "validate",
-        help="check every slot: offsets, views, runs, indices, null counts, text",
-        description="Check every slot of Arrow files and streams. Exit status: 0 all are valid, 1 "
-        "one is not or cannot be read, 2 wrong use.",
-        epilog="""\
+        _run,
+        "check every slot: offsets, views, runs, indices, null counts, text",
+        "Check every slot of Arrow files and streams. Exit status: 0 if all are valid, 1 if one is not\n"
+        "or cannot be read, 2 for wrong use.",
+        """\
 keys of the JSON documents:
   file            the name
   status          "valid", "invalid", or "unreadable": not opened, not supported, over a limit
   format          "file" or "stream"; null where it was not opened
   record_batches  how many were checked and are valid
   rows            how many they have
-  error           what is wrong, after its place; null
+  error           the error, after its place; null
 """,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "files",
@@ -64,33 +60,37 @@ keys of the JSON documents:
         help="a rule that old writers broke: dates, decimals, times, utf8; may be repeated",
     )
     parser.add_argument("--json", action="store_true", help="one JSON document a line for each")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int | None:
-    _check_rules(options.skip)
+    from colkern.operations.value_checks import skipped_rules
+
+    try:
+        skipped_rules(options.skip)
+    except ValueError as error:
+        raise UsageError(f"--{error}") from None
     names = with_files_of_folders(options.files)
-    status = None
-    with _progress(names) as begin:
-        for name in names:
-            result = {
-                "file": name,
-                "status": "valid",
-                "format": None,
-                "record_batches": 0,
-                "rows": 0,
-                "error": None,
-            }
+    sizes = [_size_or_none(name) for name in names]
+    total = None if None in sizes else sum(size or 0 for size in sizes)
+    status, before = None, 0
+    with progress_line("bar", total) as update:
+        for name, size in zip(names, sizes, strict=True):
+            update(description=printable(name), completed=before)
+            result: dict[str, Any] = {"file": name, "status": "valid", "format": None}
+            result |= {"record_batches": 0, "rows": 0, "error": None}
             try:
-                _check(name, result, begin(name), not options.quick, options.skip)
+                for done in _checked(name, size or 0, result, not options.quick, options.skip):
+                    update(completed=before + done)
             except DATA_ERRORS as error:
-                result["status"] = _status_of(error)
+                is_invalid = isinstance(error, InvalidArrowError)
+                result["status"] = "invalid" if is_invalid else "unreadable"
                 result["error"] = error_text(error)
                 report(error)
                 status = BAD_DATA
+            before += size or 0
             if options.json:
                 print_json(result)
-            elif result["status"] == "valid":
+            elif result["error"] is None:
                 print(
                     f"{printable(name)}: valid; record batches: {result['record_batches']:,}, "
                     f"rows: {result['rows']:,}"
@@ -98,29 +98,16 @@ def _run(options: argparse.Namespace) -> int | None:
     return status
 
 
-def _status_of(error: BaseException) -> str:
-    return "invalid" if isinstance(error, InvalidArrowError) else "unreadable"
-
-
-def _check_rules(rules: list[Any]) -> None:
-    from colkern.operations.value_checks import skipped_rules
-
-    try:
-        skipped_rules(rules)
-    except ValueError as error:
-        raise UsageError(f"--{error}") from None
-
-
-def _check(
-    name: str, result: dict[str, Any], advance: Advance, full: bool, skip: list[Any]
-) -> None:
-    """Validate one file; `result` counts what has been found valid."""
-    from colkern.ipc import FileReader
+def _checked(
+    name: str, size: int, result: dict[str, Any], full: bool, skip: list[Any]
+) -> Iterator[float]:
+    """Validate one file: counts what is valid in `result`, and yields the number of bytes checked."""
+    from colkern.ipc import StreamReader
 
     require_files(name)
-    size = size_of(name)
     with opened(name) as reader:
-        result["format"] = "file" if isinstance(reader, FileReader) else "stream"
+        is_stream = isinstance(reader, StreamReader)
+        result["format"] = "stream" if is_stream else "file"
         for number, batch in enumerate(reader):
             try:
                 batch.validate(full=full, skip=skip)
@@ -128,52 +115,10 @@ def _check(
                 raise error.at(f"batch {number}") from None
             result["record_batches"] += 1
             result["rows"] += batch.num_rows
-            advance(_bytes_done(reader, number, size or 0))
-
-
-def _bytes_done(reader: StreamReader | FileReader, number: int, size: int) -> float:
-    from colkern.ipc import StreamReader
-
-    if isinstance(reader, StreamReader):
-        return reader.position
-    return size * (number + 1) / len(reader)
-
-
-@contextlib.contextmanager
-def _progress(names: list[str]) -> Iterator[Callable[[str], Advance]]:
-    """On a terminal a bar below the lines that are printed; elsewhere the lines alone.
-
-    Yields what is called with the name of each file, and gives what its progress is told to.
-    """
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda name: lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    sizes = {name: _size_or_none(name) for name in names}
-    total = None if None in sizes.values() else sum(size or 0 for size in sizes.values())
-    behind = 0.0
-    with Progress(
-        # The name comes from a folder: it must be neither markup nor an escape sequence.
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        # Lines of a pipe stay in the pipe.
-        redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
-    ) as progress:
-        task = progress.add_task("", total=total)
-
-        def begin(name: str) -> Advance:
-            nonlocal behind
-            before = behind
-            behind += sizes[name] or 0
-            progress.update(task, description=printable(name), completed=before)
-            return lambda done: progress.update(task, completed=before + done)
-
-        yield begin
+            if isinstance(reader, StreamReader):
+                yield reader.position
+            else:
+                yield size * (number + 1) / len(reader)
 
 
 def _size_or_none(name: str) -> int | None:

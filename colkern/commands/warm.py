@@ -1,60 +1,58 @@
-"""`colkern warm`: compile every kernel for this machine, so that no later process has to."""
+"""`colkern warm`: compiles every kernel for this machine, so that no later process has to."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from multiprocessing import get_context
-from typing import Any
 
 from colkern.commands.output import counted, print_json
-from colkern.commands.parser import positive
+from colkern.commands.parser import Commands, new_command, positive
+from colkern.commands.progress import progress_line
 
 
-def add_command(commands: Any) -> None:
-    """Add the subcommand to an argparse parser's subparsers."""
-    parser = commands.add_parser(
+def add_command(commands: Commands) -> None:
+    """Add the subcommand."""
+    parser = new_command(
+        commands,
         "warm",
-        help="compile all kernels for this machine, and keep them",
-        description="Compile every kernel for every type it is made for, and keep the machine code "
-        "in the cache, where later processes find it. What is there already is not compiled again.",
-        epilog="""\
+        _run,
+        "compile all kernels for this machine, and keep them",
+        "Compile every kernel for every type it is made for, and keep the machine code in the cache,\n"
+        "where later processes find it. Kernels in the cache are not compiled again.",
+        """\
 keys of the JSON document:
-  kernels   how many there are
-  variants  how many functions that is, one for each choice of types
+  kernels   the number of kernels
+  variants  the number of functions, one for each choice of types
   compiled  how many of them were compiled now
-  loaded    how many had been before
+  loaded    how many were in the cache
   cache     the directory
 """,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "--jobs",
         type=positive,
         metavar="N",
-        help="processes that compile at a time; else one for each core",
+        help="processes that compile at a time; one for each core by default",
     )
     parser.add_argument("--json", action="store_true", help="print a JSON document")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:
     from colkern.cache import cache_dir
     from colkern.kernels import KERNELS
 
-    # Asked for at once: without a directory to keep it in, the work would be in vain.
+    # Before the work: without a directory it would be in vain.
     cache = cache_dir("kernels")
     variants = {name: sum(1 for _ in kernel.variants()) for name, kernel in KERNELS.items()}
     totals = {"compiled": 0, "loaded": 0}
     jobs = options.jobs or len(os.sched_getaffinity(0))
-    with _progress(sum(variants.values())) as advance:
-        for name, found in _warmed(variants, jobs):
-            totals = {what: total + found[what] for what, total in totals.items()}
-            advance(name, variants[name])
+    with progress_line("count", sum(variants.values())) as update:
+        for name, counts in _warmed(variants, jobs):
+            totals = {key: total + counts[key] for key, total in totals.items()}
+            update(description=f"{name:32}", advance=variants[name])
     summary = {"kernels": len(variants), "variants": sum(variants.values()), **totals}
     if options.json:
         print_json({**summary, "cache": str(cache)})
@@ -66,28 +64,12 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _warmed(variants: dict[str, int], jobs: int) -> Iterator[tuple[str, dict[str, int]]]:
-    """Each kernel when it is ready, with how many of its variants were compiled and loaded."""
+    """Each kernel when it is ready, with the numbers of its variants that were compiled and loaded."""
     # Imported late: it loads Numba.
     from colkern.cpu.warming import warm
 
-    # The largest first, so that none is left over for one process at the end.
+    # The largest first, so that no process is left with one of them at the end.
     names = sorted(variants, key=variants.__getitem__, reverse=True)
     # Not forked: this process has threads of its own.
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         yield from zip(names, pool.map(warm, names), strict=True)
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[str, int], None]]:
-    """On a terminal a bar; elsewhere nothing. Yields what is told of each kernel that is ready."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda name, variants: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
-        task = bar.add_task("compiling", total=total)
-        yield lambda name, variants: bar.update(task, description=name, advance=variants)

@@ -1,11 +1,11 @@
-"""The canonical extension types: what each may be stored as, and what its parameters say.
+"""The canonical extension types: their storage and their parameters.
 
-A type of a known name is looked at when its values are shown, built or validated, not when it is
-read: one that breaks its own rules travels on unchanged, like one that is not known, its values are
-those of its storage, and `validate` names what is wrong. No extension type runs code.
+A type with a known name is checked when its values are shown, built or validated, not when it is read.
+A type that breaks its own rules passes through unchanged, like an unknown type: its values are those of
+its storage, and `validate` says what is wrong. No extension type runs code.
 
-`storage` and `metadata` hold the rules, `text` how types are shown, `canonical` the table of all of
-them, `making` the functions that make types.
+`storage` and `metadata` have the rules, `text` the reprs, `canonical` the table of all types, `making` the
+constructors.
 
 Format: "Canonical Extension Types".
 """

@@ -36,18 +36,18 @@ from colkern.extensions.text import (
 from colkern.type_trees import Spell
 
 MAX_METADATA_BYTES = 1 << 16
-"""How long serialized parameters may be; those of a type are some hundred bytes."""
+"""The size limit of serialized parameters; those of a type are some hundred bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """What the format says of one extension type.
+    """The rules of the format for one extension type.
 
     Args:
         storage: The types that it may be stored as, in words.
         stores: Whether a type is one of them.
         parameters: Reads the metadata of a type whose storage is right.
-        text: What stands in `extension<…>`, from the type and its parameters.
+        text: The text within `extension<…>`, from the type and its parameters.
     """
 
     storage: str

@@ -44,7 +44,7 @@ def fixed_shape_tensor(
         raise ValueError(f"shape: {sizes} has a negative size")
     if prod(sizes) > s.INT32_MAX:
         raise ValueError(f"shape: {sizes!r:.100} has over {s.INT32_MAX} elements")
-    return _made("fixed_shape_tensor", s.fixed_size_list(value_type, prod(sizes)), metadata)
+    return _checked("fixed_shape_tensor", s.fixed_size_list(value_type, prod(sizes)), metadata)
 
 
 def variable_shape_tensor(
@@ -81,7 +81,7 @@ def variable_shape_tensor(
     storage = s.struct(
         [("data", s.list_(value_type)), ("shape", s.fixed_size_list(s.int32(), dimensions))]
     )
-    return _made("variable_shape_tensor", storage, metadata)
+    return _checked("variable_shape_tensor", storage, metadata)
 
 
 def json_(storage_type: s.DataType | None = None) -> s.Extension:
@@ -90,17 +90,17 @@ def json_(storage_type: s.DataType | None = None) -> s.Extension:
     Raises:
         ValueError: If `storage_type` is no string type.
     """
-    return _made("json", storage_type or s.utf8())
+    return _checked("json", storage_type or s.utf8())
 
 
 def uuid() -> s.Extension:
     """Universally unique identifiers, `arrow.uuid`, stored as 16 bytes."""
-    return _made("uuid", s.fixed_size_binary(16))
+    return _checked("uuid", s.fixed_size_binary(16))
 
 
 def bool8() -> s.Extension:
     """Booleans of a byte each, `arrow.bool8`, stored as `int8`: 0 is false."""
-    return _made("bool8", s.int8())
+    return _checked("bool8", s.int8())
 
 
 def opaque(storage_type: s.DataType, type_name: str, vendor_name: str) -> s.Extension:
@@ -115,7 +115,7 @@ def opaque(storage_type: s.DataType, type_name: str, vendor_name: str) -> s.Exte
         ValueError: If a name is not text.
     """
     metadata = serialized(type_name=type_name, vendor_name=vendor_name)
-    return _made("opaque", storage_type, metadata)
+    return _checked("opaque", storage_type, metadata)
 
 
 def timestamp_with_offset(unit: str) -> s.Extension:
@@ -133,7 +133,7 @@ def timestamp_with_offset(unit: str) -> s.Extension:
             s.field("offset_minutes", s.int16(), nullable=False),
         ]
     )
-    return _made("timestamp_with_offset", storage)
+    return _checked("timestamp_with_offset", storage)
 
 
 def variant(storage_type: s.DataType | None = None) -> s.Extension:
@@ -146,16 +146,16 @@ def variant(storage_type: s.DataType | None = None) -> s.Extension:
         ValueError: If it breaks the rules of the format.
     """
     plain = s.struct([s.field("metadata", s.binary(), nullable=False), ("value", s.binary())])
-    return _made("parquet.variant", storage_type or plain)
+    return _checked("parquet.variant", storage_type or plain)
 
 
-def _made(name: str, storage: s.DataType, metadata: bytes = b"") -> s.Extension:
-    made = s.Extension(storage, f"arrow.{name}", metadata)
+def _checked(name: str, storage: s.DataType, metadata: bytes = b"") -> s.Extension:
+    extension = s.Extension(storage, f"arrow.{name}", metadata)
     try:
-        parameters_of(made)
+        parameters_of(extension)
     except InvalidArrowError as error:
         raise ValueError(error.message) from None
-    return made
+    return extension
 
 
 def _integers(values: Any, name: str) -> list[int]:

@@ -1,4 +1,4 @@
-"""What the metadata of a canonical extension type says: its parameters, read from JSON and written.
+"""The parameters of canonical extension types, read from their metadata (JSON) and written.
 
 Format: "Canonical Extension Types".
 """
@@ -15,16 +15,16 @@ from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.extensions.storage import tensor_fields
 
 MAX_DIMENSIONS = 64
-"""How many dimensions a tensor may have: as many as NumPy's arrays."""
+"""The limit on the dimensions of a tensor: that of NumPy's arrays."""
 
 
 @dataclass(frozen=True, slots=True)
 class TensorParameters:
-    """What the metadata of a tensor type says.
+    """The parameters of a tensor type.
 
     Args:
         value_type: The type of a tensor's elements.
-        dimensions: How many dimensions a tensor has.
+        dimensions: The number of dimensions.
         shape: The physical shape, in row-major order; None where each tensor has its own.
         uniform_shape: For tensors with shapes of their own, the sizes that all have in common, None
             for a dimension where they differ.
@@ -46,7 +46,7 @@ class TensorParameters:
 
 @dataclass(frozen=True, slots=True)
 class OpaqueParameters:
-    """What the metadata of `arrow.opaque` says.
+    """The parameters of `arrow.opaque`.
 
     Args:
         type_name: The name of the type in the system that it is from.
@@ -103,14 +103,14 @@ def json_parameters(type_: s.Extension) -> NoParameters:
 
 def opaque_parameters(type_: s.Extension) -> OpaqueParameters:
     """Of `arrow.opaque`."""
-    found = _object(type_.extension_metadata)
-    names = found.get("type_name"), found.get("vendor_name")
+    members = _object(type_.extension_metadata)
+    names = members.get("type_name"), members.get("vendor_name")
     if not all(isinstance(name, str) for name in names):
         raise InvalidArrowError(f"type_name and vendor_name {names!r:.100}; they are text")
     return OpaqueParameters(*names)  # type: ignore[arg-type]
 
 
-def _sizes(value: Any, what: str, unknown: tuple[None, ...] = ()) -> tuple[Any, ...]:
+def _sizes(value: object, what: str, unknown: tuple[None, ...] = ()) -> tuple[Any, ...]:
     """A JSON array of sizes."""
     if not isinstance(value, list):
         raise InvalidArrowError(f"{what} {value!r:.100} is not an array")
@@ -127,32 +127,30 @@ def _sizes(value: Any, what: str, unknown: tuple[None, ...] = ()) -> tuple[Any, 
 
 
 def _names_and_order(
-    found: Mapping[str, Any], dimensions: int
+    members: Mapping[str, object], dimensions: int
 ) -> tuple[tuple[str, ...] | None, tuple[int, ...] | None]:
     """The names of dimensions and the permutation, where they are given."""
-    names, order = found.get("dim_names"), found.get("permutation")
+    names, order = members.get("dim_names"), members.get("permutation")
     if names is not None:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise InvalidArrowError(f"dim_names {names!r:.100} is not an array of text")
         if len(names) != dimensions:
             raise InvalidArrowError(f"dim_names: {len(names)} for {dimensions} dimensions")
-    if order is not None and sorted(_sizes(order, "permutation")) != list(range(dimensions)):
+    permutation = None if order is None else _sizes(order, "permutation")
+    if permutation is not None and sorted(permutation) != list(range(dimensions)):
         raise InvalidArrowError(f"permutation {order!r:.100} of {dimensions} dimensions")
-    return (
-        None if names is None else tuple(names),
-        None if order is None else tuple(order),
-    )
+    return None if names is None else tuple(names), permutation
 
 
 def fixed_shape_parameters(type_: s.Extension) -> TensorParameters:
     """Of `arrow.fixed_shape_tensor`."""
     storage = type_.storage_type
     assert isinstance(storage, s.FixedSizeList)
-    found = _object(type_.extension_metadata)
-    shape = _sizes(found.get("shape"), "shape")
+    members = _object(type_.extension_metadata)
+    shape = _sizes(members.get("shape"), "shape")
     if prod(shape) != storage.list_size:
         raise InvalidArrowError(f"shape {list(shape)} of lists of {storage.list_size} values")
-    names, order = _names_and_order(found, len(shape))
+    names, order = _names_and_order(members, len(shape))
     return TensorParameters(
         storage.value_type, len(shape), shape, dim_names=names, permutation=order
     )
@@ -168,13 +166,13 @@ def variable_shape_parameters(type_: s.Extension) -> TensorParameters:
         raise UnsupportedError(
             f"tensors of {dimensions} dimensions; colkern has at most {MAX_DIMENSIONS}"
         )
-    found = _object(type_.extension_metadata) if type_.extension_metadata else {}
-    uniform = found.get("uniform_shape")
+    members = _object(type_.extension_metadata) if type_.extension_metadata else {}
+    uniform = members.get("uniform_shape")
     if uniform is not None:
         uniform = _sizes(uniform, "uniform_shape", (None,))
         if len(uniform) != dimensions:
             raise InvalidArrowError(f"uniform_shape {list(uniform)} of {dimensions} dimensions")
-    names, order = _names_and_order(found, dimensions)
+    names, order = _names_and_order(members, dimensions)
     assert isinstance(data.type, s.List)
     return TensorParameters(
         data.type.value_type,

@@ -1,4 +1,4 @@
-"""What each canonical extension type may be stored as.
+"""The storage types of the canonical extension types.
 
 Format: "Canonical Extension Types".
 """

@@ -97,7 +97,7 @@ def test_a_section_that_fails_is_a_problem(monkeypatch: pytest.MonkeyPatch, run:
     status, out, _ = run("doctor")
     assert status == 1
     assert "  ok       apple  ripe\n" in out
-    assert "cannot be looked at: RuntimeError: the basket is upside down\n" in out
+    assert "cannot be checked: RuntimeError: the basket is upside down\n" in out
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,5 @@
-"""What `colkern doctor` looks at: a module for each concern, whose functions yield findings.
+"""The checks of `colkern doctor`: a module for each concern, whose functions yield findings.
 
-What is imported or called there may be broken in any way. So what could crash or hang is asked in a
-process of its own (`children`), and a check that fails is a finding (`finding.checked`).
+The packages and drivers that they try may be broken in any way. A check that could crash or hang runs in a
+process of its own (`children`), and a check that fails becomes a finding (`finding.checked`).
 """

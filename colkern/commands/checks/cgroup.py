@@ -1,6 +1,6 @@
-"""What the control group of this process allows: the limits of a container, which the system hides.
+"""The limits of this process's control group: those of a container, which the system hides.
 
-Both versions of control groups are read, and all groups from this process's own up to the root: the
+Reads both versions of control groups, and all groups from this process's own up to the root. The
 tightest limit counts.
 """
 
@@ -15,7 +15,7 @@ _GROUPS = Path("/proc/self/cgroup")
 
 
 def cpu_quota() -> float | None:
-    """How many cores' time the group gets; None if there is no limit."""
+    """The number of cores whose time the group may use; None without a limit."""
     quotas = []
     for folder in _folders("cpu"):
         quota, _, period = _text(folder / "cpu.max").partition(" ")
@@ -28,7 +28,7 @@ def cpu_quota() -> float | None:
 
 
 def memory_limit(most: int) -> int | None:
-    """How many bytes the group may use; None if that is not less than `most`, what there is."""
+    """The bytes that the group may use; None if that is not less than `most`, the memory of the machine."""
     names = ("memory.max", "memory.limit_in_bytes")
     texts = [_text(folder / name) for folder in _folders("memory") for name in names]
     least = min((int(text) for text in texts if text.isdigit()), default=most)
@@ -36,7 +36,7 @@ def memory_limit(most: int) -> int | None:
 
 
 def _folders(controller: str) -> Iterator[Path]:
-    """The groups of this process, and those around them, in the version that there is."""
+    """The groups of this process and those around them, in the version that the system has."""
     for line in _text(_GROUPS).splitlines():
         number, controllers, path = line.split(":", 2)
         if number == "0":

@@ -1,4 +1,4 @@
-"""Questions that are asked in a process of their own, as the answer may be a crash or none at all."""
+"""Questions that are asked in a process of their own: the answer may be a crash, or never come."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from typing import Any
 from colkern.commands.checks.finding import explained
 
 SECONDS = 60.0
-"""How long an answer may take."""
+"""The default time limit of an answer."""
 
 
 class NoAnswerError(Exception):
-    """A question that was not answered; the message says how the process ended."""
+    """A question got no answer; the message says how the process ended."""
 
 
 def ask(function: str, *words: str, seconds: float = SECONDS) -> Any:
-    """What a function returns in a fresh process, through JSON.
+    """Call a function in a fresh process; its result comes back through JSON.
 
     Args:
         function: `module:name`.
         words: Its arguments.
-        seconds: How long to wait.
+        seconds: The time limit.
 
     Raises:
         NoAnswerError: If it raises, crashes, or takes too long.
@@ -41,12 +41,12 @@ def ask(function: str, *words: str, seconds: float = SECONDS) -> Any:
 
 
 def run_python(code: str, *, seconds: float = SECONDS) -> str:
-    """What a program prints that runs with the packages of this process.
+    """Run a program with the packages of this process; returns its output.
 
     Raises:
         NoAnswerError: If it fails, crashes, or takes too long.
     """
-    # -P: a file of the working directory is not what this process imported either.
+    # -P: modules of the working directory must not hide the packages of this process.
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", code],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -70,19 +70,19 @@ def run_python(code: str, *, seconds: float = SECONDS) -> str:
 
 
 def answer(function: str, words: tuple[str, ...]) -> None:
-    """Print the answer to a question, and end this process: what `ask` has the process do."""
+    """Print the answer to a question and end this process, which `ask` has started."""
     module, _, name = function.partition(":")
     try:
-        found = {"value": getattr(importlib.import_module(module), name)(*words)}
-    except Exception as error:  # noqa: BLE001  # whatever it is, it is the answer
-        found = {"error": explained(error)}
-    print("\n" + json.dumps(found, default=_plain), flush=True)
-    # At once: what libraries of CUDA do when a process ends is no part of the question.
+        reply = {"value": getattr(importlib.import_module(module), name)(*words)}
+    except Exception as error:  # noqa: BLE001  # any error is an answer
+        reply = {"error": explained(error)}
+    print("\n" + json.dumps(reply, default=_plain), flush=True)
+    # At once: libraries of CUDA may crash or hang when a process ends.
     os._exit(0)
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has in the place of a value."""
+    """A value that JSON has no form for, as one that it has."""
     if isinstance(value, set):
         return sorted(value)
     if isinstance(value, Path):

@@ -22,14 +22,14 @@ _LIBRARIES = {
 }
 
 Answer = Mapping[str, Any]
-"""What the driver says, as JSON has it: the fields of `colkern.cuda.driver.Driver`."""
+"""The driver's answer: the fields of `colkern.cuda.driver.Driver`, from JSON."""
 
 
 def compiler(driver: Answer | None) -> Iterator[Finding]:
-    """The compiler that was chosen, and whether it suits the packages and devices that there are."""
+    """The chosen compiler, and whether it suits the installed packages and the devices."""
     if is_simulated():
-        found = "Numba's simulator, by NUMBA_ENABLE_CUDASIM: plain Python over host memory"
-        yield ok("compiler", found, "tests without a GPU")
+        state = "Numba's simulator, by NUMBA_ENABLE_CUDASIM: plain Python over host memory"
+        yield ok("compiler", state, "tests without a GPU")
         return
     try:
         name = chosen_compiler()
@@ -55,7 +55,7 @@ def compiler(driver: Answer | None) -> Iterator[Finding]:
 
 
 def _conflicts(compiler: str) -> Iterator[str]:
-    """What is known to clash, though no package's metadata says so."""
+    """Known conflicts that no package's metadata states."""
     there, numpy = release(compiler), release("numpy")
     if compiler != NUMBA_CUDA or there is None or numpy is None:
         return
@@ -70,15 +70,15 @@ def _too_old(driver: Answer | None, oldest: list[int]) -> Iterator[str]:
     """The devices that the compiler has no code for."""
     for device in () if driver is None else driver["devices"]:
         if device["capability"] < oldest:
-            found = f"{device['name']} has compute capability {dotted(device['capability'])}"
-            yield f"{found}, less than the {dotted(oldest)} that it compiles for"
+            state = f"{device['name']} has compute capability {dotted(device['capability'])}"
+            yield f"{state}, less than the {dotted(oldest)} that it compiles for"
 
 
 def libraries(major: int | None) -> Iterator[Finding]:
-    """The libraries of CUDA, where they are found, and whether the driver serves their release."""
+    """The libraries of CUDA, where they are, and whether the driver serves their release."""
     if release("cuda-pathfinder") is None:
-        found = "not looked for: cuda-pathfinder, which comes with the compiler, is not installed"
-        yield missing("CUDA libraries", found, _ENABLES, to_install(major))
+        state = "not looked for: cuda-pathfinder, which comes with the compiler, is not installed"
+        yield missing("CUDA libraries", state, _ENABLES, to_install(major))
         return
     for library in ask("colkern.cuda.libraries:find_libraries"):
         name, enables = _LIBRARIES[library["name"]]
@@ -86,11 +86,11 @@ def libraries(major: int | None) -> Iterator[Finding]:
             yield missing(name, library["error"], enables, to_install(major))
             continue
         version = dotted(library["version"])
-        # NVVM tells the version of its language, which no driver looks at.
+        # NVVM has the version of its language, which no driver checks.
         is_release = library["name"] != "nvvm"
-        found = f"{version if is_release else f'IR {version}'}, {library['path']}, by {library['source']}"
+        state = f"{version if is_release else f'IR {version}'}, {library['path']}, by {library['source']}"
         if is_release and major is not None and library["version"][0] > major:
-            found = f"{found}, is newer than the driver, which serves CUDA up to {major}"
-            yield problem(name, found, enables, to_install(major))
+            state = f"{state}, is newer than the driver, which serves CUDA up to {major}"
+            yield problem(name, state, enables, to_install(major))
         else:
-            yield ok(name, found, enables)
+            yield ok(name, state, enables)

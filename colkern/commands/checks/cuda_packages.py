@@ -26,7 +26,7 @@ _OPTIONS = {
     "cudf": ("cudf", "cudf-cu{}", "columns to and from cuDF, without a copy"),
     "pylibcudf": ("pylibcudf", "pylibcudf-cu{}", "columns to and from libcudf, without a copy"),
 }
-"""What is imported of each, what to install for a CUDA release, and what it is good for."""
+"""Package → module to import, package to install for a CUDA release, and its use."""
 
 _STORAGE = "files straight into device memory, past that of the host"
 
@@ -39,7 +39,7 @@ def cupy(major: int | None) -> Iterator[Finding]:
 
 
 def options(major: int | None) -> Iterator[Finding]:
-    """What colkern works without, on a GPU too."""
+    """Packages that colkern can do without, on a GPU too."""
     for name, (module, package, enables) in _OPTIONS.items():
         yield from checked(name, _option, name, module, package, enables, major)
 
@@ -58,13 +58,13 @@ def _option(
 def _variant(
     title: str, names: list[str], trial: str, enables: str, remedy: str, major: int | None
 ) -> Iterator[Finding]:
-    """A package that there is for each CUDA release, of which one must be installed.
+    """A package with a variant for each CUDA release, of which exactly one must be installed.
 
     Args:
-        title: What to call it if it is not installed.
+        title: The name in the report if it is not installed.
         names: The packages; those for a CUDA release in the order of `MAJORS`.
-        trial: What to run; empty if that takes a device that is not there.
-        enables: What it is good for.
+        trial: Code that tries it; empty if that needs a device that is not there.
+        enables: Its use.
         remedy: How to get it.
         major: The CUDA release that the driver serves; None without a driver.
     """
@@ -83,8 +83,8 @@ def _variant(
     (name,) = there
     made_for = dict(zip(names, MAJORS, strict=False)).get(name)
     if major is not None and made_for is not None and made_for > major:
-        found = f"{name} is for CUDA {made_for}, the driver serves CUDA up to {major}"
-        yield problem(title, found, enables, f"pip uninstall {name}, then {remedy}")
+        state = f"{name} is for CUDA {made_for}, the driver serves CUDA up to {major}"
+        yield problem(title, state, enables, f"pip uninstall {name}, then {remedy}")
     elif trial:
         yield from installed(name, trial, enables)
     else:
@@ -92,25 +92,25 @@ def _variant(
 
 
 def storage(has_driver: bool) -> Iterator[Finding]:
-    """Whether files go to the device past the host's memory."""
+    """Whether files can be read into device memory without host memory."""
     name = "GPUDirect Storage"
     if not has_driver or not any(release(f"kvikio{suffix}") for suffix in ("-cu13", "-cu12", "")):
         yield missing(name, "not looked for without a driver and kvikio", _STORAGE)
         return
     if os.environ.get("COLKERN_DIRECT_STORAGE") == "0":
-        found = "turned off by COLKERN_DIRECT_STORAGE=0"
-        yield missing(name, found, _STORAGE, "unset it")
+        state = "turned off by COLKERN_DIRECT_STORAGE=0"
+        yield missing(name, state, _STORAGE, "unset it")
         return
     is_used, has_module = ask("colkern.commands.checks.cuda_packages:direct_storage")
     if is_used and has_module:
         yield ok(name, "available", _STORAGE)
         return
-    found = "kvikio is in its compatibility mode" if not is_used else "nvidia-fs is not loaded"
+    state = "kvikio is in its compatibility mode" if not is_used else "nvidia-fs is not loaded"
     remedy = (
         "load the kernel module nvidia-fs; in a container, run it with "
         "`--volume /run/udev:/run/udev:ro`; KVIKIO_COMPAT_MODE must not be ON"
     )
-    yield missing(name, f"{found}: reads go through the host's memory", _STORAGE, remedy)
+    yield missing(name, f"{state}: reads go through the host's memory", _STORAGE, remedy)
 
 
 def direct_storage() -> tuple[bool, bool]:

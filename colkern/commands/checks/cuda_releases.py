@@ -1,4 +1,4 @@
-"""The releases of CUDA: which there are packages for, and what to install for one of them."""
+"""The CUDA releases that have packages, and the command that installs for one of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAJORS = (13, 12)
 
 
 def to_install(major: int | None) -> str:
-    """What brings compiler, libraries and CuPy."""
+    """The command that installs compiler, libraries and CuPy."""
     chosen = os.environ.get("COLKERN_CUDA_COMPILER") or NUMBA_CUDA
     if major in MAJORS and chosen == NUMBA_CUDA:
         return f'pip install "colkern[cuda{major}]"'
@@ -21,5 +21,5 @@ def to_install(major: int | None) -> str:
 
 
 def dotted(version: Sequence[int]) -> str:
-    """A release as people write it, such as 13.2."""
+    """A release as text, such as 13.2."""
     return ".".join(map(str, version))

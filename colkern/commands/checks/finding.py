@@ -1,4 +1,4 @@
-"""A line of the report, and what stands in its place where a check fails."""
+"""Findings, the lines of the report."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 
 class Mark(StrEnum):
-    """How it is with what was looked at."""
+    """The state of the thing that was checked."""
 
     OK = "ok"
     MISSING = "missing"
-    """An option that is not there: colkern works without it."""
+    """An option that is not there; colkern works without it."""
     PROBLEM = "problem"
-    """Something that is there, or must be, and does not work."""
+    """Something that does not work, or must be there and is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class Finding:
     """One line of the report.
 
     Args:
-        name: What was looked at.
-        mark: How it is.
-        found: What is there, or what is wrong.
-        enables: What it is good for; empty where there is nothing to say.
-        remedy: What to install or to set; empty where there is nothing to do.
+        name: The thing that was checked.
+        mark: Its state.
+        found: The version, the place or the error.
+        enables: Its use; may be empty.
+        remedy: What to install or to set; empty if there is nothing to do.
     """
 
     name: str
@@ -38,28 +38,28 @@ class Finding:
 
 
 def ok(name: str, found: str, enables: str = "") -> Finding:
-    """What is there and works."""
+    """A thing that is there and works."""
     return Finding(name, Mark.OK, found, enables)
 
 
 def missing(name: str, found: str, enables: str = "", remedy: str = "") -> Finding:
-    """What colkern works without."""
+    """An option that is not there."""
     return Finding(name, Mark.MISSING, found, enables, remedy)
 
 
 def problem(name: str, found: str, enables: str = "", remedy: str = "") -> Finding:
-    """What does not work."""
+    """A thing that does not work."""
     return Finding(name, Mark.PROBLEM, found, enables, remedy)
 
 
 def checked(name: str, check: Callable[..., Iterable[Finding]], *arguments: Any) -> list[Finding]:
-    """What a check finds; where it fails, a problem in the place of what it has not found yet."""
+    """The findings of a check; an exception becomes a problem after those it has yielded."""
     findings = []
     try:
         for finding in check(*arguments):
             findings.append(finding)
     except Exception as error:  # noqa: BLE001  # a broken installation raises anything
-        findings.append(problem(name, f"cannot be looked at: {explained(error)}"))
+        findings.append(problem(name, f"cannot be checked: {explained(error)}"))
     return findings
 
 

@@ -1,4 +1,4 @@
-"""The GPU: its driver and its devices, and what else there is for it."""
+"""The GPU: its driver, its devices and the packages for it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def findings() -> Iterator[Finding]:
 
 
 def _asked_driver() -> tuple[Answer | None, list[Finding]]:
-    """The driver's answer; None, and what to say instead, if there is none."""
+    """The driver's answer; None, and a finding that says why, if there is none."""
     enables = "columns in device memory"
     try:
         answer = ask("colkern.cuda.driver:find_driver")
@@ -55,22 +55,22 @@ def _driver(driver: Answer) -> Iterator[Finding]:
     for device in driver["devices"]:
         name = f"device {device['ordinal']}"
         capability = dotted(device["capability"])
-        found = f"{device['name']}, compute capability {capability}, {_memory_of(device)}"
+        state = f"{device['name']}, compute capability {capability}, {_memory_of(device)}"
         if device["error"]:
             remedy = "see what `nvidia-smi` says, and which processes use it"
             yield problem(
-                name, f"{found}; {device['error']}", f'device="cuda:{device["ordinal"]}"', remedy
+                name, f"{state}; {device['error']}", f'device="cuda:{device["ordinal"]}"', remedy
             )
         else:
-            yield ok(name, found, f'device="cuda:{device["ordinal"]}"')
+            yield ok(name, state, f'device="cuda:{device["ordinal"]}"')
 
 
 def _device(major: int) -> Iterator[Finding]:
-    """Whether all that colkern needs of a device goes together."""
+    """Whether driver, compiler and CuPy work together."""
     name, enables = 'device="cuda"', "columns, operations and users' functions on the GPU"
     if release(chosen_compiler()) is None or not any(map(release, CUPY)):
-        found = "without the compiler and CuPy there is only the CPU"
-        yield missing(name, found, enables, to_install(major))
+        state = "without the compiler and CuPy there is only the CPU"
+        yield missing(name, state, enables, to_install(major))
         return
     try:
         ask("colkern.cuda.memory:require_device")
@@ -89,12 +89,12 @@ def _memory_of(device: Answer) -> str:
 def _pinned_memory(driver: Answer | None) -> Iterator[Finding]:
     limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     text = "unlimited" if limit == resource.RLIM_INFINITY else size_text(limit)
-    # The driver pins by itself: what `mlock` may lock does not bound it.
+    # The driver pins memory by itself: the limit of `mlock` does not bound it.
     bound = f"`ulimit -l`, which does not bound it, is {text}"
     if driver is None or not driver["devices"]:
         yield missing("pinned memory", f"no device to pin it for; {bound}", _PINNED)
     elif all(device["pinned"] for device in driver["devices"]):
         yield ok("pinned memory", f"{size_text(PINNED)} pinned as a trial; {bound}", _PINNED)
     else:
-        found = f"{size_text(PINNED)} cannot be pinned; {bound}"
-        yield problem("pinned memory", found, _PINNED, "free memory of the host")
+        state = f"{size_text(PINNED)} cannot be pinned; {bound}"
+        yield problem("pinned memory", state, _PINNED, "free memory of the host")

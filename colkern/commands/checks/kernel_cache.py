@@ -14,7 +14,7 @@ from colkern.commands.output import counted, size_text
 
 _ENABLES = "kernels that are compiled once, not in each process"
 _LEAST_FREE = 1 << 28
-"""All kernels and some users' functions fit into so many bytes."""
+"""The bytes that all kernels and some users' functions need."""
 
 
 def findings() -> Iterator[Finding]:
@@ -33,9 +33,9 @@ def findings() -> Iterator[Finding]:
 def _directory(directory: Path) -> Iterator[Finding]:
     refusals = passed_over()
     if refusals:
-        found = f"{directory}, as others cannot be used: {'; '.join(refusals)}"
+        state = f"{directory}, as others cannot be used: {'; '.join(refusals)}"
         remedy = "make that directory this user's alone and writable (chmod 700), or choose another"
-        yield problem("directory", found, _ENABLES, remedy)
+        yield problem("directory", state, _ENABLES, remedy)
         return
     status = directory.parent.stat()
     mode = stat.filemode(status.st_mode)
@@ -47,8 +47,8 @@ def _kernels(directory: Path) -> Iterator[Finding]:
     enables = "first calls without a compilation"
     all_kernels = _all_kernels()
     if sizes:
-        found = f"{counted(len(sizes), 'compiled function')}, {size_text(sum(sizes))}"
-        yield ok("kernels", f"{found}; `colkern warm` completes the {all_kernels}", enables)
+        state = f"{counted(len(sizes), 'compiled function')}, {size_text(sum(sizes))}"
+        yield ok("kernels", f"{state}; `colkern warm` completes the {all_kernels}", enables)
     else:
         remedy = f"`colkern warm` compiles the {all_kernels} ahead of their first calls"
         yield missing("kernels", "none is compiled yet", enables, remedy)

@@ -1,4 +1,4 @@
-"""Python packages: installed, importable, and of releases that go together."""
+"""Python packages: whether they are installed, importable, and of releases that go together."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CODECS = {
 
 
 def core() -> Iterator[Finding]:
-    """Python, colkern, and what it cannot do without."""
+    """Python, colkern, and its required packages."""
     yield from checked("Python", _python)
     yield ok("colkern", versions()["colkern"])
     for name, (module, enables) in _CORE.items():
@@ -40,23 +40,23 @@ def codecs() -> Iterator[Finding]:
 
 
 def _python() -> Iterator[Finding]:
-    found = f"{platform.python_version()}, {sys.executable}"
+    state = f"{platform.python_version()}, {sys.executable}"
     wanted = ""
     if release("colkern") is not None:
         (wanted,) = importlib.metadata.metadata("colkern").get_all("Requires-Python") or ("",)
     if meets(platform.python_version(), wanted):
-        yield ok("Python", found)
+        yield ok("Python", state)
     else:
-        yield problem("Python", found, remedy=f"run a Python {wanted}")
+        yield problem("Python", state, remedy=f"run a Python {wanted}")
 
 
 def required(name: str, module: str, enables: str) -> Iterator[Finding]:
-    """A package that must be there.
+    """A required package.
 
     Args:
         name: The package.
-        module: What is imported of it.
-        enables: What it is good for.
+        module: The module to import.
+        enables: Its use.
     """
     if release(name) is None:
         yield problem(name, "not installed", enables, f"pip install {name}")
@@ -65,12 +65,12 @@ def required(name: str, module: str, enables: str) -> Iterator[Finding]:
 
 
 def optional(name: str, module: str, enables: str, remedy: str) -> Iterator[Finding]:
-    """A package that may be there.
+    """An optional package.
 
     Args:
         name: The package.
-        module: What is imported of it.
-        enables: What it is good for.
+        module: The module to import.
+        enables: Its use.
         remedy: How to get it.
     """
     if release(name) is None:
@@ -80,12 +80,12 @@ def optional(name: str, module: str, enables: str, remedy: str) -> Iterator[Find
 
 
 def installed(name: str, trial: str, enables: str) -> Iterator[Finding]:
-    """A package that is there: whether it works, and suits the others.
+    """An installed package: whether it works, and suits the others.
 
     Args:
         name: The package.
-        trial: What to run, such as its import.
-        enables: What it is good for.
+        trial: Code that tries it, such as its import.
+        enables: Its use.
     """
     there = release(name)
     try:

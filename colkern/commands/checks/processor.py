@@ -66,6 +66,6 @@ def _threads() -> Iterator[Finding]:
     if quota is None or threads <= -(-quota // 1):
         yield ok("threads", str(threads), enables)
     else:
-        found = f"{threads}, which share {quota:g} cores' time"
+        state = f"{threads}, which share {quota:g} cores' time"
         remedy = f"set COLKERN_NUM_THREADS={max(round(quota), 1)}"
-        yield missing("threads", found, enables, remedy)
+        yield missing("threads", state, enables, remedy)

@@ -1,4 +1,4 @@
-"""What packages demand of each other, by their metadata: `pip check` for those that matter here."""
+"""Requirements of packages on each other, from their metadata: `pip check` for those that colkern uses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WATCHED: dict[str, frozenset[str]] = {
     "pandas": frozenset(),
     "pyspark": frozenset({"sql"}),
 }
-"""Whose demands are looked at, and which of their extras count as asked for."""
+"""Package → its extras that count as asked for."""
 
 _REQUIREMENT = re.compile(r"([\w.-]+)\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*(?:;\s*(.*))?")
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
@@ -39,7 +39,7 @@ _HOLDS: dict[str, Callable[[_Release, _Release], bool]] = {
 
 
 def unmet(name: str) -> Iterator[str]:
-    """Which demands of other packages the installed release of a package does not meet.
+    """The requirements of other packages that the installed release of a package does not meet.
 
     Such as `numba 0.68.1 needs numpy<2.6,>=1.22`.
     """
@@ -53,27 +53,27 @@ def unmet(name: str) -> Iterator[str]:
 
 
 def _demands(package: str, extras: frozenset[str]) -> dict[str, list[str]]:
-    """What a package demands of which others; nothing if it is not installed."""
+    """Required package → its releases, as a package demands them; empty if it is not installed."""
     try:
         lines = importlib.metadata.requires(package) or []
     except importlib.metadata.PackageNotFoundError:
         return {}
-    found: dict[str, list[str]] = {}
+    demands: dict[str, list[str]] = {}
     for line in lines:
         name, wanted, marker = _parts(line)
         extra = _EXTRA.fullmatch(marker)
-        # Other markers are about Pythons and systems that this one may not be.
+        # Other markers are conditions on Pythons and systems, which may not hold here.
         if wanted and (not marker or (extra and extra[1] in extras)):
-            found.setdefault(normalized(name), []).append(wanted)
-    return found
+            demands.setdefault(normalized(name), []).append(wanted)
+    return demands
 
 
 def _parts(line: str) -> tuple[str, str, str]:
     """The name, the releases and the marker of a requirement."""
-    found = _REQUIREMENT.fullmatch(line.strip())
-    if found is None:
+    match = _REQUIREMENT.fullmatch(line.strip())
+    if match is None:
         return "", "", ""
-    name, wanted, marker = found.groups(default="")
+    name, wanted, marker = match.groups(default="")
     return name, wanted.strip(), marker.strip()
 
 
@@ -87,7 +87,7 @@ def meets(version: str, wanted: str) -> bool:
 
     By the numbers of the releases alone: a pre-release counts as the release.
     """
-    return all(_meets_one(version, *found) for found in _CONDITION.findall(wanted))
+    return all(_meets_one(version, *condition) for condition in _CONDITION.findall(wanted))
 
 
 def _meets_one(version: str, comparison: str, bound: str) -> bool:
@@ -101,8 +101,8 @@ def _meets_one(version: str, comparison: str, bound: str) -> bool:
 
 
 def _numbers(version: str) -> _Release:
-    found = _NUMBERS.match(version)
-    return tuple(map(int, found[1].split("."))) if found else ()
+    match = _NUMBERS.match(version)
+    return tuple(map(int, match[1].split("."))) if match else ()
 
 
 def _padded(numbers: _Release, size: int) -> _Release:

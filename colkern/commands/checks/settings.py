@@ -1,4 +1,4 @@
-"""The variables of the environment that colkern, or what it stands on, looks at."""
+"""The environment variables that colkern and its libraries read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _VARIABLES = {
 
 
 def findings() -> Iterator[Finding]:
-    """The section about the environment: those that are set."""
+    """The section about the environment: the variables that are set."""
     chosen = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     for name, value in chosen.items():
         yield ok(name, f"{value} ({_VARIABLES[name]})")

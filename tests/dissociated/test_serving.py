@@ -51,6 +51,13 @@ def wait_until(condition: Callable[[], Any], seconds: float = 10) -> None:
         time.sleep(0.002)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def warmed() -> None:
+    """The first batch of a process waits for modules and compilers, longer than some time-outs here."""
+    with serve(batches(1), "inproc:", bodies="packed") as server, connect(server.uri) as reader:
+        reader.read_all()
+
+
 # Sources
 
 
@@ -445,9 +452,6 @@ def test_one_of_two_servers_is_silent_and_the_other_alive(uri: str, silent: str)
         stream = RecordBatchStream(batches()[0].schema, stuck())
         return serve(stream, uri, streams=streams, bodies="packed", heartbeat=heartbeat)
 
-    # The first batch of a process waits for modules and compilers, longer than the time-out.
-    with serve(batches(1), uri, bodies="packed") as server, connect(server.uri) as reader:
-        reader.read_all()
     with (
         served("metadata") as one,
         served("bodies") as other,

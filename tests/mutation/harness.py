@@ -30,8 +30,8 @@ from tiers import ROOT, quarter
 
 DAY, NIGHT = "not night", "night"
 
-SECONDS = 900
-"""How long the tests of a tier may take; a fault may have them run for ever."""
+SECONDS = 3600
+"""How long the tests of a tier may take. Compiled code that does not end is not stopped by pytest."""
 
 FOLDERS = {
     "colkern/arrays/": ["tests/arrays", "tests/operations", "tests/interchange"],
@@ -80,18 +80,19 @@ class Outcome:
 class Copies:
     """Copies of the repository, each for one mutant at a time, besides one without any."""
 
-    def __init__(self, folder: Path, jobs: int) -> None:
+    def __init__(self, folder: Path, jobs: int, most: int | None) -> None:
         self._sound = _copy(folder / "sound")
         self._free: SimpleQueue[Path] = SimpleQueue()
         for job in range(jobs):
             self._free.put(_copy(folder / str(job)))
+        self._most = most
         self._flaws: dict[str, bool] = {}
         self._lock = threading.Lock()
 
     def outcome(self, mutant: Mutant) -> Outcome:
         """The tier that catches a mutant."""
         with self._mutated(mutant) as root:
-            near, rest = relevant(mutant.path)
+            near, rest = relevant(mutant.path, self._most)
             for tier, paths in ((DAY, near), (DAY, rest), (NIGHT, [*near, *rest])):
                 if test := self._failing(root, tier, paths):
                     return Outcome(mutant, tier, test)
@@ -146,24 +147,36 @@ def _copy(folder: Path) -> Path:
     return folder
 
 
-def relevant(path: str) -> tuple[list[str], list[str]]:
-    """The files of tests that import a file of the package, and the other tests that may notice it."""
+def relevant(path: str, most: int | None = None) -> tuple[list[str], list[str]]:
+    """The files of tests that import a file of the package, and the others that may notice a fault there.
+
+    Args:
+        path: The file of the package.
+        most: How many files at most; None for all.
+    """
     module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     package, _, name = module.rpartition(".")
     imports = re.compile(
         rf"(from {re.escape(module)}|import {re.escape(module)})\b"
         rf"|from {re.escape(package)} import [^\n]*\b{re.escape(name)}\b"
     )
-    files = [
-        file.relative_to(ROOT).as_posix() for file in sorted((ROOT / "tests").rglob("test_*.py"))
-    ]
     folder = max((f for f in FOLDERS if path.startswith(f)), key=len)
-    places = [p.relative_to(ROOT).as_posix() for each in FOLDERS[folder] for p in ROOT.glob(each)]
-    within = [f for place in places for f in files if f == place or f.startswith(f"{place}/")]
-    # Those of other packages take longer, and check less of it.
-    ordered = list(dict.fromkeys(within))
-    near = [f for f in ordered if imports.search((ROOT / f).read_text())]
-    return near, [f for f in ordered if f not in near]
+    found = [
+        file.relative_to(ROOT).as_posix()
+        for place in FOLDERS[folder]
+        for start in sorted(ROOT.glob(place))
+        for file in ([start] if start.is_file() else sorted(start.rglob("test_*.py")))
+    ]
+    # The more their names have in common with the file's, the sooner they notice it.
+    by_name = sorted(dict.fromkeys(found), key=lambda file: -len(_words(file) & _words(path)))
+    near = [file for file in by_name if imports.search((ROOT / file).read_text())][:most]
+    rest = [file for file in by_name if file not in near]
+    return near, rest if most is None else rest[: most - len(near)]
+
+
+def _words(path: str) -> set[str]:
+    """The words of a path, singular or plural."""
+    return {word.removesuffix("s") for word in re.findall("[a-z]+", path.removesuffix(".py"))}
 
 
 def run(root: Path, tier: str, paths: list[str], passed_over: list[str]) -> str:
@@ -221,11 +234,12 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2, help="how many mutants at a time")
+    parser.add_argument("--files", type=int, help="how many files of tests at most for each")
     parser.add_argument("--out", type=Path, help="a file for the table")
     options = parser.parse_args()
     mutants = chosen(ROOT, options.count, options.seed)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
-        copies = Copies(Path(folder), options.jobs)
+        copies = Copies(Path(folder), options.jobs, options.files)
         outcomes: list[Outcome] = []
         for outcome in pool.map(copies.outcome, mutants):
             outcomes.append(outcome)

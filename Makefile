@@ -2,7 +2,7 @@
 #
 # PYTHON=...  an interpreter that has the packages already: no set-up, no package index is asked
 #             (all targets but run).
-# ARGS=...    passed on to `colkern demo` (run), pytest (test, test-gpu), the harness (fuzz), the
+# ARGS=...    passed on to `colkern demo` (run), pytest (test, test-gpu), the harness (fuzz, mutants), the
 #             benchmark (bench), that of Spark (bench-spark), of kernels (bench-gpu), or asv (track).
 
 .DEFAULT_GOAL := help
@@ -35,9 +35,11 @@ WORKERS := 2
 # What is left to `make test-all`: tests/tiers.py.
 BY_DAY := -m "not night"
 
-# How long `make fuzz` runs, how often `make deaths` does, and which inputs they make.
+# How long `make fuzz` runs, how often `make deaths` does, how many faults `make mutants` makes, and which
+# inputs they make.
 SECONDS := 600
 RUNS := 200
+COUNT := 100
 SEED := 0
 
 # asv keeps what it knows of the machine in the home directory, which need not be there; compiled
@@ -45,7 +47,7 @@ SEED := 0
 ASV := mkdir -p .asv; XDG_CACHE_HOME=$${XDG_CACHE_HOME:-$$HOME/.cache} HOME=$(CURDIR)/.asv $(PY) -m asv
 
 .PHONY: help run test test-all lint types unit unit-all suite types-and-suite test-pythons test-spark-reader \
-	fuzz deaths test-gpu bench-gpu docs bench bench-spark track wheel clean
+	fuzz deaths mutants test-gpu bench-gpu docs bench bench-spark track wheel clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  \1\t/' | expand -t 14
@@ -96,6 +98,9 @@ fuzz: $(DEV)  ## damaged files and streams, read in guarded processes: SECONDS=6
 
 deaths: $(DEV)  ## streams of which one side is killed at a random point: RUNS=200 SEED=0
 	PYTHONPATH=tests $(PY) -m deaths --runs $(RUNS) --seed $(SEED) $(ARGS)
+
+mutants: $(DEV)  ## which faults of the package the tests notice by day: COUNT=100 SEED=0
+	PYTHONPATH=tests $(PY) -m mutation --count $(COUNT) --seed $(SEED) --jobs $(WORKERS) $(ARGS)
 
 # What runs on a device: operations on its arrays, files read there, memory of another process, and each
 # body in each type over the kernels' cases.

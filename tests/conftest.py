@@ -28,7 +28,7 @@ os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).with_name("spark_conf
 # No deadline: the first example of a test may wait for Numba to compile.
 settings.register_profile(
     "default",
-    max_examples=50,
+    max_examples=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

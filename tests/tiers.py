@@ -35,6 +35,7 @@ MOST_CHANGED = 60
 
 NIGHT = (
     # Minutes of one thing, in processes of their own.
+    "tests/cuda/test_gpu_machine.py::test_every_test_for_a_gpu_is_collected",
     "tests/deaths/test_harness.py::test_either_side_is_killed_in_every_way",
     "tests/fuzz/test_clean_memory.py",
     "tests/fuzz/test_harness.py::test_a_slice_of_the_mutations_ends_cleanly",
@@ -43,6 +44,7 @@ NIGHT = (
     "tests/spark/cluster/",
     "tests/spark/test_demo.py::test_the_demo_from_end_to_end",
     "tests/spark/test_example.py",
+    "tests/spark/test_functions.py::test_functions_of_a_script_run_without_a_home",
     "tests/spark/test_leaks.py",
     "tests/spark/test_spark_benchmarks.py::test_all_ways_give_the_same_rows",
 )
@@ -55,6 +57,14 @@ IN_TURN = (
     "tests/jit/test_cuda_columns.py::test_in_the_simulator",
     "tests/jit/test_rows_on_device.py::test_in_the_simulator",
     "tests/jit/test_udf_on_device.py::test_in_the_simulator",
+    # Several processes for each; tests/cpu has the rules of the cache in one.
+    "tests/cpu/test_cached_features.py",
+    "tests/jit/test_processes.py",
+    # One loop over all types, each of which takes seconds of compiling.
+    "tests/jit/test_columns.py",
+    # A query for each; the types are tested without a JVM, and the kinds with Spark's own reader.
+    "tests/spark/test_functions.py::test_a_value_of_each_type_goes_in_and_out",
+    "tests/spark/test_worker_reader.py",
 )
 
 EACH_KERNEL = (
@@ -81,13 +91,13 @@ def tests_of_the_night(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
             by_day.add((test, kernel))
             at_night = not ((first and stands) or _is_in_turn(case))
         else:
-            at_night = item.nodeid.startswith(IN_TURN) and not _is_in_turn(case)
+            at_night = item.nodeid.startswith(IN_TURN) and not _is_in_turn(case or test)
         if at_night or item.nodeid.startswith(NIGHT):
             yield item
 
 
-def _is_in_turn(case: str) -> bool:
-    return crc32(case.encode()) % QUARTERS == quarter()
+def _is_in_turn(name: str) -> bool:
+    return crc32(name.encode()) % QUARTERS == quarter()
 
 
 @cache

@@ -63,15 +63,25 @@ def _current() -> Iterator[None]:
 
 @contextmanager
 def noted_arithmetic() -> Iterator[set[str]]:
-    """What is computed on the stand-in's memory outside of `memory.current`, by its lines."""
-    allocated, current = stand_in.StandIn.allocated, stand_in.StandIn.current
+    """What is computed on the stand-in's memory or fetched outside of `memory.current`, by its lines."""
+    replaced = stand_in.StandIn.allocated, stand_in.StandIn.current, stand_in.StandIn.on_host
+    allocated, _, on_host = replaced
 
     def noting(self: Any, size: int, **options: Any) -> Any:
         return allocated(self, size, **options).view(_Noting)
 
+    def fetching(self: Any, array: Any) -> Any:
+        _note("on_host")
+        return on_host(self, _plain(array))
+
     stand_in.StandIn.allocated = noting  # type: ignore[method-assign]
+    stand_in.StandIn.on_host = fetching  # type: ignore[method-assign]
     stand_in.StandIn.current = lambda self, ordinal: _current()  # type: ignore[method-assign]
     try:
         yield _found
     finally:
-        stand_in.StandIn.allocated, stand_in.StandIn.current = allocated, current  # type: ignore[method-assign]
+        (
+            stand_in.StandIn.allocated,  # type: ignore[method-assign]
+            stand_in.StandIn.current,  # type: ignore[method-assign]
+            stand_in.StandIn.on_host,  # type: ignore[method-assign]
+        ) = replaced

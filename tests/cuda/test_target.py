@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from colkern.arrays import Array
-from colkern.cuda import adapter, count_transfers, memory, stand_in, target
+from colkern.cuda import adapter, count_transfers, memory, stand_in
 from colkern.cuda.target import CudaTarget, Schedule
 from colkern.kernels import KERNELS, bitmaps, lz4, runs, selection
 from colkern.layouts import Role
@@ -60,66 +60,55 @@ def test_sequential_kernels_run_in_one_thread() -> None:
             assert H100.cut(kernel, 1000) == (1, 1, 1, 1000)
 
 
-class Watched(np.ndarray):
-    """An array in the memory of a device that must be current wherever it is used."""
+class TwoDevices(stand_in.StandIn):
+    """A stand-in for two devices, which notes those that were current when its memory was used."""
 
-    inside = False
+    def __init__(self) -> None:
+        super().__init__()
+        self.chosen = 0
+        self.used: list[int] = []
 
-    def sum(self, *args: Any, **kwargs: Any) -> Any:
-        assert Watched.inside
-        return self.view(np.ndarray).sum(*args, **kwargs)
+    def devices(self) -> int:
+        return 2
 
-    def max(self, *args: Any, **kwargs: Any) -> Any:
-        assert Watched.inside
-        return self.view(np.ndarray).max(*args, **kwargs)
+    @contextmanager
+    def current(self, ordinal: int) -> Iterator[None]:
+        before, self.chosen = self.chosen, ordinal
+        try:
+            yield
+        finally:
+            self.chosen = before
 
-    def __getitem__(self, key: Any) -> Any:
-        assert Watched.inside
-        return self.view(np.ndarray)[key]
+    def current_ordinal(self) -> int:
+        return self.chosen
+
+    def allocated(self, size: int, *, shareable: bool | None = None) -> Any:
+        self.used.append(self.chosen)
+        return super().allocated(size, shareable=shareable)
+
+    def on_host(self, array: Any) -> Any:
+        self.used.append(self.chosen)
+        return super().on_host(array)
 
 
-@contextmanager
-def watching(device: Device) -> Iterator[None]:
-    assert device.ordinal == 1
-    Watched.inside = True
-    yield
-    Watched.inside = False
+def test_memory_is_that_of_the_targets_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    devices = TwoDevices()
+    monkeypatch.setattr(memory, "library", lambda: devices)
+    target = CudaTarget(Device("cuda", 1))
+    table = target.table([3, 5, 7], np.int64)
+    assert target.item(table, 1) == 5
+    assert target.total(table) == 15
+    assert target.running_sum(table, np.int32)[1] == 15
+    assert target.allocate(3, np.int64).tolist() == [0] * 3
+    assert len(devices.used) > 5
+    assert set(devices.used) == {1}
 
 
-@pytest.fixture
-def second(monkeypatch: pytest.MonkeyPatch) -> Iterator[CudaTarget]:
-    """The target of a second device, which is not the current one."""
-    monkeypatch.setattr(adapter, "is_simulated", lambda: True)
-    monkeypatch.setattr(memory, "current", watching)
+def test_sums_are_exact() -> None:
     with stand_in.installed():
-        yield CudaTarget(Device("cuda", 1))
-
-
-def watched(values: list[int]) -> Any:
-    return np.array(values, np.int64).view(Watched)
-
-
-def test_numbers_are_fetched_from_their_own_device(second: CudaTarget) -> None:
-    assert second.item(watched([3, 5, 7]), 1) == 5
-    assert second.total(watched([3, 5, 7])) == 15
-    assert second.total(watched([])) == 0
-    many = second.total(watched([2**62, 2**62, 2**62]))
-    assert many == 3 * 2**62
-
-
-def test_partial_results_are_fetched_from_their_own_device(
-    second: CudaTarget, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def launch(kernel: Any, blocks: int, threads: int, stream: Any, args: tuple[Any, ...]) -> None:
-        assert Watched.inside
-        args[-1][:] = 7
-
-    # What is compiled is kept, and other tests do not simulate.
-    monkeypatch.setattr(target, "compile_kernel", lambda kernel, threads, lanes: None)
-    monkeypatch.setattr(adapter, "launch", launch)
-    monkeypatch.setattr(memory, "on_host", lambda array: array if Watched.inside else None)
-    bits = np.zeros(100, np.uint8)
-    assert second.reduce(bitmaps.count_set_bits, 1, bits, 0, 64) == 7
+        target = CudaTarget(Device("cuda"))
+        for values in ([], [3, 5, 7], [2**62] * 3):
+            assert target.total(target.table(values, np.int64)) == sum(values)
 
 
 def on_device(array: Any) -> Buffer:
@@ -152,42 +141,16 @@ def test_items_on_a_device_are_aligned_to_their_words(code: str, skip: int) -> N
     assert np.shares_memory(items, whole) == (skip % word == 0)
 
 
-class DeviceArray:
-    """What `Buffer` asks of CuPy's arrays."""
-
-    def __init__(self, array: Any, log: list[str]) -> None:
-        self.array, self.log = array, log
-        self.size = len(array)
-        address = array.ctypes.data
-        self.__cuda_array_interface__ = {"data": (address, False)}
-
-    @property
-    def device(self) -> Any:
-        @contextmanager
-        def current() -> Iterator[None]:
-            self.log.append("its device")
-            yield
-
-        return current()
-
-    def __getitem__(self, key: slice) -> DeviceArray:
-        return DeviceArray(self.array[key], self.log)
-
-    def copy(self) -> DeviceArray:
-        self.log.append("copied")
-        return DeviceArray(self.array.copy(), self.log)
-
-    def view(self, dtype: Any) -> Any:
-        return self.array.view(dtype)
-
-
+@pytest.mark.gpu
 def test_misaligned_items_are_copied_on_their_device() -> None:
-    log: list[str] = []
-    whole = np.arange(64, dtype=np.uint8)
-    first = -whole.ctypes.data % 8 + 1
-    buffer = on_device(DeviceArray(whole[first : first + 16], log))
-    assert buffer.view(np.dtype("<i8")).tobytes() == whole[first : first + 16].tobytes()
-    assert log == ["its device", "copied"]
+    cupy = pytest.importorskip("cupy")
+    whole = cupy.arange(64, dtype=np.uint8)
+    first = -whole.data.ptr % 8 + 1
+    part = whole[first : first + 16]
+    items = on_device(part).view(np.dtype("<i8"))
+    assert items.data.ptr % 8 == 0
+    assert items.device == whole.device
+    assert items.get().tobytes() == part.get().tobytes()
 
 
 # Launches

@@ -64,12 +64,10 @@ def test_server_is_killed(child: Callable[..., Child]) -> None:
     readers = [connect(uri, timeout=TIMEOUT) for uri in said(server).split()]
     kept = [next(reader) for reader in readers]
     server.kill()
-    start = time.monotonic()
     for reader in readers:
-        # What was under way may still come, whole.
+        # What was under way may still come, whole. After the time-out it would be "nothing has come".
         with pytest.raises(StreamError, match="has gone"):
             reader.read_all()
-    assert time.monotonic() - start < TIMEOUT
     for batch in kept:
         assert np.array_equal(batch.column("n").buffers[1].view(np.dtype("<i8")), np.arange(ROWS))
     assert os.listdir("/dev/shm") == names

@@ -51,6 +51,13 @@ def wait_until(condition: Callable[[], Any], seconds: float = 10) -> None:
         time.sleep(0.002)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def warmed() -> None:
+    """The first batch of a process waits for modules and compilers, longer than some time-outs here."""
+    with serve(batches(1), "inproc:", bodies="packed") as server, connect(server.uri) as reader:
+        reader.read_all()
+
+
 # Sources
 
 
@@ -434,10 +441,11 @@ def test_silent_server_is_noticed_within_the_time_out(uri: str) -> None:
 @pytest.mark.parametrize("silent", ["metadata", "bodies"])
 def test_one_of_two_servers_is_silent_and_the_other_alive(uri: str, silent: str) -> None:
     go_on = threading.Event()
+    went_on = []
 
     def stuck() -> Iterator[RecordBatch]:
         yield from batches(1)
-        go_on.wait(10)
+        went_on.append(go_on.wait(60))
 
     def served(streams: Any) -> Server:
         heartbeat = 60 if streams == silent else 0.02
@@ -450,13 +458,13 @@ def test_one_of_two_servers_is_silent_and_the_other_alive(uri: str, silent: str)
         connect(one.uri, data_uri=other.uri, timeout=0.2) as reader,
     ):
         next(reader)
-        start = time.monotonic()
         with pytest.raises(
             StreamError,
             match=f"nothing has come for 0.2 s from the server of {silent}; the metadata of message 2",
         ):
             next(reader)
-        assert time.monotonic() - start < 5
+        # The server that is alive has not kept the reader waiting for the silent one.
+        assert not went_on
         go_on.set()
 
 
@@ -517,7 +525,7 @@ def test_client_that_asks_byte_by_byte_is_sent_away() -> None:
                 for said in range(len(hello)):
                     slow.sendall(hello[said : said + 1])
                     time.sleep(0.01)
-    assert said < 100
+    assert said < len(hello) - 1
 
 
 def test_client_that_asks_at_one_of_two_services() -> None:
@@ -529,14 +537,15 @@ def test_client_that_asks_at_one_of_two_services() -> None:
 
 
 def test_closing_does_not_wait_for_clients_that_ask_at_one_of_two_services() -> None:
-    server = serve(batches(), "unix:", data_uri="unix:", timeout=60)
+    # Longer than a test may take.
+    server = serve(batches(), "unix:", data_uri="unix:", timeout=3600)
     asked = threading.Event()
     refused: list[StreamError] = []
 
     def ask() -> None:
         asked.set()
         try:
-            connect(server.uri, timeout=60)
+            connect(server.uri, timeout=3600)
         except StreamError as error:
             refused.append(error)
 
@@ -545,9 +554,7 @@ def test_closing_does_not_wait_for_clients_that_ask_at_one_of_two_services() -> 
         client.start()
     asked.wait()
     time.sleep(0.05)
-    start = time.monotonic()
     server.close()
-    assert time.monotonic() - start < 4
     for client in clients:
         client.join()
     assert len(refused) == 3

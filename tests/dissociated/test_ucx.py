@@ -140,10 +140,9 @@ def test_a_server_that_is_killed_is_noticed() -> None:
             found = np.from_dlpack(batch.column("n"))
             assert np.array_equal(found, np.arange(number, number + (1 << 18)))
         process.kill()
-        killed = time.monotonic()
+        # After the time-out it would be "nothing has come".
         with pytest.raises((StreamError, InvalidArrowError), match=r"has gone|has ended within"):
             reader.read_all()
-        assert time.monotonic() - killed < TIMEOUT
     assert np.array_equal(np.from_dlpack(batch.column("n")), np.arange(19, 19 + (1 << 18)))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from colkern.commands.checks import settings
@@ -10,8 +12,8 @@ from colkern.commands.checks.finding import ok
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in settings._VARIABLES:
-        monkeypatch.delenv(name, raising=False)
+    for name in list(os.environ):
+        monkeypatch.delenv(name)
 
 
 def test_none_is_set() -> None:

@@ -128,7 +128,7 @@ def _operand(node: Node, values: Values) -> object:
     return column if node.dtype == TEXT else _as_numpy(column, node.dtype)
 
 
-def _as_numpy(column: Column, dtype: DType) -> npt.NDArray[Any]:
+def _as_numpy(column: pa.Array | npt.NDArray[Any], dtype: DType) -> npt.NDArray[Any]:
     """A column as an array of NumPy's, in which nulls are NaN."""
     if isinstance(column, pa.Array | pa.ChunkedArray):
         column = column.to_numpy(zero_copy_only=False)

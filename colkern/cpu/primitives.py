@@ -238,33 +238,14 @@ def character_starts(typingctx: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def equal_eight(typingctx: Any, left: Any, i: Any, right: Any, j: Any) -> Any:
-    """A comparison of vectors, whose outcome is a mask of bits."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.zext(_equal_pair(context, builder, signature.args, args, 8), _WORD)
-
-    return types.uint64(left, types.uint64, right, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def equal_eight_to(typingctx: Any, left: Any, i: Any, value: Any) -> Any:
-    """A comparison of a vector with one of the same value everywhere."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.zext(_equal_to_one(context, builder, signature.args, args, 8), _WORD)
-
-    return types.uint64(left, types.uint64, left.dtype), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
 def store_equal(
     typingctx: Any, out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, flip: Any
 ) -> Any:
     """A comparison of vectors of 64 items, whose outcome is a word."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        same = _equal_pair(context, builder, signature.args[2:6], args[2:6], 64)
+        sides = _sixty_four_pairs(context, builder, signature.args, args)
+        same = _equal_mask(builder, left.dtype, *sides)
         word = _turned(builder, same, args[-1])
         return _store_word(context, builder, signature, args, word)
 
@@ -279,7 +260,8 @@ def store_equal_to(
     """As `store_equal`, with a vector of the same value everywhere."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        same = _equal_to_one(context, builder, signature.args[2:5], args[2:5], 64)
+        items = _sixty_four(context, builder, signature.args, args, 2)
+        same = _equal_mask(builder, left.dtype, items, _vector_of(builder, args[4], 64))
         word = _turned(builder, same, args[-1])
         return _store_word(context, builder, signature, args, word)
 
@@ -358,7 +340,14 @@ def store_less_floats(
 
 def _sixty_four_pairs(context: Any, builder: Any, kinds: Any, args: Any) -> list[Any]:
     """The items of two arrays, of the arguments from the third on."""
-    return [_load_items(context, builder, kinds[k], args[k], args[k + 1], 64) for k in (2, 4)]
+    return [_sixty_four(context, builder, kinds, args, k) for k in (2, 4)]
+
+
+def _sixty_four(context: Any, builder: Any, kinds: Any, args: Any, k: int) -> Any:
+    """A vector of items of an array, of arguments `k` and `k + 1`."""
+    data = context.make_array(kinds[k])(context, builder, args[k]).data
+    vector = ir.VectorType(data.type.pointee, 64).as_pointer()
+    return builder.load(builder.bitcast(builder.gep(data, [args[k + 1]]), vector), align=1)
 
 
 def _narrowed(builder: Any, word: Any, item: Any) -> Any:
@@ -378,25 +367,6 @@ def _store_word(context: Any, builder: Any, signature: Any, args: Any, word: Any
     place = builder.bitcast(builder.gep(data, [args[1]]), _WORD.as_pointer())
     builder.store(word, place, align=1)
     return context.get_dummy_value()
-
-
-def _equal_pair(context: Any, builder: Any, kinds: Any, args: Any, count: int) -> Any:
-    sides = [_load_items(context, builder, kinds[k], args[k], args[k + 1], count) for k in (0, 2)]
-    return _equal_mask(builder, kinds[0].dtype, *sides)
-
-
-def _equal_to_one(context: Any, builder: Any, kinds: Any, args: Any, count: int) -> Any:
-    items = _load_items(context, builder, kinds[0], args[0], args[1], count)
-    return _equal_mask(builder, kinds[0].dtype, items, _vector_of(builder, args[2], count))
-
-
-def _load_items(
-    context: Any, builder: Any, type_: Any, array: Any, position: Any, count: int
-) -> Any:
-    """A vector of `count` items."""
-    data = context.make_array(type_)(context, builder, array).data
-    vector = ir.VectorType(data.type.pointee, count).as_pointer()
-    return builder.load(builder.bitcast(builder.gep(data, [position]), vector), align=1)
 
 
 def _equal_mask(builder: Any, item: Any, left: Any, right: Any) -> Any:

@@ -169,7 +169,7 @@ def _device_value(value: Any, lanes: int) -> Any:
         return _device_function(value, lanes)
     name = getattr(value, "__name__", "")
     if value in PRIMITIVES or vars(primitives).get(name) is value:
-        shared = vars(primitives)[name]
+        shared = vars(primitives).get(name, value)
         # One that is written in Python is the same for every compiler.
         if isinstance(shared, types.FunctionType):
             return _device_function(shared, lanes)

@@ -27,10 +27,7 @@ from colkern.kernels.intrinsics import quotient_and_rest as quotient_and_rest
 
 # What primitives here name is looked up as in kernels: this target's way of it.
 from colkern.kernels.primitives import copy_bytes as this_copy_bytes
-from colkern.kernels.primitives import equal_eight as this_equal_eight
-from colkern.kernels.primitives import equal_eight_to as this_equal_eight_to
 from colkern.kernels.primitives import word_at as this_word_at
-from colkern.kernels.relations import is_less_float, is_less_integer
 
 _WORD = ir.IntType(64)
 
@@ -107,25 +104,6 @@ def rounded(typingctx: Any, value: Any) -> Any:
         return _multiplied(context, builder, value, args[0], one)
 
     return value(value), generate
-
-
-def extract_bits(word: Any, mask: Any) -> Any:
-    """A loop over the set bits of the mask."""
-    bits = uint64(0)
-    place = uint64(0)
-    while mask != 0:
-        bits |= ((word >> trailing_zeros(mask)) & uint64(1)) << place
-        mask &= mask - uint64(1)
-        place += uint64(1)
-    return bits
-
-
-def compress_items(out: Any, place: Any, values: Any, first: Any, kept: Any) -> None:
-    """A loop over the set bits, exact: threads write neighbouring items at the same time."""
-    while kept != 0:
-        out[place] = values[first + trailing_zeros(kept)]
-        kept &= kept - uint64(1)
-        place += uint64(1)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -223,61 +201,6 @@ def character_starts(address: Any) -> Any:
     return bits
 
 
-def equal_eight(left: Any, i: Any, right: Any, j: Any) -> Any:
-    """One after the other."""
-    bits = uint64(0)
-    for k in range(uint64(0), uint64(8)):
-        bits |= uint64(left[i + uint64(k)] == right[j + uint64(k)]) << uint64(k)
-    return bits
-
-
-def equal_eight_to(left: Any, i: Any, value: Any) -> Any:
-    """One after the other."""
-    bits = uint64(0)
-    for k in range(uint64(0), uint64(8)):
-        bits |= uint64(left[i + uint64(k)] == value) << uint64(k)
-    return bits
-
-
-def store_equal(out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, flip: Any) -> None:
-    """A loop: bodies whose step is not 1 do not come here."""
-    for k in range(uint64(0), uint64(8)):
-        step = uint64(k) << uint64(3)
-        out[place + uint64(k)] = this_equal_eight(left, i + step, right, j + step) ^ flip
-
-
-def store_equal_to(out: Any, place: Any, left: Any, i: Any, value: Any, flip: Any) -> None:
-    """A loop: bodies whose step is not 1 do not come here."""
-    for k in range(uint64(0), uint64(8)):
-        out[place + uint64(k)] = (
-            this_equal_eight_to(left, i + (uint64(k) << uint64(3)), value) ^ flip
-        )
-
-
-def store_less_integers(
-    out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, minus: Any, flip: Any
-) -> None:
-    """A loop: bodies whose step is not 1 do not come here."""
-    for b in range(uint64(0), uint64(64), uint64(8)):
-        bits = uint64(0)
-        for k in range(uint64(b), uint64(b) + uint64(8)):
-            less = is_less_integer(left[i + uint64(k)], right[j + uint64(k)], minus)
-            bits |= uint64(less) << (uint64(k) & uint64(7))
-        out[place + (uint64(b) >> uint64(3))] = bits ^ flip
-
-
-def store_less_floats(
-    out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, relation: Any, flip: Any
-) -> None:
-    """A loop: bodies whose step is not 1 do not come here."""
-    for b in range(uint64(0), uint64(64), uint64(8)):
-        bits = uint64(0)
-        for k in range(uint64(b), uint64(b) + uint64(8)):
-            less = is_less_float(left[i + uint64(k)], right[j + uint64(k)], relation)
-            bits |= uint64(less) << (uint64(k) & uint64(7))
-        out[place + (uint64(b) >> uint64(3))] = bits ^ flip
-
-
 def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
     """Words where `out` has whole ones, and the bytes around them; of a group, each lane has a share.
 
@@ -319,26 +242,3 @@ def repeat_bytes(out: Any, position: Any, distance: Any, count: Any, room: Any) 
         for k in range(lane, min(written, count - done), LANES):
             out[position + done + uint64(k)] = out[position - distance + uint64(k)]
         done += written
-
-
-def fill_eight(out: Any, position: Any, value: Any, stride: Any) -> None:
-    """A loop: bodies whose step is not 1 do not come here."""
-    for j in range(uint64(0), uint64(8)):
-        out[position + uint64(j)] = value
-        value += stride
-
-
-def copy_eight(out: Any, position: Any, values: Any, source: Any) -> None:
-    """A loop: bodies whose step is not 1 do not come here."""
-    for j in range(uint64(0), uint64(8)):
-        out[position + uint64(j)] = values[source + uint64(j)]
-
-
-def copy_line(out: Any, position: Any, values: Any, source: Any) -> None:
-    """A loop: the caches of a GPU are no concern of one thread."""
-    for j in range(uint64(0), uint64(64)):
-        out[position + uint64(j)] = values[source + uint64(j)]
-
-
-def prefetch(address: Any) -> None:
-    """Nothing: other threads work while one waits for memory."""

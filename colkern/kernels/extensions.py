@@ -5,11 +5,9 @@ Format: "Canonical Extension Types".
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy import int16, int32, int64, uint64
 
-from colkern.kernels.arguments import Bitmap, In
+from colkern.kernels.arguments import Bitmap, In, Truth
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import kernel
 
@@ -36,7 +34,7 @@ def first_tensor_unlike_its_shape(
     most = int64(1) << int64(31)
     for i in range(start, stop, step):
         elements = int64(1)
-        is_shape: Any = True
+        is_shape: Truth = True
         for d in range(uint64(0), dimensions):
             place = uint64(i) * dimensions + uint64(d)
             size = int64(shapes[place])

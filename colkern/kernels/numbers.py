@@ -7,11 +7,9 @@ Columnar format 1.5: `Decimal`, `Date`, `Time` in Schema.fbs.
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy import int64, uint64
 
-from colkern.kernels.arguments import Bitmap, In, T
+from colkern.kernels.arguments import Bitmap, In, T, Truth
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import kernel
 
@@ -64,8 +62,8 @@ def first_decimal_out_of_precision(
     top = uint64(len(least)) - uint64(1)
     for i in range(start, stop, step):
         place = uint64(i) * (top + uint64(1))
-        below: Any = False
-        beyond: Any = False
+        below: Truth = False
+        beyond: Truth = False
         for k in range(uint64(0), top):
             word = uint64(words[place + uint64(k)])
             # Without branches, of which half would be mispredicted.

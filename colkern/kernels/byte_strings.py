@@ -228,9 +228,7 @@ def bytes_after(
 
 @helper
 def integer_of(like: In[uint8], address: uint64, length: int64) -> tuple[int64, Truth, Truth]:
-    """`(number, spelled, fits)`: the int64 that the bytes spell, whether they spell an integer, and
-    whether it is one of 64 bits.
-    """
+    """`(number, spelled, fits)`: the int64, whether bytes spell an integer, and whether it has 64 bits."""
     k = uint64(space_before(like, address, length))
     end = uint64(length) - uint64(space_after(like, address, length)) if k < length else k
     negative = False

@@ -104,10 +104,7 @@ def bit_changes(bits: Bitmap, length: uint64, w: uint64) -> uint64:
 def merge_validity_changes(
     start, stop, step, validity: Bitmap, length, changes: In[uint64], out: Out[uint64]
 ):
-    """Word w of `out` = the changes where nulls are equal to each other, and to nothing else.
-
-    changes: the changes of the values
-    """
+    """Word w of `out` = the changes, where nulls are equal to each other and to nothing else."""
     for w in range(start, stop, step):
         begin = uint64(w) << uint64(6)
         valid = word_of_bits(
@@ -127,7 +124,7 @@ def few_bytes_differ(data: In[uint8], left: uint64, right: uint64, count: uint64
 
 @helper
 def bytes_differ(data: In[uint8], left: uint64, right: uint64, count: uint64) -> uint64:
-    """Not zero if the `count` bytes of `data` (uint8[]) from two places on differ.
+    """Not zero if the `count` bytes of `data` from two places on differ.
 
     Eight bytes may be read from either place, and as many as there are from `left` on.
     """
@@ -204,10 +201,7 @@ def mark_view_changes(
     length,
     out: Out[uint64],
 ):
-    """Word w of `out` = the changes of views 64 w and up; a null's view is not followed.
-
-    addresses: where each data buffer is
-    """
+    """Word w of `out` = the changes of views 64 w and up; a null's view is not followed."""
     for w in range(start, stop, step):
         begin = uint64(w) << uint64(6)
         first = uint64(w == 0)
@@ -239,10 +233,7 @@ def count_changes(start, stop, step, changes: In[uint64], out: Out[int64]):
 
 @kernel()
 def list_changes(start, stop, step, changes: In[uint64], starts: In[int64], out: Out[R]):
-    """out[starts[b] : starts[b + 1]] = the slots of block b that are marked, in order.
-
-    out: [starts[blocks], ] at least
-    """
+    """out[starts[b] : starts[b + 1]] = the slots of block b that are marked, in order."""
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(BLOCK_WORDS)
         place = uint64(starts[b])

@@ -1,6 +1,7 @@
 """Comparison: whether values of two arrays are equal, or those of one array equal a value.
 
-The range is over the bytes of the output: eight values make one. `flip` turns the answer.
+The range is over the bytes of the output: eight values make one. `flip` is 0, or 255 for
+the opposite.
 
 Columnar format 1.5: "Fixed-size Primitive Layout".
 """
@@ -81,8 +82,7 @@ def equal_wide(
 ):
     """Bit i of `out` = whether values i are the same; a value is `width` items.
 
-    right: or T[width] if the stride is 0
-    stride: from where one value of `right` begins to the next: `width`, or 0 for one value
+    Values of `right` are `stride` items apart: `width`, or 0 if there is one value.
     """
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
@@ -107,10 +107,9 @@ def are_equal_halves(left: uint16, right: uint16) -> Truth:
 def equal_halves(
     start, stop, step, left: In[uint16], right: In[uint16], stride, length, flip, out: Out[uint8]
 ):
-    """Bit i of `out` = whether two float16 are equal; there are none on a CPU, so by their bits.
+    """Bit i of `out` = whether two float16 are equal, by their bits: a CPU has no such floats.
 
-    right: or uint16[1] if the stride is 0
-    stride: 1, or 0 for one value
+    `stride` is 1, or 0 if `right` is one value.
     """
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)

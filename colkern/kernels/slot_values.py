@@ -303,10 +303,7 @@ def run_at(
     position: uint64,
     valid: Truth,
 ) -> uint64:
-    """The run that holds a position: the first of `count` whose end is past it.
-
-    first: the slot of the first run's end
-    """
+    """The run that holds a position: the first of `count` whose end, from slot `first` on, is past it."""
     low = uint64(0)
     left = uint64(count) if valid else uint64(0)
     # Always as many steps: threads that search together do not diverge.

@@ -124,8 +124,7 @@ def equal_text(
 ):
     """Bit i of `out` = whether value i is the same as a pattern; the range is over the words of `out`.
 
-    Those of the same length are found first, without a branch: they are few, and where they are is no
-    more than one surprise in 64 values.
+    Values of the same length are found first, without a branch: they are few.
     """
     mask = low_bytes(min(pattern.length, uint64(8)))
     head = word_at(pattern.address) & mask
@@ -184,10 +183,7 @@ def are_long(offsets: In[O], first: uint64) -> Truth:
 def match_text(
     start, stop, step, texts: Texts[O], pattern: Pattern, at_end, length, out: Out[uint8]
 ):
-    """Bit i of `out` = whether value i begins or ends with a pattern; by the bytes of `out`.
-
-    at_end: 0 if values are to begin with the pattern, 1 if they are to end with it
-    """
+    """Bit i of `out` = whether value i begins, or ends if `at_end` is 1, with a pattern; by its bytes."""
     mask = low_bytes(min(pattern.length, uint64(8)))
     head = word_at(pattern.address) & mask
     for b in range(start, stop, step):
@@ -264,7 +260,7 @@ def source_of_view(views: In[uint64], i: uint64, addresses: In[uint64]) -> uint6
 
 @kernel()
 def equal_view(start, stop, step, left: Viewed, pattern: Pattern, length, flip, out: Out[uint8]):
-    """Bit i of `out` = whether view i is the same as a pattern, something under a null; by its bytes."""
+    """Bit i of `out` = whether view i is the same as a pattern, anything for a null; by bytes of `out`."""
     head = pattern.length | word_at(pattern.address) << uint64(32)
     tail = word_at(pattern.address + uint64(4))
     for b in range(start, stop, step):
@@ -287,10 +283,7 @@ def equal_view(start, stop, step, left: Viewed, pattern: Pattern, length, flip, 
 
 @kernel()
 def match_view_start(start, stop, step, left: Viewed, pattern: Pattern, length, out: Out[uint8]):
-    """Bit i of `out` = whether view i begins with a pattern, something under a null.
-
-    The range is over the bytes of `out`.
-    """
+    """Bit i of `out` = whether view i begins with a pattern, anything for a null; by bytes of `out`."""
     mask = low_bytes(min(pattern.length, uint64(4))) << uint64(32)
     prefix = word_at(pattern.address) << uint64(32) & mask
     for b in range(start, stop, step):
@@ -308,10 +301,7 @@ def match_view_start(start, stop, step, left: Viewed, pattern: Pattern, length, 
 
 @kernel()
 def match_view_end(start, stop, step, left: Viewed, pattern: Pattern, length, out: Out[uint8]):
-    """Bit i of `out` = whether view i ends with a pattern, something under a null.
-
-    The range is over the bytes of `out`.
-    """
+    """Bit i of `out` = whether view i ends with a pattern, anything for a null; by bytes of `out`."""
     few = min(pattern.length, uint64(8))
     mask = ~low_bytes(uint64(8) - few)
     half = (uint64(8) - few) << uint64(2)
@@ -385,10 +375,7 @@ def has_inline_high_bit(start, stop, step, views: In[uint64], validity: Bitmap) 
 
 @kernel(combine="max")
 def has_high_bit(start, stop, step, data: In[uint8]) -> uint64:
-    """1 if a byte of some words is not ASCII, else 0.
-
-    data: read in a range over n words
-    """
+    """1 if a byte of the words of `data` in the range is not ASCII, else 0."""
     found = uint64(0)
     for begin in range(start, stop, uint64(step) << uint64(9)):
         for w in range(begin, min(uint64(begin) + (uint64(step) << uint64(9)), uint64(stop)), step):

@@ -33,7 +33,7 @@ def is_continuation(byte: uint8) -> Truth:
 def is_misplaced(byte: uint8, before: uint8, before2: uint8, before3: uint8) -> Truth:
     """Whether a byte may not follow the three before it (zeros where the text begins).
 
-    All in bytes, also in between: wider numbers would leave a vector register fewer places.
+    All in bytes, as wider numbers would leave a vector register fewer places.
     """
     due = (before >= uint8(0xC0)) | (before2 >= uint8(0xE0)) | (before3 >= uint8(0xF0))
     wrong = due != is_continuation(byte)
@@ -82,11 +82,9 @@ def encoding_at_ends(data: In[uint8]) -> uint64:
 
 @kernel()
 def encoding_of(start, stop, step, data: In[uint8]) -> uint64:
-    """`ASCII`, `UTF8` or `NEITHER`: what all bytes of the range are; the range is over `data[3:]`.
+    """`ASCII`, `UTF8` or `NEITHER`: the encoding of all bytes of the range, which is over `data[3:]`.
 
-    Whoever has the first item looks at the first three bytes too, and at the end.
-
-    data: read in a range over max(n - 3, 0)
+    The first item also stands for the first three bytes, and for the end.
     """
     found = uint64(ASCII)
     if start == 0:
@@ -113,10 +111,9 @@ def encoding_of(start, stop, step, data: In[uint8]) -> uint64:
 
 @kernel()
 def first_misplaced_byte(start, stop, step, data: In[uint8]) -> uint64:
-    """The first byte of the range that breaks UTF-8, or past the last one if the end does; the
-    largest uint64 if none does. The range is over the bytes and the three places after them.
+    """The first byte of the range that breaks UTF-8, or past the last one if the end does.
 
-    data: read in a range over n + 3
+    The range is over the bytes and the three places after them.
     """
     for i in range(start, stop, step):
         if is_misplaced_at(data, uint64(i)):
@@ -128,12 +125,7 @@ def first_misplaced_byte(start, stop, step, data: In[uint8]) -> uint64:
 def first_begin_within_a_character(
     start, stop, step, offsets: In[O], data: In[uint8], end: int64
 ) -> uint64:
-    """The first value of the range that begins with a character's later byte; the largest uint64 if
-    none does.
-
-    offsets: where each value begins, in bounds
-    end: where the last value ends; values that begin there have no bytes
-    """
+    """The first value of the range, before `end`, that begins with a character's later byte."""
     for i in range(start, stop, step):
         begin = int64(offsets[i])
         if begin < end and is_continuation(data[uint64(begin)]):
@@ -155,7 +147,7 @@ def is_utf8(like: In[uint8], address: uint64, length: uint64) -> Truth:
 
 @kernel()
 def first_slot_not_utf8(start, stop, step, offsets: In[O], base, validity: Bitmap) -> uint64:
-    """The first valid slot of the range whose value is not UTF-8; the largest uint64 if none."""
+    """The first valid slot of the range whose value is not UTF-8."""
     for i in range(start, stop, step):
         if is_valid(validity, i):
             begin = uint64(offsets[i])
@@ -206,11 +198,10 @@ def is_view_utf8(
 def first_view_not_utf8(
     start, stop, step, views: In[int32], base, validity: Bitmap, buffers: Buffers, known: In[uint8]
 ) -> uint64:
-    """The first valid slot of the range whose value is not UTF-8; the largest uint64 if none.
+    """The first valid slot of the range whose value is not UTF-8.
 
-    views: in bounds, inline values followed by zeros
-    base: the address of `views`
-    known: what each data buffer is as a whole; `NEITHER` if that is not known
+    `base` is the address of the views, which are in bounds and filled with zeros. `known` is the encoding
+    of each data buffer as a whole; `NEITHER` if that is not known.
     """
     for i in range(start, stop, step):
         if is_valid(validity, i) and not is_view_utf8(views, uint64(i), base, buffers, known):

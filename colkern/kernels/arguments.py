@@ -17,8 +17,8 @@ What holds unless a body says otherwise:
 - `out` has as many items as are written; bits past the last one become zero.
 - A search returns the first slot of the range that it is after, or the largest uint64.
 - `length` is the number of slots, `width` how many items make one value, `base` the address of the data
-  that offsets count from, `starts` the running sum of the counts of blocks, `like` an array of which nothing
-  but the type is used.
+  that offsets count from, `starts` the running sum of the counts of blocks, `like` an array that only says
+  of what type items are.
 """
 
 from __future__ import annotations

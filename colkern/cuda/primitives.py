@@ -187,8 +187,8 @@ def address_of(typingctx: Typing, array: Type, position: Type) -> Intrinsic:
     """The address of item `position` of an array."""
 
     def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        made = context.make_array(signature.args[0])(context, builder, args[0])
-        return builder.ptrtoint(builder.gep(made.data, [args[1]]), _WORD)
+        items = context.make_array(signature.args[0])(context, builder, args[0])
+        return builder.ptrtoint(builder.gep(items.data, [args[1]]), _WORD)
 
     return types.uint64(array, types.uint64), generate
 

@@ -107,6 +107,29 @@ def few_bits(bitmap: In[uint8], position: uint64, count: uint64) -> uint64:
 
 
 @helper
+def bits_from(bits: In[uint8], position: uint64, count: uint64) -> uint64:
+    """The `count` (0 to 64) bits from `position` on, lowest first; reads no byte without such a bit."""
+    byte = position >> uint64(3)
+    shift = position & uint64(7)
+    word = uint64(0)
+    if byte + uint64(9) <= uint64(len(bits)):
+        word = load_word(bits, byte, uint64(0)) >> shift
+        if shift != 0:
+            word |= uint64(bits[byte + uint64(8)]) << (uint64(64) - shift)
+    elif count != 0:
+        word = uint64(bits[byte]) >> shift
+        for k in range(byte + uint64(1), (position + count + uint64(7)) >> uint64(3)):
+            word |= uint64(bits[k]) << (((uint64(k) - byte) << uint64(3)) - shift)
+    return word & lowest_bits(count)
+
+
+@helper
+def lowest_bits(count: uint64) -> uint64:
+    """A uint64 whose lowest `count` (0 to 64) bits are set."""
+    return ~uint64(0) if count >= uint64(64) else (uint64(1) << count) - uint64(1)
+
+
+@helper
 def word_from(bits: In[uint8], position: uint64, w: uint64, length: uint64) -> uint64:
     """Word `w` of the `length` bits from `position` on, with zeros past the last one."""
     begin = w << uint64(6)

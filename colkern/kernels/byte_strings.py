@@ -105,10 +105,10 @@ def ends(
     like: In[uint8], address: uint64, length: int64, part: uint64, part_length: int64
 ) -> Truth:
     """Whether a byte string ends with another."""
-    found: Truth = part_length <= length
-    if found:
-        found = equal_parts(like, address + uint64(length - part_length), part, part_length)
-    return found
+    is_end: Truth = part_length <= length
+    if is_end:
+        is_end = equal_parts(like, address + uint64(length - part_length), part, part_length)
+    return is_end
 
 
 @helper
@@ -116,13 +116,13 @@ def find_bytes(
     like: In[uint8], address: uint64, length: int64, part: uint64, part_length: int64
 ) -> int64:
     """Where another byte string first stands in one; -1 if it does not."""
-    found = int64(-1)
+    match = int64(-1)
     place = int64(0)
-    while found < 0 and place + part_length <= length:
+    while match < 0 and place + part_length <= length:
         if equal_parts(like, address + uint64(place), part, part_length):
-            found = place
+            match = place
         place += int64(1)
-    return found
+    return match
 
 
 @helper

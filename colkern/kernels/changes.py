@@ -11,30 +11,13 @@ from __future__ import annotations
 from numpy import int64, uint8, uint64
 
 from colkern.kernels.arguments import Bitmap, In, O, Out, R, T, Truth
-from colkern.kernels.bitmaps import bit_at
+from colkern.kernels.bitmaps import bit_at, bits_from
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import load_item, load_word, popcount, trailing_zeros
 from colkern.layouts import VIEW_INLINE_BYTES
 
 BLOCK_WORDS = 8
 """How many words are counted as one block."""
-
-
-@helper
-def word_of_bits(bitmap: In[uint8], position: uint64, count: uint64) -> uint64:
-    """The `count` (0 to 64) bits from bit `position` of `bitmap` (uint8[]) on, lowest first."""
-    byte = position >> uint64(3)
-    shift = position & uint64(7)
-    word = uint64(0)
-    if byte + uint64(9) <= uint64(len(bitmap)):
-        word = load_word(bitmap, byte, uint64(0)) >> shift
-        if shift != 0:
-            word |= uint64(bitmap[byte + uint64(8)]) << (uint64(64) - shift)
-    elif count != 0:
-        word = uint64(bitmap[byte]) >> shift
-        for k in range(byte + uint64(1), (position + count + uint64(7)) >> uint64(3)):
-            word |= uint64(bitmap[k]) << (((uint64(k) - byte) << uint64(3)) - shift)
-    return word if count >= 64 else word & ((uint64(1) << count) - uint64(1))
 
 
 @helper
@@ -89,7 +72,7 @@ def bit_changes(bits: Bitmap, length: uint64, w: uint64) -> uint64:
     """The changes of the bits of word `w`."""
     begin = w << uint64(6)
     count = min(length - begin, uint64(64))
-    word = word_of_bits(bits.bits, bits.offset + begin, count)
+    word = bits_from(bits.bits, bits.offset + begin, count)
     before = word << uint64(1)
     if w == 0:
         # Slot 0 is a change, whatever it is.
@@ -107,9 +90,7 @@ def merge_validity_changes(
     """Word w of `out` = the changes, where nulls are equal to each other and to nothing else."""
     for w in range(start, stop, step):
         begin = uint64(w) << uint64(6)
-        valid = word_of_bits(
-            validity.bits, validity.offset + begin, min(length - begin, uint64(64))
-        )
+        valid = bits_from(validity.bits, validity.offset + begin, min(length - begin, uint64(64)))
         out[w] = bit_changes(validity, length, uint64(w)) | (valid & changes[w])
 
 
@@ -208,7 +189,7 @@ def mark_view_changes(
         count = min(length - begin, uint64(64))
         valid = ~uint64(0)
         if len(validity.bits) != 0:
-            valid = word_of_bits(validity.bits, validity.offset + begin, count)
+            valid = bits_from(validity.bits, validity.offset + begin, count)
             before = first == 0 and bit_at(validity, begin - uint64(1))
             valid &= (valid << uint64(1)) | uint64(before)
         bits = first

@@ -57,10 +57,10 @@ class Indices(NamedTuple, Generic[I]):
 @helper
 def largest_index(indices: In[I], begin: Index, end: uint64, step: uint64) -> uint64:
     """The largest of some indices; at least one."""
-    found = indices[begin]
+    largest = indices[begin]
     for i in range(begin, end, step):
-        found = max(found, indices[i])
-    return uint64(found)
+        largest = max(largest, indices[i])
+    return uint64(largest)
 
 
 @kernel()

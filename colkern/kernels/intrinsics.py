@@ -96,8 +96,8 @@ def _divided(
         ) -> Value:
             pairs = zip(args, signature.args, plain.args, strict=True)
             sides = [context.cast(builder, arg, given, wanted) for arg, given, wanted in pairs]
-            found = context.get_function(function, plain)(builder, sides)
-            return finish(builder, sides, found) if _are_signed(*plain.args) else found
+            result = context.get_function(function, plain)(builder, sides)
+            return finish(builder, sides, result) if _are_signed(*plain.args) else result
 
         return plain.return_type(left, right), generate
 
@@ -112,6 +112,6 @@ def _finished_pair(builder: Builder, sides: Values, pair: Value) -> Value:
 
 floor_quotient = _divided(
     operator.floordiv,
-    lambda builder, sides, found: _wrapped_quotient(builder, sides[0], sides[1], found),
+    lambda builder, sides, result: _wrapped_quotient(builder, sides[0], sides[1], result),
 )
 quotient_and_rest = _divided(divmod, _finished_pair)

@@ -15,13 +15,12 @@ from typing import Generic, NamedTuple
 from numpy import int64, uint8, uint64
 
 from colkern.kernels.arguments import Bitmap, In, Index, O, Out, P, T, Truth
-from colkern.kernels.bitmaps import bit_at, is_valid
+from colkern.kernels.bitmaps import bit_at, bits_from, is_valid, lowest_bits
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import (
     add,
     copy_eight,
     fill_eight,
-    load_word,
     popcount,
     trailing_zeros,
 )
@@ -66,38 +65,11 @@ def list_length(lists: Lists[O], i: Index) -> int64:
 
 
 @helper
-def some_bits(bitmap: In[uint8], position: uint64, count: uint64) -> uint64:
-    """The `count` (0 to 64) bits from `position` on, lowest first, as a uint64; zeros above them."""
-    byte = position >> uint64(3)
-    shift = position & uint64(7)
-    found = uint64(0)
-    if byte + uint64(9) <= uint64(len(bitmap)):
-        found = load_word(bitmap, byte, uint64(0)) >> shift
-        if shift > 0:
-            found |= uint64(bitmap[byte + uint64(8)]) << (uint64(64) - shift)
-    else:
-        # A word would reach past the end.
-        for k in range(byte, min(byte + uint64(9), uint64(len(bitmap)))):
-            place = (uint64(k) - byte) << uint64(3)
-            if place < shift:
-                found |= uint64(bitmap[k]) >> shift
-            elif place - shift < uint64(64):
-                found |= uint64(bitmap[k]) << (place - shift)
-    return found & lowest_bits(count)
-
-
-@helper
-def lowest_bits(count: uint64) -> uint64:
-    """A uint64 whose lowest `count` (0 to 64) bits are set."""
-    return ~uint64(0) if count >= uint64(64) else (uint64(1) << count) - uint64(1)
-
-
-@helper
 def valid_bits(validity: Bitmap, first: uint64, count: uint64) -> uint64:
     """Which of the `count` (0 to 64) slots from `first` on are valid, lowest first, as a uint64."""
     if len(validity.bits) == 0:
         return lowest_bits(count)
-    return some_bits(validity.bits, validity.offset + first, count)
+    return bits_from(validity.bits, validity.offset + first, count)
 
 
 @helper
@@ -242,15 +214,15 @@ def first_list_of_another_length(start, stop, step, lists: Lists[O], length, siz
         count = min(length - first, uint64(1 << BLOCK_BITS))
         valid = valid_bits(lists.validity, first, count)
         # Whether there is one, without a branch for each; only then which.
-        found = int64(0)
+        differ = int64(0)
         if valid == lowest_bits(count):
             for i in range(first, first + count):
-                found |= list_length(lists, i) ^ size
+                differ |= list_length(lists, i) ^ size
         else:
             for j in range(uint64(0), count):
                 away = list_length(lists, first + uint64(j)) ^ size
-                found |= away if (valid >> uint64(j)) & uint64(1) != 0 else int64(0)
-        if found != 0:
+                differ |= away if (valid >> uint64(j)) & uint64(1) != 0 else int64(0)
+        if differ != 0:
             for j in range(uint64(0), count):
                 away = list_length(lists, first + uint64(j)) ^ size
                 if away != 0 and (valid >> uint64(j)) & uint64(1) != 0:
@@ -476,7 +448,7 @@ def copy_list_bits(start, stop, step, copies: Copies[O], bits: Bitmap, out: Out[
             after = min(uint64(copies.starts[row + uint64(1)]) - base, last)
             if after > k:
                 source = bits.offset + list_begin(copies, row) + (k - place)
-                packed |= some_bits(bits.bits, source, after - k) << (k - first)
+                packed |= bits_from(bits.bits, source, after - k) << (k - first)
             k = after
             row += uint64(1)
         # The next word may begin in the same list.
@@ -592,10 +564,10 @@ def bits_of_elements(start, stop, step, starts: In[O], stand_ins: In[uint8], out
         gaps = uint64(0)
         while begun <= row:
             count = min(row - begun + uint64(1), uint64(64))
-            found = some_bits(stand_ins, begun, count)
-            while found != 0:
-                place = uint64(starts[begun + uint64(trailing_zeros(found))]) - base
+            marked = bits_from(stand_ins, begun, count)
+            while marked != 0:
+                place = uint64(starts[begun + uint64(trailing_zeros(marked))]) - base
                 gaps |= uint64(1) << (place - first)
-                found &= found - uint64(1)
+                marked &= marked - uint64(1)
             begun += count
         out[w] = lowest_bits(last - first) & ~gaps

@@ -15,8 +15,7 @@ from typing import Any
 from numpy import int64, uint8, uint64
 
 from colkern.kernels.arguments import Bitmap, I, In, O, Out, P, R, RunSpan, T
-from colkern.kernels.bitmaps import bit_at
-from colkern.kernels.changes import word_of_bits
+from colkern.kernels.bitmaps import bit_at, bits_from
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import copy_bytes_loosely, popcount
 
@@ -273,7 +272,7 @@ def count_word_bits(start, stop, step, bits: Bitmap, length, out: Out[int64]):
     for w in range(start, stop, step):
         begin = uint64(w) << uint64(6)
         count = min(length - begin, uint64(64))
-        out[w] = int64(popcount(word_of_bits(bits.bits, bits.offset + begin, count)))
+        out[w] = int64(popcount(bits_from(bits.bits, bits.offset + begin, count)))
 
 
 @kernel()
@@ -287,7 +286,7 @@ def kept_before(
         else:
             slot = min(uint64(runs.ends[runs.first + uint64(r) - uint64(1)]) - runs.offset, length)
             inside = slot & uint64(63)
-            word = word_of_bits(bits.bits, bits.offset + (slot - inside), inside)
+            word = bits_from(bits.bits, bits.offset + (slot - inside), inside)
             out[r] = before[slot >> uint64(6)] + int64(popcount(word))
 
 

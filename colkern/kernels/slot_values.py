@@ -321,7 +321,7 @@ def run_from(
     like: In[T], ends: uint64, size: uint64, first: uint64, run: uint64, position: uint64
 ) -> uint64:
     """The run that holds a position, from one on that does not end before it does: as loops go."""
-    found = run + uint64(0)
-    while uint64(load_item(like, ends + (first + found) * size)) <= position:
-        found += uint64(1)
-    return found
+    later = run + uint64(0)
+    while uint64(load_item(like, ends + (first + later) * size)) <= position:
+        later += uint64(1)
+    return later

@@ -70,14 +70,14 @@ def is_misplaced_at(data: In[uint8], i: uint64) -> Truth:
 @helper
 def encoding_at_ends(data: In[uint8]) -> uint64:
     """What the first three bytes of `data` (uint8[]) are, and whether its end cuts a character."""
-    found = uint64(ASCII)
+    encoding = uint64(ASCII)
     for k in range(uint64(0), uint64(6)):
         i = uint64(k) if k < 3 else uint64(len(data)) + uint64(k) - uint64(3)
         if byte_around(data, i + uint64(3)) >= uint8(0x80):
-            found = min(found, uint64(UTF8))
+            encoding = min(encoding, uint64(UTF8))
         if is_misplaced_at(data, i):
-            found = uint64(NEITHER)
-    return found
+            encoding = uint64(NEITHER)
+    return encoding
 
 
 @kernel()
@@ -86,9 +86,9 @@ def encoding_of(start, stop, step, data: In[uint8]) -> uint64:
 
     The first item also stands for the first three bytes, and for the end.
     """
-    found = uint64(ASCII)
+    encoding = uint64(ASCII)
     if start == 0:
-        found = encoding_at_ends(data)
+        encoding = encoding_at_ends(data)
     stretch = uint64(step) * uint64(STRETCH)
     for begin in range(start, stop, stretch):
         end = min(uint64(begin) + stretch, uint64(stop))
@@ -97,7 +97,7 @@ def encoding_of(start, stop, step, data: In[uint8]) -> uint64:
             # A misplaced byte that is ASCII follows one that is not, or a misplaced one.
             seen = uint8(seen | data[i + uint64(3)] | data[i + uint64(2)])
         if seen >= uint8(0x80):
-            found = min(found, uint64(UTF8))
+            encoding = min(encoding, uint64(UTF8))
             wrong = uint8(0)
             for i in range(begin, end, step):
                 misplaced = is_misplaced(
@@ -106,7 +106,7 @@ def encoding_of(start, stop, step, data: In[uint8]) -> uint64:
                 wrong = uint8(wrong | uint8(misplaced))
             if wrong != uint8(0):
                 return uint64(NEITHER)
-    return found
+    return encoding
 
 
 @kernel()

@@ -81,29 +81,29 @@ def jit(
 
 def bound(function: Callable[..., Any], namespace: dict[str, Any]) -> types.FunctionType:
     """The same code with its global names looked up in `namespace`."""
-    made = types.FunctionType(function.__code__, namespace, function.__name__)
-    made.__defaults__ = function.__defaults__
-    made.__module__ = __name__
-    return made
+    rebound = types.FunctionType(function.__code__, namespace, function.__name__)
+    rebound.__defaults__ = function.__defaults__
+    rebound.__module__ = __name__
+    return rebound
 
 
 @cache
 def compiled(function: Callable[..., Any]) -> Any:
     """A body or a helper of the kernels', compiled into whoever calls it."""
-    made = bound(function, _target_globals(function))
-    return numba.njit(forceinline=True, **_WITHOUT_COUNTS, **_WITHOUT_WRAPPERS, **_OPTIONS)(made)
+    rebound = bound(function, _target_globals(function))
+    return numba.njit(forceinline=True, **_WITHOUT_COUNTS, **_WITHOUT_WRAPPERS, **_OPTIONS)(rebound)
 
 
 def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:
     """The globals that a function uses, as this target has them."""
-    found = {}
+    namespace = {}
     for name in function.__code__.co_names:
         if name in function.__globals__:
             value = function.__globals__[name]
             if isinstance(value, types.FunctionType):
                 value = compiled(value) if value in HELPERS else _PRIMITIVES.get(value, value)
-            found[name] = value
-    return found
+            namespace[name] = value
+    return namespace
 
 
 @cache

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
-from numpy import uint64
+from numpy import uint8, uint64
 
 from colkern.cpu.processor import fast_features
 from colkern.kernels import relations
+from colkern.kernels.arguments import In, Out, T
+from colkern.kernels.intrinsics import (
+    Builder,
+    Intrinsic,
+    Signature,
+    Target,
+    Type,
+    Types,
+    Typing,
+    Value,
+    Values,
+)
 from colkern.kernels.intrinsics import add as add
 from colkern.kernels.intrinsics import fold as fold
 from colkern.kernels.intrinsics import high_product as high_product
@@ -26,26 +36,26 @@ _PIECE = 32
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def popcount(typingctx: Any, word: Any) -> Any:
+def popcount(typingctx: Typing, word: Type) -> Intrinsic:
     """LLVM's `ctpop`: one instruction, or a vector of them."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         return builder.ctpop(args[0])
 
     return types.uint64(types.uint64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(typingctx: Any, word: Any) -> Any:
+def trailing_zeros(typingctx: Typing, word: Type) -> Intrinsic:
     """LLVM's `cttz`, 64 for zero."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         return builder.cttz(args[0], cgutils.false_bit)
 
     return types.uint64(types.uint64), generate
 
 
-def _bit_instruction(builder: Any, name: str, args: Any) -> Any:
+def _bit_instruction(builder: Builder, name: str, args: Values) -> Value:
     """`pext` or `pdep` of two 64-bit words."""
     kind = ir.FunctionType(_WORD, [_WORD, _WORD])
     function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.x86.bmi.{name}.64")
@@ -53,10 +63,10 @@ def _bit_instruction(builder: Any, name: str, args: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def extract_bits(typingctx: Any, word: Any, mask: Any) -> Any:
+def extract_bits(typingctx: Typing, word: Type, mask: Type) -> Intrinsic:
     """`pext` where the processor has it, else a few shifts for each power of two."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         if "bmi2" in fast_features():
             return _bit_instruction(builder, "pext", args)
         return context.compile_internal(builder, _extracted_bits, signature, args)
@@ -64,7 +74,7 @@ def extract_bits(typingctx: Any, word: Any, mask: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), generate
 
 
-def _extracted_bits(word: Any, mask: Any) -> Any:
+def _extracted_bits(word: uint64, mask: uint64) -> uint64:
     """Each step moves those bits that have a number of zeros below them with that power of two in it.
 
     Hacker's Delight, 7-4: compress.
@@ -90,13 +100,15 @@ def _extracted_bits(word: Any, mask: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def compress_items(typingctx: Any, out: Any, place: Any, values: Any, first: Any, kept: Any) -> Any:
+def compress_items(
+    typingctx: Typing, out: Type, place: Type, values: Type, first: Type, kept: Type
+) -> Intrinsic:
     """Four or eight items at a time, by a permutation of a vector that a table has for each mask.
 
     A loop over the items where the processor has no such vectors.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         if "avx2" not in fast_features():
             return context.compile_internal(builder, _compressed_items, signature, args)
         target, source = (
@@ -110,7 +122,9 @@ def compress_items(typingctx: Any, out: Any, place: Any, values: Any, first: Any
     return types.none(out, types.uint64, values, types.uint64, types.uint64), generate
 
 
-def _compress(builder: Any, bits: int, target: Any, place: Any, source: Any, kept: Any) -> None:
+def _compress(
+    builder: Builder, bits: int, target: Value, place: Value, source: Value, kept: Value
+) -> None:
     """All 64 items of `bits` bits."""
     lanes = min(256 // bits, 8)
     # What is permuted: bytes, or words of 32 bits.
@@ -131,7 +145,7 @@ def _compress(builder: Any, bits: int, target: Any, place: Any, source: Any, kep
         place = builder.add(place, builder.ctpop(mask))
 
 
-def _table_of_permutations(builder: Any, lanes: int, parts: int) -> Any:
+def _table_of_permutations(builder: Builder, lanes: int, parts: int) -> Value:
     """For each mask of `lanes` bits, which parts of a vector are kept, where a lane has several."""
     entries = bytearray()
     for mask in range(1 << lanes):
@@ -143,14 +157,14 @@ def _table_of_permutations(builder: Any, lanes: int, parts: int) -> Any:
     return builder.bitcast(table, ir.VectorType(_BYTE, lanes * parts).as_pointer())
 
 
-def _permuted_words(builder: Any, items: Any, chosen: Any) -> Any:
+def _permuted_words(builder: Builder, items: Value, chosen: Value) -> Value:
     """The chosen 32-bit words of a vector of eight."""
     kind = ir.FunctionType(items.type, [items.type, items.type])
     permute = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx2.permd")
     return builder.call(permute, [items, builder.zext(chosen, items.type)])
 
 
-def _permuted_bytes(builder: Any, items: Any, chosen: Any) -> Any:
+def _permuted_bytes(builder: Builder, items: Value, chosen: Value) -> Value:
     """The chosen bytes of a vector of eight or sixteen."""
     whole = ir.VectorType(_BYTE, 16)
     kind = ir.FunctionType(whole, [whole, whole])
@@ -161,14 +175,16 @@ def _permuted_bytes(builder: Any, items: Any, chosen: Any) -> Any:
     return _first_lanes(builder, builder.call(shuffle, wide), items.type.count)
 
 
-def _first_lanes(builder: Any, vector: Any, count: int) -> Any:
+def _first_lanes(builder: Builder, vector: Value, count: int) -> Value:
     """The first `count` lanes of a vector; if it has fewer, the others are anything."""
     lanes = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(count)))
     undefined = ir.Constant(vector.type, ir.Undefined)
     return builder.shuffle_vector(vector, undefined, lanes)
 
 
-def _compressed_items(out: Any, place: Any, values: Any, first: Any, kept: Any) -> None:
+def _compressed_items(
+    out: Out[T], place: uint64, values: In[T], first: uint64, kept: uint64
+) -> None:
     while kept != 0:
         out[place] = values[first + uint64(trailing_zeros(kept))]
         kept &= kept - uint64(1)
@@ -176,13 +192,13 @@ def _compressed_items(out: Any, place: Any, values: Any, first: Any, kept: Any) 
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def load_word(typingctx: Any, data: Any, position: Any, word: Any) -> Any:
+def load_word(typingctx: Typing, data: Type, position: Type, word: Type) -> Intrinsic:
     """A 64-bit load that needs no alignment.
 
     The word's number indexes a pointer to words: LLVM sees consecutive loads, not a gather.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         array = context.make_array(signature.args[0])(context, builder, args[0])
         first = builder.bitcast(builder.gep(array.data, [args[1]]), _WORD.as_pointer())
         return builder.load(builder.gep(first, [args[2]], inbounds=True), align=1)
@@ -191,10 +207,10 @@ def load_word(typingctx: Any, data: Any, position: Any, word: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def load_item(typingctx: Any, like: Any, address: Any) -> Any:
+def load_item(typingctx: Typing, like: Type, address: Type) -> Intrinsic:
     """A load of the array's item type that needs no alignment."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         item = context.get_data_type(signature.return_type)
         place = builder.inttoptr(args[1], item.as_pointer())
         return builder.load(place, align=1)
@@ -203,10 +219,10 @@ def load_item(typingctx: Any, like: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def store_item(typingctx: Any, like: Any, address: Any, value: Any) -> Any:
+def store_item(typingctx: Typing, like: Type, address: Type, value: Type) -> Intrinsic:
     """A store of the array's item type that needs no alignment."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         place = builder.inttoptr(args[1], args[2].type.as_pointer())
         builder.store(args[2], place, align=1)
         return context.get_dummy_value()
@@ -215,20 +231,20 @@ def store_item(typingctx: Any, like: Any, address: Any, value: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def word_at(typingctx: Any, address: Any) -> Any:
+def word_at(typingctx: Typing, address: Type) -> Intrinsic:
     """A 64-bit load that needs no alignment."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         return builder.load(builder.inttoptr(args[0], _WORD.as_pointer()), align=1)
 
     return types.uint64(types.uint64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def character_starts(typingctx: Any, address: Any) -> Any:
+def character_starts(typingctx: Typing, address: Type) -> Intrinsic:
     """A comparison of a vector: as signed bytes, the later ones of a character are the lowest."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         kind = ir.VectorType(_BYTE, 32)
         piece = builder.load(builder.inttoptr(args[0], kind.as_pointer()), align=1)
         starts = builder.icmp_signed(">", piece, ir.Constant(kind, [-65] * 32))
@@ -238,33 +254,14 @@ def character_starts(typingctx: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def equal_eight(typingctx: Any, left: Any, i: Any, right: Any, j: Any) -> Any:
-    """A comparison of vectors, whose outcome is a mask of bits."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.zext(_equal_pair(context, builder, signature.args, args, 8), _WORD)
-
-    return types.uint64(left, types.uint64, right, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def equal_eight_to(typingctx: Any, left: Any, i: Any, value: Any) -> Any:
-    """A comparison of a vector with one of the same value everywhere."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.zext(_equal_to_one(context, builder, signature.args, args, 8), _WORD)
-
-    return types.uint64(left, types.uint64, left.dtype), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
 def store_equal(
-    typingctx: Any, out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, flip: Any
-) -> Any:
+    typingctx: Typing, out: Type, place: Type, left: Type, i: Type, right: Type, j: Type, flip: Type
+) -> Intrinsic:
     """A comparison of vectors of 64 items, whose outcome is a word."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        same = _equal_pair(context, builder, signature.args[2:6], args[2:6], 64)
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        sides = _sixty_four_pairs(context, builder, signature.args, args)
+        same = _equal_mask(builder, left.dtype, *sides)
         word = _turned(builder, same, args[-1])
         return _store_word(context, builder, signature, args, word)
 
@@ -274,12 +271,13 @@ def store_equal(
 
 @intrinsic  # type: ignore[untyped-decorator]
 def store_equal_to(
-    typingctx: Any, out: Any, place: Any, left: Any, i: Any, value: Any, flip: Any
-) -> Any:
+    typingctx: Typing, out: Type, place: Type, left: Type, i: Type, value: Type, flip: Type
+) -> Intrinsic:
     """As `store_equal`, with a vector of the same value everywhere."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        same = _equal_to_one(context, builder, signature.args[2:5], args[2:5], 64)
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        items = _sixty_four(context, builder, signature.args, args, 2)
+        same = _equal_mask(builder, left.dtype, items, _vector_of(builder, args[4], 64))
         word = _turned(builder, same, args[-1])
         return _store_word(context, builder, signature, args, word)
 
@@ -289,22 +287,22 @@ def store_equal_to(
 
 @intrinsic  # type: ignore[untyped-decorator]
 def store_less_integers(
-    typingctx: Any,
-    out: Any,
-    place: Any,
-    left: Any,
-    i: Any,
-    right: Any,
-    j: Any,
-    minus: Any,
-    flip: Any,
-) -> Any:
+    typingctx: Typing,
+    out: Type,
+    place: Type,
+    left: Type,
+    i: Type,
+    right: Type,
+    j: Type,
+    minus: Type,
+    flip: Type,
+) -> Intrinsic:
     """A comparison of vectors of 64 items, whose outcome is a word.
 
     As signed items: not every processor has vectors of others to compare.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         sides = _sixty_four_pairs(context, builder, signature.args, args)
         item = sides[0].type.element
         least = ir.Constant(item, 1 << (item.width - 1))
@@ -319,26 +317,26 @@ def store_less_integers(
 
 @intrinsic  # type: ignore[untyped-decorator]
 def store_less_floats(
-    typingctx: Any,
-    out: Any,
-    place: Any,
-    left: Any,
-    i: Any,
-    right: Any,
-    j: Any,
-    relation: Any,
-    flip: Any,
-) -> Any:
+    typingctx: Typing,
+    out: Type,
+    place: Type,
+    left: Type,
+    i: Type,
+    right: Type,
+    j: Type,
+    relation: Type,
+    flip: Type,
+) -> Intrinsic:
     """As `store_less_integers`, for each relation in code of its own."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         mine, others = _sixty_four_pairs(context, builder, signature.args, args)
 
-        def store(less: Any) -> None:
+        def store(less: Value) -> None:
             word = _turned(builder, builder.bitcast(less, _WORD), args[7])
             _store_word(context, builder, signature, args, word)
 
-        def asked(relation: int) -> Any:
+        def asked(relation: int) -> Value:
             return builder.icmp_unsigned("==", args[6], ir.Constant(_WORD, relation))
 
         with builder.if_else(asked(relations.LESS)) as (of_less, of_others):
@@ -356,23 +354,32 @@ def store_less_floats(
     return types.none(out, whole, left, whole, right, whole, whole, whole), generate
 
 
-def _sixty_four_pairs(context: Any, builder: Any, kinds: Any, args: Any) -> list[Any]:
+def _sixty_four_pairs(context: Target, builder: Builder, kinds: Types, args: Values) -> Values:
     """The items of two arrays, of the arguments from the third on."""
-    return [_load_items(context, builder, kinds[k], args[k], args[k + 1], 64) for k in (2, 4)]
+    return [_sixty_four(context, builder, kinds, args, k) for k in (2, 4)]
 
 
-def _narrowed(builder: Any, word: Any, item: Any) -> Any:
+def _sixty_four(context: Target, builder: Builder, kinds: Types, args: Values, k: int) -> Value:
+    """A vector of items of an array, of arguments `k` and `k + 1`."""
+    data = context.make_array(kinds[k])(context, builder, args[k]).data
+    vector = ir.VectorType(data.type.pointee, 64).as_pointer()
+    return builder.load(builder.bitcast(builder.gep(data, [args[k + 1]]), vector), align=1)
+
+
+def _narrowed(builder: Builder, word: Value, item: Value) -> Value:
     """The low bits of a word, as many as an item has."""
     return word if item == _WORD else builder.trunc(word, item)
 
 
-def _turned(builder: Any, word: Any, flip: Any) -> Any:
+def _turned(builder: Builder, word: Value, flip: Value) -> Value:
     """A word, each byte of it turned where `flip` has ones."""
     flips = builder.mul(flip, ir.Constant(_WORD, 0x0101_0101_0101_0101))
     return builder.xor(word, flips)
 
 
-def _store_word(context: Any, builder: Any, signature: Any, args: Any, word: Any) -> Any:
+def _store_word(
+    context: Target, builder: Builder, signature: Signature, args: Values, word: Value
+) -> Value:
     """A word to the first argument, at the place that the second says."""
     data = context.make_array(signature.args[0])(context, builder, args[0]).data
     place = builder.bitcast(builder.gep(data, [args[1]]), _WORD.as_pointer())
@@ -380,36 +387,19 @@ def _store_word(context: Any, builder: Any, signature: Any, args: Any, word: Any
     return context.get_dummy_value()
 
 
-def _equal_pair(context: Any, builder: Any, kinds: Any, args: Any, count: int) -> Any:
-    sides = [_load_items(context, builder, kinds[k], args[k], args[k + 1], count) for k in (0, 2)]
-    return _equal_mask(builder, kinds[0].dtype, *sides)
-
-
-def _equal_to_one(context: Any, builder: Any, kinds: Any, args: Any, count: int) -> Any:
-    items = _load_items(context, builder, kinds[0], args[0], args[1], count)
-    return _equal_mask(builder, kinds[0].dtype, items, _vector_of(builder, args[2], count))
-
-
-def _load_items(
-    context: Any, builder: Any, type_: Any, array: Any, position: Any, count: int
-) -> Any:
-    """A vector of `count` items."""
-    data = context.make_array(type_)(context, builder, array).data
-    vector = ir.VectorType(data.type.pointee, count).as_pointer()
-    return builder.load(builder.bitcast(builder.gep(data, [position]), vector), align=1)
-
-
-def _equal_mask(builder: Any, item: Any, left: Any, right: Any) -> Any:
+def _equal_mask(builder: Builder, item: Type, left: Value, right: Value) -> Value:
     is_float = isinstance(item, types.Float)
     compare = builder.fcmp_ordered if is_float else builder.icmp_unsigned
     return builder.bitcast(compare("==", left, right), ir.IntType(left.type.count))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def copy_bytes(typingctx: Any, out: Any, position: Any, address: Any, count: Any) -> Any:
+def copy_bytes(
+    typingctx: Typing, out: Type, position: Type, address: Type, count: Type
+) -> Intrinsic:
     """Up to 64 bytes as two pieces that overlap, more by `memcpy`: a call costs more than they do."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         array = context.make_array(signature.args[0])(context, builder, args[0])
         target = builder.gep(array.data, [args[1]])
         source = builder.inttoptr(args[2], _BYTE.as_pointer())
@@ -421,11 +411,11 @@ def copy_bytes(typingctx: Any, out: Any, position: Any, address: Any, count: Any
 
 @intrinsic  # type: ignore[untyped-decorator]
 def copy_bytes_loosely(
-    typingctx: Any, out: Any, position: Any, address: Any, count: Any, room: Any
-) -> Any:
+    typingctx: Typing, out: Type, position: Type, address: Type, count: Type, room: Type
+) -> Intrinsic:
     """Pieces of 32 bytes where there is room for whole ones, else `copy_bytes`."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         array = context.make_array(signature.args[0])(context, builder, args[0])
         target = builder.gep(array.data, [args[1]])
         source = builder.inttoptr(args[2], _BYTE.as_pointer())
@@ -444,11 +434,11 @@ def copy_bytes_loosely(
 
 @intrinsic  # type: ignore[untyped-decorator]
 def repeat_bytes(
-    typingctx: Any, out: Any, position: Any, distance: Any, count: Any, room: Any
-) -> Any:
+    typingctx: Typing, out: Type, position: Type, distance: Type, count: Type, room: Type
+) -> Intrinsic:
     """Pieces or words where there is room for whole ones, none longer than the distance."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         return context.compile_internal(builder, _repeated_bytes, signature, args)
 
     whole = types.uint64
@@ -459,7 +449,9 @@ _FEW = 64
 """The bytes that are repeated by words, where they are nearer than a piece, before pieces are."""
 
 
-def _repeated_bytes(out: Any, position: Any, distance: Any, count: Any, room: Any) -> None:
+def _repeated_bytes(
+    out: Out[uint8], position: uint64, distance: uint64, count: uint64, room: uint64
+) -> None:
     # How many bytes there are with a piece of room behind them.
     loosely = (
         count if count + uint64(_PIECE) <= room else max(count, uint64(_PIECE)) - uint64(_PIECE)
@@ -479,7 +471,7 @@ def _repeated_bytes(out: Any, position: Any, distance: Any, count: Any, room: An
 
 
 @register_jitable  # type: ignore[untyped-decorator]
-def _copy_few_onwards(out: Any, position: Any, distance: Any, count: Any) -> None:
+def _copy_few_onwards(out: Out[uint8], position: uint64, distance: uint64, count: uint64) -> None:
     if distance >= 8:
         _copy_onwards(out, position, distance, count)
     else:
@@ -495,10 +487,12 @@ def _copy_few_onwards(out: Any, position: Any, distance: Any, count: Any) -> Non
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _copy_onwards(typingctx: Any, out: Any, position: Any, distance: Any, count: Any) -> Any:
+def _copy_onwards(
+    typingctx: Typing, out: Type, position: Type, distance: Type, count: Type
+) -> Intrinsic:
     """The bytes at a distance before, in whole pieces or in whole words."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
         target = builder.gep(data, [args[1]])
         source = builder.gep(data, [builder.sub(args[1], args[2])])
@@ -514,10 +508,10 @@ def _copy_onwards(typingctx: Any, out: Any, position: Any, distance: Any, count:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _put_word(typingctx: Any, out: Any, position: Any, word: Any) -> Any:
+def _put_word(typingctx: Typing, out: Type, position: Type, word: Type) -> Intrinsic:
     """A word to eight bytes of `out`, which need no alignment."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
         place = builder.bitcast(builder.gep(data, [args[1]]), _WORD.as_pointer())
         builder.store(args[2], place, align=1)
@@ -526,7 +520,9 @@ def _put_word(typingctx: Any, out: Any, position: Any, word: Any) -> Any:
     return types.none(out, types.uint64, types.uint64), generate
 
 
-def _copy_whole_pieces(builder: Any, target: Any, source: Any, count: Any, size: int) -> None:
+def _copy_whole_pieces(
+    builder: Builder, target: Value, source: Value, count: Value, size: int
+) -> None:
     """At least one piece of `size` bytes, and as many as have any of the `count` bytes."""
     before = builder.block
     loop = builder.append_basic_block("piece")
@@ -542,10 +538,10 @@ def _copy_whole_pieces(builder: Any, target: Any, source: Any, count: Any, size:
     builder.position_at_end(after)
 
 
-def _copy(builder: Any, target: Any, source: Any, count: Any) -> None:
+def _copy(builder: Builder, target: Value, source: Value, count: Value) -> None:
     """`count` bytes, in code of its own for each power of two."""
 
-    def larger_than(most: int) -> Any:
+    def larger_than(most: int) -> Value:
         return builder.icmp_unsigned(">", count, ir.Constant(_WORD, most))
 
     with builder.if_else(larger_than(16)) as (long, short):
@@ -567,24 +563,26 @@ def _copy(builder: Any, target: Any, source: Any, count: Any) -> None:
                     _copy_up_to_3(builder, target, source, count)
 
 
-def _copy_ends(builder: Any, target: Any, source: Any, count: Any, size: int) -> None:
+def _copy_ends(builder: Builder, target: Value, source: Value, count: Value, size: int) -> None:
     """The first and the last `size` of `size` to `2 * size` bytes."""
     item = ir.IntType(8 * size) if size <= 8 else ir.VectorType(_BYTE, size)
     last = builder.sub(count, ir.Constant(_WORD, size))
     _copy_pieces(builder, target, source, (ir.Constant(_WORD, 0), last), item)
 
 
-def _copy_up_to_3(builder: Any, target: Any, source: Any, count: Any) -> None:
+def _copy_up_to_3(builder: Builder, target: Value, source: Value, count: Value) -> None:
     """The first, the middle and the last of 1 to 3 bytes, some of them the same."""
     one = ir.Constant(_WORD, 1)
     places = (ir.Constant(_WORD, 0), builder.lshr(count, one), builder.sub(count, one))
     _copy_pieces(builder, target, source, places, _BYTE)
 
 
-def _copy_pieces(builder: Any, target: Any, source: Any, places: Any, item: Any) -> None:
+def _copy_pieces(
+    builder: Builder, target: Value, source: Value, places: Value, item: Value
+) -> None:
     """One `item` at each place; all are loaded before the first is stored."""
 
-    def at(start: Any, place: Any) -> Any:
+    def at(start: Value, place: Value) -> Value:
         return builder.bitcast(builder.gep(start, [place]), item.as_pointer())
 
     loaded = [builder.load(at(source, place), align=1) for place in places]
@@ -593,10 +591,12 @@ def _copy_pieces(builder: Any, target: Any, source: Any, places: Any, item: Any)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def fill_eight(typingctx: Any, out: Any, position: Any, value: Any, stride: Any) -> Any:
+def fill_eight(
+    typingctx: Typing, out: Type, position: Type, value: Type, stride: Type
+) -> Intrinsic:
     """One vector: LLVM does not make one of eight stores itself."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         array = context.make_array(signature.args[0])(context, builder, args[0])
         item = context.get_data_type(out.dtype)
         first, step = (
@@ -613,10 +613,12 @@ def fill_eight(typingctx: Any, out: Any, position: Any, value: Any, stride: Any)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def copy_eight(typingctx: Any, out: Any, position: Any, values: Any, source: Any) -> Any:
+def copy_eight(
+    typingctx: Typing, out: Type, position: Type, values: Type, source: Type
+) -> Intrinsic:
     """One vector: all is read before anything is written, so that the arrays need not differ."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         target, origin = (
             context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2)
         )
@@ -632,13 +634,15 @@ def copy_eight(typingctx: Any, out: Any, position: Any, values: Any, source: Any
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def copy_line(typingctx: Any, out: Any, position: Any, values: Any, source: Any) -> Any:
+def copy_line(
+    typingctx: Typing, out: Type, position: Type, values: Type, source: Type
+) -> Intrinsic:
     """Vectors that are stored without being read first: a third less for memory to move.
 
     Other threads see them once this one has released a lock, as it does before it reports back.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         vector = ir.VectorType(_WORD, 4)
         target, origin = (
             builder.bitcast(
@@ -669,11 +673,11 @@ def copy_line(typingctx: Any, out: Any, position: Any, values: Any, source: Any)
     return types.none(out, types.uint64, values, types.uint64), generate
 
 
-def _eight(item: Any) -> ir.VectorType:
+def _eight(item: Value) -> ir.VectorType:
     return ir.VectorType(item, 8)
 
 
-def _vector_of(builder: Any, value: Any, count: int) -> Any:
+def _vector_of(builder: Builder, value: Value, count: int) -> Value:
     """A vector of `count` times the value."""
     nothing = ir.Constant(ir.VectorType(value.type, count), ir.Undefined)
     one = builder.insert_element(nothing, value, ir.Constant(_INDEX, 0))
@@ -681,16 +685,16 @@ def _vector_of(builder: Any, value: Any, count: int) -> Any:
     return builder.shuffle_vector(one, nothing, zeros)
 
 
-def _store_eight(builder: Any, vector: Any, place: Any, item: Any) -> None:
+def _store_eight(builder: Builder, vector: Value, place: Value, item: Value) -> None:
     where = builder.bitcast(place, _eight(item).as_pointer())
     builder.store(vector, where, align=item.width // 8)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def prefetch(typingctx: Any, address: Any) -> Any:
+def prefetch(typingctx: Typing, address: Type) -> Intrinsic:
     """LLVM's `prefetch`, to be read and kept in all caches."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         number = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), number, number, number])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")

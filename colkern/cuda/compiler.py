@@ -88,8 +88,8 @@ def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionTyp
         "partial": np.dtype(kernel.returns or "u8").type,
         "u8": np.uint64,
         **{
-            name: _device_function(made, lanes)
-            for name, made in adapter.replaced_builtins().items()
+            name: _device_function(replacement, lanes)
+            for name, replacement in adapter.replaced_builtins().items()
         },
         **{a.item: np.dtype(a.item).type for a in kernel.arguments if not a.array},
     }
@@ -129,8 +129,8 @@ def ptx(
 
 def primitive(name: str) -> Any:
     """A primitive of `colkern.cuda.primitives` alone, for users' kernels to call."""
-    made = adapter.primitive(name)
-    return adapter.device_function(made) if isinstance(made, types.FunctionType) else made
+    shared = adapter.primitive(name)
+    return adapter.device_function(shared) if isinstance(shared, types.FunctionType) else shared
 
 
 def device_function(function: Callable[..., Any]) -> Any:
@@ -141,23 +141,23 @@ def device_function(function: Callable[..., Any]) -> Any:
 @cache
 def _device_function(function: Callable[..., Any], lanes: int) -> Any:
     """A body, a helper or a primitive in Python, compiled into whoever calls it."""
-    made = with_plain_loops(function, _target_globals(function, lanes))
-    return adapter.device_function(made)
+    plain = with_plain_loops(function, _target_globals(function, lanes))
+    return adapter.device_function(plain)
 
 
 def _target_globals(function: Callable[..., Any], lanes: int) -> dict[str, Any]:
     """The globals that a function uses, as this target has them."""
-    found: dict[str, Any] = {"__name__": __name__}
+    namespace: dict[str, Any] = {"__name__": __name__}
     if function.__module__ == primitives.__name__:
         # What primitives know of their thread.
-        found |= {"cuda": adapter.within_functions(), "LANES": np.uint64(lanes)}
+        namespace |= {"cuda": adapter.within_functions(), "LANES": np.uint64(lanes)}
     replaced = adapter.replaced_builtins()
     for name in function.__code__.co_names:
         if name in replaced:
-            found[name] = _device_function(replaced[name], lanes)
-        elif name in function.__globals__ and name not in found:
-            found[name] = _device_value(function.__globals__[name], lanes)
-    return found
+            namespace[name] = _device_function(replaced[name], lanes)
+        elif name in function.__globals__ and name not in namespace:
+            namespace[name] = _device_value(function.__globals__[name], lanes)
+    return namespace
 
 
 def _device_value(value: Any, lanes: int) -> Any:
@@ -168,7 +168,7 @@ def _device_value(value: Any, lanes: int) -> Any:
         return _device_function(value, lanes)
     name = getattr(value, "__name__", "")
     if value in PRIMITIVES or vars(primitives).get(name) is value:
-        shared = vars(primitives)[name]
+        shared = vars(primitives).get(name, value)
         # One that is written in Python is the same for every compiler.
         if isinstance(shared, types.FunctionType):
             return _device_function(shared, lanes)

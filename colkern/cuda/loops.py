@@ -129,7 +129,7 @@ class _Loops(ast.NodeTransformer):
         self.generic_visit(node)
         self._loops += 1
         begin, stop, by = self._bounds(node)
-        made = ast.parse(
+        statements = ast.parse(
             (_BY_STEP if by else _BY_ONE).format(
                 target=ast.unparse(node.target),
                 begin=begin,
@@ -139,13 +139,13 @@ class _Loops(ast.NodeTransformer):
                 **{what: f"_{what}{self._loops}" for what in ("next", "end", "step", "left")},
             )
         ).body
-        for statement in made:
+        for statement in statements:
             for part in ast.walk(statement):
                 ast.copy_location(part, node)
-        loop = made[-1]
+        loop = statements[-1]
         assert isinstance(loop, ast.While)
         loop.body += node.body
-        return made
+        return statements
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """A global number, or whatever else has a name."""
@@ -159,10 +159,10 @@ class _Loops(ast.NodeTransformer):
     def _spelled_out(self, node: ast.expr, value: object) -> ast.expr:
         if not isinstance(value, int | np.integer) or not _HALF <= int(value) < 2 * _HALF:
             return node
-        made = ast.parse(f"~{UNSIGNED}({2 * _HALF - 1 - int(value)})", mode="eval").body
-        for part in ast.walk(made):
+        complement = ast.parse(f"~{UNSIGNED}({2 * _HALF - 1 - int(value)})", mode="eval").body
+        for part in ast.walk(complement):
             ast.copy_location(part, node)
-        return made
+        return complement
 
     def _bounds(self, node: ast.For) -> tuple[str, str, str]:
         call = node.iter

@@ -16,8 +16,19 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numpy import uint64
+from numpy import uint8, uint64
 
+from colkern.kernels.arguments import Out
+from colkern.kernels.intrinsics import (
+    Builder,
+    Intrinsic,
+    Signature,
+    Target,
+    Type,
+    Typing,
+    Value,
+    Values,
+)
 from colkern.kernels.intrinsics import add as add
 from colkern.kernels.intrinsics import floor_quotient as floor_quotient
 from colkern.kernels.intrinsics import fold as fold
@@ -27,10 +38,7 @@ from colkern.kernels.intrinsics import quotient_and_rest as quotient_and_rest
 
 # What primitives here name is looked up as in kernels: this target's way of it.
 from colkern.kernels.primitives import copy_bytes as this_copy_bytes
-from colkern.kernels.primitives import equal_eight as this_equal_eight
-from colkern.kernels.primitives import equal_eight_to as this_equal_eight_to
 from colkern.kernels.primitives import word_at as this_word_at
-from colkern.kernels.relations import is_less_float, is_less_integer
 
 _WORD = ir.IntType(64)
 
@@ -42,26 +50,28 @@ LANES = uint64(1)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def popcount(typingctx: Any, word: Any) -> Any:
+def popcount(typingctx: Typing, word: Type) -> Intrinsic:
     """LLVM's `ctpop`, which becomes `popc`."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         return builder.ctpop(args[0])
 
     return types.uint64(types.uint64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(typingctx: Any, word: Any) -> Any:
+def trailing_zeros(typingctx: Typing, word: Type) -> Intrinsic:
     """LLVM's `cttz`, 64 for zero."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         return builder.cttz(args[0], cgutils.false_bit)
 
     return types.uint64(types.uint64), generate
 
 
-def _multiplied(context: Any, builder: Any, kind: types.Float, left: Any, right: Any) -> Any:
+def _multiplied(
+    context: Target, builder: Builder, kind: types.Float, left: Value, right: Value
+) -> Value:
     """`mul.rn` of two floats of a kind, which no compiler fuses with an addition."""
     # Single precision holds every product of two halves exactly: it is rounded once, to a half.
     wide = types.float32 if kind == types.float16 else kind
@@ -73,7 +83,7 @@ def _multiplied(context: Any, builder: Any, kind: types.Float, left: Any, right:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def product(typingctx: Any, left: Any, right: Any) -> Any:
+def product(typingctx: Typing, left: Type, right: Type) -> Intrinsic | None:
     """`left * right`, of floats as a number by itself: not fused with what it is added to.
 
     A fused operation rounds once, where Python and the CPU round twice.
@@ -82,7 +92,7 @@ def product(typingctx: Any, left: Any, right: Any) -> Any:
     if plain is None:
         return None
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         pairs = zip(args, signature.args, plain.args, strict=True)
         sides = [context.cast(builder, arg, given, wanted) for arg, given, wanted in pairs]
         if isinstance(plain.return_type, types.Float):
@@ -93,14 +103,14 @@ def product(typingctx: Any, left: Any, right: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def rounded(typingctx: Any, value: Any) -> Any:
+def rounded(typingctx: Typing, value: Type) -> Intrinsic:
     """The same number, after a rounding that the compiler cannot remove.
 
     A power is computed as products. Without this rounding, the compiler would fuse the last product
     with a following addition, and the result would differ from that on the host.
     """
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         if not isinstance(value, types.Float):
             return args[0]
         one = context.get_constant(value, 1.0)
@@ -109,30 +119,11 @@ def rounded(typingctx: Any, value: Any) -> Any:
     return value(value), generate
 
 
-def extract_bits(word: Any, mask: Any) -> Any:
-    """A loop over the set bits of the mask."""
-    bits = uint64(0)
-    place = uint64(0)
-    while mask != 0:
-        bits |= ((word >> trailing_zeros(mask)) & uint64(1)) << place
-        mask &= mask - uint64(1)
-        place += uint64(1)
-    return bits
-
-
-def compress_items(out: Any, place: Any, values: Any, first: Any, kept: Any) -> None:
-    """A loop over the set bits, exact: threads write neighbouring items at the same time."""
-    while kept != 0:
-        out[place] = values[first + trailing_zeros(kept)]
-        kept &= kept - uint64(1)
-        place += uint64(1)
-
-
 @intrinsic  # type: ignore[untyped-decorator]
-def load_word(typingctx: Any, data: Any, position: Any, word: Any) -> Any:
+def load_word(typingctx: Typing, data: Type, position: Type, word: Type) -> Intrinsic:
     """Two aligned loads (of one word, if it is aligned itself) and a shift."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         array = context.make_array(signature.args[0])(context, builder, args[0])
         begin = builder.add(builder.ptrtoint(array.data, _WORD), args[1])
         word = builder.shl(args[2], ir.Constant(_WORD, 3))
@@ -141,11 +132,11 @@ def load_word(typingctx: Any, data: Any, position: Any, word: Any) -> Any:
     return types.uint64(data, types.uint64, types.uint64), generate
 
 
-def _unaligned_word(builder: Any, address: Any) -> Any:
+def _unaligned_word(builder: Builder, address: Value) -> Value:
     def number(value: int) -> ir.Constant:
         return ir.Constant(_WORD, value)
 
-    def aligned(address: Any) -> Any:
+    def aligned(address: Value) -> Value:
         place = builder.and_(address, number(~7))
         return builder.load(builder.inttoptr(place, _WORD.as_pointer(_GLOBAL)), align=8)
 
@@ -156,10 +147,10 @@ def _unaligned_word(builder: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def load_item(typingctx: Any, like: Any, address: Any) -> Any:
+def load_item(typingctx: Typing, like: Type, address: Type) -> Intrinsic:
     """A load of the array's item type; the address is a multiple of the item's size."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         item = context.get_data_type(signature.return_type)
         return builder.load(builder.inttoptr(args[1], item.as_pointer(_GLOBAL)))
 
@@ -167,10 +158,10 @@ def load_item(typingctx: Any, like: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def store_item(typingctx: Any, like: Any, address: Any, value: Any) -> Any:
+def store_item(typingctx: Typing, like: Type, address: Type, value: Type) -> Intrinsic:
     """A store of the array's item type; the address is a multiple of the item's size."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         place = builder.inttoptr(args[1], args[2].type.as_pointer(_GLOBAL))
         builder.store(args[2], place)
         return context.get_dummy_value()
@@ -179,10 +170,10 @@ def store_item(typingctx: Any, like: Any, address: Any, value: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def store_word(typingctx: Any, out: Any, position: Any, word: Any) -> Any:
+def store_word(typingctx: Typing, out: Type, position: Type, word: Type) -> Intrinsic:
     """A 64-bit store to eight bytes of `out`, of which the first has an aligned address."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         array = context.make_array(signature.args[0])(context, builder, args[0])
         place = builder.bitcast(builder.gep(array.data, [args[1]]), _WORD.as_pointer())
         builder.store(args[2], place, align=8)
@@ -192,27 +183,27 @@ def store_word(typingctx: Any, out: Any, position: Any, word: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def address_of(typingctx: Any, array: Any, position: Any) -> Any:
+def address_of(typingctx: Typing, array: Type, position: Type) -> Intrinsic:
     """The address of item `position` of an array."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        made = context.make_array(signature.args[0])(context, builder, args[0])
-        return builder.ptrtoint(builder.gep(made.data, [args[1]]), _WORD)
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        items = context.make_array(signature.args[0])(context, builder, args[0])
+        return builder.ptrtoint(builder.gep(items.data, [args[1]]), _WORD)
 
     return types.uint64(array, types.uint64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def word_at(typingctx: Any, address: Any) -> Any:
+def word_at(typingctx: Typing, address: Type) -> Intrinsic:
     """The uint64 at any address."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         return _unaligned_word(builder, args[0])
 
     return types.uint64(types.uint64), generate
 
 
-def character_starts(address: Any) -> Any:
+def character_starts(address: uint64) -> uint64:
     """Of four words, the one bit of each byte multiplied to its place among eight."""
     bits = uint64(0)
     for k in range(uint64(0), uint64(32), uint64(8)):
@@ -223,62 +214,7 @@ def character_starts(address: Any) -> Any:
     return bits
 
 
-def equal_eight(left: Any, i: Any, right: Any, j: Any) -> Any:
-    """One after the other."""
-    bits = uint64(0)
-    for k in range(uint64(0), uint64(8)):
-        bits |= uint64(left[i + uint64(k)] == right[j + uint64(k)]) << uint64(k)
-    return bits
-
-
-def equal_eight_to(left: Any, i: Any, value: Any) -> Any:
-    """One after the other."""
-    bits = uint64(0)
-    for k in range(uint64(0), uint64(8)):
-        bits |= uint64(left[i + uint64(k)] == value) << uint64(k)
-    return bits
-
-
-def store_equal(out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, flip: Any) -> None:
-    """A loop: bodies whose step is not 1 do not come here."""
-    for k in range(uint64(0), uint64(8)):
-        step = uint64(k) << uint64(3)
-        out[place + uint64(k)] = this_equal_eight(left, i + step, right, j + step) ^ flip
-
-
-def store_equal_to(out: Any, place: Any, left: Any, i: Any, value: Any, flip: Any) -> None:
-    """A loop: bodies whose step is not 1 do not come here."""
-    for k in range(uint64(0), uint64(8)):
-        out[place + uint64(k)] = (
-            this_equal_eight_to(left, i + (uint64(k) << uint64(3)), value) ^ flip
-        )
-
-
-def store_less_integers(
-    out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, minus: Any, flip: Any
-) -> None:
-    """A loop: bodies whose step is not 1 do not come here."""
-    for b in range(uint64(0), uint64(64), uint64(8)):
-        bits = uint64(0)
-        for k in range(uint64(b), uint64(b) + uint64(8)):
-            less = is_less_integer(left[i + uint64(k)], right[j + uint64(k)], minus)
-            bits |= uint64(less) << (uint64(k) & uint64(7))
-        out[place + (uint64(b) >> uint64(3))] = bits ^ flip
-
-
-def store_less_floats(
-    out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, relation: Any, flip: Any
-) -> None:
-    """A loop: bodies whose step is not 1 do not come here."""
-    for b in range(uint64(0), uint64(64), uint64(8)):
-        bits = uint64(0)
-        for k in range(uint64(b), uint64(b) + uint64(8)):
-            less = is_less_float(left[i + uint64(k)], right[j + uint64(k)], relation)
-            bits |= uint64(less) << (uint64(k) & uint64(7))
-        out[place + (uint64(b) >> uint64(3))] = bits ^ flip
-
-
-def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
+def copy_bytes(out: Out[uint8], position: uint64, address: uint64, count: uint64) -> None:
     """Words where `out` has whole ones, and the bytes around them; of a group, each lane has a share.
 
     Neither end need be aligned: `out` is written at aligned places, and the source read as it lies.
@@ -297,12 +233,16 @@ def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
         out[position + uint64(k)] = load_item(out, address + uint64(k))
 
 
-def copy_bytes_loosely(out: Any, position: Any, address: Any, count: Any, room: Any) -> None:
+def copy_bytes_loosely(
+    out: Out[uint8], position: uint64, address: uint64, count: uint64, room: uint64
+) -> None:
     """Exact, as threads write neighbouring values at the same time."""
     this_copy_bytes(out, position, address, count)
 
 
-def repeat_bytes(out: Any, position: Any, distance: Any, count: Any, room: Any) -> None:
+def repeat_bytes(
+    out: Out[uint8], position: uint64, distance: uint64, count: uint64, room: uint64
+) -> None:
     """Rounds of twice as many bytes each, as far as they have been written by the rounds before.
 
     A group's lanes wait for each other before each round; other groups of the warp go their own way.
@@ -319,26 +259,3 @@ def repeat_bytes(out: Any, position: Any, distance: Any, count: Any, room: Any) 
         for k in range(lane, min(written, count - done), LANES):
             out[position + done + uint64(k)] = out[position - distance + uint64(k)]
         done += written
-
-
-def fill_eight(out: Any, position: Any, value: Any, stride: Any) -> None:
-    """A loop: bodies whose step is not 1 do not come here."""
-    for j in range(uint64(0), uint64(8)):
-        out[position + uint64(j)] = value
-        value += stride
-
-
-def copy_eight(out: Any, position: Any, values: Any, source: Any) -> None:
-    """A loop: bodies whose step is not 1 do not come here."""
-    for j in range(uint64(0), uint64(8)):
-        out[position + uint64(j)] = values[source + uint64(j)]
-
-
-def copy_line(out: Any, position: Any, values: Any, source: Any) -> None:
-    """A loop: the caches of a GPU are no concern of one thread."""
-    for j in range(uint64(0), uint64(64)):
-        out[position + uint64(j)] = values[source + uint64(j)]
-
-
-def prefetch(address: Any) -> None:
-    """Nothing: other threads work while one waits for memory."""

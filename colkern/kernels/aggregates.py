@@ -75,10 +75,9 @@ def sum_integers(start, stop, step, values: In[T], validity: Bitmap) -> int64:
 
 @kernel(T="f4 f8")
 def sum_floats(start, stop, step, values: In[T], validity: Bitmap, out: Out[float64]):
-    """The sums of valid slots: item `piece * LANES + lane` sums slots `LANES` apart of a piece.
+    """Sums of valid slots: item `piece * LANES + lane` sums slots `LANES` apart of a piece.
 
-    So many running sums are added to side by side, and each of them to few slots, which keeps
-    rounding errors small. Neighbouring items sum neighbouring slots.
+    Many sums of few slots each keep rounding errors small. Neighbouring items sum neighbouring slots.
     """
     i = uint64(start)
     while i < stop:
@@ -142,12 +141,7 @@ def add_two_rounds(
 def least_key(start, stop, step, values: In[T], validity: Bitmap, keys: Keys) -> int64:
     """The least key among the valid slots; `most` or a key above `highest` if none counts.
 
-    A key is a value's bits as they are ordered by signed integers: a negative one has the bits of
-    `low` turned over (for floats, all but the sign), then each has those of `flip` turned over (for
-    integers without a sign, the highest; all others, for the greatest value). Keys below `lowest` or
-    above `highest` (NaN) do not count.
-
-    Most values are looked at without a look at their nulls: only what would be less is worth it.
+    Only blocks with a smaller key are searched again for slots that are valid.
     """
     word = values.dtype.type
     turned, lower, zero = word(keys.flip), word(keys.low), word(0)
@@ -192,15 +186,10 @@ def least_key(start, stop, step, values: In[T], validity: Bitmap, keys: Keys) ->
 
 @kernel(T="i1 i2 i4 i8")
 def extremes(start, stop, step, values: In[T], validity: Bitmap, size, keys: Keys, out: Out[T]):
-    """The least and the greatest key among the valid slots of a piece, and of those before it here.
+    """The least and the greatest key of each piece and of those before it in the range, side by side.
 
-    Keys are those of `least_key`. Where none counts, the least one is `most`, and the greatest is
-    `-most - 1`.
-
-    Most pieces are looked at without a look at their nulls: only what would be an extreme is worth it.
-
-    size: how many slots a piece has, a multiple of 64
-    out: [2 ceil(n / size)], : the least and the greatest key of each piece
+    Pieces have `size` slots, a multiple of 64. Where no key counts, they are `most` and `-most - 1`. Only
+    pieces with a new extreme are searched again for slots that are valid.
     """
     word = values.dtype.type
     turned, lower, zero = word(keys.flip), word(keys.low), word(0)
@@ -248,13 +237,10 @@ def extremes(start, stop, step, values: In[T], validity: Bitmap, size, keys: Key
 def sum_words(
     start, stop, step, words: In[uint64], width, validity: Bitmap, size, sign, out: Out[uint64]
 ):
-    """The sums of the lower and upper halves of each word of the valid slots of a piece.
+    """The sums of the lower and upper halves of each word of the valid slots of a piece, side by side.
 
-    Halves are summed as such, so that no sum overflows, however the numbers add up.
-
-    words: numbers in two's complement, the lowest word of each first
-    size: how many slots a piece has, a multiple of 64
-    sign: what is turned over in the highest word, so that it is not negative
+    Numbers have `width` words, the lowest first; pieces have `size` slots, a multiple of 64. Sums of
+    halves do not overflow. `sign` is the bit to flip in the highest word, so that it is not negative.
     """
     half, one, zero = uint64(0xFFFFFFFF), uint64(1), uint64(0)
     slots = uint64(len(words)) // width
@@ -297,15 +283,10 @@ def sum_words(
 def least_word(
     start, stop, step, words: In[uint64], width, level, flip, above: In[uint64], validity: Bitmap
 ) -> uint64:
-    """The least word `level` among the valid slots whose words above it are those of `above`.
+    """The least word `level` among the valid slots whose higher words are those of `above`.
 
-    A number of several words is least where its highest word is, among those where the next one is,
-    and so on. The largest uint64 if there is no such slot.
-
-    words: numbers in two's complement, the lowest word of each first
-    level: which word
-    flip: the bits to turn over in it: the sign, for the least number; the others for the greatest
-    above: the words above, as they stand in `words`
+    Numbers have `width` words, the lowest first. `flip` are the bits to flip in the word: the sign for
+    the least number, the others for the greatest.
     """
     least = ~uint64(0)
     for i in range(start, stop, step):
@@ -336,10 +317,7 @@ def count_common_bits(start, stop, step, left: Bitmap, right: Bitmap, length) ->
 
 @kernel(I="i1 i2 i4 i8 u1 u2 u4 u8")
 def mark_used(start, stop, step, indices: In[I], validity: Bitmap, out: Out[uint8]):
-    """out[index] = 1 for each valid index; the others stay as they are.
-
-    indices: those that are valid in bounds
-    """
+    """out[index] = 1 for each valid index, all of which are in bounds; other items stay as they are."""
     for i in range(start, stop, step):
         if is_valid(validity, i):
             out[uint64(indices[i])] = uint8(1)
@@ -347,11 +325,7 @@ def mark_used(start, stop, step, indices: In[I], validity: Bitmap, out: Out[uint
 
 @kernel()
 def lengths_of_runs(start, stop, step, runs: RunSpan[R], length, out: Out[int64]):
-    """out[k] = how many of the array's own slots run `first + k` has.
-
-    offset: the array's first slot
-    length: how many slots the array has
-    """
+    """out[k] = how many of the `length` slots of an array are in run `first + k`."""
     for k in range(start, stop, step):
         run = runs.first + uint64(k)
         before = uint64(runs.ends[run - uint64(1)]) if run > 0 else uint64(0)

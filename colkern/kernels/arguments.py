@@ -10,7 +10,15 @@ A parameter of a body is annotated with one of these:
   kernel pass its members one after the other. A group costs nothing at run time: compiled code has its
   members in registers.
 
-Unless a body says otherwise, its arrays have an item for each item of the range, offsets one more.
+What holds unless a body says otherwise:
+
+- The range is over slots, which are values. Arrays have an item for each of them, offsets one more; views
+  are two uint64 or four int32. Arguments have been checked: offsets do not decrease, run ends increase.
+- `out` has as many items as are written; bits past the last one become zero.
+- A search returns the first slot of the range that it is after, or the largest uint64.
+- `length` is the number of slots, `width` how many items make one value, `base` the address of the data
+  that offsets count from, `starts` the running sum of the counts of blocks, `like` an array that only says
+  of what type items are.
 """
 
 from __future__ import annotations

@@ -37,10 +37,7 @@ def add_words(start, stop, step, left: In[T], right: In[T], out: Out[T]):
 
 @kernel()
 def subtract_words(start, stop, step, left: In[T], right: In[T], out: Out[T]):
-    """out[i] = left[i] - right[i].
-
-    left: uint8/16/32/64, [n] or [1]
-    """
+    """out[i] = left[i] - right[i]."""
     if len(right) == 1:
         number = negative(uint64(right[0]))
         for i in range(start, stop, step):
@@ -80,10 +77,7 @@ def add_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
 
 @kernel(T="f4 f8")
 def subtract_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
-    """out[i] = left[i] - right[i].
-
-    left: float32/64, [n] or [1]
-    """
+    """out[i] = left[i] - right[i]."""
     if len(right) == 1:
         number = right[0]
         for i in range(start, stop, step):
@@ -111,10 +105,7 @@ def multiply_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
 
 @kernel(T="f4 f8")
 def divide_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
-    """out[i] = left[i] / right[i], by IEEE 754.
-
-    left: float32/64, [n] or [1]
-    """
+    """out[i] = left[i] / right[i], by IEEE 754."""
     if len(right) == 1:
         number = right[0]
         for i in range(start, stop, step):
@@ -137,9 +128,9 @@ def abs_floats(start, stop, step, values: In[T], out: Out[T]):
 
 @helper
 def magnitude(word: uint64, sign: uint64) -> uint64:
-    """The absolute value of a word (uint64) whose sign is the bit `sign`; the word itself if that is 0.
+    """The absolute value of a word with the sign bit `sign`, or 0 for unsigned words.
 
-    Of the least number it is the least number, without a sign.
+    The least number stays what it is.
     """
     if word & sign != 0:
         return sign - (word ^ sign)
@@ -148,10 +139,7 @@ def magnitude(word: uint64, sign: uint64) -> uint64:
 
 @kernel()
 def abs_words(start, stop, step, values: In[T], sign: In[T], out: Out[T]):
-    """out[i] = the absolute value of values[i]; the least number stays what it is.
-
-    sign: the bit that is set in negative ones
-    """
+    """out[i] = the absolute value of values[i], whose sign bit is sign[0]; as `magnitude`."""
     bit = uint64(sign[0])
     for i in range(start, stop, step):
         out[i] = magnitude(uint64(values[i]), bit)
@@ -159,7 +147,7 @@ def abs_words(start, stop, step, values: In[T], sign: In[T], out: Out[T]):
 
 @helper
 def with_sign(quotient: uint64, left: uint64, right: uint64, sign: uint64) -> uint64:
-    """A quotient of magnitudes as a word, negative if one of the operands (uint64) is.
+    """A quotient of magnitudes as a word: negative if one of the operands is.
 
     The least number by -1, which does not fit, is 0.
     """
@@ -170,7 +158,7 @@ def with_sign(quotient: uint64, left: uint64, right: uint64, sign: uint64) -> ui
 
 @helper
 def divided_short_words(left: uint64, right: uint64, sign: uint64) -> uint64:
-    """Of words of up to 16 bits, as uint64; 0 goes 0 times into anything.
+    """The quotient of words of up to 16 bits; 0 for a divisor of 0.
 
     A float of 24 bits is no nearer to the next integer than a quotient of 16 bits can be.
     """
@@ -184,10 +172,9 @@ def divided_short_words(left: uint64, right: uint64, sign: uint64) -> uint64:
 def divide_short_words(
     start, stop, step, left: In[T], right: In[T], sign: In[T], out: Out[T]
 ) -> uint64:
-    """out[i] = left[i] / right[i], cut to the integer towards 0. Whether some right[i] is 0, as 1.
+    """out[i] = left[i] / right[i], cut towards 0; returns 1 if some right[i] is 0.
 
-    left: uint8/16, [n] or [1]
-    sign: the bit that is set in negative numbers; 0 if there are none
+    sign[0] is the sign bit, 0 for unsigned words.
     """
     bit = uint64(sign[0])
     zeros = uint64(0)
@@ -205,7 +192,7 @@ def divide_short_words(
 
 @helper
 def divided_words(left: uint64, right: uint64, sign: uint64) -> uint64:
-    """Of words of 32 bits, as uint64; 0 goes 0 times into anything.
+    """The quotient of words of 32 bits; 0 for a divisor of 0.
 
     As in `divided_short_words`, of 53 bits and 32; processors divide several floats at once.
     """
@@ -216,7 +203,7 @@ def divided_words(left: uint64, right: uint64, sign: uint64) -> uint64:
 
 @helper
 def divided_long_words(left: uint64, right: uint64, sign: uint64) -> uint64:
-    """Of words of 64 bits; 0 goes 0 times into anything."""
+    """The quotient of words of 64 bits; 0 for a divisor of 0."""
     divisor = max(magnitude(right, sign), uint64(1))
     return with_sign(magnitude(left, sign) // divisor, left, right, sign)
 
@@ -225,10 +212,7 @@ def divided_long_words(left: uint64, right: uint64, sign: uint64) -> uint64:
 def divide_words(
     start, stop, step, left: In[uint32], right: In[uint32], sign: In[uint32], out: Out[uint32]
 ) -> uint64:
-    """As `divide_short_words`, of 32 bits.
-
-    left: uint32, [n] or [1]
-    """
+    """As `divide_short_words`, of 32 bits."""
     bit = uint64(sign[0])
     zeros = uint64(0)
     if len(left) == 1:
@@ -247,10 +231,7 @@ def divide_words(
 def divide_long_words(
     start, stop, step, left: In[uint64], right: In[uint64], sign: In[uint64], out: Out[uint64]
 ) -> uint64:
-    """As `divide_short_words`, of 64 bits.
-
-    left: uint64, [n] or [1]
-    """
+    """As `divide_short_words`, of 64 bits."""
     bit = sign[0]
     zeros = uint64(0)
     if len(left) == 1:
@@ -269,11 +250,10 @@ def divide_long_words(
 def divide_words_by(
     start, stop, step, values: In[T], multiplier, shift, sign, divisor_sign, out: Out[T]
 ):
-    """out[i] = values[i] / d, cut to the integer towards 0; multiplications take its place.
+    """out[i] = values[i] / d, cut towards 0, by multiplication.
 
     With `2**(shift - 1) < |d| <= 2**shift`, `2**32 + multiplier` is `2**(32 + shift) / |d|`, rounded up.
-
-    sign: the bit that is set in negative values; 0 if there are none
+    `sign` is the sign bit, or 0 for unsigned words; `divisor_sign` is the same if d is negative, else 0.
     """
     for i in range(start, stop, step):
         value = uint64(values[i])
@@ -286,10 +266,7 @@ def divide_words_by(
 def divide_long_words_by(
     start, stop, step, values: In[uint64], multiplier, shift, sign, divisor_sign, out: Out[uint64]
 ):
-    """As `divide_words_by`, of 64 bits: `2**64 + multiplier` is `2**(64 + shift) / |d|`, rounded up.
-
-    sign: the bit that is set in negative values; 0 if there are none
-    """
+    """As `divide_words_by`, of 64 bits: `2**64 + multiplier` is `2**(64 + shift) / |d|`, rounded up."""
     once = min(shift, uint64(1))
     rest = shift - once
     for i in range(start, stop, step):
@@ -302,7 +279,7 @@ def divide_long_words_by(
 
 @kernel()
 def first_zero(start, stop, step, values: In[T], validity: Bitmap) -> uint64:
-    """The first valid slot of the range that is 0; the largest uint64 if none is."""
+    """The first valid slot of the range that is 0."""
     for i in range(start, stop, step):
         if values[i] == 0 and is_valid(validity, i):
             return uint64(i)

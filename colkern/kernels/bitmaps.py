@@ -55,12 +55,8 @@ def count_few_bits(bitmap: In[uint8], begin: uint64, end: uint64) -> uint64:
 def count_set_bits(start, stop, step, bitmap: In[uint8], begin, end) -> uint64:
     """The number of set bits in `[begin, end)`; the range is over the whole words in between.
 
-    Word `w` is the eight bytes from byte `ceil(begin / 8) + 8 w` on, so there are
-    `whole_words(begin, end)` of them. Whoever has word 0 also counts the bits around the words.
-
-    bitmap: that holds `end` bits at least
-    begin: the first bit
-    end: past the last bit
+    Word `w` is the eight bytes from byte `ceil(begin / 8) + 8 w` on, so there are `whole_words(begin,
+    end)` of them. Word 0 also counts the bits around the words.
     """
     first_byte = (begin + uint64(7)) >> uint64(3)
     total = uint64(0)
@@ -111,6 +107,29 @@ def few_bits(bitmap: In[uint8], position: uint64, count: uint64) -> uint64:
 
 
 @helper
+def bits_from(bits: In[uint8], position: uint64, count: uint64) -> uint64:
+    """The `count` (0 to 64) bits from `position` on, lowest first; reads no byte without such a bit."""
+    byte = position >> uint64(3)
+    shift = position & uint64(7)
+    word = uint64(0)
+    if byte + uint64(9) <= uint64(len(bits)):
+        word = load_word(bits, byte, uint64(0)) >> shift
+        if shift != 0:
+            word |= uint64(bits[byte + uint64(8)]) << (uint64(64) - shift)
+    elif count != 0:
+        word = uint64(bits[byte]) >> shift
+        for k in range(byte + uint64(1), (position + count + uint64(7)) >> uint64(3)):
+            word |= uint64(bits[k]) << (((uint64(k) - byte) << uint64(3)) - shift)
+    return word & lowest_bits(count)
+
+
+@helper
+def lowest_bits(count: uint64) -> uint64:
+    """A uint64 whose lowest `count` (0 to 64) bits are set."""
+    return ~uint64(0) if count >= uint64(64) else (uint64(1) << count) - uint64(1)
+
+
+@helper
 def word_from(bits: In[uint8], position: uint64, w: uint64, length: uint64) -> uint64:
     """Word `w` of the `length` bits from `position` on, with zeros past the last one."""
     begin = w << uint64(6)
@@ -146,8 +165,8 @@ def copy_bits(start, stop, step, bitmap: Bitmap, length, out: Out[uint64]):
 def combined(left: uint64, right: uint64, table: uint64) -> uint64:
     """Two words of bits combined by a truth table.
 
-    Bit 0 of the table says whether the result is inverted; bits 1, 2 and 3 whether `left`, `right`
-    and both of them together take part in the sum without carry that it is.
+    Bit 0 of the table inverts the result; bits 1, 2 and 3 add `left`, `right` and both together, without
+    carry.
     """
     inverted = (table & uint64(1)) * ~uint64(0)
     lefts = ((table >> uint64(1)) & uint64(1)) * ~uint64(0)
@@ -165,7 +184,7 @@ SAME, NOT, EQUAL, NEVER = 0b0010, 0b0011, 0b0111, 0b0000
 
 @kernel()
 def combine_bits(start, stop, step, left: Bitmap, right: Bitmap, length, table, out: Out[uint64]):
-    """Bit `i` of `out` = what a table makes of both bits; the range is over the words of `out`."""
+    """Bit `i` of `out` = what a truth table makes of both bits; the range is over words of `out`."""
     w = uint64(start)
     whole = min(uint64(stop), length >> uint64(6))
     while w < whole:
@@ -180,7 +199,7 @@ def combine_bits(start, stop, step, left: Bitmap, right: Bitmap, length, table, 
 
 @kernel(combine="add")
 def and_bits(start, stop, step, left: Bitmap, right: Bitmap, length, out: Out[uint64]) -> uint64:
-    """Bit `i` of `out` = both bits are set; how many are. The range is over the words of `out`."""
+    """Bit `i` of `out` = whether both bits are set; returns how many are. Ranges over words of `out`."""
     count = uint64(0)
     w = uint64(start)
     whole = min(uint64(stop), length >> uint64(6))
@@ -215,12 +234,10 @@ def kleene_bits(
     right_decides,
     out: Out[uint64],
 ):
-    """Bit `i` of `out` = the result is known: both sides are, or one that decides it.
+    """Bit `i` of `out` = whether a result is known: both sides are, or one that decides it.
 
-    The range is over the words of `out`.
-
-    left_decides: 1 if a set bit on the left decides, 0 if one that is not set does
-    right_decides: the same for the right
+    The range is over the words of `out`. A set bit decides on a side whose `decides` is 1, a clear one if
+    it is 0.
     """
     left_turn = (left_decides ^ uint64(1)) * ~uint64(0)
     right_turn = (right_decides ^ uint64(1)) * ~uint64(0)
@@ -241,13 +258,9 @@ def kleene_bits(
 
 @kernel()
 def place_bits(start, stop, step, bitmap: Bitmap, length, place, out: Out[uint64]):
-    """Bits `[offset, offset + length)` into `out` from bit `place` on; those below `place` stay.
+    """Put `length` bits into `out` from bit `place` on; bits below `place` stay, those above become zero.
 
-    The range is over the words of `out` from word `place // 64` on that the bits touch. What stands
-    above them in the last word becomes zero.
-
-    place: where the first bit goes
-    out: [ceil((place + length) / 64)], at least
+    The range is over the words of `out` that the bits touch, from word `place // 64` on.
     """
     first = place >> uint64(6)
     shift = place & uint64(63)
@@ -271,11 +284,7 @@ def place_bits(start, stop, step, bitmap: Bitmap, length, place, out: Out[uint64
 
 @kernel()
 def place_ones(start, stop, step, length, place, out: Out[uint64]):
-    """`length` ones into `out` from bit `place` on, as `place_bits` does with other bits.
-
-    place: where the first one goes
-    out: [ceil((place + length) / 64)], at least
-    """
+    """Put `length` ones into `out` from bit `place` on, as `place_bits` does with other bits."""
     first = place >> uint64(6)
     shift = place & uint64(63)
     end = shift + length
@@ -296,10 +305,7 @@ EACH_BYTE = 0x0101010101010101
 
 @kernel()
 def expand_bits(start, stop, step, bitmap: Bitmap, length, out: Out[uint64]):
-    """Byte `i` of `out` = 1 where bit `offset + i` is set, else 0; the range is over words of `out`.
-
-    out: [ceil(length / 8)], eight bytes a word; bytes past `length` become zero
-    """
+    """Byte `i` of `out` = bit `i` as 0 or 1; the range is over words of `out`, of eight bytes each."""
     shift = bitmap.offset & uint64(7)
     first = bitmap.offset >> uint64(3)
     further = (shift + uint64(7)) >> uint64(3)
@@ -337,9 +343,7 @@ def transposed(bits: uint64) -> uint64:
 
 @helper
 def differing_bytes(bytes: In[uint8], begin: uint64, others: uint64) -> uint64:
-    """Bit `k`: whether byte `begin + k` of `bytes` (uint8[]) differs from that which is in `others`
-    eight times.
-    """
+    """Bit `k` = whether byte `begin + k` differs from the byte that `others` has eight times."""
     low = uint64(0x7F * EACH_BYTE)
     bits = uint64(0)
     for k in range(uint64(0), uint64(8)):

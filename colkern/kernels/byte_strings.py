@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import int64, uint64
+from numpy import int64, uint8, uint64
 
+from colkern.kernels.arguments import In, Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import load_item, multiply, store_item, word_at
 
 
 @helper
-def byte_at(like: Any, address: Any, k: Any) -> Any:
+def byte_at(like: In[uint8], address: uint64, k: uint64) -> int64:
     """Byte `k` as an int64; 0 for no byte (the largest uint64)."""
     value = int64(0)
     if k != ~uint64(0):
@@ -24,7 +25,9 @@ def byte_at(like: Any, address: Any, k: Any) -> Any:
 
 
 @helper
-def write_bytes(like: Any, word_like: Any, target: Any, address: Any, length: Any) -> Any:
+def write_bytes(
+    like: In[uint8], word_like: In[uint64], target: uint64, address: uint64, length: int64
+) -> None:
     """The bytes from `target` on become a byte string, by words where `target` has whole ones."""
     count = uint64(length)
     head = min((~target + uint64(1)) & uint64(7), count)
@@ -40,7 +43,7 @@ def write_bytes(like: Any, word_like: Any, target: Any, address: Any, length: An
 
 
 @helper
-def equal_parts(like: Any, left: Any, right: Any, count: Any) -> Any:
+def equal_parts(like: In[uint8], left: uint64, right: uint64, count: int64) -> Truth:
     """Whether `count` bytes are the same."""
     k = uint64(0)
     end = uint64(count)
@@ -50,13 +53,17 @@ def equal_parts(like: Any, left: Any, right: Any, count: Any) -> Any:
 
 
 @helper
-def equal_bytes(like: Any, left: Any, left_length: Any, right: Any, right_length: Any) -> Any:
+def equal_bytes(
+    like: In[uint8], left: uint64, left_length: int64, right: uint64, right_length: int64
+) -> Truth:
     """Whether two byte strings are equal."""
     return left_length == right_length and equal_parts(like, left, right, left_length)
 
 
 @helper
-def order_of_bytes(like: Any, left: Any, left_length: Any, right: Any, right_length: Any) -> Any:
+def order_of_bytes(
+    like: In[uint8], left: uint64, left_length: int64, right: uint64, right_length: int64
+) -> int64:
     """Negative, zero or positive, as the left byte string stands before, with or after the right."""
     k = uint64(0)
     end = uint64(left_length if left_length < right_length else right_length)
@@ -69,7 +76,7 @@ def order_of_bytes(like: Any, left: Any, left_length: Any, right: Any, right_len
 
 
 @helper
-def cuts_a_character(like: Any, address: Any, length: Any) -> Any:
+def cuts_a_character(like: In[uint8], address: uint64, length: int64) -> Truth:
     """Whether a slice of valid UTF-8 starts or ends within a character."""
     cuts = False
     if length != 0:
@@ -86,34 +93,42 @@ def cuts_a_character(like: Any, address: Any, length: Any) -> Any:
 
 
 @helper
-def starts(like: Any, address: Any, length: Any, part: Any, part_length: Any) -> Any:
+def starts(
+    like: In[uint8], address: uint64, length: int64, part: uint64, part_length: int64
+) -> Truth:
     """Whether a byte string starts with another."""
     return part_length <= length and equal_parts(like, address, part, part_length)
 
 
 @helper
-def ends(like: Any, address: Any, length: Any, part: Any, part_length: Any) -> Any:
+def ends(
+    like: In[uint8], address: uint64, length: int64, part: uint64, part_length: int64
+) -> Truth:
     """Whether a byte string ends with another."""
-    found = part_length <= length
-    if found:
-        found = equal_parts(like, address + uint64(length - part_length), part, part_length)
-    return found
+    is_end: Truth = part_length <= length
+    if is_end:
+        is_end = equal_parts(like, address + uint64(length - part_length), part, part_length)
+    return is_end
 
 
 @helper
-def find_bytes(like: Any, address: Any, length: Any, part: Any, part_length: Any) -> Any:
+def find_bytes(
+    like: In[uint8], address: uint64, length: int64, part: uint64, part_length: int64
+) -> int64:
     """Where another byte string first stands in one; -1 if it does not."""
-    found = int64(-1)
+    match = int64(-1)
     place = int64(0)
-    while found < 0 and place + part_length <= length:
+    while match < 0 and place + part_length <= length:
         if equal_parts(like, address + uint64(place), part, part_length):
-            found = place
+            match = place
         place += int64(1)
-    return found
+    return match
 
 
 @helper
-def find_last_bytes(like: Any, address: Any, length: Any, part: Any, part_length: Any) -> Any:
+def find_last_bytes(
+    like: In[uint8], address: uint64, length: int64, part: uint64, part_length: int64
+) -> int64:
     """Where another byte string last stands in one; -1 if it does not."""
     place = int64(length - part_length)
     while place >= 0 and not equal_parts(like, address + uint64(place), part, part_length):
@@ -122,7 +137,9 @@ def find_last_bytes(like: Any, address: Any, length: Any, part: Any, part_length
 
 
 @helper
-def count_bytes(like: Any, address: Any, length: Any, part: Any, part_length: Any) -> Any:
+def count_bytes(
+    like: In[uint8], address: uint64, length: int64, part: uint64, part_length: int64
+) -> int64:
     """How often another byte string stands in one without overlap."""
     count = int64(0)
     place = int64(0)
@@ -136,7 +153,7 @@ def count_bytes(like: Any, address: Any, length: Any, part: Any, part_length: An
 
 
 @helper
-def has_byte(like: Any, address: Any, length: Any, byte: Any) -> Any:
+def has_byte(like: In[uint8], address: uint64, length: int64, byte: Any) -> Truth:
     """Whether a byte stands in a byte string."""
     k = uint64(0)
     end = uint64(length)
@@ -146,13 +163,13 @@ def has_byte(like: Any, address: Any, length: Any, byte: Any) -> Any:
 
 
 @helper
-def is_digit(byte: Any) -> Any:
+def is_digit(byte: Any) -> Truth:
     """Whether a byte is an ASCII digit."""
     return byte >= 48 and byte <= 57
 
 
 @helper
-def are_digits(like: Any, address: Any, length: Any) -> Any:
+def are_digits(like: In[uint8], address: uint64, length: int64) -> Truth:
     """Whether there are bytes, and all are ASCII digits."""
     k = uint64(0)
     end = uint64(length)
@@ -162,13 +179,13 @@ def are_digits(like: Any, address: Any, length: Any) -> Any:
 
 
 @helper
-def is_space(byte: Any) -> Any:
+def is_space(byte: Any) -> Truth:
     """Whether a byte is ASCII white space."""
     return byte == 32 or (byte >= 9 and byte <= 13)
 
 
 @helper
-def space_before(like: Any, address: Any, length: Any) -> Any:
+def space_before(like: In[uint8], address: uint64, length: int64) -> int64:
     """How many bytes of white space a byte string starts with."""
     k = uint64(0)
     end = uint64(length)
@@ -178,7 +195,7 @@ def space_before(like: Any, address: Any, length: Any) -> Any:
 
 
 @helper
-def space_after(like: Any, address: Any, length: Any) -> Any:
+def space_after(like: In[uint8], address: uint64, length: int64) -> int64:
     """How many bytes of white space a byte string ends with."""
     k = uint64(length)
     while k > 0 and is_space(load_item(like, address + k - uint64(1))):
@@ -187,7 +204,9 @@ def space_after(like: Any, address: Any, length: Any) -> Any:
 
 
 @helper
-def bytes_before(like: Any, address: Any, length: Any, part: Any, part_length: Any) -> Any:
+def bytes_before(
+    like: In[uint8], address: uint64, length: int64, part: uint64, part_length: int64
+) -> int64:
     """How many bytes at the start of a byte string are among those of another."""
     k = uint64(0)
     end = uint64(length)
@@ -197,7 +216,9 @@ def bytes_before(like: Any, address: Any, length: Any, part: Any, part_length: A
 
 
 @helper
-def bytes_after(like: Any, address: Any, length: Any, part: Any, part_length: Any) -> Any:
+def bytes_after(
+    like: In[uint8], address: uint64, length: int64, part: uint64, part_length: int64
+) -> int64:
     """How many bytes at the end of a byte string are among those of another."""
     k = uint64(length)
     while k > 0 and has_byte(like, part, part_length, load_item(like, address + k - uint64(1))):
@@ -206,10 +227,8 @@ def bytes_after(like: Any, address: Any, length: Any, part: Any, part_length: An
 
 
 @helper
-def integer_of(like: Any, address: Any, length: Any) -> Any:
-    """`(number, spelled, fits)`: the int64 that the bytes spell, whether they spell an integer, and
-    whether it is one of 64 bits.
-    """
+def integer_of(like: In[uint8], address: uint64, length: int64) -> tuple[int64, Truth, Truth]:
+    """`(number, spelled, fits)`: the int64, whether bytes spell an integer, and whether it has 64 bits."""
     k = uint64(space_before(like, address, length))
     end = uint64(length) - uint64(space_after(like, address, length)) if k < length else k
     negative = False
@@ -218,8 +237,8 @@ def integer_of(like: Any, address: Any, length: Any) -> Any:
         negative = sign == 45
         if sign == 45 or sign == 43:
             k += uint64(1)
-    spelled = k < end
-    fits: Any = True
+    spelled: Truth = k < end
+    fits: Truth = True
     limit = uint64(0x7FFFFFFFFFFFFFFF) + uint64(negative)
     value = uint64(0)
     while k < end:

@@ -29,10 +29,7 @@ def subtract(left: uint64, right: uint64) -> uint64:
 
 @kernel()
 def resize_integers(start, stop, step, values: In[F], sign, out: Out[T]):
-    """out[i] = values[i] in as many bits as `out` has, the higher ones cut off.
-
-    sign: the sign's bit, or 0
-    """
+    """out[i] = values[i] in as many bits as `out` has, the higher ones cut off."""
     word = out.dtype.type
     for i in range(start, stop, step):
         out[i] = word(subtract(uint64(values[i]) ^ sign, sign))
@@ -44,11 +41,7 @@ def fit_integers(
 ) -> uint64:
     """As `resize_integers`, for values that must fit; returns the first valid slot that does not.
 
-    The numbers that fit are a power of two many in a row: with `bias` added, those without a bit of
-    `outside`.
-
-    sign: the sign's bit, or 0
-    outside: the bits, in a word of `values`, that only numbers out of range have then
+    With `bias` added, values that fit have no bit of `outside`.
     """
     word, other = values.dtype.type, out.dtype.type
     beyond = word(outside)
@@ -87,11 +80,9 @@ def first_beyond(
 def integers_to_floats(
     start, stop, step, values: In[F], validity: Bitmap, bias, span, out: Out[float32]
 ) -> uint64:
-    """out[i] = values[i] as a float; returns the first valid slot not from `-bias` on to
-    `span - bias`.
+    """out[i] = values[i] as a float; returns the first valid slot outside `[-bias, span - bias]`.
 
-    span: the greatest then, which is less than 2**31
-    out: [n], out of range, the lowest 32 bits as a float
+    `span` is less than 2**31. Out of range, the lowest 32 bits are converted.
     """
     kind = out.dtype.type
     seen = uint64(0)
@@ -110,11 +101,7 @@ def integers_to_floats(
 def integers_to_doubles(
     start, stop, step, values: In[F], validity: Bitmap, bias, span, out: Out[float64]
 ) -> uint64:
-    """As `integers_to_floats`, for the integers that are not all of them doubles exactly.
-
-    span: the greatest then
-    out: [n], out of range, all bits as those of an int64
-    """
+    """As `integers_to_floats`, for integers of 64 bits as doubles."""
     seen = uint64(0)
     for i in range(start, stop, step):
         value = values[i]
@@ -148,14 +135,10 @@ def floats_to_integers(
     checked,
     out: Out[T],
 ) -> uint64:
-    """out[i] = the integer part of values[i]; returns the first valid slot that is not all of that.
+    """out[i] = the integer part of values[i]; returns the first valid slot that is not an integer in range.
 
-    What is not in range becomes 0.
-
-    low: the least integer in range, -2**63 at least
-    high: past the greatest, 2**64 at most
-    checked: 1 to look for what is no integer in range, 0 to let all pass
-    out: [n], the words of integers
+    The range is `[low, high)`, at most from -2**63 to 2**64; other values become 0. Without `checked` all
+    pass.
     """
     word, kind = out.dtype.type, values.dtype.type
     least, end, half = kind(low), kind(high), kind(9223372036854775808.0)
@@ -191,10 +174,7 @@ def floats_to_integers(
 
 @kernel()
 def bits_to_words(start, stop, step, bits: Bitmap, one, out: Out[T]):
-    """out[i] = `one` where bit `offset + i` is set, else 0.
-
-    one: the word for a set bit
-    """
+    """out[i] = the word `one` where bit i is set, else 0."""
     word = out.dtype.type
     i = uint64(start)
     while i + uint64(64) * step <= stop:
@@ -221,10 +201,7 @@ class Limits(NamedTuple):
 def multiply_numbers(
     start, stop, step, values: In[F], validity: Bitmap, factor: int64, limits: Limits, out: Out[T]
 ) -> uint64:
-    """out[i] = values[i] times `factor`; returns the first valid slot below `low` or above `high`.
-
-    low: the least value that may be multiplied
-    """
+    """out[i] = values[i] times `factor`; returns the first valid slot outside of the limits."""
     kind = out.dtype.type
     seen: Truth = False
     for i in range(start, stop, step):
@@ -249,7 +226,7 @@ class Divisor(NamedTuple):
 
 @helper
 def quotient(number: uint64, magic: uint64, shift: uint64) -> uint64:
-    """A uint64 of up to 2**63, divided by what `magic` and `shift` stand for.
+    """A uint64 of up to 2**63, divided by the number that `magic` and `shift` stand for.
 
     Division by a constant (Granlund and Montgomery): for a divisor above 2**(l - 1), at most 2**l,
     `shift` is l - 1 and `magic` is 2**(63 + l) / divisor, rounded up.
@@ -270,11 +247,9 @@ def divide_numbers(
     limits: Limits,
     out: Out[T],
 ) -> uint64:
-    """out[i] = values[i] divided; returns the first valid slot that may not be.
+    """out[i] = values[i] divided; returns the first valid slot outside of the limits, or with a remainder.
 
-    rounding: 1 to round towards 0, 0 to round down
-    whole: all bits to object to what leaves a remainder, 0 to let it pass
-    low: the least value that may be divided
+    `rounding` is 1 to round towards 0, 0 to round down; `whole` is all bits to refuse remainders, else 0.
     """
     kind = out.dtype.type
     seen = uint64(0)
@@ -302,7 +277,7 @@ def divide_numbers(
 
 @kernel()
 def remainders(start, stop, step, values: In[int64], by: Divisor, out: Out[int64]):
-    """out[i] = what is left of values[i], divided and rounded down: 0 at least."""
+    """out[i] = the remainder of values[i], divided and rounded down: 0 at least."""
     for i in range(start, stop, step):
         value = values[i]
         negative = uint64(value >> int64(63))
@@ -316,10 +291,7 @@ def remainders(start, stop, step, values: In[int64], by: Divisor, out: Out[int64
 
 @kernel()
 def first_other_length(start, stop, step, offsets: In[O], validity: Bitmap, width: int64) -> uint64:
-    """The first valid slot of the range that is not `width` bytes long; the largest uint64 if none.
-
-    width: the length
-    """
+    """The first valid slot of the range that is not `width` bytes long."""
     for i in range(start, stop, step):
         length = int64(offsets[uint64(i) + uint64(1)]) - int64(offsets[i])
         if length != width and is_valid(validity, i):
@@ -329,10 +301,7 @@ def first_other_length(start, stop, step, offsets: In[O], validity: Bitmap, widt
 
 @kernel()
 def place_evenly(start, stop, step, offsets: In[O], base, validity: Bitmap, width, out: Out[uint8]):
-    """The `width` bytes of `out` from `i width` on = those of value i; zeros for a null.
-
-    offsets: where each value begins
-    """
+    """The `width` bytes of `out` from `i width` on = those from offsets[i] on; zeros for a null."""
     for i in range(start, stop, step):
         place = uint64(i) * width
         if is_valid(validity, i):

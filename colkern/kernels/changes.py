@@ -11,30 +11,13 @@ from __future__ import annotations
 from numpy import int64, uint8, uint64
 
 from colkern.kernels.arguments import Bitmap, In, O, Out, R, T, Truth
-from colkern.kernels.bitmaps import bit_at
+from colkern.kernels.bitmaps import bit_at, bits_from
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import load_item, load_word, popcount, trailing_zeros
 from colkern.layouts import VIEW_INLINE_BYTES
 
 BLOCK_WORDS = 8
 """How many words are counted as one block."""
-
-
-@helper
-def word_of_bits(bitmap: In[uint8], position: uint64, count: uint64) -> uint64:
-    """The `count` (0 to 64) bits from bit `position` of `bitmap` (uint8[]) on, lowest first."""
-    byte = position >> uint64(3)
-    shift = position & uint64(7)
-    word = uint64(0)
-    if byte + uint64(9) <= uint64(len(bitmap)):
-        word = load_word(bitmap, byte, uint64(0)) >> shift
-        if shift != 0:
-            word |= uint64(bitmap[byte + uint64(8)]) << (uint64(64) - shift)
-    elif count != 0:
-        word = uint64(bitmap[byte]) >> shift
-        for k in range(byte + uint64(1), (position + count + uint64(7)) >> uint64(3)):
-            word |= uint64(bitmap[k]) << (((uint64(k) - byte) << uint64(3)) - shift)
-    return word if count >= 64 else word & ((uint64(1) << count) - uint64(1))
 
 
 @helper
@@ -89,7 +72,7 @@ def bit_changes(bits: Bitmap, length: uint64, w: uint64) -> uint64:
     """The changes of the bits of word `w`."""
     begin = w << uint64(6)
     count = min(length - begin, uint64(64))
-    word = word_of_bits(bits.bits, bits.offset + begin, count)
+    word = bits_from(bits.bits, bits.offset + begin, count)
     before = word << uint64(1)
     if w == 0:
         # Slot 0 is a change, whatever it is.
@@ -104,15 +87,10 @@ def bit_changes(bits: Bitmap, length: uint64, w: uint64) -> uint64:
 def merge_validity_changes(
     start, stop, step, validity: Bitmap, length, changes: In[uint64], out: Out[uint64]
 ):
-    """Word w of `out` = the changes where nulls are equal to each other, and to nothing else.
-
-    changes: the changes of the values
-    """
+    """Word w of `out` = the changes, where nulls are equal to each other and to nothing else."""
     for w in range(start, stop, step):
         begin = uint64(w) << uint64(6)
-        valid = word_of_bits(
-            validity.bits, validity.offset + begin, min(length - begin, uint64(64))
-        )
+        valid = bits_from(validity.bits, validity.offset + begin, min(length - begin, uint64(64)))
         out[w] = bit_changes(validity, length, uint64(w)) | (valid & changes[w])
 
 
@@ -127,7 +105,7 @@ def few_bytes_differ(data: In[uint8], left: uint64, right: uint64, count: uint64
 
 @helper
 def bytes_differ(data: In[uint8], left: uint64, right: uint64, count: uint64) -> uint64:
-    """Not zero if the `count` bytes of `data` (uint8[]) from two places on differ.
+    """Not zero if the `count` bytes of `data` from two places on differ.
 
     Eight bytes may be read from either place, and as many as there are from `left` on.
     """
@@ -204,17 +182,14 @@ def mark_view_changes(
     length,
     out: Out[uint64],
 ):
-    """Word w of `out` = the changes of views 64 w and up; a null's view is not followed.
-
-    addresses: where each data buffer is
-    """
+    """Word w of `out` = the changes of views 64 w and up; a null's view is not followed."""
     for w in range(start, stop, step):
         begin = uint64(w) << uint64(6)
         first = uint64(w == 0)
         count = min(length - begin, uint64(64))
         valid = ~uint64(0)
         if len(validity.bits) != 0:
-            valid = word_of_bits(validity.bits, validity.offset + begin, count)
+            valid = bits_from(validity.bits, validity.offset + begin, count)
             before = first == 0 and bit_at(validity, begin - uint64(1))
             valid &= (valid << uint64(1)) | uint64(before)
         bits = first
@@ -239,10 +214,7 @@ def count_changes(start, stop, step, changes: In[uint64], out: Out[int64]):
 
 @kernel()
 def list_changes(start, stop, step, changes: In[uint64], starts: In[int64], out: Out[R]):
-    """out[starts[b] : starts[b + 1]] = the slots of block b that are marked, in order.
-
-    out: [starts[blocks], ] at least
-    """
+    """out[starts[b] : starts[b + 1]] = the slots of block b that are marked, in order."""
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(BLOCK_WORDS)
         place = uint64(starts[b])

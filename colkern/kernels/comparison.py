@@ -1,20 +1,41 @@
 """Comparison: whether values of two arrays are equal, or those of one array equal a value.
 
-The range is over the bytes of the output: eight values make one. `flip` turns the answer.
+The range is over the bytes of the output: eight values make one. `flip` is 0, or 255 for
+the opposite.
 
 Columnar format 1.5: "Fixed-size Primitive Layout".
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from numpy import uint8, uint16, uint64
 
 from colkern.kernels.arguments import In, Out, T, Truth
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import equal_eight, equal_eight_to, store_equal, store_equal_to
+from colkern.kernels.primitives import store_equal, store_equal_to
 from colkern.kernels.strings import packed
 
 _HALF_NAN = 0x7C00
+
+
+@helper
+def eight_equal(left: In[T], right: In[T], first: uint64) -> uint64:
+    """Bit `k` = whether values `first + k` are equal, for `k` up to 7."""
+    bits = uint64(0)
+    for k in range(uint64(0), uint64(8)):
+        bits |= uint64(left[first + uint64(k)] == right[first + uint64(k)]) << uint64(k)
+    return bits
+
+
+@helper
+def eight_equal_to(left: In[T], value: Any, first: uint64) -> uint64:
+    """As `eight_equal`, with one value on the right."""
+    bits = uint64(0)
+    for k in range(uint64(0), uint64(8)):
+        bits |= uint64(left[first + uint64(k)] == value) << uint64(k)
+    return bits
 
 
 @kernel(T="u1 u2 u4 u8 f4 f8")
@@ -26,7 +47,7 @@ def equal_items(start, stop, step, left: In[T], right: In[T], length, flip, out:
         store_equal(out, b, left, b << uint64(3), right, b << uint64(3), flip)
         b += uint64(8)
     while b < whole:
-        out[b] = uint8(equal_eight(left, b << uint64(3), right, b << uint64(3)) ^ flip)
+        out[b] = uint8(eight_equal(left, right, b << uint64(3)) ^ flip)
         b += uint64(step)
     while b < stop:
         bits = uint64(0)
@@ -45,7 +66,7 @@ def equal_item(start, stop, step, left: In[T], value: In[T], length, flip, out: 
         store_equal_to(out, b, left, b << uint64(3), value[uint64(0)], flip)
         b += uint64(8)
     while b < whole:
-        out[b] = uint8(equal_eight_to(left, b << uint64(3), value[uint64(0)]) ^ flip)
+        out[b] = uint8(eight_equal_to(left, value[uint64(0)], b << uint64(3)) ^ flip)
         b += uint64(step)
     while b < stop:
         bits = uint64(0)
@@ -61,8 +82,7 @@ def equal_wide(
 ):
     """Bit i of `out` = whether values i are the same; a value is `width` items.
 
-    right: or T[width] if the stride is 0
-    stride: from where one value of `right` begins to the next: `width`, or 0 for one value
+    Values of `right` are `stride` items apart: `width`, or 0 if there is one value.
     """
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
@@ -87,10 +107,9 @@ def are_equal_halves(left: uint16, right: uint16) -> Truth:
 def equal_halves(
     start, stop, step, left: In[uint16], right: In[uint16], stride, length, flip, out: Out[uint8]
 ):
-    """Bit i of `out` = whether two float16 are equal; there are none on a CPU, so by their bits.
+    """Bit i of `out` = whether two float16 are equal, by their bits: a CPU has no such floats.
 
-    right: or uint16[1] if the stride is 0
-    stride: 1, or 0 for one value
+    `stride` is 1, or 0 if `right` is one value.
     """
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)

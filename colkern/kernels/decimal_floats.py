@@ -64,10 +64,7 @@ def times_power_of_two(value: float64, exponent: int64) -> float64:
 def nearest_float(
     a0: uint64, a1: uint64, a2: uint64, a3: uint64, scale: uint64, power: float64
 ) -> float64:
-    """The float nearest to a number of four words over ten to `scale`, the even one of two.
-
-    `power` is ten to the `scale` as a float, which is below 77.
-    """
+    """The float nearest to a number of four words over `power`, which is ten to `scale`, below 77."""
     if (a1 | a2 | a3) == 0 and a0 < uint64(_EXACT) and scale <= _EXACT_DIGITS:
         return float64(a0) / power
     if (a0 | a1 | a2 | a3) == 0:

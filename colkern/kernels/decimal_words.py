@@ -6,23 +6,22 @@ bodies have numbers of a fixed width.
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy import uint64
 
+from colkern.kernels.arguments import Truth
 from colkern.kernels.casts import subtract
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import add
 
 
 @helper
-def filling(word: Any) -> Any:
+def filling(word: uint64) -> uint64:
     """What continues a number above its highest word: all bits of its sign."""
     return subtract(uint64(0), word >> uint64(63))
 
 
 @helper
-def sum_with_carry(left: Any, right: Any, carry: Any) -> Any:
+def sum_with_carry(left: uint64, right: uint64, carry: uint64) -> tuple[uint64, uint64]:
     """Two words and a carry: the lower word, and what is carried to the next."""
     low = add(left, right)
     total = add(low, carry)
@@ -30,13 +29,13 @@ def sum_with_carry(left: Any, right: Any, carry: Any) -> Any:
 
 
 @helper
-def is_less(left: Any, right: Any, below: Any) -> Any:
+def is_less(left: uint64, right: uint64, below: Truth) -> Truth:
     """Whether a number is less than another, by a word of each, and by whether it is `below` that."""
     return left < right or (left == right and below)
 
 
 @helper
-def product_with_carry(low: Any, carry: Any, before: Any) -> Any:
+def product_with_carry(low: uint64, carry: uint64, before: uint64) -> tuple[uint64, uint64]:
     """A product's word and what it carries, added to what stands there: the word, and the carry."""
     total = add(low, before)
     return total, add(carry, uint64(total < low))

@@ -142,9 +142,9 @@ def scale_up(
     out_width,
     out: Out[T],
 ) -> uint64:
-    """Numbers times `factors`; returns the first valid slot that is out of `limits` before that.
+    """Numbers times `factors`; returns the first valid slot that was out of `limits`.
 
-    limits: the words of the least number that may be multiplied, and of the greatest
+    `limits` has the four words of the least number that may be multiplied, and of the greatest.
     """
     word = out.dtype.type
     one = uint64(1)
@@ -201,14 +201,11 @@ def scale_down(
     out_width,
     out: Out[T],
 ) -> uint64:
-    """Numbers divided, rounded towards 0; returns the first valid slot that may not be.
+    """Numbers divided, rounded towards 0; returns the first valid slot that may not be divided.
 
-    The first of the divisors is the product of all others, for numbers of up to 63 bits (0 if it has more
-    itself); those are below 2**31.
-
-    limits: the words of the least number that may be divided, and of the greatest
-    divisors: as above, each with the `magic` and `shift` of `quotient`
-    whole: 1 to object to what leaves a remainder, 0 to let it pass
+    `limits` are as for `scale_up`. Each divisor is followed by the `magic` and `shift` of `quotient`. The
+    first is the product of the others, which are below 2**31; it serves numbers of up to 63 bits, and is
+    0 if it has more itself. `whole` is 1 to refuse remainders.
     """
     word = out.dtype.type
     zero, one, top = uint64(0), uint64(1), uint64(SIGN)
@@ -285,10 +282,8 @@ def decimals_to_floats(
 ):
     """out[i] = number i, divided by `divisor`, rounded, and times `factor`.
 
-    sign: the sign's bit, if a word has fewer than 64; else 0
-    factor: a power of ten, or 1
-    scale: the exponent of `divisor`, or 0
-    divisor: a power of ten, or 1
+    `factor` and `divisor` are powers of ten, or 1; `scale` is the exponent of `divisor`; `width` and
+    `sign` are as in `Decimals`.
     """
     kind = out.dtype.type
     signed = ~uint64(0)

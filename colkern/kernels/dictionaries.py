@@ -56,11 +56,11 @@ class Indices(NamedTuple, Generic[I]):
 
 @helper
 def largest_index(indices: In[I], begin: Index, end: uint64, step: uint64) -> uint64:
-    """The largest of some indices: where it is in bounds, none has to be held back."""
-    found = indices[begin]
+    """The largest of some indices; at least one."""
+    largest = indices[begin]
     for i in range(begin, end, step):
-        found = max(found, indices[i])
-    return uint64(found)
+        largest = max(largest, indices[i])
+    return uint64(largest)
 
 
 @kernel()
@@ -137,10 +137,9 @@ def decoded_offsets(
     starts: In[int64],
     out: Out[O],
 ):
-    """The offsets of the strings; the range is over blocks of `BLOCK` slots.
+    """The offsets of the strings, of one at least; the range is over blocks of `BLOCK` slots.
 
-    indices: at least one
-    starts: where the bytes of each block begin
+    `starts` says where the bytes of each block begin.
     """
     last = indices.limit - uint64(1)
     count = uint64(len(indices.items))
@@ -179,11 +178,7 @@ def decode_strings(
 
 @kernel()
 def transpose_indices(start, stop, step, indices: Indices[I], moved: In[uint32], base, out: Out[J]):
-    """out[i] = where the value that indices[i] points at is in another dictionary.
-
-    moved: where each value of all dictionaries is
-    base: where those of this one begin in it
-    """
+    """out[i] = where the value of indices[i] is in another dictionary: moved[base + index]."""
     last = indices.limit - uint64(1)
     pace = uint64(step) * uint64(BLOCK)
     for begin in range(start, stop, pace):
@@ -238,10 +233,8 @@ def number_small_values(
 ):
     """Number the distinct integers of a small range, by a table of all of them.
 
-    minus: the sign bit; 0 for unsigned integers
-    low: the least word, with that bit flipped
-    first: the slot that slot 0 is of the whole array
-    codes: for how many slots there is room, at least n
+    `minus` is the sign bit, 0 for unsigned integers; `low` is the least word, with that bit flipped.
+    `first` and `codes` are as in `Numbering`.
     """
     table = uint64(HEAD) + codes
     for i in range(start, stop, step):
@@ -457,12 +450,9 @@ def number_views(
 
 @kernel(sequential=True)
 def grow_table(start, stop, step, slots: In[uint64], table, shift, out: Out[uint64]):
-    """Put the pairs of a table into a larger one; the range is over the slots of the old one.
+    """Put the pairs of a table into a larger, empty one; the range is over the slots of the old one.
 
-    slots: the old table
-    table: where the new one begins in `out`
-    shift: 64 less the binary logarithm of the number of its slots
-    out: [table + 2 slots], the table is empty
+    The new one begins at `table` in `out`, and has 2^(64 - `shift`) slots.
     """
     mask = ~uint64(0) >> shift
     for i in range(start, stop, step):
@@ -480,8 +470,7 @@ def grow_table(start, stop, step, slots: In[uint64], table, shift, out: Out[uint
 def first_slots(start, stop, step, slots: In[uint64], width, out: Out[int64]):
     """out[number of a value] = its first slot; the range is over the slots of a table.
 
-    slots: the table
-    width: the words of a slot, of which the last is the entry
+    A slot has `width` words, of which the last is the entry.
     """
     for i in range(start, stop, step):
         entry = slots[(uint64(i) + uint64(1)) * width - uint64(1)]
@@ -494,7 +483,7 @@ def first_slots(start, stop, step, slots: In[uint64], width, out: Out[int64]):
 
 @kernel()
 def mark_groups(start, stop, step, keys: In[uint64], positions: In[uint64], out: Out[int64]):
-    """out[i] = 1 where a key differs from the one before, else 0."""
+    """out[i] = 1 where a key differs from the one before, else 0; `positions` has the keys in order."""
     for i in range(start, stop, step):
         here = keys[positions[i]]
         begins = i == 0 or keys[positions[max(uint64(i), uint64(1)) - uint64(1)]] != here
@@ -503,10 +492,7 @@ def mark_groups(start, stop, step, keys: In[uint64], positions: In[uint64], out:
 
 @kernel()
 def group_firsts(start, stop, step, positions: In[uint64], groups: In[int64], out: Out[uint64]):
-    """out[g] = the first position of group g.
-
-    positions: by group, in order within each
-    """
+    """out[g] = the first position of group g; groups[i] is how many groups begin before position i."""
     for i in range(start, stop, step):
         if groups[i + uint64(1)] != groups[i]:
             out[uint64(groups[i])] = positions[i]
@@ -514,10 +500,7 @@ def group_firsts(start, stop, step, positions: In[uint64], groups: In[int64], ou
 
 @kernel()
 def rank(start, stop, step, order: In[uint64], out: Out[uint64]):
-    """out[order[i]] = i.
-
-    order: the numbers below n in any order
-    """
+    """out[order[i]] = i; `order` has the numbers below n."""
     for i in range(start, stop, step):
         out[order[i]] = i
 
@@ -526,7 +509,7 @@ def rank(start, stop, step, order: In[uint64], out: Out[uint64]):
 def number_groups(
     start, stop, step, positions: In[uint64], groups: In[int64], ranks: In[uint64], out: Out[uint64]
 ):
-    """out[positions[i]] = the rank of its group."""
+    """out[positions[i]] = the rank of its group; `groups` is as in `group_firsts`."""
     for i in range(start, stop, step):
         out[positions[i]] = ranks[uint64(groups[i + uint64(1)]) - uint64(1)]
 

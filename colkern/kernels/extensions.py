@@ -5,11 +5,9 @@ Format: "Canonical Extension Types".
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy import int16, int32, int64, uint64
 
-from colkern.kernels.arguments import Bitmap, In
+from colkern.kernels.arguments import Bitmap, In, Truth
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import kernel
 
@@ -25,18 +23,16 @@ def first_tensor_unlike_its_shape(
     uniform: In[int64],
     validity: Bitmap,
 ) -> uint64:
-    """The first valid slot of the range whose elements are not as many as its shape says, or whose
-    shape has a size that is null, negative or not the uniform one; the largest uint64 if none is.
+    """The first valid slot of the range whose number of elements is not the product of its shape.
 
-    offsets: checked, of the tensors' elements
-    shapes: the shapes one after the other
-    uniform: the size of each dimension that all tensors share, or -1
+    Nor may a size be null, negative, or other than the size in `uniform`, if that is not -1. `shapes` has
+    the shapes one after the other.
     """
     dimensions = uint64(len(uniform))
     most = int64(1) << int64(31)
     for i in range(start, stop, step):
         elements = int64(1)
-        is_shape: Any = True
+        is_shape: Truth = True
         for d in range(uint64(0), dimensions):
             place = uint64(i) * dimensions + uint64(d)
             size = int64(shapes[place])
@@ -56,11 +52,7 @@ def first_tensor_unlike_its_shape(
 def first_number_outside(
     start, stop, step, values: In[int16], low: int64, high: int64, validity: Bitmap
 ) -> uint64:
-    """The first valid slot of the range with a number outside `[low, high)`; the largest uint64 if none.
-
-    low: the least number
-    high: past the largest number
-    """
+    """The first valid slot of the range with a number outside `[low, high)`."""
     for i in range(start, stop, step):
         number = int64(values[i])
         if (number < low or number >= high) and is_valid(validity, i):

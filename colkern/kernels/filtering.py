@@ -60,10 +60,9 @@ def count_kept(start, stop, step, mask: Mask, out: Out[int64]):
 
 @helper
 def room_to_spill(starts: In[int64], b: Index, stop: uint64, step: uint64) -> uint64:
-    """How many items the thread of block `b` writes from the end of the block on, and writes later.
+    """How many items the thread of block `b` writes behind the block, later.
 
-    A thread with blocks one after the other may spill items over what it has yet to write. Another's
-    are left alone.
+    A thread with blocks one after the other may spill items there.
     """
     if step != 1:
         return uint64(0)
@@ -99,7 +98,7 @@ def keep_each(
     values: In[T],
     out: Out[T],
 ) -> uint64:
-    """The items kept of the words `[begin, end)`, nothing else written; past the last of them in `out`."""
+    """Copy the items kept of words `[begin, end)`, and nothing else; returns the place behind them."""
     for w in range(begin, end):
         kept = word_of(bits, uint64(w), length)
         while kept != 0:
@@ -119,9 +118,9 @@ def keep_stretch(
     values: In[T],
     out: Out[T],
 ) -> uint64:
-    """The items kept of the words `[begin, end)`, none of them cut; past the last of them in `out`.
+    """Copy the items kept of the whole words `[begin, end)`; returns the place behind them.
 
-    In the way that is fastest for so many; up to `room`, what follows them in `out` may be anything then.
+    The copy that is fastest for so many; up to `room`, `out` may hold anything behind them.
     """
     count = uint64(0)
     for w in range(begin, end):
@@ -278,11 +277,9 @@ def kept_positions(start, stop, step, mask: Mask, starts: In[int64], out: Out[ui
 def filter_bits(
     start, stop, step, mask: Mask, starts: In[int64], values: Bitmap, out: Out[uint64]
 ) -> uint64:
-    """Bit i of `out` = the bit of the i-th slot that is kept; how many are set.
+    """Bit i of `out` = the bit of the i-th slot that is kept; returns how many are set.
 
-    The range is over the words of `out`: a word is no two threads'.
-
-    out: [ceil(starts[blocks], / 64)]; bits past the last one become zero
+    The range is over the words of `out`, as no word is written by two threads.
     """
     total = uint64(0)
     # A thread with words one after the other goes on where it is.
@@ -416,7 +413,7 @@ def filter_bytes(
 ):
     """The bytes of the values that are kept; values side by side are copied together.
 
-    width: the bytes that one step of the offsets means
+    Offsets count items of `width` bytes from address `base` on.
     """
     source_end = uint64(offsets[mask.length]) * width
     for b in range(start, stop, step):
@@ -443,8 +440,6 @@ def spread_to_elements(start, stop, step, bits: Bitmap, offsets: In[O], out: Out
     """Bit i of `out` = the bit of the list that has element `offsets[0] + i` of the child.
 
     The range is over the words of `out`.
-
-    out: [ceil((offsets[n], - offsets[0]) / 64)]; bits past the last element become zero
     """
     origin = uint64(offsets[0])
     last = uint64(offsets[uint64(len(offsets)) - uint64(1)])

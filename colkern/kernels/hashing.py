@@ -8,7 +8,8 @@ With `avalanche` as the finalizer of XXH64, and all arithmetic modulo 2^64:
 - a list or struct is `combine` over the hashes of its parts, from `avalanche(state ^ mixed length)`;
 - a null is `avalanche(state ^ NULL)`.
 
-`state` follows from the user's seed. `colkern.operations.hashing` says what is a number to whom.
+`state` follows from the user's seed; `masks` are the `run_masks`. `colkern.operations.hashing` says which
+types hash as numbers.
 """
 
 from __future__ import annotations
@@ -86,8 +87,7 @@ MASKS = 33
 
 
 def run_masks() -> list[int]:
-    """Which bits of four words are those of a run's last bytes, by their number: of the first word for 0
-    to 32 bytes, then of the second and so on. For kernels that go through bytes by words."""
+    """Masks of a run's last bytes by their number, for the first of four words, then the second, …"""
     behind = [[count - 8 * word for count in range(MASKS)] for word in range(4)]
     return [(1 << 8 * min(max(count, 0), 8)) - 1 for word in behind for count in word]
 
@@ -96,7 +96,7 @@ def run_masks() -> list[int]:
 def hash_short_run(
     address: uint64, length: uint64, masks: In[uint64], h: uint64, whole: uint64
 ) -> uint64:
-    """The hash of a run of `whole` bytes, but for its last `length` (up to 16) in state `h` already.
+    """The hash of a run of `whole` bytes, of which all but the last `length` (up to 16) are in state `h`.
 
     At the address 16 bytes may be read.
     """
@@ -171,9 +171,9 @@ def pace_of(start: uint64, stop: uint64, step: uint64, validity: Bitmap) -> uint
 def hide_nulls(
     validity: Bitmap, first: uint64, end: uint64, step: uint64, null: uint64, out: Out[uint64]
 ) -> None:
-    """out[i] = `null` for those of at most 64 slots from `first` on, `step` apart, that are null.
+    """out[i] = `null` for the slots that are null, of at most 64 from `first` on, `step` apart.
 
-    Other loops need not look at each bit: they write something there.
+    Other loops need not look at each bit: they write anything there.
     """
     if len(validity.bits) == 0:
         return
@@ -196,8 +196,7 @@ def hash_integers(
 ):
     """out[i] = the hash of an integer, the same for every width and signedness that holds it.
 
-    minus: the sign bit; 0 for unsigned integers
-    above: the bits above those of T
+    `minus` is the sign bit, 0 for unsigned integers; `above` are the bits above those of T.
     """
     null = avalanche(state ^ NULL)
     pace = pace_of(start, stop, step, validity)
@@ -361,10 +360,8 @@ def hash_lists(
 ):
     """out[i] = the hash of a list: of its length, and of its elements in order.
 
-    begins: the offsets; [n] for views of lists; empty for lists of one length
-    width: the length of each list, if they have one length
-    first: the element that `hashes` begins with
-    hashes: the hashes of the elements
+    `begins` are offsets, with `sizes` those of list views; lists of one length have none, and `width`
+    elements each. The hashes are those of the elements from `first` on.
     """
     for i in range(start, stop, step):
         h = avalanche(state ^ NULL)
@@ -383,30 +380,21 @@ def hash_lists(
 
 @kernel()
 def start_structs(start, stop, step, fields, state, out: Out[uint64]):
-    """out[i] = the hash of a sequence of `fields` parts before its first: of a struct's fields.
-
-    fields: how many fields there are
-    """
+    """out[i] = the hash of a sequence of `fields` parts before its first."""
     for i in range(start, stop, step):
         out[i] = sequence_start(state, fields)
 
 
 @kernel()
 def combine_hashes(start, stop, step, hashes: In[uint64], out: Out[uint64]):
-    """out[i] = the hash of a sequence with hash out[i] so far, and then hashes[i].
-
-    out: [n], the hashes so far
-    """
+    """out[i] = the hash of a sequence with hash out[i] so far, and then hashes[i]."""
     for i in range(start, stop, step):
         out[i] = combine(out[i], hashes[i])
 
 
 @kernel()
 def hash_nulls(start, stop, step, validity: Bitmap, state, out: Out[uint64]):
-    """out[i] = the hash of a null where slot i is one.
-
-    out: [n], the hashes of what stands there
-    """
+    """out[i] = the hash of a null where slot i is one; other items stay as they are."""
     null = avalanche(state ^ NULL)
     for i in range(start, stop, step):
         if not bit_at(validity, uint64(i)):
@@ -424,10 +412,9 @@ def pick_hashes(
     hashes: In[uint64],
     out: Out[uint64],
 ):
-    """out[i] = the hash of the slot of this child that slot i of a union shows, if it shows this child.
+    """out[i] = the hash of slot i of a union, if it shows the child with this type id.
 
-    offsets: the slots of a dense union's child; empty for a sparse one
-    hashes: of the child's slots
+    `hashes` are those of the child's slots; a sparse union has no offsets.
     """
     for i in range(start, stop, step):
         if type_ids[i] == code:
@@ -439,11 +426,7 @@ def pick_hashes(
 def hash_indices(
     start, stop, step, indices: In[I], hashes: In[uint64], validity: Bitmap, state, out: Out[uint64]
 ):
-    """out[i] = hashes[indices[i]], or the hash of a null.
-
-    indices: of a dictionary; in bounds where valid
-    hashes: of the values of the dictionary
-    """
+    """out[i] = hashes[indices[i]], which are in bounds where valid, or the hash of a null."""
     null = avalanche(state ^ NULL)
     for i in range(start, stop, step):
         h = null
@@ -454,9 +437,6 @@ def hash_indices(
 
 @kernel()
 def number_partitions(start, stop, step, hashes: In[uint64], partitions, out: Out[uint64]):
-    """out[i] = the partition of hash i: its upper 32 bits as a share of all, in partitions.
-
-    partitions: how many there are, below 2^32
-    """
+    """out[i] = the partition, below 2^32 of them, of hash i: its upper 32 bits as a share of all."""
     for i in range(start, stop, step):
         out[i] = ((hashes[i] >> uint64(32)) * partitions) >> uint64(32)

@@ -30,10 +30,7 @@ def hidden_slots(visible: Bitmap, w: uint64, length: uint64) -> uint64:
 
 @kernel()
 def first_hidden_value(start, stop, step, items: In[T], width, visible: Bitmap, length) -> uint64:
-    """The first hidden slot whose value is not all zeros; the largest uint64 if none is.
-
-    The range is over words of 64 slots.
-    """
+    """The first hidden slot whose value is not all zeros; the range is over words of 64 slots."""
     for w in range(start, stop, step):
         unseen = hidden_slots(visible, uint64(w), length)
         while unseen != 0:
@@ -49,10 +46,7 @@ def first_hidden_value(start, stop, step, items: In[T], width, visible: Bitmap, 
 def blank_hidden_values(
     start, stop, step, items: In[T], width, visible: Bitmap, length, out: Out[T]
 ):
-    """Value i of `out` = value i of `items`, or zeros in a hidden slot; a value is `width` items.
-
-    The range is over words of 64 slots.
-    """
+    """Value i of `out` = value i of `items`, zeros if hidden; the range is over words of 64 slots."""
     for w in range(start, stop, step):
         first = uint64(w) << uint64(6)
         count = min(length - first, uint64(64))
@@ -74,10 +68,7 @@ def blank_hidden_values(
 
 @kernel()
 def first_hidden_length(start, stop, step, offsets: In[O], visible: Bitmap, length) -> uint64:
-    """The first hidden slot whose value is not empty; the largest uint64 if none is.
-
-    The range is over words of 64 slots.
-    """
+    """The first hidden slot whose value is not empty; the range is over words of 64 slots."""
     for w in range(start, stop, step):
         unseen = hidden_slots(visible, uint64(w), length)
         while unseen != 0:
@@ -111,9 +102,7 @@ def show_views(
 ):
     """View i of `out` = view i with zeros behind an inline value, the prefix taken from a long one.
 
-    Zeros in a hidden slot.
-
-    views: in bounds where visible
+    Zeros in a hidden slot; other views are in bounds.
     """
     for i in range(start, stop, step):
         word = uint64(i) << uint64(2)
@@ -148,13 +137,9 @@ def repoint_views(
 ):
     """View i of `out` = view i, a long one pointing at starts[i] of `data`; zeros if hidden.
 
-    Zeros behind an inline value; the prefix of a long one is taken from `data`. Data buffer k begins
-    at byte `k << window_bits` of `data`.
-
-    masks: the `inline_masks`: looked up, as short and long values come in any order
-    starts: where the bytes of each long value were put
-    data: ], the bytes of the long values
-    window_bits: at most 30, so that offsets fit 31 bits
+    Zeros follow an inline value; the prefix of a long one is taken from `data`, the bytes of the long
+    values. Data buffer k begins at its byte `k << window_bits`, of 30 bits at most, so that offsets fit
+    31 bits. The `inline_masks` are looked up, as short and long values come in any order.
     """
     within = (uint64(1) << window_bits) - uint64(1)
     prefix = uint64(0)
@@ -181,10 +166,7 @@ def repoint_views(
 def covered_bits(start, stop, step, starts: In[int64], stops: In[int64], length, out: Out[uint8]):
     """Bit i of `out` = whether i lies in one of some ranges: more have begun by then than have ended.
 
-    The range is over the bytes of `out`.
-
-    starts: where they begin, in order of size
-    stops: where they end, in order of size: not that of `starts`
+    The range is over bytes of `out`. `starts` and `stops` are each in order of size.
     """
     begun = find_run(starts, uint64(start) << uint64(3))
     ended = find_run(stops, uint64(start) << uint64(3))
@@ -203,10 +185,7 @@ def covered_bits(start, stop, step, starts: In[int64], stops: In[int64], length,
 
 @kernel()
 def runs_with_set_bits(start, stop, step, run_ends: In[R], bits: In[uint8], out: Out[uint8]):
-    """Bit r of `out` = whether a bit of run r is set; the range is over the bytes of `out`.
-
-    bits: bitmap with one bit a slot, from slot 0 on
-    """
+    """Bit r of `out` = whether a bit of a slot of run r is set; the range is over the bytes of `out`."""
     for b in range(start, stop, step):
         begin = uint64(b) << uint64(3)
         packed = uint64(0)
@@ -223,11 +202,7 @@ def runs_with_set_bits(start, stop, step, run_ends: In[R], bits: In[uint8], out:
 
 @kernel()
 def repeat_bits(start, stop, step, bits: Bitmap, size, length, out: Out[uint64]):
-    """Bit i of `out` = bit offset + i // size; the range is over the words of `out`.
-
-    size: how often each bit is repeated, at least once
-    length: the number of bits of `out`
-    """
+    """Bit i of `out` = bit i // size of a bitmap; the range is over the words of `out`."""
     for w in range(start, stop, step):
         place = uint64(w) << uint64(6)
         end = min(place + uint64(64), length)

@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from llvmlite import ir
 from numba import types
+from numba.core import base, typing
 from numba.extending import intrinsic
+
+Target: TypeAlias = base.BaseContext
+Typing: TypeAlias = typing.BaseContext
+Signature: TypeAlias = typing.Signature
+Type: TypeAlias = types.Type
+Types: TypeAlias = tuple[Type, ...]
+Builder: TypeAlias = ir.IRBuilder
+Value: TypeAlias = ir.Value
+Values: TypeAlias = list[Value]
+Intrinsic: TypeAlias = tuple[Signature, Callable[[Target, Builder, Signature, Values], Value]]
+"""What an intrinsic is to Numba: its signature, and what emits its code."""
 
 _WORD = ir.IntType(64)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def add(typingctx: Any, left: Any, right: Any) -> Any:
+def add(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
     """One instruction."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         return builder.add(*args)
 
     return types.uint64(types.uint64, types.uint64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def high_product(typingctx: Any, left: Any, right: Any) -> Any:
+def high_product(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
     """One instruction, which gives both halves."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         wide = ir.IntType(128)
         product = builder.mul(*(builder.zext(arg, wide) for arg in args))
         return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
@@ -35,20 +48,20 @@ def high_product(typingctx: Any, left: Any, right: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def multiply(typingctx: Any, left: Any, right: Any) -> Any:
+def multiply(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
     """One instruction."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         return builder.mul(*args)
 
     return types.uint64(types.uint64, types.uint64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def fold(typingctx: Any, left: Any, right: Any) -> Any:
+def fold(typingctx: Typing, left: Type, right: Type) -> Intrinsic:
     """A multiplication that gives both halves."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
         wide = ir.IntType(128)
         product = builder.mul(*(builder.zext(arg, wide) for arg in args))
         high = builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), _WORD)
@@ -57,43 +70,48 @@ def fold(typingctx: Any, left: Any, right: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), generate
 
 
-def _are_signed(*kinds: Any) -> bool:
+def _are_signed(*kinds: Type) -> bool:
     return all(isinstance(kind, types.Integer) and kind.signed for kind in kinds)
 
 
-def _wrapped_quotient(builder: Any, left: Any, right: Any, quotient: Any) -> Any:
+def _wrapped_quotient(builder: Builder, left: Value, right: Value, quotient: Value) -> Value:
     """The quotient, but that of -1 as all integers wrap around: Numba has 0 for the least number."""
     is_minus_one = builder.icmp_signed("==", right, ir.Constant(right.type, -1))
     return builder.select(is_minus_one, builder.neg(left), quotient)
 
 
-def _divided(function: Any, finish: Any) -> Any:
+def _divided(
+    function: Callable[..., Any], finish: Callable[[Builder, Values, Value], Value]
+) -> Callable[..., Intrinsic]:
     """An intrinsic that divides as Numba does, and finishes quotients of signed integers."""
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def divided(typingctx: Any, left: Any, right: Any) -> Any:
+    def divided(typingctx: Typing, left: Type, right: Type) -> Intrinsic | None:
         plain = typingctx.resolve_function_type(function, (left, right), {})
         if plain is None:
             return None
 
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def generate(
+            context: Target, builder: Builder, signature: Signature, args: Values
+        ) -> Value:
             pairs = zip(args, signature.args, plain.args, strict=True)
             sides = [context.cast(builder, arg, given, wanted) for arg, given, wanted in pairs]
-            found = context.get_function(function, plain)(builder, sides)
-            return finish(builder, sides, found) if _are_signed(*plain.args) else found
+            result = context.get_function(function, plain)(builder, sides)
+            return finish(builder, sides, result) if _are_signed(*plain.args) else result
 
         return plain.return_type(left, right), generate
 
-    return divided
+    compiled: Callable[..., Intrinsic] = divided
+    return compiled
 
 
-def _finished_pair(builder: Any, sides: Any, pair: Any) -> Any:
+def _finished_pair(builder: Builder, sides: Values, pair: Value) -> Value:
     quotient = _wrapped_quotient(builder, sides[0], sides[1], builder.extract_value(pair, 0))
     return builder.insert_value(pair, quotient, 0)
 
 
 floor_quotient = _divided(
     operator.floordiv,
-    lambda builder, sides, found: _wrapped_quotient(builder, sides[0], sides[1], found),
+    lambda builder, sides, result: _wrapped_quotient(builder, sides[0], sides[1], result),
 )
 quotient_and_rest = _divided(divmod, _finished_pair)

@@ -122,14 +122,11 @@ def kernel(
     """Register a body; see `Kernel` for the options.
 
     Args:
-        combine: As in `Kernel`.
-        sequential: As in `Kernel`.
-        grouped: As in `Kernel`.
-        within_warp: As in `Kernel`.
+        combine, sequential, grouped, within_warp: As in `Kernel`.
         generics: The type codes that a capital stands for, if they are not those of `CHOICES`.
 
     Raises:
-        TypeError: If a parameter is not declared, or another kernel has the name.
+        TypeError: If a parameter is of no type for kernels, or another kernel has the name.
     """
 
     def register(body: Callable[..., Any]) -> Kernel:

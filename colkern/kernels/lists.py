@@ -15,13 +15,12 @@ from typing import Generic, NamedTuple
 from numpy import int64, uint8, uint64
 
 from colkern.kernels.arguments import Bitmap, In, Index, O, Out, P, T, Truth
-from colkern.kernels.bitmaps import bit_at, is_valid
+from colkern.kernels.bitmaps import bit_at, bits_from, is_valid, lowest_bits
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import (
     add,
     copy_eight,
     fill_eight,
-    load_word,
     popcount,
     trailing_zeros,
 )
@@ -48,8 +47,8 @@ class Copies(NamedTuple, Generic[O]):
     """Lists to be copied one after the other.
 
     `begins` says where each begins in the child, at `latest` there: a list that begins later has no
-    elements, or any will do. `starts` says where the elements of each go, counted from those of list 0; it
-    has one item more.
+    elements, or any will do. `starts`, of one item more, says where the elements of each go, counted from
+    those of list 0.
     """
 
     begins: In[O]
@@ -66,38 +65,11 @@ def list_length(lists: Lists[O], i: Index) -> int64:
 
 
 @helper
-def some_bits(bitmap: In[uint8], position: uint64, count: uint64) -> uint64:
-    """The `count` (0 to 64) bits from `position` on, lowest first, as a uint64; zeros above them."""
-    byte = position >> uint64(3)
-    shift = position & uint64(7)
-    found = uint64(0)
-    if byte + uint64(9) <= uint64(len(bitmap)):
-        found = load_word(bitmap, byte, uint64(0)) >> shift
-        if shift > 0:
-            found |= uint64(bitmap[byte + uint64(8)]) << (uint64(64) - shift)
-    else:
-        # A word would reach past the end.
-        for k in range(byte, min(byte + uint64(9), uint64(len(bitmap)))):
-            place = (uint64(k) - byte) << uint64(3)
-            if place < shift:
-                found |= uint64(bitmap[k]) >> shift
-            elif place - shift < uint64(64):
-                found |= uint64(bitmap[k]) << (place - shift)
-    return found & lowest_bits(count)
-
-
-@helper
-def lowest_bits(count: uint64) -> uint64:
-    """A uint64 whose lowest `count` (0 to 64) bits are set."""
-    return ~uint64(0) if count >= uint64(64) else (uint64(1) << count) - uint64(1)
-
-
-@helper
 def valid_bits(validity: Bitmap, first: uint64, count: uint64) -> uint64:
     """Which of the `count` (0 to 64) slots from `first` on are valid, lowest first, as a uint64."""
     if len(validity.bits) == 0:
         return lowest_bits(count)
-    return some_bits(validity.bits, validity.offset + first, count)
+    return bits_from(validity.bits, validity.offset + first, count)
 
 
 @helper
@@ -116,7 +88,7 @@ def shown_length(
 def list_of(starts: In[O], width: uint64, first: uint64, k: uint64) -> uint64:
     """The list, from `first` on, that item `k` is in, where an element is `width` items.
 
-    It is looked for from near to far: within a tile of a GPU it is close by.
+    The search goes from near to far: within a tile of a GPU the list is close by.
     """
     base = uint64(starts[uint64(0)])
     low = first
@@ -137,10 +109,7 @@ def list_of(starts: In[O], width: uint64, first: uint64, k: uint64) -> uint64:
 
 @kernel()
 def first_list_view_out_of_bounds(start, stop, step, lists: Lists[O], length: int64) -> uint64:
-    """The first valid slot of the range that reaches outside the child; the largest uint64 if none.
-
-    length: the length of the child
-    """
+    """The first valid slot of the range that reaches outside the child, of this length."""
     for i in range(start, stop, step):
         begin = int64(lists.offsets[i])
         size = int64(lists.sizes[i])
@@ -208,10 +177,9 @@ def element_starts(
     blocks: In[int64],
     out: Out[P],
 ):
-    """out[i] = how many elements the lists before list i have; the range is over blocks of lists.
+    """out[i] = how many elements the lists before list i have, blocks[b] those before block b.
 
-    blocks: how many elements the lists before each block have
-    out: [n + 1], whoever has the last block also writes out[n]
+    The range is over blocks of lists; the last one also writes the end.
     """
     for b in range(start, stop, step):
         first = uint64(b) << uint64(BLOCK_BITS)
@@ -240,26 +208,21 @@ def element_starts(
 
 @kernel()
 def first_list_of_another_length(start, stop, step, lists: Lists[O], length, size: int64) -> uint64:
-    """The first valid list that has not `size` elements; the largest uint64 if none.
-
-    The range is over blocks of lists.
-
-    size: how many elements a list is to have
-    """
+    """The first valid list that has not `size` elements; the range is over blocks of lists."""
     for b in range(start, stop, step):
         first = uint64(b) << uint64(BLOCK_BITS)
         count = min(length - first, uint64(1 << BLOCK_BITS))
         valid = valid_bits(lists.validity, first, count)
         # Whether there is one, without a branch for each; only then which.
-        found = int64(0)
+        differ = int64(0)
         if valid == lowest_bits(count):
             for i in range(first, first + count):
-                found |= list_length(lists, i) ^ size
+                differ |= list_length(lists, i) ^ size
         else:
             for j in range(uint64(0), count):
                 away = list_length(lists, first + uint64(j)) ^ size
-                found |= away if (valid >> uint64(j)) & uint64(1) != 0 else int64(0)
-        if found != 0:
+                differ |= away if (valid >> uint64(j)) & uint64(1) != 0 else int64(0)
+        if differ != 0:
             for j in range(uint64(0), count):
                 away = list_length(lists, first + uint64(j)) ^ size
                 if away != 0 and (valid >> uint64(j)) & uint64(1) != 0:
@@ -269,12 +232,10 @@ def first_list_of_another_length(start, stop, step, lists: Lists[O], length, siz
 
 @kernel()
 def first_list_out_of_row(start, stop, step, lists: Lists[O], base: int64, starts: In[P]) -> uint64:
-    """The first list of the range that begins elsewhere than those before it end.
+    """The first list of the range that begins elsewhere than those before it end, counted from `base`.
 
-    The largest uint64 if none does. A list that has no elements, or is null, may begin anywhere.
-
-    base: where the row begins in the child
-    starts: the running sum of the lengths of the valid lists
+    `starts` is the running sum of the lengths of valid lists. A list without elements, or null, may begin
+    anywhere.
     """
     for i in range(start, stop, step):
         away = int64(lists.offsets[i]) - int64(starts[i]) != base
@@ -287,10 +248,9 @@ def first_list_out_of_row(start, stop, step, lists: Lists[O], base: int64, start
 def list_views_in_row(
     start, stop, step, offsets: In[O], sizes: In[O], base: int64, out: Out[O]
 ) -> uint64:
-    """out[i] = where list i begins behind `base`; 0 if each ends where the next one begins, else 1.
+    """out[i] = where list i begins behind `base`; returns 0 if each ends where the next one begins, else 1.
 
-    base: where the first list begins in the child
-    out: [n + 1], whoever has the last list also writes out[n]
+    The last list also writes the end.
     """
     last = uint64(max(len(offsets), 1)) - uint64(1)
     differ = int64(0)
@@ -309,9 +269,7 @@ def list_views_in_row(
 def place_in_lists(start, stop, step, lists: Lists[O], index: int64, out: Out[int64]) -> uint64:
     """out[i] = where element `index` of list i is in the child, 0 if the list is null or too short.
 
-    Returns the first valid list of the range that is too short; the largest uint64 if none is.
-
-    index: at least 0
+    Returns the first valid list of the range that is too short.
     """
     short = ~uint64(0)
     for i in range(start, stop, step):
@@ -327,9 +285,8 @@ def place_in_lists(start, stop, step, lists: Lists[O], index: int64, out: Out[in
 def list_of_each(start, stop, step, starts: In[O], out: Out[int64]):
     """out[k] = the list that element k is in.
 
-    With a step of 1, eight elements are written at once, also where a list has fewer: the next
-    list's are written over them. No branch depends on the length of a short list then, and lists of
-    0 to 8 elements take less than a third of the time that a loop over the elements of each takes.
+    With a step of 1, eight elements are written at once, also where a list has fewer, as the next list's
+    overwrite them. So no branch depends on the length of a short list.
     """
     base = uint64(starts[uint64(0)])
     end = uint64(stop)
@@ -420,10 +377,7 @@ def eight_follow(
 
 @kernel()
 def copy_lists(start, stop, step, copies: Copies[O], width, values: In[T], out: Out[T]):
-    """The elements of the lists, one list after the other; an element is `width` items.
-
-    The range is over the items of `out`.
-    """
+    """The elements, of `width` items, of one list after the other; the range is over items of `out`."""
     base = uint64(copies.starts[uint64(0)])
     end = uint64(stop)
     limit = uint64(len(values))
@@ -494,7 +448,7 @@ def copy_list_bits(start, stop, step, copies: Copies[O], bits: Bitmap, out: Out[
             after = min(uint64(copies.starts[row + uint64(1)]) - base, last)
             if after > k:
                 source = bits.offset + list_begin(copies, row) + (k - place)
-                packed |= some_bits(bits.bits, source, after - k) << (k - first)
+                packed |= bits_from(bits.bits, source, after - k) << (k - first)
             k = after
             row += uint64(1)
         # The next word may begin in the same list.
@@ -504,7 +458,7 @@ def copy_list_bits(start, stop, step, copies: Copies[O], bits: Bitmap, out: Out[
 
 @kernel()
 def repeat_values(start, stop, step, starts: In[O], width, values: In[T], out: Out[T]):
-    """Value i once for each element of list i, one list after the other; a value is `width` items.
+    """Value i, of `width` items, once for each element of list i, one list after the other.
 
     The range is over the items of `out`.
     """
@@ -593,11 +547,9 @@ def find_stand_ins(start, stop, step, lists: Lists[O], starts: In[P], out: Out[u
 
 @kernel()
 def bits_of_elements(start, stop, step, starts: In[O], stand_ins: In[uint8], out: Out[uint64]):
-    """Bit k of `out` = whether place k is for an element, not in the stead of a list without any.
+    """Bit k of `out` = whether place k has an element, and does not stand for a list without any.
 
-    The range is over the words of `out`.
-
-    stand_ins: bitmap of the lists without elements that take a place, one each
+    The range is over words of `out`. The bits of `stand_ins` are set for lists of the latter kind.
     """
     base = uint64(starts[uint64(0)])
     total = uint64(starts[uint64(len(starts)) - uint64(1)]) - base
@@ -612,10 +564,10 @@ def bits_of_elements(start, stop, step, starts: In[O], stand_ins: In[uint8], out
         gaps = uint64(0)
         while begun <= row:
             count = min(row - begun + uint64(1), uint64(64))
-            found = some_bits(stand_ins, begun, count)
-            while found != 0:
-                place = uint64(starts[begun + uint64(trailing_zeros(found))]) - base
+            marked = bits_from(stand_ins, begun, count)
+            while marked != 0:
+                place = uint64(starts[begun + uint64(trailing_zeros(marked))]) - base
                 gaps |= uint64(1) << (place - first)
-                found &= found - uint64(1)
+                marked &= marked - uint64(1)
             begun += count
         out[w] = lowest_bits(last - first) & ~gaps

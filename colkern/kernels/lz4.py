@@ -32,9 +32,9 @@ _LAST_MATCH = 12
 
 @helper
 def read_length(data: In[uint8], at: uint64, end: uint64, length: uint64) -> tuple[uint64, uint64]:
-    """A length of a token together with the bytes from `at` on that it goes on in, up to `end`.
+    """A length of a token, with the bytes from `at` up to `end` that it goes on in.
 
-    Returns how many those are, and the length; one byte too many if they go on at the end.
+    Returns how many those are, one too many if they go on at the end, and the length.
     """
     taken = uint64(0)
     if length == _LONG:
@@ -58,7 +58,7 @@ def decode_lz4_block(
     place: uint64,
     stop: uint64,
 ) -> uint64:
-    """The bytes of `out` from `place` on, before `stop`, become those of a block of `data`.
+    """Decompress a block of `data` to the bytes of `out` from `place` on, before `stop`.
 
     Returns how many they are; the largest uint64 for a damaged block.
     """
@@ -99,14 +99,13 @@ def decode_lz4_block(
 def decode_lz4_blocks(
     start, stop, step, blocks: In[uint64], data: In[uint8], base, out: Out[uint8]
 ) -> uint64:
-    """Decompress blocks; the first of the range without the stated bytes, the largest uint64 if none.
+    """Decompress blocks; returns the first of the range that does not have the stated bytes.
 
-    What is right here is right for the LZ4 library, and the same there. It takes some blocks that end in
-    another way, and a match of bytes from 0 before. The four words of a block are where it begins in
-    `data`, how many bytes it has there (and `PLAIN`, if they are not compressed), where it begins in
-    `out`, and how many bytes it has there. All of them are there; those in `out` are no other block's.
-
-    out: [], of a damaged block's bytes there is no saying what they become
+    A block is valid here only if the LZ4 library takes it, with the same result; the library also takes
+    blocks that end in another way, and a match of bytes from 0 before. The four words of a block are
+    where it begins in `data`, how many bytes it has there (and `PLAIN`, if they are not compressed),
+    where it begins in `out`, and how many bytes it has there. They are in bounds, and no two blocks
+    overlap in `out`. The bytes of a damaged block may be anything.
     """
     damaged = ~uint64(0)
     for i in range(start, stop, step):

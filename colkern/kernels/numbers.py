@@ -7,11 +7,9 @@ Columnar format 1.5: `Decimal`, `Date`, `Time` in Schema.fbs.
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy import int64, uint64
 
-from colkern.kernels.arguments import Bitmap, In, T
+from colkern.kernels.arguments import Bitmap, In, T, Truth
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import kernel
 
@@ -23,11 +21,7 @@ DAY_MS = 86_400_000
 def first_number_out_of_range(
     start, stop, step, values: In[T], validity: Bitmap, limit: int64
 ) -> uint64:
-    """The first valid slot of the range that is below 0 or not below `limit`; the largest uint64 if
-    none is.
-
-    limit: past the largest number
-    """
+    """The first valid slot of the range outside `[0, limit)`."""
     for i in range(start, stop, step):
         outside = values[i] < 0 or int64(values[i]) >= limit
         if outside and is_valid(validity, i):
@@ -37,10 +31,7 @@ def first_number_out_of_range(
 
 @kernel()
 def first_partial_day(start, stop, step, values: In[int64], validity: Bitmap) -> uint64:
-    """The first valid slot of the range that is no whole number of days; the largest uint64 if none.
-
-    values: milliseconds
-    """
+    """The first valid slot of the range whose milliseconds are not whole days."""
     for i in range(start, stop, step):
         if values[i] % int64(DAY_MS) != 0 and is_valid(validity, i):
             return uint64(i)
@@ -51,21 +42,17 @@ def first_partial_day(start, stop, step, values: In[int64], validity: Bitmap) ->
 def first_decimal_out_of_precision(
     start, stop, step, words: In[T], validity: Bitmap, sign, least: In[uint64], largest: In[uint64]
 ) -> uint64:
-    """The first valid slot of the range with more digits than the type has; the largest uint64 if none.
+    """The first valid slot of the range with more digits than the type has.
 
-    With the sign's bit turned over, numbers are in the order of their words without a sign. Words are
-    compared from the lowest up: each one counts if those above it are equal.
-
-    words: the values in two's complement, lowest words first
-    sign: the sign's bit in the highest word
-    least: the words of the least value, the sign's bit turned over
-    largest: the words of the largest value, the sign's bit turned over
+    With the sign's bit flipped, in the highest word, numbers are in the order of their words, which come
+    lowest first; those of `least` and `largest` are flipped. Words are compared from the lowest up: each
+    one counts if those above it are equal.
     """
     top = uint64(len(least)) - uint64(1)
     for i in range(start, stop, step):
         place = uint64(i) * (top + uint64(1))
-        below: Any = False
-        beyond: Any = False
+        below: Truth = False
+        beyond: Truth = False
         for k in range(uint64(0), top):
             word = uint64(words[place + uint64(k)])
             # Without branches, of which half would be mispredicted.

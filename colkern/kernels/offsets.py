@@ -22,7 +22,7 @@ def count_descents(start, stop, step, offsets: In[O]) -> uint64:
 
 @kernel()
 def first_descent(start, stop, step, offsets: In[O]) -> uint64:
-    """The first value of the range that ends before it begins; the largest uint64 if none does."""
+    """The first value of the range that ends before it begins."""
     for i in range(start, stop, step):
         if offsets[i + uint64(1)] < offsets[i]:
             return uint64(i)
@@ -31,10 +31,7 @@ def first_descent(start, stop, step, offsets: In[O]) -> uint64:
 
 @kernel()
 def rebase_offsets(start, stop, step, offsets: In[O], base: int64, out: Out[P]):
-    """out[i] = offsets[i] - base, for offsets that start anew at 0.
-
-    base: the first offset
-    """
+    """out[i] = offsets[i] - base, for offsets that start at 0."""
     for i in range(start, stop, step):
         out[i] = offsets[i] - base
 
@@ -48,10 +45,9 @@ def lengths_of(start, stop, step, offsets: In[O], out: Out[int64]):
 
 @kernel(combine="max", sequential=True)
 def running_sum(start, stop, step, lengths: In[int64], out: Out[O]) -> uint64:
-    """out[i + 1] = lengths[0] + … + lengths[i]; the last of these sums, or more if it has over 63 bits.
+    """out[i + 1] = lengths[0] + … + lengths[i]; returns the last sum, or more if it has over 63 bits.
 
-    lengths: none of them negative
-    out: [n + 1], anything, if the sum does not fit
+    No length is negative. `out` may hold anything if the sum does not fit.
     """
     total = uint64(0)
     over = uint64(0)
@@ -67,11 +63,7 @@ def running_sum(start, stop, step, lengths: In[int64], out: Out[O]) -> uint64:
 
 @kernel()
 def even_offsets(start, stop, step, base, size, out: Out[P]):
-    """out[i] = base + i size: where values of one length begin.
-
-    base: where the first one begins
-    size: how long each value is
-    """
+    """out[i] = base + i size: the offsets of values of one length."""
     # A sum is vectorised, a product of 64 bits hardly.
     place = base + uint64(start) * size
     stride = uint64(step) * size

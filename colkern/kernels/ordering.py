@@ -1,8 +1,7 @@
 """Order: whether values of one array are less than those of another.
 
-The range is over the bytes of the output: eight values make one. `flip` turns the answer: not less is
-greater or equal. On either side there may be one number instead of an array, which is beside all numbers
-of the other side: the place of a number is multiplied by the side's `stride`, 1 or 0. Strings have
+The range is over the bytes of the output: eight values make one. `flip` is 0, or 255 for the opposite: not
+less is greater or equal. On either side one number may take the place of an array: see `Side`. Strings have
 kernels of their own for that, as they take about half as long.
 
 Columnar format 1.5: "Fixed-size Primitive Layout", "Variable-size Binary Layout", "Variable-size Binary
@@ -47,7 +46,10 @@ _MINUS = 1 << 63
 
 
 class Side(NamedTuple, Generic[T]):
-    """The values of one side: an array, with a stride of 1, or one value, with a stride of 0."""
+    """The values of one side: an array, and a stride of 1; or one value for all, and a stride of 0.
+
+    One value is there `SIDE_BY_SIDE` times.
+    """
 
     items: In[T]
     stride: uint64
@@ -57,10 +59,7 @@ class Side(NamedTuple, Generic[T]):
 def less_integers(
     start, stop, step, left: Side[T], right: Side[T], minus, length, flip, out: Out[uint8]
 ):
-    """Bit i of `out` = whether integer i of `left` is less than that of `right`.
-
-    minus: the sign bit; 0 for integers without sign
-    """
+    """Bit i of `out` = whether left[i] < right[i]; `minus` is the sign bit, 0 for unsigned integers."""
     b = uint64(start)
     whole = min(uint64(stop), length >> uint64(3))
     while step == 1 and b + uint64(8) <= whole:
@@ -83,12 +82,10 @@ def less_integers(
 def less_floats(
     start, stop, step, left: Side[T], right: Side[T], relation, length, flip, out: Out[uint8]
 ):
-    """Bit i of `out` = whether float i of `left` is in a relation with that of `right`.
+    """Bit i of `out` = whether left[i] is in a relation of `colkern.kernels.relations` with right[i].
 
-    Both zeros are one number. As NaN is in no order with a number, not less is not the same as greater or
-    equal, but for the relation that has a place for it.
-
-    relation: one of `colkern.kernels.relations`
+    Both zeros are one number. NaN is in no order with a number, so "not less" is not "greater or equal",
+    but for the relation that has a place for NaN.
     """
     b = uint64(start)
     whole = min(uint64(stop), length >> uint64(3))
@@ -112,7 +109,7 @@ def less_floats(
 def less_decimals(
     start, stop, step, left: Side[uint64], right: Side[uint64], width, length, flip, out: Out[uint8]
 ):
-    """Bit i of `out` = whether integer i of `left` is less than that of `right`, of several words each."""
+    """Bit i of `out` = whether left[i] < right[i], signed integers of `width` words, the lowest first."""
     top = width - uint64(1)
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
@@ -141,12 +138,9 @@ def is_less_word(left: uint64, right: uint64, unlike: uint64) -> Truth:
 
 @helper
 def are_less(left: uint64, right: uint64, common: uint64, shorter: Truth) -> Truth:
-    """Whether one string is less than another, whose first 8 bytes are the same.
+    """Whether the string at `left` is less than that at `right`; their first 8 bytes are the same.
 
-    left: its address
-    right: that of the other one
-    common: how many bytes both have; at least 8
-    shorter: what to say if these are all the same
+    They have `common` bytes, 8 at least; `shorter` is the answer if these are all the same.
     """
     # The last word overlaps the one before it: nothing behind the bytes is looked at.
     tail = common - uint64(8)
@@ -171,11 +165,9 @@ def ask_for_texts(texts: Texts[O], first: uint64, length: uint64) -> None:
 def less_text(
     start, stop, step, texts: Texts[O], pattern: Pattern, or_equal, length, flip, out: Out[uint8]
 ):
-    """Bit i of `out` = whether byte string i is less than a pattern.
+    """Bit i of `out` = whether byte string i is less than a pattern, or equal if `or_equal` is 1.
 
     The first eight bytes decide nearly always, without a branch.
-
-    or_equal: 1 if the pattern itself is in order, too; else 0
     """
     head = word_at(pattern.address)
     for b in range(start, stop, step):
@@ -224,10 +216,7 @@ def less_texts(start, stop, step, texts: Texts[O], others: Texts[O], length, fli
 
 @helper
 def are_less_behind_prefix(left: uint64, right: uint64, common: uint64, shorter: Truth) -> Truth:
-    """As `are_less`, of strings of which the first 4 bytes are the same, and 12 can be read.
-
-    common: how many bytes both have; at least 4
-    """
+    """As `are_less`, of strings whose first 4 bytes are the same, and of which 12 can be read."""
     mine, other = word_at(left + uint64(4)), word_at(right + uint64(4))
     unlike = (mine ^ other) & low_bytes(min(common - uint64(4), uint64(8)))
     if unlike != 0:
@@ -239,9 +228,9 @@ def are_less_behind_prefix(left: uint64, right: uint64, common: uint64, shorter:
 def less_view(
     start, stop, step, left: Viewed, pattern: Pattern, or_equal, length, flip, out: Out[uint8]
 ):
-    """Bit i of `out` = whether the value of view i is less than a pattern; a null is an empty string.
+    """Bit i of `out` = whether the value of view i is less than a pattern, or equal if `or_equal` is 1.
 
-    or_equal: 1 if the pattern itself is in order, too; else 0
+    A null is an empty string.
     """
     prefix = word_at(pattern.address)
     for b in range(start, stop, step):

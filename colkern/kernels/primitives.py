@@ -2,7 +2,11 @@
 
 The functions here are the definition, and what runs when a body is run as plain Python (so also in
 the CUDA simulator). `colkern.cpu.primitives` and `colkern.cuda.primitives` give the same names to the
-compilers. Addresses are plain integers: whoever passes one answers for the memory behind it.
+compilers; CUDA compiles the definition of those that `colkern.cuda.primitives` does not have. Addresses are
+plain integers: whoever passes one answers for the memory behind it.
+
+What the CPU's ways gain over plain bodies is in `benchmarks/results/primitives.json`, which
+`python -m benchmarks.primitives` writes.
 """
 
 from __future__ import annotations
@@ -11,46 +15,47 @@ import ctypes
 from typing import Any
 
 import numpy as np
-from numpy import uint64
+from numpy import uint8, uint64
 
+from colkern.kernels.arguments import In, Out, T
 from colkern.kernels.relations import is_less_float, is_less_integer
 
 
-def popcount(word: Any) -> Any:
+def popcount(word: uint64) -> int:
     """The number of set bits of a uint64."""
     return int(word).bit_count()
 
 
-def trailing_zeros(word: Any) -> Any:
+def trailing_zeros(word: uint64) -> int:
     """The number of zero bits below the lowest set bit of a uint64; 64 for zero."""
     value = int(word)
     return (value & -value).bit_length() - 1 if value else 64
 
 
-def extract_bits(word: Any, mask: Any) -> Any:
-    """The bits of a uint64 that are set in `mask`, side by side from bit 0 on."""
-    value, left, bits, place = int(word), int(mask), 0, 0
-    while left:
-        bits |= (value >> trailing_zeros(left) & 1) << place
-        left &= left - 1
-        place += 1
-    return uint64(bits)
+def extract_bits(word: uint64, mask: uint64) -> uint64:
+    """The bits of a word that are set in `mask`, side by side from bit 0 on."""
+    bits = uint64(0)
+    place = uint64(0)
+    while mask != 0:
+        bits |= ((word >> uint64(trailing_zeros(mask))) & uint64(1)) << place
+        mask &= mask - uint64(1)
+        place += uint64(1)
+    return bits
 
 
-def compress_items(out: Any, place: Any, values: Any, first: Any, kept: Any) -> None:
+def compress_items(out: Out[T], place: uint64, values: In[T], first: uint64, kept: uint64) -> None:
     """`out[place:]` = those of the 64 `values` from `first` on whose bit is set in `kept`, in order.
 
-    What else stands in the 64 items of `out` from `place` on may be anything afterwards: for bodies
-    that write one word's values after the other's, each over what the one before has spilt.
+    The 64 items of `out` from `place` on may hold anything behind them afterwards: for bodies that write
+    one word's values after the other's, each over what the one before has spilt.
     """
-    left, to = int(kept), int(place)
-    while left:
-        out[to] = values[int(first) + trailing_zeros(left)]
-        left &= left - 1
-        to += 1
+    while kept != 0:
+        out[place] = values[first + uint64(trailing_zeros(kept))]
+        kept &= kept - uint64(1)
+        place += uint64(1)
 
 
-def load_word(data: Any, position: Any, word: Any) -> Any:
+def load_word(data: In[uint8], position: uint64, word: uint64) -> uint64:
     """Word `word` of those that begin at byte `position` of `data` (uint8[]), as a uint64."""
     begin = int(position) + 8 * int(word)
     if begin + 8 > len(data):
@@ -58,116 +63,131 @@ def load_word(data: Any, position: Any, word: Any) -> Any:
     return uint64(int.from_bytes(data[begin : begin + 8].tobytes(), "little"))
 
 
-def load_item(like: Any, address: Any) -> Any:
+def load_item(like: In[T], address: uint64) -> T:
     """The item at an address, of the type of the items of the array `like`."""
-    size = like.dtype.itemsize
-    return np.frombuffer((ctypes.c_uint8 * size).from_address(int(address)), like.dtype)[0]
+    return _items_at(like, address)[0]
 
 
-def store_item(like: Any, address: Any, value: Any) -> None:
+def store_item(like: In[T], address: uint64, value: T) -> None:
     """The item at an address = `value`, which is of the type of the items of the array `like`."""
-    size = like.dtype.itemsize
-    np.frombuffer((ctypes.c_uint8 * size).from_address(int(address)), like.dtype)[0] = value
+    _items_at(like, address)[0] = value
 
 
-def word_at(address: Any) -> Any:
+def _items_at(like: In[T], address: uint64) -> Out[T]:
+    memory: Any = (ctypes.c_uint8 * like.dtype.itemsize).from_address(int(address))
+    return np.frombuffer(memory, like.dtype)
+
+
+def word_at(address: uint64) -> uint64:
     """The 8 bytes at an address, which need not be aligned, as a uint64."""
     return uint64(int.from_bytes((ctypes.c_uint8 * 8).from_address(int(address)), "little"))
 
 
-def add(left: Any, right: Any) -> Any:
+def add(left: uint64, right: uint64) -> uint64:
     """The lowest 64 bits of the sum of two uint64: where `+` may wrap around."""
     return uint64((int(left) + int(right)) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
-def high_product(left: Any, right: Any) -> Any:
+def high_product(left: uint64, right: uint64) -> uint64:
     """The highest 64 of the 128 bits of the product of two uint64."""
     return uint64(int(left) * int(right) >> 64)
 
 
-def multiply(left: Any, right: Any) -> Any:
+def multiply(left: uint64, right: uint64) -> uint64:
     """The lowest 64 bits of the product of two uint64; for hashes, where more bits are expected."""
     return uint64((int(left) * int(right)) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
-def fold(left: Any, right: Any) -> Any:
+def fold(left: uint64, right: uint64) -> uint64:
     """Both halves of the 128-bit product of two uint64 as one: combined by exclusive or."""
     product = int(left) * int(right)
     return uint64((product ^ (product >> 64)) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
-def character_starts(address: Any) -> Any:
+def character_starts(address: uint64) -> uint64:
     """Bit `k` (uint64) = whether byte `k` of the 32 at an address begins a character of UTF-8."""
     piece = (ctypes.c_uint8 * 32).from_address(int(address))
     return uint64(sum((byte & 0xC0 != 0x80) << k for k, byte in enumerate(piece)))
 
 
-def equal_eight(left: Any, i: Any, right: Any, j: Any) -> Any:
-    """Bit `k` (uint64) = whether left[i + k] equals right[j + k], for `k` up to 7; of one type."""
-    return uint64(sum(int(left[i + uint64(k)] == right[j + uint64(k)]) << k for k in range(8)))
+def store_equal(
+    out: Out[uint8], place: uint64, left: In[T], i: uint64, right: In[T], j: uint64, flip: uint64
+) -> None:
+    """`out[place : place + 8]` = for 64 pairs, whether they are equal; for bodies of step 1.
 
-
-def equal_eight_to(left: Any, i: Any, value: Any) -> Any:
-    """Bit `k` (uint64) = whether left[i + k] equals `value`, for `k` up to 7; of one type."""
-    return uint64(sum(int(left[i + uint64(k)] == value) << k for k in range(8)))
-
-
-def store_equal(out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, flip: Any) -> None:
-    """`out[place : place + 8]` (uint8[]) = `equal_eight` eight times over, for bodies of step 1.
-
-    `flip` (0 or 255) turns each byte.
+    Bit `k` is that of left[i + k] and right[j + k]. `flip` (0 or 255) turns each byte.
     """
-    for k in range(8):
-        step = uint64(8 * k)
-        out[int(place) + k] = equal_eight(left, i + step, right, j + step) ^ flip
+    for b in range(uint64(0), uint64(64), uint64(8)):
+        bits = uint64(0)
+        for k in range(uint64(b), uint64(b) + uint64(8)):
+            same = left[i + uint64(k)] == right[j + uint64(k)]
+            bits |= uint64(same) << (uint64(k) & uint64(7))
+        out[place + (uint64(b) >> uint64(3))] = uint8(bits ^ flip)
 
 
-def store_equal_to(out: Any, place: Any, left: Any, i: Any, value: Any, flip: Any) -> None:
-    """`out[place : place + 8]` (uint8[]) = `equal_eight_to` eight times over; as `store_equal`."""
-    for k in range(8):
-        out[int(place) + k] = equal_eight_to(left, i + uint64(8 * k), value) ^ flip
+def store_equal_to(
+    out: Out[uint8], place: uint64, left: In[T], i: uint64, value: Any, flip: uint64
+) -> None:
+    """As `store_equal`, with one value on the right."""
+    for b in range(uint64(0), uint64(64), uint64(8)):
+        bits = uint64(0)
+        for k in range(uint64(b), uint64(b) + uint64(8)):
+            bits |= uint64(left[i + uint64(k)] == value) << (uint64(k) & uint64(7))
+        out[place + (uint64(b) >> uint64(3))] = uint8(bits ^ flip)
 
 
 def store_less_integers(
-    out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, minus: Any, flip: Any
+    out: Out[uint8],
+    place: uint64,
+    left: In[T],
+    i: uint64,
+    right: In[T],
+    j: uint64,
+    minus: uint64,
+    flip: uint64,
 ) -> None:
-    """`out[place : place + 8]` (uint8[]) = for 64 pairs, whether one integer is less; for step 1.
-
-    Bit `k` says so of left[i + k] and right[j + k], unsigned words whose sign bit is `minus`, or 0 if
-    they have none. `flip` (0 or 255) turns each byte.
-    """
-    for k in range(64):
-        less = is_less_integer(left[int(i) + k], right[int(j) + k], uint64(minus))
-        _store_bit(out, int(place), k, less ^ (flip != 0))
+    """As `store_equal`, whether one integer is less: words with the sign bit `minus`, or 0."""
+    for b in range(uint64(0), uint64(64), uint64(8)):
+        bits = uint64(0)
+        for k in range(uint64(b), uint64(b) + uint64(8)):
+            less = is_less_integer(left[i + uint64(k)], right[j + uint64(k)], minus)
+            bits |= uint64(less) << (uint64(k) & uint64(7))
+        out[place + (uint64(b) >> uint64(3))] = uint8(bits ^ flip)
 
 
 def store_less_floats(
-    out: Any, place: Any, left: Any, i: Any, right: Any, j: Any, relation: Any, flip: Any
+    out: Out[uint8],
+    place: uint64,
+    left: In[T],
+    i: uint64,
+    right: In[T],
+    j: uint64,
+    relation: uint64,
+    flip: uint64,
 ) -> None:
-    """As `store_less_integers`, of floats in a relation of `colkern.kernels.relations`."""
-    for k in range(64):
-        less = is_less_float(left[int(i) + k], right[int(j) + k], relation)
-        _store_bit(out, int(place), k, less ^ (flip != 0))
+    """As `store_equal`, whether two floats are in a relation of `colkern.kernels.relations`."""
+    for b in range(uint64(0), uint64(64), uint64(8)):
+        bits = uint64(0)
+        for k in range(uint64(b), uint64(b) + uint64(8)):
+            less = is_less_float(left[i + uint64(k)], right[j + uint64(k)], relation)
+            bits |= uint64(less) << (uint64(k) & uint64(7))
+        out[place + (uint64(b) >> uint64(3))] = uint8(bits ^ flip)
 
 
-def _store_bit(out: Any, place: int, k: int, bit: Any) -> None:
-    """Bit `k` of the bytes from `place` on."""
-    rest = int(out[place + k // 8]) & ~(1 << k % 8)
-    out[place + k // 8] = rest | int(bit) << k % 8
-
-
-def prefetch(address: Any) -> None:
+def prefetch(address: uint64) -> None:
     """Ask memory for the bytes at an address, which will be read soon; nothing else."""
 
 
-def copy_bytes(out: Any, position: Any, address: Any, count: Any) -> None:
+def copy_bytes(out: Out[uint8], position: uint64, address: uint64, count: uint64) -> None:
     """`out[position : position + count]` (uint8[]) = the `count` bytes at an address."""
     if count:
         source = (ctypes.c_uint8 * int(count)).from_address(int(address))
         out[int(position) : int(position) + int(count)] = source
 
 
-def copy_bytes_loosely(out: Any, position: Any, address: Any, count: Any, room: Any) -> None:
+def copy_bytes_loosely(
+    out: Out[uint8], position: uint64, address: uint64, count: uint64, room: uint64
+) -> None:
     """As `copy_bytes`, but what follows the `count` bytes in `out` may hold anything afterwards.
 
     Up to byte `room` (at least `count`) both `out` and the source may be touched. For bodies that
@@ -177,7 +197,9 @@ def copy_bytes_loosely(out: Any, position: Any, address: Any, count: Any, room: 
     copy_bytes(out, position, address, count)
 
 
-def repeat_bytes(out: Any, position: Any, distance: Any, count: Any, room: Any) -> None:
+def repeat_bytes(
+    out: Out[uint8], position: uint64, distance: uint64, count: uint64, room: uint64
+) -> None:
     """`out[position + k] = out[position + k - distance]` (uint8[]) for `k` up to `count`, in order.
 
     A distance of less than `count` repeats the bytes of that distance. As `copy_bytes_loosely`, it may
@@ -187,23 +209,26 @@ def repeat_bytes(out: Any, position: Any, distance: Any, count: Any, room: Any) 
         out[k] = out[k - int(distance)]
 
 
-def fill_eight(out: Any, position: Any, value: Any, stride: Any) -> None:
+def fill_eight(out: Out[T], position: uint64, value: Any, stride: Any) -> None:
     """`out[position + j] = value + j * stride` for j from 0 to 7; of integers, at once on a CPU."""
-    for j in range(8):
-        out[int(position) + j] = int(value) + j * int(stride)
+    for j in range(uint64(0), uint64(8)):
+        out[position + uint64(j)] = value
+        value += stride
 
 
-def copy_eight(out: Any, position: Any, values: Any, source: Any) -> None:
-    """`out[position : position + 8] = values[source : source + 8]`, of one type; at once on a CPU."""
-    out[int(position) : int(position) + 8] = values[int(source) : int(source) + 8]
+def copy_eight(out: Out[T], position: uint64, values: In[T], source: uint64) -> None:
+    """`out[position : position + 8] = values[source : source + 8]`; at once on a CPU."""
+    for j in range(uint64(0), uint64(8)):
+        out[position + uint64(j)] = values[source + uint64(j)]
 
 
-def copy_line(out: Any, position: Any, values: Any, source: Any) -> None:
-    """`out[position : position + 64] = values[source : source + 64]` (uint8[]), past a CPU's caches.
+def copy_line(out: Out[uint8], position: uint64, values: In[uint8], source: uint64) -> None:
+    """`out[position : position + 64] = values[source : source + 64]`, past a CPU's caches.
 
     Through them where `out[position]` is at an address that is no multiple of 32.
     """
-    out[int(position) : int(position) + 64] = values[int(source) : int(source) + 64]
+    for j in range(uint64(0), uint64(64)):
+        out[position + uint64(j)] = values[source + uint64(j)]
 
 
 PRIMITIVES = (
@@ -220,8 +245,6 @@ PRIMITIVES = (
     high_product,
     fold,
     character_starts,
-    equal_eight,
-    equal_eight_to,
     store_equal,
     store_equal_to,
     store_less_integers,

@@ -35,7 +35,7 @@ def ends_of_left(left: In[R], right: In[R], count: uint64) -> uint64:
 def count_merged(start, stop, step, left: In[R], right: In[R], out: Out[int64]):
     """out[b] = how many ends of block b are not an end of the left that the right has too.
 
-    right: of the same type, increasing; the last one is the left's last one
+    Both have the same last end.
     """
     every = uint64(len(left)) + uint64(len(right))
     for b in range(start, stop, step):
@@ -55,11 +55,7 @@ def count_merged(start, stop, step, left: In[R], right: In[R], out: Out[int64]):
 
 @kernel()
 def list_merged(start, stop, step, left: In[R], right: In[R], starts: In[int64], out: Out[int64]):
-    """out[starts[b] : starts[b + 1]] = the ends of block b that `count_merged` counts.
-
-    right: of the same type, increasing; the last one is the left's last one
-    starts: the running sum of the counts
-    """
+    """out[starts[b] : starts[b + 1]] = the ends of block b that `count_merged` counts."""
     every = uint64(len(left)) + uint64(len(right))
     for b in range(start, stop, step):
         begin = uint64(b) << uint64(BLOCK_BITS)

@@ -3,6 +3,8 @@
 Bodies find the run of their first position and then carry it along; a search for each value would be
 many times slower.
 
+`offset` is the logical position of the first slot, `value_offsets` are those of the values of the runs.
+
 Columnar format 1.5: "Run-End Encoded Layout".
 """
 
@@ -13,8 +15,7 @@ from typing import Any
 from numpy import int64, uint8, uint64
 
 from colkern.kernels.arguments import Bitmap, I, In, O, Out, P, R, RunSpan, T
-from colkern.kernels.bitmaps import bit_at
-from colkern.kernels.changes import word_of_bits
+from colkern.kernels.bitmaps import bit_at, bits_from
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import copy_bytes_loosely, popcount
 
@@ -55,10 +56,7 @@ def fill(out: Out[T], begin: uint64, end: uint64, value: Any) -> None:
 
 @kernel()
 def find_runs(start, stop, step, run_ends: In[R], positions: In[P], offset, out: Out[int64]):
-    """out[i] = the run that holds logical position offset + positions[i].
-
-    positions: at least 0; offset + positions[i] is less than the last run end
-    """
+    """out[i] = the run that holds logical position offset + positions[i]."""
     for i in range(start, stop, step):
         out[i] = find_run(run_ends, offset + uint64(positions[i]))
 
@@ -155,10 +153,7 @@ def measure_runs(
 def repeat_offsets(
     start, stop, step, runs: RunSpan[R], value_offsets: In[O], starts: In[int64], out: Out[O]
 ):
-    """out[i] = where the binary value of slot i begins if each slot has its own.
-
-    out: [n], at least
-    """
+    """out[i] = where the binary value of slot i begins if each slot has its own."""
     i = uint64(start)
     run = find_run(runs.ends, runs.offset + i)
     while i < stop:
@@ -205,7 +200,7 @@ def repeat_bytes(
 
 @kernel()
 def first_bad_run_end(start, stop, step, run_ends: In[R]) -> uint64:
-    """The first run of the range that does not end after the one before; the largest uint64 if none."""
+    """The first run of the range that does not end after the one before."""
     for r in range(start, stop, step):
         before = run_ends[uint64(r) - uint64(1)] if r > 0 else run_ends[uint64(0)] * 0
         if run_ends[uint64(r)] <= before:
@@ -215,10 +210,7 @@ def first_bad_run_end(start, stop, step, run_ends: In[R]) -> uint64:
 
 @kernel()
 def end_runs(start, stop, step, starts: In[int64], length, out: Out[R]):
-    """out[r] = where run r ends: where the next one starts.
-
-    length: where the last run ends
-    """
+    """out[r] = where run r ends: where the next one starts, or `length` for the last."""
     last = uint64(max(len(starts), 1)) - uint64(1)
     for r in range(start, min(uint64(stop), last), step):
         out[r] = starts[uint64(r) + uint64(1)]
@@ -236,13 +228,7 @@ def number_runs(start, stop, step, out: Out[R]):
 
 @kernel()
 def rebase_run_ends(start, stop, step, run_ends: In[R], first, last, base, out: Out[R]):
-    """out[r] = where run r ends if slots [first, last) alone are kept and begin at `base`.
-
-    run_ends: those that hold the slots
-    first: the first slot kept
-    last: past the last one
-    base: where the first one goes
-    """
+    """out[r] = where run r ends if slots [first, last) alone are kept and begin at `base`."""
     for r in range(start, stop, step):
         out[r] = min(uint64(run_ends[r]), last) - first + base
 
@@ -251,10 +237,8 @@ def rebase_run_ends(start, stop, step, run_ends: In[R], first, last, base, out: 
 def index_runs(start, stop, step, run_ends: In[R], offset, out: Out[uint64]):
     """An index of runs for many searches: for each 64 slots, where runs start and which is the first.
 
-    Bit k of out[2 w] = a run starts at slot 64 w + k, for k > 0; out[2 w + 1] = the run of slot 64 w.
-    The range is over the pairs.
-
-    run_ends: increasing, the last one past the first slot of each pair
+    Bit k of out[2 w] = whether a run starts at slot 64 w + k, for k > 0; out[2 w + 1] = the run of slot
+    64 w. The range is over the pairs.
     """
     run = find_run(run_ends, offset + (uint64(start) << uint64(6)))
     for w in range(start, stop, step):
@@ -288,24 +272,21 @@ def count_word_bits(start, stop, step, bits: Bitmap, length, out: Out[int64]):
     for w in range(start, stop, step):
         begin = uint64(w) << uint64(6)
         count = min(length - begin, uint64(64))
-        out[w] = int64(popcount(word_of_bits(bits.bits, bits.offset + begin, count)))
+        out[w] = int64(popcount(bits_from(bits.bits, bits.offset + begin, count)))
 
 
 @kernel()
 def kept_before(
     start, stop, step, runs: RunSpan[R], length, bits: Bitmap, before: In[int64], out: Out[int64]
 ):
-    """out[r] = how many slots are kept before run first + r: what is set of the bits before it.
-
-    before: the running sum of `count_word_bits`
-    """
+    """out[r] = how many slots are kept before run first + r; `before` is the sum of `count_word_bits`."""
     for r in range(start, stop, step):
         if r == 0:
             out[r] = 0
         else:
             slot = min(uint64(runs.ends[runs.first + uint64(r) - uint64(1)]) - runs.offset, length)
             inside = slot & uint64(63)
-            word = word_of_bits(bits.bits, bits.offset + (slot - inside), inside)
+            word = bits_from(bits.bits, bits.offset + (slot - inside), inside)
             out[r] = before[slot >> uint64(6)] + int64(popcount(word))
 
 
@@ -328,10 +309,7 @@ def positions_before(positions: In[O], place: uint64, end: int64) -> uint64:
 
 @kernel()
 def picked_before(start, stop, step, runs: RunSpan[R], positions: In[P], out: Out[int64]):
-    """out[r] = how many positions are before run first + r, as `kept_before` of a bitmap has it.
-
-    positions: slots, none before the one before it
-    """
+    """out[r] = how many of the ascending positions are before run first + r; see `kept_before`."""
     place = uint64(0)
     for r in range(start, stop, step):
         if r > 0:
@@ -346,10 +324,7 @@ def picked_before(start, stop, step, runs: RunSpan[R], positions: In[P], out: Ou
 
 @kernel()
 def count_kept_runs(start, stop, step, kept: In[int64], first, out: Out[int64]):
-    """out[b] = how many runs of block b keep a slot; a block is `1 << BLOCK_BITS` runs.
-
-    first: as for `list_kept_runs`
-    """
+    """out[b] = how many runs of block b keep a slot; a block is `1 << BLOCK_BITS` runs."""
     for b in range(start, stop, step):
         begin = uint64(b) << uint64(BLOCK_BITS)
         total = uint64(0)
@@ -360,7 +335,7 @@ def count_kept_runs(start, stop, step, kept: In[int64], first, out: Out[int64]):
 
 @kernel()
 def list_kept_runs(start, stop, step, kept: In[int64], first, starts: In[int64], out: Out[int64]):
-    """out[starts[b] : starts[b + 1]] = the runs of block b that keep a slot, in order."""
+    """out[starts[b] : starts[b + 1]] = the runs of block b that keep a slot, from run `first` on."""
     for b in range(start, stop, step):
         r = uint64(b) << uint64(BLOCK_BITS)
         place = uint64(starts[b])

@@ -29,10 +29,7 @@ AHEAD = 16
 def first_index_out_of_bounds(
     start, stop, step, indices: In[I], validity: Bitmap, length: int64
 ) -> uint64:
-    """The first valid index of the range below 0 or not below `length`; the largest uint64 if none.
-
-    length: how many values there are to pick from
-    """
+    """The first valid index of the range below 0 or not below `length`."""
     for i in range(start, stop, step):
         outside = indices[i] < 0 or uint64(indices[i]) >= uint64(length)
         if outside and is_valid(validity, i):
@@ -51,8 +48,10 @@ def largest_index(start, stop, step, indices: In[I]) -> uint64:
 
 @kernel()
 def take_items(start, stop, step, indices: In[I], values: In[T], out: Out[T]) -> uint64:
-    """out[i] = values[indices[i]], until an index is out of bounds: the slot of the first of up to eight
-    that have such a one, or the largest uint64. What follows it is left as it is.
+    """out[i] = values[indices[i]]; returns where it stops at an index that is out of bounds.
+
+    This is the first of the up to eight slots that it takes together; those and later ones are not
+    written.
     """
     bound = uint64(len(values))
     i = uint64(start)
@@ -99,10 +98,7 @@ def eight_bits(bitmap: In[uint8], position: uint64) -> uint64:
 def take_picked_items(
     start, stop, step, indices: In[I], validity: Bitmap, values: In[T], out: Out[T]
 ) -> uint64:
-    """As `take_items`, where an index that is null stands for 0.
-
-    values: at least one
-    """
+    """As `take_items`, where an index that is null stands for 0; there is a bitmap, and a value."""
     bound = uint64(len(values))
     i = uint64(start)
     if step == 1:
@@ -147,7 +143,7 @@ def copy_items(start, stop, step, items: In[T], out: Out[T]):
 def copy_lines(start, stop, step, items: In[uint8], out: Out[uint8]):
     """Line `i` of `out`, 64 bytes, = that of `items`; past the caches, for more than they hold.
 
-    out: [64 n], best from an address on that is a multiple of 64
+    Best if `out` begins at an address that is a multiple of 64.
     """
     for i in range(start, stop, step):
         place = uint64(i) << uint64(6)
@@ -156,10 +152,7 @@ def copy_lines(start, stop, step, items: In[uint8], out: Out[uint8]):
 
 @kernel()
 def take_pairs(start, stop, step, indices: In[I], values: In[uint64], out: Out[uint64]):
-    """Items 2 i and 2 i + 1 of `out` = those of value indices[i].
-
-    values: two items a value
-    """
+    """Items 2 i and 2 i + 1 of `out` = those of value indices[i]."""
     for i in range(start, stop, step):
         source = uint64(indices[i]) << uint64(1)
         place = uint64(i) << uint64(1)
@@ -182,12 +175,10 @@ OUTSIDE = 1 << 42
 def take_bits(
     start, stop, step, indices: In[I], bits: Bitmap, bound, picked: In[uint8], out: Out[uint64]
 ) -> uint64:
-    """Bit i of `out` = bit offset + indices[i], 0 if the pick is null; how many are set.
+    """Bit i of `out` = bit indices[i], 0 if the pick is null; returns how many are set.
 
-    The range is over the words of `out`. Where an index is out of bounds, this word and those that
-    follow are left as they are.
-
-    bound: what the indices are less than, or else `OUTSIDE` is added to what is returned
+    The range is over the words of `out`. At an index that is not below `bound`, it returns `OUTSIDE` or
+    more; this word and those that follow are not written.
     """
     total = uint64(0)
     count = uint64(len(indices))
@@ -235,10 +226,9 @@ def take_lengths(
 def take_bytes(
     start, stop, step, indices: In[I], offsets: In[O], base, width, starts: In[O], out: Out[uint8]
 ):
-    """The values at `indices` from starts[i] on; one step of offsets and starts is `width` bytes.
+    """The values at `indices` from starts[i] on.
 
-    width: how many bytes one step means
-    starts: the running sum of the values' lengths
+    Offsets and `starts`, the running sum of the lengths, count items of `width` bytes.
     """
     source_end = uint64(offsets[uint64(len(offsets)) - uint64(1)])
     for i in range(start, stop, step):
@@ -257,10 +247,7 @@ def take_bytes(
 
 @kernel(grouped=True)
 def gather_bytes(start, stop, step, addresses: In[uint64], starts: In[O], out: Out[uint8]):
-    """The bytes of `out` from starts[i] on = those at addresses[i], as many as there is room for.
-
-    addresses: where so many bytes are
-    """
+    """The bytes of `out` from starts[i] on = those at addresses[i], as many as there is room for."""
     for i in range(start, stop, step):
         place = uint64(starts[i])
         copy_bytes(out, place, addresses[i], uint64(starts[i + uint64(1)]) - place)
@@ -268,11 +255,7 @@ def gather_bytes(start, stop, step, addresses: In[uint64], starts: In[O], out: O
 
 @kernel()
 def take_ranges(start, stop, step, indices: In[I], offsets: In[O], starts: In[O], out: Out[uint64]):
-    """The positions in `out` from starts[i] on = offsets[indices[i]] and up: the elements of a list.
-
-    offsets: checked: where each list begins
-    starts: the running sum of the lists' lengths
-    """
+    """out[starts[i] : starts[i + 1]] = offsets[indices[i]] and up: the elements of a list."""
     for i in range(start, stop, step):
         place = uint64(starts[i])
         first = uint64(offsets[uint64(indices[i])])
@@ -282,11 +265,7 @@ def take_ranges(start, stop, step, indices: In[I], offsets: In[O], starts: In[O]
 
 @kernel()
 def take_fixed_ranges(start, stop, step, indices: In[I], size, offset, out: Out[uint64]):
-    """The positions in `out` from i size on = the elements of list indices[i], which are `size`.
-
-    size: how many elements each list has
-    offset: the slot of list 0
-    """
+    """out[i size : (i + 1) size] = the elements of list indices[i], from slot `offset` on."""
     for i in range(start, stop, step):
         place = uint64(i) * size
         first = (uint64(indices[i]) + offset) * size

@@ -10,10 +10,10 @@ Columnar format 1.5: "Physical Memory Layout".
 from __future__ import annotations
 
 from math import copysign
-from typing import Any
 
-from numpy import float32, float64, int64, uint8, uint64
+from numpy import float32, float64, int32, int64, uint8, uint16, uint64
 
+from colkern.kernels.arguments import In, Out, T, Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import load_item
 from colkern.layouts import VIEW_INLINE_BYTES
@@ -25,7 +25,7 @@ NOWHERE = (1 << 64) - 1
 
 
 @helper
-def slot_of(index: Any, start: Any, length: Any) -> Any:
+def slot_of(index: int64, start: uint64, length: int64) -> uint64:
     """The slot of an index into the `length` slots from `start` on; from their end, if negative."""
     position = int64(index)
     if index < 0:
@@ -34,7 +34,7 @@ def slot_of(index: Any, start: Any, length: Any) -> Any:
 
 
 @helper
-def noted(right: Any, errors: Any, place: Any) -> Any:
+def noted(right: Truth, errors: Out[uint64], place: uint64) -> Truth:
     """What is handed in; if it is false, with a note of the `place` in `errors`, if there is none."""
     if not right and errors[uint64(0)] == 0:
         errors[uint64(0)] = place
@@ -42,7 +42,9 @@ def noted(right: Any, errors: Any, place: Any) -> Any:
 
 
 @helper
-def checked_slot_of(index: Any, start: Any, length: Any, errors: Any, place: Any) -> Any:
+def checked_slot_of(
+    index: int64, start: uint64, length: int64, errors: Out[uint64], place: uint64
+) -> uint64:
     """As `slot_of`; `NOWHERE`, and a note of the `place` in `errors`, if the index is out of range."""
     position = int64(index)
     if index < 0:
@@ -56,7 +58,7 @@ def checked_slot_of(index: Any, start: Any, length: Any, errors: Any, place: Any
 
 
 @helper
-def bound_of(position: Any, length: Any) -> Any:
+def bound_of(position: int64, length: int64) -> int64:
     """A slice's bound as a position in `length` items."""
     bound = int64(position)
     if bound < 0:
@@ -69,7 +71,7 @@ def bound_of(position: Any, length: Any) -> Any:
 
 
 @helper
-def span(start: Any, stop: Any) -> Any:
+def span(start: int64, stop: int64) -> int64:
     """How many items a slice has."""
     return stop - start if stop > start else int64(0)
 
@@ -78,20 +80,20 @@ def span(start: Any, stop: Any) -> Any:
 
 
 @helper
-def bit_of(byte_like: Any, bitmap: Any, position: Any) -> Any:
+def bit_of(byte_like: In[uint8], bitmap: uint64, position: uint64) -> Truth:
     """Bit `position` of the bitmap at an address."""
     byte = load_item(byte_like, bitmap + (position >> uint64(3)))
     return (byte >> uint8(position & uint64(7))) & uint8(1) != 0
 
 
 @helper
-def valid_at(byte_like: Any, validity: Any, slot: Any, readable: Any) -> Any:
+def valid_at(byte_like: In[uint8], validity: uint64, slot: uint64, readable: Truth) -> Truth:
     """Whether a slot may be read and is not null; without a bitmap (address 0) none is null."""
     return readable and (validity == 0 or bit_of(byte_like, validity, slot))
 
 
 @helper
-def count_nulls(byte_like: Any, validity: Any, start: Any, length: Any) -> Any:
+def count_nulls(byte_like: In[uint8], validity: uint64, start: uint64, length: int64) -> int64:
     """How many of `length` slots from `start` on are null."""
     nulls = int64(0)
     if validity != 0:
@@ -105,7 +107,7 @@ def count_nulls(byte_like: Any, validity: Any, start: Any, length: Any) -> Any:
 
 
 @helper
-def number_at(like: Any, data: Any, size: Any, slot: Any, valid: Any) -> Any:
+def number_at(like: In[T], data: uint64, size: uint64, slot: uint64, valid: Truth) -> T:
     """The number of a slot."""
     value = like.dtype.type(0)
     if valid:
@@ -114,13 +116,13 @@ def number_at(like: Any, data: Any, size: Any, slot: Any, valid: Any) -> Any:
 
 
 @helper
-def bool_at(byte_like: Any, data: Any, slot: Any, valid: Any) -> Any:
+def bool_at(byte_like: In[uint8], data: uint64, slot: uint64, valid: Truth) -> Truth:
     """The bit of a slot."""
     return valid and bit_of(byte_like, data, slot)
 
 
 @helper
-def float_of_half(bits: Any) -> Any:
+def float_of_half(bits: uint64) -> float32:
     """A half-precision float, given as its bits (uint64), as one of 32 bits."""
     exponent = (bits >> uint64(10)) & uint64(31)
     fraction = bits & uint64(1023)
@@ -135,7 +137,7 @@ def float_of_half(bits: Any) -> Any:
 
 
 @helper
-def half_of_float(value: Any) -> Any:
+def half_of_float(value: float64) -> uint64:
     """The bits of the half-precision float next to a float64, as a uint64; even ones of two as near."""
     magnitude = abs(value)
     bits = uint64(0x7E00)
@@ -156,7 +158,7 @@ def half_of_float(value: Any) -> Any:
 
 
 @helper
-def half_at(bits_like: Any, data: Any, slot: Any, valid: Any) -> Any:
+def half_at(bits_like: In[uint16], data: uint64, slot: uint64, valid: Truth) -> float32:
     """The half-precision float of a slot, as one of 32 bits."""
     value = float32(0)
     if valid:
@@ -165,7 +167,9 @@ def half_at(bits_like: Any, data: Any, slot: Any, valid: Any) -> Any:
 
 
 @helper
-def words_at(word_like: Any, data: Any, size: Any, slot: Any, valid: Any, k: Any) -> Any:
+def words_at(
+    word_like: In[uint64], data: uint64, size: uint64, slot: uint64, valid: Truth, k: uint64
+) -> uint64:
     """Word `k` of the number of a slot that has `size` bytes; zero if it may not be read."""
     value = uint64(0)
     if valid:
@@ -177,7 +181,9 @@ def words_at(word_like: Any, data: Any, size: Any, slot: Any, valid: Any, k: Any
 
 
 @helper
-def binary_at(like: Any, offsets: Any, size: Any, data: Any, slot: Any, valid: Any) -> Any:
+def binary_at(
+    like: In[T], offsets: uint64, size: uint64, data: uint64, slot: uint64, valid: Truth
+) -> tuple[uint64, int64]:
     """Of the variable-size layout, whose offsets have `size` bytes."""
     address = uint64(0)
     length = int64(0)
@@ -191,8 +197,13 @@ def binary_at(like: Any, offsets: Any, size: Any, data: Any, slot: Any, valid: A
 
 @helper
 def viewed_at(
-    number_like: Any, views: Any, word_like: Any, table: Any, slot: Any, valid: Any
-) -> Any:
+    number_like: In[int32],
+    views: uint64,
+    word_like: In[uint64],
+    table: uint64,
+    slot: uint64,
+    valid: Truth,
+) -> tuple[uint64, int64]:
     """Of the view layout; `table` is where the addresses of the data buffers stand."""
     address = uint64(0)
     length = int64(0)
@@ -208,7 +219,9 @@ def viewed_at(
 
 
 @helper
-def fixed_binary_at(data: Any, width: Any, slot: Any, valid: Any) -> Any:
+def fixed_binary_at(
+    data: uint64, width: uint64, slot: uint64, valid: Truth
+) -> tuple[uint64, int64]:
     """Of values that have `width` bytes each."""
     address = uint64(0)
     length = int64(0)
@@ -222,7 +235,9 @@ def fixed_binary_at(data: Any, width: Any, slot: Any, valid: Any) -> Any:
 
 
 @helper
-def list_at(like: Any, offsets: Any, size: Any, first: Any, slot: Any, valid: Any) -> Any:
+def list_at(
+    like: In[T], offsets: uint64, size: uint64, first: uint64, slot: uint64, valid: Truth
+) -> tuple[uint64, int64]:
     """Of the variable-size layout, whose offsets have `size` bytes."""
     start = uint64(0)
     length = int64(0)
@@ -236,8 +251,14 @@ def list_at(like: Any, offsets: Any, size: Any, first: Any, slot: Any, valid: An
 
 @helper
 def list_view_at(
-    like: Any, offsets: Any, sizes: Any, size: Any, first: Any, slot: Any, valid: Any
-) -> Any:
+    like: In[T],
+    offsets: uint64,
+    sizes: uint64,
+    size: uint64,
+    first: uint64,
+    slot: uint64,
+    valid: Truth,
+) -> tuple[uint64, int64]:
     """Of the list-view layout, whose offsets and sizes have `size` bytes."""
     start = uint64(0)
     length = int64(0)
@@ -248,7 +269,7 @@ def list_view_at(
 
 
 @helper
-def fixed_list_at(count: Any, first: Any, slot: Any, valid: Any) -> Any:
+def fixed_list_at(count: uint64, first: uint64, slot: uint64, valid: Truth) -> tuple[uint64, int64]:
     """Of lists that have `count` elements each."""
     start = uint64(0)
     length = int64(0)
@@ -262,7 +283,9 @@ def fixed_list_at(count: Any, first: Any, slot: Any, valid: Any) -> Any:
 
 
 @helper
-def elsewhere_at(like: Any, data: Any, size: Any, first: Any, slot: Any, valid: Any) -> Any:
+def elsewhere_at(
+    like: In[T], data: uint64, size: uint64, first: uint64, slot: uint64, valid: Truth
+) -> uint64:
     """The slot that an index or an offset points at: in a dictionary, or in a child of a union."""
     place = uint64(0)
     if valid:
@@ -272,12 +295,15 @@ def elsewhere_at(like: Any, data: Any, size: Any, first: Any, slot: Any, valid: 
 
 @helper
 def run_at(
-    like: Any, ends: Any, size: Any, first: Any, count: Any, position: Any, valid: Any
-) -> Any:
-    """The run that holds a position: the first of `count` whose end is past it.
-
-    first: the slot of the first run's end
-    """
+    like: In[T],
+    ends: uint64,
+    size: uint64,
+    first: uint64,
+    count: uint64,
+    position: uint64,
+    valid: Truth,
+) -> uint64:
+    """The run that holds a position: the first of `count` whose end, from slot `first` on, is past it."""
     low = uint64(0)
     left = uint64(count) if valid else uint64(0)
     # Always as many steps: threads that search together do not diverge.
@@ -291,9 +317,11 @@ def run_at(
 
 
 @helper
-def run_from(like: Any, ends: Any, size: Any, first: Any, run: Any, position: Any) -> Any:
+def run_from(
+    like: In[T], ends: uint64, size: uint64, first: uint64, run: uint64, position: uint64
+) -> uint64:
     """The run that holds a position, from one on that does not end before it does: as loops go."""
-    found = run + uint64(0)
-    while uint64(load_item(like, ends + (first + found) * size)) <= position:
-        found += uint64(1)
-    return found
+    later = run + uint64(0)
+    while uint64(load_item(like, ends + (first + later) * size)) <= position:
+        later += uint64(1)
+    return later

@@ -19,11 +19,9 @@ NULL_BLOCK = 1024
 
 @kernel()
 def order_integers(start, stop, step, words: In[T], width, part, minus, flip, out: Out[uint64]):
-    """out[i] = a key for word `part` of value i: as unsigned numbers, keys are in the order of values.
+    """out[i] = a key for word `part` of value i: unsigned keys are in the order of values.
 
-    part: which of them
-    minus: the sign bit; 0 for unsigned words
-    flip: all bits of T for descending order, else 0
+    `minus` is the sign bit, 0 for unsigned words; `flip` is all bits for descending order, else 0.
     """
     for i in range(start, stop, step):
         out[i] = uint64(words[uint64(i) * width + part]) ^ minus ^ flip
@@ -31,11 +29,7 @@ def order_integers(start, stop, step, words: In[T], width, part, minus, flip, ou
 
 @kernel(T="u2 u4 u8")
 def order_floats(start, stop, step, words: In[T], minus, infinity, nan, flip, out: Out[uint64]):
-    """out[i] = a key for value i: as `order_integers`; both zeros have one, and all NaNs.
-
-    nan: the key of NaNs
-    flip: all bits of T for descending order, else 0
-    """
+    """As `order_integers`; both zeros have one key, and all NaNs have the key `nan`."""
     for i in range(start, stop, step):
         word = uint64(words[i])
         magnitude = word & ~minus
@@ -59,8 +53,7 @@ def split_nulls(
 ):
     """The positions of valid slots, then those of nulls; the range is over blocks of slots.
 
-    starts: how many valid slots are before each block
-    valid: how many there are in all
+    starts[b] is how many valid slots are before block b, `valid` how many there are in all.
     """
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(NULL_BLOCK)
@@ -79,12 +72,9 @@ def split_nulls(
 def pack_keys(
     start, stop, step, keys: In[uint64], positions: In[uint64], low, shift, out: Out[uint64]
 ):
-    """out[i] = 32 bits of a key, above its position.
+    """out[i] = 32 bits of a key, less `low`, from bit `shift` on, above its position.
 
-    keys: at least `low`
-    positions: or empty for the numbers from 0 on
-    low: the least key
-    shift: the lowest bit of keys[…] - low that is taken
+    No positions stand for the numbers from 0 on.
     """
     for i in range(start, stop, step):
         position = uint64(i) if len(positions) == 0 else positions[i]
@@ -93,10 +83,8 @@ def pack_keys(
 
 @kernel()
 def count_digits(start, stop, step, words: In[uint64], chunk, first, digits, bits, out: Out[int64]):
-    """How often each digit has each value, by chunk; the range is over the chunks.
+    """How often each of `digits` digits, from bit `first` on, has each value; the range is over chunks.
 
-    first: the lowest bit of the first digit
-    digits: how many digits are counted
     out: [chunks digits 2^bits], zeroed
     """
     mask = (uint64(1) << bits) - uint64(1)
@@ -114,11 +102,9 @@ def count_digits(start, stop, step, words: In[uint64], chunk, first, digits, bit
 def scatter_digits(
     start, stop, step, words: In[uint64], chunk, first, bits, kept, out: Out[uint64]
 ):
-    """The words in the order of one digit; the range is over the chunks.
+    """The words, of which the bits `kept` remain, in the order of the digit at bit `first`.
 
-    first: the lowest bit of the digit
-    kept: which bits of each word are written
-    out: [n + chunks 2^bits], behind the words, where the next one of each chunk goes by its digit
+    The range is over chunks. Behind the n words, `out` has the next place for each digit of each chunk.
     """
     count = uint64(len(words))
     mask = (uint64(1) << bits) - uint64(1)
@@ -134,11 +120,10 @@ def scatter_digits(
 
 @kernel()
 def count_few_keys(start, stop, step, words: In[T], flip, low, chunk, bits, out: Out[int64]):
-    """How often each of few keys is there, by chunk; the range is over the chunks.
+    """How often each of few keys is there; the range is over chunks.
 
-    flip: a word with these bits flipped is its key
-    low: the least key
-    bits: the bits that keys have, less `low`
+    A key is a word with the bits of `flip` flipped; less `low`, it has `bits` bits.
+
     out: [chunks 2^bits], zeroed
     """
     for c in range(start, stop, step):
@@ -149,12 +134,9 @@ def count_few_keys(start, stop, step, words: In[T], flip, low, chunk, bits, out:
 
 @kernel()
 def scatter_positions(start, stop, step, words: In[T], flip, low, chunk, bits, out: Out[uint64]):
-    """The positions in the order of few keys; the range is over the chunks.
+    """The positions in the order of few keys, as in `count_few_keys`; the range is over chunks.
 
-    flip: a word with these bits flipped is its key
-    low: the least key
-    bits: the bits that the keys have, less `low`
-    out: [n + chunks 2^bits], behind the positions, where the next one of each chunk goes by its key
+    Behind the n positions, `out` has the next place for each key of each chunk.
     """
     count = uint64(len(words))
     for c in range(start, stop, step):
@@ -168,11 +150,7 @@ def scatter_positions(start, stop, step, words: In[T], flip, low, chunk, bits, o
 
 @kernel(combine="add")
 def count_long_ties(start, stop, step, words: In[uint64], distance) -> uint64:
-    """How many sorted packed words have the key of the word `distance` further; the range ends before.
-
-    words: sorted; the range is over n - distance
-    distance: how far
-    """
+    """How many sorted packed words have the key of the word `distance` further; range over n - distance."""
     total = uint64(0)
     for i in range(start, stop, step):
         total += uint64((words[i] ^ words[uint64(i) + distance]) >> uint64(32) == 0)
@@ -187,12 +165,9 @@ def same_key(words: In[uint64], i: uint64, j: uint64) -> Truth:
 
 @kernel()
 def settle_ties(start, stop, step, words: In[uint64], keys: In[uint64], out: Out[uint64]):
-    """The positions, in the order of whole keys where the sorted parts of them are equal.
+    """The positions, in the order of whole keys where the parts of them in the sorted words are equal.
 
-    Few words have equal parts. Each run of them is settled by whoever has its first one.
-
-    words: sorted packed words; the first of equal ones first
-    keys: the whole keys
+    Few words have equal parts. Each run of them is settled by the thread that has its first one.
     """
     count = uint64(len(words))
     low = uint64(0xFFFF_FFFF)

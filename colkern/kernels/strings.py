@@ -124,8 +124,7 @@ def equal_text(
 ):
     """Bit i of `out` = whether value i is the same as a pattern; the range is over the words of `out`.
 
-    Those of the same length are found first, without a branch: they are few, and where they are is no
-    more than one surprise in 64 values.
+    Values of the same length are found first, without a branch: they are few.
     """
     mask = low_bytes(min(pattern.length, uint64(8)))
     head = word_at(pattern.address) & mask
@@ -184,10 +183,7 @@ def are_long(offsets: In[O], first: uint64) -> Truth:
 def match_text(
     start, stop, step, texts: Texts[O], pattern: Pattern, at_end, length, out: Out[uint8]
 ):
-    """Bit i of `out` = whether value i begins or ends with a pattern; by the bytes of `out`.
-
-    at_end: 0 if values are to begin with the pattern, 1 if they are to end with it
-    """
+    """Bit i of `out` = whether value i begins, or ends if `at_end` is 1, with a pattern; by its bytes."""
     mask = low_bytes(min(pattern.length, uint64(8)))
     head = word_at(pattern.address) & mask
     for b in range(start, stop, step):
@@ -264,7 +260,7 @@ def source_of_view(views: In[uint64], i: uint64, addresses: In[uint64]) -> uint6
 
 @kernel()
 def equal_view(start, stop, step, left: Viewed, pattern: Pattern, length, flip, out: Out[uint8]):
-    """Bit i of `out` = whether view i is the same as a pattern, something under a null; by its bytes."""
+    """Bit i of `out` = whether view i is the same as a pattern, anything for a null; by bytes of `out`."""
     head = pattern.length | word_at(pattern.address) << uint64(32)
     tail = word_at(pattern.address + uint64(4))
     for b in range(start, stop, step):
@@ -287,10 +283,7 @@ def equal_view(start, stop, step, left: Viewed, pattern: Pattern, length, flip, 
 
 @kernel()
 def match_view_start(start, stop, step, left: Viewed, pattern: Pattern, length, out: Out[uint8]):
-    """Bit i of `out` = whether view i begins with a pattern, something under a null.
-
-    The range is over the bytes of `out`.
-    """
+    """Bit i of `out` = whether view i begins with a pattern, anything for a null; by bytes of `out`."""
     mask = low_bytes(min(pattern.length, uint64(4))) << uint64(32)
     prefix = word_at(pattern.address) << uint64(32) & mask
     for b in range(start, stop, step):
@@ -308,10 +301,7 @@ def match_view_start(start, stop, step, left: Viewed, pattern: Pattern, length, 
 
 @kernel()
 def match_view_end(start, stop, step, left: Viewed, pattern: Pattern, length, out: Out[uint8]):
-    """Bit i of `out` = whether view i ends with a pattern, something under a null.
-
-    The range is over the bytes of `out`.
-    """
+    """Bit i of `out` = whether view i ends with a pattern, anything for a null; by bytes of `out`."""
     few = min(pattern.length, uint64(8))
     mask = ~low_bytes(uint64(8) - few)
     half = (uint64(8) - few) << uint64(2)
@@ -374,26 +364,23 @@ def equal_views(start, stop, step, left: Viewed, right: Viewed, length, flip, ou
 @kernel(combine="max")
 def has_inline_high_bit(start, stop, step, views: In[uint64], validity: Bitmap) -> uint64:
     """1 if a byte that stands in a valid view itself is not ASCII, else 0; a long view has a prefix."""
-    found = uint64(0)
+    bits = uint64(0)
     for i in range(start, stop, step):
         head = views[uint64(i) << uint64(1)]
         rest = views[(uint64(i) << uint64(1)) + uint64(1)]
         rest = rest if head & uint64(_LENGTH) <= VIEW_INLINE_BYTES else uint64(0)
-        found |= (head & ~uint64(_LENGTH) | rest) & valid_mask(validity, i)
-    return uint64(found & uint64(_HIGH_BITS) != 0)
+        bits |= (head & ~uint64(_LENGTH) | rest) & valid_mask(validity, i)
+    return uint64(bits & uint64(_HIGH_BITS) != 0)
 
 
 @kernel(combine="max")
 def has_high_bit(start, stop, step, data: In[uint8]) -> uint64:
-    """1 if a byte of some words is not ASCII, else 0.
-
-    data: read in a range over n words
-    """
-    found = uint64(0)
+    """1 if a byte of the words of `data` in the range is not ASCII, else 0."""
+    bits = uint64(0)
     for begin in range(start, stop, uint64(step) << uint64(9)):
         for w in range(begin, min(uint64(begin) + (uint64(step) << uint64(9)), uint64(stop)), step):
-            found |= load_word(data, uint64(0), uint64(w)) & uint64(_HIGH_BITS)
-        if found != 0:
+            bits |= load_word(data, uint64(0), uint64(w)) & uint64(_HIGH_BITS)
+        if bits != 0:
             return uint64(1)
     return uint64(0)
 
@@ -402,12 +389,12 @@ def has_high_bit(start, stop, step, data: In[uint8]) -> uint64:
 def is_ascii_text(base: uint64, begin: uint64, size: uint64, last: uint64) -> Truth:
     """Whether the `size` bytes from `begin` on have no high bits."""
     if size <= 8:
-        found = near_word(base, begin, last) & low_bytes(size)
+        bits = near_word(base, begin, last) & low_bytes(size)
     else:
-        found = word_at(base + begin + size - uint64(8))
+        bits = word_at(base + begin + size - uint64(8))
         for k in range(uint64(0), size - uint64(8), uint64(8)):
-            found |= word_at(base + begin + uint64(k))
-    return found & uint64(_HIGH_BITS) == 0
+            bits |= word_at(base + begin + uint64(k))
+    return bits & uint64(_HIGH_BITS) == 0
 
 
 @kernel()
@@ -461,14 +448,14 @@ def count_continuations(word: uint64) -> uint64:
 @helper
 def count_more_continuations(source: uint64, size: uint64) -> uint64:
     """How many of the bytes at an address, at least 8, are a character's second to fourth."""
-    found = uint64(0)
+    count = uint64(0)
     k = uint64(8)
     while k <= size:
-        found += count_continuations(word_at(source + k - uint64(8)))
+        count += count_continuations(word_at(source + k - uint64(8)))
         k += uint64(8)
     # The bytes that are left are the last ones of a word that ends with them.
     half = (k - size) << uint64(2)
-    return found + count_continuations(word_at(source + size - uint64(8)) >> half >> half)
+    return count + count_continuations(word_at(source + size - uint64(8)) >> half >> half)
 
 
 @kernel()
@@ -477,21 +464,21 @@ def count_characters(start, stop, step, texts: Texts[O], out: Out[O]):
     for i in range(start, stop, step):
         begin = uint64(texts.offsets[uint64(i)])
         size = uint64(texts.offsets[uint64(i) + uint64(1)]) - begin
-        found = uint64(0)
+        count = uint64(0)
         if begin + size + uint64(24) <= texts.last:
             # Whole pieces can be read. Most values are no longer than the first.
-            found = count_in_piece(texts.base + begin, min(size, uint64(32)))
+            count = count_in_piece(texts.base + begin, min(size, uint64(32)))
             for k in range(uint64(32), size, uint64(32)):
-                found += count_in_piece(
+                count += count_in_piece(
                     texts.base + begin + uint64(k), min(size - uint64(k), uint64(32))
                 )
         elif size <= 8:
-            found = size - count_continuations(
+            count = size - count_continuations(
                 near_word(texts.base, begin, texts.last) & low_bytes(size)
             )
         else:
-            found = size - count_more_continuations(texts.base + begin, size)
-        out[i] = found
+            count = size - count_more_continuations(texts.base + begin, size)
+        out[i] = count
 
 
 @helper
@@ -517,13 +504,13 @@ def count_characters_of_views(
         place = second >> uint64(32) if is_long else (uint64(i) << uint64(4)) + uint64(4)
         source = buffers.addresses[buffer] + place
         if place + size + uint64(32) <= uint64(buffers.sizes[buffer]):
-            found = count_in_piece(source, min(size, uint64(32)))
+            count = count_in_piece(source, min(size, uint64(32)))
             for k in range(uint64(32), size, uint64(32)):
-                found += count_in_piece(source + uint64(k), min(size - uint64(k), uint64(32)))
+                count += count_in_piece(source + uint64(k), min(size - uint64(k), uint64(32)))
         elif is_long:
-            found = size - count_more_continuations(source, size)
+            count = size - count_more_continuations(source, size)
         else:
             bits = views[word] & ~uint64(_LENGTH)
-            found = size - count_continuations(bits & low_bytes(min(size, uint64(4)) + uint64(4)))
-            found -= count_continuations(second & low_bytes(max(size, uint64(4)) - uint64(4)))
-        out[i] = found
+            count = size - count_continuations(bits & low_bytes(min(size, uint64(4)) + uint64(4)))
+            count -= count_continuations(second & low_bytes(max(size, uint64(4)) - uint64(4)))
+        out[i] = count

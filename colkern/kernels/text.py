@@ -33,7 +33,7 @@ def is_continuation(byte: uint8) -> Truth:
 def is_misplaced(byte: uint8, before: uint8, before2: uint8, before3: uint8) -> Truth:
     """Whether a byte may not follow the three before it (zeros where the text begins).
 
-    All in bytes, also in between: wider numbers would leave a vector register fewer places.
+    All in bytes, as wider numbers would leave a vector register fewer places.
     """
     due = (before >= uint8(0xC0)) | (before2 >= uint8(0xE0)) | (before3 >= uint8(0xF0))
     wrong = due != is_continuation(byte)
@@ -70,27 +70,25 @@ def is_misplaced_at(data: In[uint8], i: uint64) -> Truth:
 @helper
 def encoding_at_ends(data: In[uint8]) -> uint64:
     """What the first three bytes of `data` (uint8[]) are, and whether its end cuts a character."""
-    found = uint64(ASCII)
+    encoding = uint64(ASCII)
     for k in range(uint64(0), uint64(6)):
         i = uint64(k) if k < 3 else uint64(len(data)) + uint64(k) - uint64(3)
         if byte_around(data, i + uint64(3)) >= uint8(0x80):
-            found = min(found, uint64(UTF8))
+            encoding = min(encoding, uint64(UTF8))
         if is_misplaced_at(data, i):
-            found = uint64(NEITHER)
-    return found
+            encoding = uint64(NEITHER)
+    return encoding
 
 
 @kernel()
 def encoding_of(start, stop, step, data: In[uint8]) -> uint64:
-    """`ASCII`, `UTF8` or `NEITHER`: what all bytes of the range are; the range is over `data[3:]`.
+    """`ASCII`, `UTF8` or `NEITHER`: the encoding of all bytes of the range, which is over `data[3:]`.
 
-    Whoever has the first item looks at the first three bytes too, and at the end.
-
-    data: read in a range over max(n - 3, 0)
+    The first item also stands for the first three bytes, and for the end.
     """
-    found = uint64(ASCII)
+    encoding = uint64(ASCII)
     if start == 0:
-        found = encoding_at_ends(data)
+        encoding = encoding_at_ends(data)
     stretch = uint64(step) * uint64(STRETCH)
     for begin in range(start, stop, stretch):
         end = min(uint64(begin) + stretch, uint64(stop))
@@ -99,7 +97,7 @@ def encoding_of(start, stop, step, data: In[uint8]) -> uint64:
             # A misplaced byte that is ASCII follows one that is not, or a misplaced one.
             seen = uint8(seen | data[i + uint64(3)] | data[i + uint64(2)])
         if seen >= uint8(0x80):
-            found = min(found, uint64(UTF8))
+            encoding = min(encoding, uint64(UTF8))
             wrong = uint8(0)
             for i in range(begin, end, step):
                 misplaced = is_misplaced(
@@ -108,15 +106,14 @@ def encoding_of(start, stop, step, data: In[uint8]) -> uint64:
                 wrong = uint8(wrong | uint8(misplaced))
             if wrong != uint8(0):
                 return uint64(NEITHER)
-    return found
+    return encoding
 
 
 @kernel()
 def first_misplaced_byte(start, stop, step, data: In[uint8]) -> uint64:
-    """The first byte of the range that breaks UTF-8, or past the last one if the end does; the
-    largest uint64 if none does. The range is over the bytes and the three places after them.
+    """The first byte of the range that breaks UTF-8, or past the last one if the end does.
 
-    data: read in a range over n + 3
+    The range is over the bytes and the three places after them.
     """
     for i in range(start, stop, step):
         if is_misplaced_at(data, uint64(i)):
@@ -128,12 +125,7 @@ def first_misplaced_byte(start, stop, step, data: In[uint8]) -> uint64:
 def first_begin_within_a_character(
     start, stop, step, offsets: In[O], data: In[uint8], end: int64
 ) -> uint64:
-    """The first value of the range that begins with a character's later byte; the largest uint64 if
-    none does.
-
-    offsets: where each value begins, in bounds
-    end: where the last value ends; values that begin there have no bytes
-    """
+    """The first value of the range, before `end`, that begins with a character's later byte."""
     for i in range(start, stop, step):
         begin = int64(offsets[i])
         if begin < end and is_continuation(data[uint64(begin)]):
@@ -155,7 +147,7 @@ def is_utf8(like: In[uint8], address: uint64, length: uint64) -> Truth:
 
 @kernel()
 def first_slot_not_utf8(start, stop, step, offsets: In[O], base, validity: Bitmap) -> uint64:
-    """The first valid slot of the range whose value is not UTF-8; the largest uint64 if none."""
+    """The first valid slot of the range whose value is not UTF-8."""
     for i in range(start, stop, step):
         if is_valid(validity, i):
             begin = uint64(offsets[i])
@@ -206,11 +198,10 @@ def is_view_utf8(
 def first_view_not_utf8(
     start, stop, step, views: In[int32], base, validity: Bitmap, buffers: Buffers, known: In[uint8]
 ) -> uint64:
-    """The first valid slot of the range whose value is not UTF-8; the largest uint64 if none.
+    """The first valid slot of the range whose value is not UTF-8.
 
-    views: in bounds, inline values followed by zeros
-    base: the address of `views`
-    known: what each data buffer is as a whole; `NEITHER` if that is not known
+    `base` is the address of the views, which are in bounds and filled with zeros. `known` is the encoding
+    of each data buffer as a whole; `NEITHER` if that is not known.
     """
     for i in range(start, stop, step):
         if is_valid(validity, i) and not is_view_utf8(views, uint64(i), base, buffers, known):

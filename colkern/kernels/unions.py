@@ -53,7 +53,7 @@ def mark_slots(start, stop, step, type_ids: In[uint8], code, length, out: Out[ui
 def gather_union(start, stop, step, slots: Slots, addresses: In[uint64], width, out: Out[T]):
     """Items `i width` to `(i + 1) width` of `out` = the value of slot i, from the child that has it.
 
-    addresses: the address of each child's first value
+    `addresses` are those of the first value of each child.
     """
     for i in range(start, stop, step):
         child = uint64(slots.child_of[uint64(slots.type_ids[i])])
@@ -67,10 +67,7 @@ def gather_union(start, stop, step, slots: Slots, addresses: In[uint64], width, 
 
 @kernel()
 def first_slot_out_of_bounds(start, stop, step, slots: Slots, lengths: In[int64]) -> uint64:
-    """The first slot of the range without a child, or past its end; the largest uint64 if none is.
-
-    lengths: the length of each child
-    """
+    """The first slot of the range without a child, or past its end; `lengths` are those of children."""
     for i in range(start, stop, step):
         if slots.type_ids[i] < 0:
             return uint64(i)
@@ -86,8 +83,9 @@ def first_slot_out_of_bounds(start, stop, step, slots: Slots, lengths: In[int64]
 
 @kernel()
 def first_descending_slot(start, stop, step, slots: In[uint64], offsets: In[int32]) -> uint64:
-    """The first of the slots of one child whose next one leads to an earlier value; the largest uint64
-    if none does. The range is over all slots of the child but its last.
+    """The first of the slots of one child whose next one leads to an earlier value.
+
+    The range is over all slots of the child but its last.
     """
     for i in range(start, stop, step):
         if offsets[slots[i + uint64(1)]] < offsets[slots[i]]:
@@ -123,8 +121,7 @@ def gather_union_bits(
 ):
     """Bit i of `out` = the bit of slot i in the bitmap of its child; the range is over bytes of `out`.
 
-    addresses: the address of each child's bitmap; 0 for one whose bits are all set
-    bits: the bit of each child's slot 0
+    Each child's bitmap is at an address, 0 if all its bits are set; `bits` has the bit of its slot 0.
     """
     for b in range(start, stop, step):
         begin = uint64(b) << uint64(3)
@@ -162,8 +159,7 @@ def gather_union_lengths(
 ):
     """out[i] = the length of the binary value of slot i.
 
-    addresses: the address of each child's first offset
-    like: of the type of those offsets
+    `addresses` are those of each child's first offset, of the type of `like`.
     """
     size = uint64(like.itemsize)
     for i in range(start, stop, step):
@@ -184,9 +180,8 @@ def gather_union_bytes(
 ):
     """The bytes of `out` from starts[i] on = the binary value of slot i.
 
-    addresses: the address of each child's first offset
-    bases: the address of each child's data
-    starts: of the type of those offsets: the running sum of the lengths
+    `addresses` are those of each child's first offset, of the type of `starts`; `bases` those of its
+    data.
     """
     for i in range(start, stop, step):
         begin = union_value(slots, addresses, starts, uint64(i))

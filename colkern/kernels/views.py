@@ -43,7 +43,7 @@ def is_view_in_bounds(views: In[int32], i: uint64, sizes: In[int64]) -> Truth:
 def first_view_out_of_bounds(
     start, stop, step, views: In[int32], validity: Bitmap, sizes: In[int64]
 ) -> uint64:
-    """The first valid slot of the range whose view points outside; the largest uint64 if none does."""
+    """The first valid slot of the range whose view points outside of the data buffers."""
     for i in range(start, stop, step):
         if is_valid(validity, i) and not is_view_in_bounds(views, uint64(i), sizes):
             return uint64(i)
@@ -76,7 +76,7 @@ def is_view_like_its_value(
 def first_view_unlike_its_value(
     start, stop, step, views: In[int32], validity: Bitmap, addresses: In[uint64]
 ) -> uint64:
-    """The first valid slot of the range with a wrong prefix or padding; the largest uint64 if none."""
+    """The first valid slot of the range with a wrong prefix or padding."""
     for i in range(start, stop, step):
         if is_valid(validity, i) and not is_view_like_its_value(
             views, uint64(i), addresses, validity.bits
@@ -102,8 +102,7 @@ def decode_views(
 ):
     """out[offsets[i] : offsets[i + 1]] = the bytes of value i, as many as the offsets leave room for.
 
-    views: in bounds wherever the offsets leave room
-    addresses: the address of each data buffer, then of `views`
+    Views are in bounds wherever there is room. The last buffer is that of the views.
     """
     inline = uint64(len(buffers.addresses) - 1)
     limit = uint64(offsets[stop])
@@ -176,8 +175,7 @@ def few_bytes(data: In[uint8], begin: uint64, count: uint64) -> uint64:
 
 
 def inline_masks() -> list[int]:
-    """Which bits of a view are an inline value's: the first halves by length up to 12, 3 more of any
-    other length, then 16 second halves. For `encode_views`."""
+    """Which bits of a view are an inline value, by length: 16 masks of first halves, then 16 of second."""
     heads = [((1 << 8 * min(length, 4)) - 1) << 32 for length in range(16)]
     return heads + [(1 << 8 * min(max(length - 4, 0), 8)) - 1 for length in range(16)]
 
@@ -196,11 +194,8 @@ def encode_views(
 ):
     """View i of `out` = the value at [offsets[i], offsets[i + 1]) of `data`; zeros under a null.
 
-    Data buffer `k` of the views is `data` from byte `k << WINDOW_BITS` on, which keeps offsets within
-    31 bits however long `data` is.
-
-    masks: the `inline_masks`: looked up, as short and long values come in any order
-    out: [2 n], the views: length and first 4 bytes, then the other half
+    Data buffer `k` of the views is `data` from byte `k << WINDOW_BITS` on, which keeps offsets within 31
+    bits. The `inline_masks` are looked up, as short and long values come in any order.
     """
     size = uint64(len(data))
     # The last values may have no 12 bytes from where they begin to the end of the data.
@@ -252,9 +247,7 @@ def move_views(
 ):
     """View i of `out` = view i, a long one pointing at its bytes' new place; zeros under a null.
 
-    Data buffer `k` begins at byte `k << WINDOW_BITS` of where they were put.
-
-    starts: where the bytes of each long value were put
+    They begin at byte starts[i] there; data buffer `k` begins at byte `k << WINDOW_BITS`.
     """
     for i in range(start, stop, step):
         first = views[uint64(i) << uint64(1)]
@@ -276,11 +269,7 @@ def shifted_byte(byte: uint8, position: uint64) -> int32:
 
 @kernel()
 def renumber_views(start, stop, step, first: int32, out: Out[int32]):
-    """Let the views that point into a data buffer point `first` buffers further.
-
-    first: how many data buffers were put before
-    out: [4 n], the views
-    """
+    """Let the views that point into a data buffer point `first` buffers further."""
     for i in range(start, stop, step):
         word = uint64(i) << uint64(2)
         if out[word] > VIEW_INLINE_BYTES:

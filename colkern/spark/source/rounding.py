@@ -46,17 +46,7 @@ def in_units_of(array: Array, wanted: s.DataType) -> Array:
     if dictionary is array.dictionary and all(map(_is, children, array.children)):
         return array
     made_type = _type_of_parts(storage, children, dictionary)
-    made = Array(
-        made_type,
-        array.length,
-        array.buffers,
-        children,
-        dictionary,
-        array.offset,
-        array.known_null_count,
-    )
-    made._checked = array._checked
-    return made
+    return array.over(made_type, array.buffers, children, dictionary)
 
 
 def _is(made: Array, before: Array) -> bool:

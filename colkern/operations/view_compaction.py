@@ -5,8 +5,6 @@ Columnar format 1.5: "Variable-size Binary View Layout".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colkern.arrays import Array
@@ -18,7 +16,7 @@ from colkern.operations.convert import gather_views
 from colkern.operations.operands import validity_of
 from colkern.operations.validation import require_valid
 from colkern.operations.validity import compact_validity
-from colkern.targets import target_of
+from colkern.targets import Items, target_of
 
 
 @operation
@@ -54,7 +52,7 @@ def compact_views(array: Array) -> Array:
     return Array.of_valid(array.type, array.length, buffers, array.null_count)
 
 
-def windows(data: Buffer, starts: Any) -> list[Buffer]:
+def windows(data: Buffer, starts: Items) -> list[Buffer]:
     """Gathered bytes as data buffers: each from its window's begin to its last value's end.
 
     Args:
@@ -64,8 +62,8 @@ def windows(data: Buffer, starts: Any) -> list[Buffer]:
     window = 1 << views.WINDOW_BITS
     if data.size <= window:
         return [data] if data.size else []
-    made = []
+    parts = []
     for begin in range(0, data.size, window):
         last = int((starts[:-1] < begin + window).sum())
-        made.append(data[begin : int(starts[last])])
-    return made
+        parts.append(data[begin : int(starts[last])])
+    return parts

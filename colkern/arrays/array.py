@@ -169,6 +169,22 @@ class Array(PublicNames):
         array._kept_items = None
         return array
 
+    def over(
+        self,
+        type: DataType,
+        buffers: Sequence[Buffer | None],
+        children: Sequence[Array],
+        dictionary: Array | None,
+    ) -> Array:
+        """The same slots under another type of the same layout, or over copies of the parts.
+
+        What is known of the array carries over: the null count, and whether it has been checked.
+        """
+        nulls, offset = self._null_count, self.offset
+        array = self.of_valid(type, self.length, buffers, nulls, children, dictionary, offset)
+        array._checked = self._checked
+        return array
+
     def _check_shape(self) -> None:
         # On the way of every array: no call where there is nothing to look at.
         rule, buffers, slots = self.layout, self.buffers, self.offset + self.length

@@ -5,8 +5,6 @@ Columnar format 1.5: "Variable-size List Layout", "ListView Layout", "Fixed-Size
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colkern import schema as s
@@ -20,6 +18,7 @@ from colkern.operations.lists import list_flatten
 from colkern.operations.nulling import null_outside
 from colkern.operations.selection.list_elements import copy_elements, repeat_for_elements
 from colkern.operations.validation import require_valid
+from colkern.targets import Items
 
 
 @operation
@@ -55,13 +54,13 @@ def explode(
     if not has_lists(array):
         name = batch.schema.names[position]
         raise TypeError(f"column: expected lists, {name!r} has {array.type}")
-    found = lists_of(array)
-    places = found.count(null=int(keep_nulls), empty=int(empty_as_null))
-    if places.total > found.shown.total:
-        starts = found.starts(places)
-        elements = _elements_and_nulls(found, starts)
+    own = lists_of(array)
+    places = own.count(null=int(keep_nulls), empty=int(empty_as_null))
+    if places.total > own.shown.total:
+        starts = own.starts(places)
+        elements = _elements_and_nulls(own, starts)
     else:
-        starts = found.element_starts()
+        starts = own.element_starts()
         elements = list_flatten(array)
     columns = [
         elements if i == position else _repeated(batch.column(i), starts)
@@ -70,20 +69,20 @@ def explode(
     return RecordBatch(_schema(batch.schema, position, elements), columns, elements.length)
 
 
-def _repeated(column: Array, starts: Any) -> Array:
+def _repeated(column: Array, starts: Items) -> Array:
     require_valid(column)
     return repeat_for_elements(column, starts)
 
 
-def _elements_and_nulls(found: Lists, starts: Any) -> Array:
+def _elements_and_nulls(own: Lists, starts: Items) -> Array:
     """The elements, and a null for each list that has none but takes a place by `starts`."""
-    target, count = found.target, found.array.length
+    target, count = own.target, own.array.length
     total = target.item(starts, count)
-    if not found.child.length:
-        return nulls(total, found.child.type, found.array.device)
-    elements = copy_elements(found.child, found.begins(starts.dtype), starts)
+    if not own.child.length:
+        return nulls(total, own.child.type, own.array.device)
+    elements = copy_elements(own.child, own.begins(starts.dtype), starts)
     stand_ins = target.output((count + 63) // 64, np.uint64)
-    target.map(lists.find_stand_ins, len(stand_ins), *found.args, starts, stand_ins)
+    target.map(lists.find_stand_ins, len(stand_ins), *own.args, starts, stand_ins)
     bits = target.frozen(stand_ins.view(np.uint8))
     visible = target.output((total + 63) // 64, np.uint64)
     target.map(lists.bits_of_elements, len(visible), starts, bits, visible)

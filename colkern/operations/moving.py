@@ -42,8 +42,7 @@ def to_device(value: Value, device: str | Device = "cuda") -> Value:
     for buffer in buffers:
         if buffer.device != HOST:
             raise ValueError(f"value: its bytes are on {buffer.device}; copy them to_host first")
-    found = map(id, buffers)
-    return _over(value, dict(zip(found, uploaded(buffers, target), strict=True)))
+    return _over(value, dict(zip(map(id, buffers), uploaded(buffers, target), strict=True)))
 
 
 def to_host(value: Value) -> Value:
@@ -51,11 +50,11 @@ def to_host(value: Value) -> Value:
 
     Waits for what the current stream has to do for them.
     """
-    found: dict[int, Buffer] = {}
+    copies: dict[int, Buffer] = {}
     for device in {buffer.device for buffer in _buffers(value)} - {HOST}:
         buffers = [buffer for buffer in _buffers(value) if buffer.device == device]
-        found |= _downloaded(buffers, device)
-    return _over(value, found) if found else value
+        copies |= _downloaded(buffers, device)
+    return _over(value, copies) if copies else value
 
 
 def uploaded(buffers: Sequence[Buffer], device: Device) -> list[Buffer]:
@@ -74,59 +73,51 @@ def uploaded(buffers: Sequence[Buffer], device: Device) -> list[Buffer]:
 
 def _downloaded(buffers: list[Buffer], device: Device) -> dict[int, Buffer]:
     """The bytes of a device's buffers in host memory, by the buffers' identities."""
-    made = [allocate_for_overwrite(buffer.size, np.uint8) for buffer in buffers]
+    outputs = [allocate_for_overwrite(buffer.size, np.uint8) for buffer in buffers]
     filled = [0] * len(buffers)
     for number, bytes_ in downloaded([buffer.array for buffer in buffers], device):
         begin = filled[number]
         filled[number] += bytes_.size
-        made[number][begin : filled[number]] = bytes_
+        outputs[number][begin : filled[number]] = bytes_
     return {
         id(buffer): Buffer(array) if array.size else EMPTY
-        for buffer, array in zip(buffers, made, strict=True)
+        for buffer, array in zip(buffers, outputs, strict=True)
     }
 
 
 def _buffers(value: Array | RecordBatch) -> list[Buffer]:
     """All buffers of an array or a batch, each once."""
-    found: dict[int, Buffer] = {}
+    buffers: dict[int, Buffer] = {}
     for column in value.columns if isinstance(value, RecordBatch) else [value]:
-        _find_buffers(column, found)
-    return list(found.values())
+        _add_buffers(column, buffers)
+    return list(buffers.values())
 
 
-def _find_buffers(array: Array, found: dict[int, Buffer]) -> None:
-    for buffer in array.buffers:
-        if buffer is not None:
-            found[id(buffer)] = buffer
+def _add_buffers(array: Array, buffers: dict[int, Buffer]) -> None:
+    buffers.update((id(buffer), buffer) for buffer in array.buffers if buffer is not None)
     for child in array.children:
-        _find_buffers(child, found)
+        _add_buffers(child, buffers)
     if array.dictionary is not None:
-        _find_buffers(array.dictionary, found)
+        _add_buffers(array.dictionary, buffers)
 
 
-def _over(value: Value, found: dict[int, Buffer]) -> Value:
-    """A value over other buffers, by the identities of its own."""
-    made: dict[int, Array] = {}
+def _over(value: Value, copies: dict[int, Buffer]) -> Value:
+    """A value over copies of its buffers, by the identities of its own."""
+    moved: dict[int, Array] = {}
     if isinstance(value, RecordBatch):
-        columns = [_rebuilt(column, found, made) for column in value.columns]
+        columns = [_moved(column, copies, moved) for column in value.columns]
         return RecordBatch(value.schema, columns, value.length, value.metadata)
-    return _rebuilt(value, found, made)
+    return _moved(value, copies, moved)
 
 
-def _rebuilt(array: Array, found: dict[int, Buffer], made: dict[int, Array]) -> Array:
-    """An array over other buffers, with what is known of it; columns go on sharing a dictionary."""
-    if id(array) in made:
-        return made[id(array)]
-    dictionary = array.dictionary
-    moved = Array(
-        array.type,
-        array.length,
-        [None if b is None else found.get(id(b), b) for b in array.buffers],
-        [_rebuilt(child, found, made) for child in array.children],
-        None if dictionary is None else _rebuilt(dictionary, found, made),
-        array.offset,
-        array.known_null_count,
-    )
-    moved._checked = array._checked
-    made[id(array)] = moved
-    return moved
+def _moved(array: Array, copies: dict[int, Buffer], moved: dict[int, Array]) -> Array:
+    """An array over copies of its buffers; columns go on sharing a dictionary."""
+    if id(array) not in moved:
+        dictionary = array.dictionary
+        moved[id(array)] = array.over(
+            array.type,
+            [None if b is None else copies.get(id(b), b) for b in array.buffers],
+            [_moved(child, copies, moved) for child in array.children],
+            None if dictionary is None else _moved(dictionary, copies, moved),
+        )
+    return moved[id(array)]

@@ -18,7 +18,7 @@ from colkern.layouts import Extent, LayoutKind, Role, layout
 from colkern.operations.arguments import operation
 from colkern.operations.operands import buffer_addresses, validity_of
 from colkern.operations.run_bounds import require_room, run_bounds
-from colkern.operations.selection import Picks, take_picks, words_of
+from colkern.operations.selection import Picks, assemble, words_of
 from colkern.operations.validation import require_valid
 from colkern.targets import Items, Target, on_its_device, target_of
 
@@ -50,7 +50,7 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
     require_room(array.length, kind)
     target = target_of(array.device)
     bounds = run_bounds(target, target.frozen(_changes(array)), array.length, kind)
-    values = take_picks(array, Picks(bounds[:-1].view(f"u{kind.itemsize}")))
+    values = assemble(Picks(bounds[:-1].view(f"u{kind.itemsize}")), array)
     buffers = [None, target.buffer(bounds[1:])]
     run_ends = Array(run_end_type, values.length, buffers, null_count=0)
     type_ = s.run_end_encoded(run_end_type, array.type)

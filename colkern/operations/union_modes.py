@@ -5,8 +5,6 @@ Columnar format 1.5: "Union Layout".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from colkern import schema as s
@@ -17,12 +15,12 @@ from colkern.kernels import unions
 from colkern.layouts import Role
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
+from colkern.operations.nulling import null_outside
 from colkern.operations.own_slots import own_children
 from colkern.operations.selection import take_positions
 from colkern.operations.union_slots import slots_of, slots_with
-from colkern.operations.validation import require_valid
-from colkern.operations.validity import combine_validity
-from colkern.targets import target_of
+from colkern.operations.unions import require_union
+from colkern.targets import Items, target_of
 
 _MOST = np.iinfo(np.int32).max
 
@@ -38,7 +36,7 @@ def to_dense_union(array: Array) -> Array:
         LimitExceededError: If a child would have more values than offsets can say.
         InvalidArrowError: If a slot has an unknown type id, or a child points outside its memory.
     """
-    union = _union(array)
+    union = require_union(array)
     if union.mode == "dense":
         return array
     target = target_of(array.device)
@@ -52,7 +50,7 @@ def to_dense_union(array: Array) -> Array:
         target.map(unions.number_slots, len(slots), slots, offsets)
         children.append(take_positions(child, slots))
     type_ = s.dense_union(union.fields, union.type_codes)
-    buffers = [target.buffer(type_ids), target.buffer(offsets)]
+    buffers = (target.buffer(type_ids), target.buffer(offsets))
     return Array.of_valid(type_, array.length, buffers, 0, children)
 
 
@@ -67,7 +65,7 @@ def to_sparse_union(array: Array) -> Array:
         TypeError: If the array is not a union.
         InvalidArrowError: If a slot has an unknown type id, or leads out of its child.
     """
-    union = _union(array)
+    union = require_union(array)
     if union.mode == "sparse":
         return array
     type_ids = array.items(Role.TYPE_IDS)
@@ -76,11 +74,11 @@ def to_sparse_union(array: Array) -> Array:
         for code, child in zip(union.type_codes, array.children, strict=True)
     ]
     type_ = s.sparse_union(union.fields, union.type_codes)
-    buffers = [target_of(array.device).buffer(type_ids)]
+    buffers = (target_of(array.device).buffer(type_ids),)
     return Array.of_valid(type_, array.length, buffers, 0, children)
 
 
-def _spread(array: Array, type_ids: Any, code: int, child: Array) -> Array:
+def _spread(array: Array, type_ids: Items, code: int, child: Array) -> Array:
     """A child with a value for each slot of the union; null where another child is shown."""
     if child.length == 0:
         return nulls(array.length, child.type, array.device)
@@ -92,20 +90,4 @@ def _spread(array: Array, type_ids: Any, code: int, child: Array) -> Array:
     if not taken.layout.has_validity:
         return taken
     bits = bitmap_of(target, slots_with(target, type_ids, code), array.length)
-    validity, count = combine_validity([taken, Array(s.bool_(), array.length, [bits, bits])])
-    return Array(
-        taken.type,
-        taken.length,
-        [validity, *taken.buffers[1:]],
-        taken.children,
-        taken.dictionary,
-        null_count=count,
-    )
-
-
-def _union(array: Array) -> s.Union:
-    storage = array.type.storage
-    if not isinstance(storage, s.Union):
-        raise TypeError(f"array: expected a union, got {array.type}")
-    require_valid(array)
-    return storage
+    return null_outside(taken, bits)

@@ -14,7 +14,7 @@ from colkern.arrays import Array
 from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import operation
 from colkern.operations.own_slots import own_children
-from colkern.operations.selection import Picks, take_picks
+from colkern.operations.selection import Picks, assemble
 from colkern.operations.selection.dense_unions import picked_offsets
 from colkern.operations.selection.gathering import Places, gather
 from colkern.operations.union_slots import child_numbers, slots_of
@@ -38,7 +38,7 @@ def select_child(array: Array, child: int) -> tuple[Array, Array]:
         IndexError: If there is no such child.
         InvalidArrowError: If a slot has an unknown type id or an offset out of bounds.
     """
-    union = _union(array)
+    union = require_union(array)
     if not 0 <= child < len(union.fields):
         raise IndexError(f"child {child} of a union of {len(union.fields)}")
     target = target_of(array.device)
@@ -49,7 +49,7 @@ def select_child(array: Array, child: int) -> tuple[Array, Array]:
         places = picked_offsets(target, array.items(Role.OFFSETS), slots)
     else:
         values = values.slice(array.offset, array.length)
-    return numbers, take_picks(values, Picks(places))
+    return numbers, assemble(Picks(places), values)
 
 
 @operation
@@ -60,14 +60,15 @@ def gather_union(array: Array) -> Array:
         TypeError: If the array is not a union, or its children are not of one type.
         InvalidArrowError: If a slot has an unknown type id or an offset out of bounds.
     """
-    union = _union(array)
+    union = require_union(array)
     if len({field.type for field in union.fields}) != 1:
         raise TypeError(f"array: its children must be of one type, they are {array.type}")
     places = Places(array.items(Role.TYPE_IDS), _numbers(array), _slot_offsets(array))
     return gather(_shown_children(array), places)
 
 
-def _union(array: Array) -> s.Union:
+def require_union(array: Array) -> s.Union:
+    """The type of a valid union; raises `TypeError` or `InvalidArrowError`."""
     storage = array.type.storage
     if not isinstance(storage, s.Union):
         raise TypeError(f"array: expected a union, got {array.type}")

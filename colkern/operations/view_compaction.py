@@ -62,8 +62,8 @@ def windows(data: Buffer, starts: Items) -> list[Buffer]:
     window = 1 << views.WINDOW_BITS
     if data.size <= window:
         return [data] if data.size else []
-    made = []
+    parts = []
     for begin in range(0, data.size, window):
         last = int((starts[:-1] < begin + window).sum())
-        made.append(data[begin : int(starts[last])])
-    return made
+        parts.append(data[begin : int(starts[last])])
+    return parts

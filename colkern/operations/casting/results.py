@@ -36,17 +36,7 @@ def with_nulls_of(array: Array, type: s.DataType, buffers: list[Buffer]) -> Arra
 
 def retyped(array: Array, type: s.DataType) -> Array:
     """The same buffers under another type of the same layout."""
-    made = Array(
-        type,
-        array.length,
-        array.buffers,
-        array.children,
-        array.dictionary,
-        array.offset,
-        array.known_null_count,
-    )
-    made._checked = array._checked
-    return made
+    return array.over(type, array.buffers, array.children, array.dictionary)
 
 
 def mapped(

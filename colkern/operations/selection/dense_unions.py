@@ -13,9 +13,9 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import unions
 from colkern.layouts import LayoutKind, Role
-from colkern.operations.selection.engine import ASSEMBLE, Copier
+from colkern.operations.selection.engine import ASSEMBLE, Copier, assemble
 from colkern.operations.selection.filtering import Masked
-from colkern.operations.selection.taking import Picks, take_picks
+from colkern.operations.selection.taking import Picks
 from colkern.operations.selection.words import take_items
 from colkern.operations.union_slots import slots_of
 from colkern.targets import Items, Target, target_of
@@ -52,7 +52,7 @@ def _(how: Picks, array: Array) -> Array:
         slots = slots_of(target, type_ids, code)
         target.map(unions.number_slots, len(slots), slots, offsets)
         own = Picks(picked_offsets(target, places, slots), *how.at(target, slots))
-        children.append(take_picks(child, own))
+        children.append(assemble(own, child))
     buffers = (target.buffer(type_ids), target.buffer(offsets))
     return Array.of_valid(array.type, how.count, buffers, 0, children)
 

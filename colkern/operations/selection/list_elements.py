@@ -1,7 +1,6 @@
-"""Slots that lists tell: their elements, one list after the other; or one value for each element.
+"""The elements of lists, one list after the other; and a value for each element of its list.
 
-Values of a fixed width, and bits, are copied list by list. For other values the position of each is
-written down, and they are taken.
+Values of a fixed width, and bits, are copied list by list. Others are taken by position.
 
 Columnar format 1.5: "Variable-size List Layout".
 """
@@ -27,7 +26,7 @@ from colkern.targets import Items, Target, target_of
 def copy_elements(child: Array, begins: Items, starts: Items, least: int = 1) -> Array:
     """The elements of lists in a checked child, one list after the other.
 
-    Where by `starts` a list has elements that it has not, those there are are any of the child's.
+    Where `starts` gives a list elements that it has not, the result has any of the child's there.
 
     Args:
         child: What the lists are in.
@@ -55,10 +54,10 @@ def _gathered(array: Array, how: _PerList) -> Array:
 
 
 class _PerList(Selection):
-    """Slots by lists.
+    """Slots list by list.
 
     Args:
-        array: Where there is something to take; its device is that of all.
+        array: An array on the device of all.
         starts: Where the values for each list begin in the result.
     """
 

@@ -17,9 +17,9 @@ from colkern.operations.nulling import null_outside
 from colkern.operations.patterns import compact_blocks
 from colkern.operations.run_bounds import encode_words, require_room
 from colkern.operations.run_search import own_runs, runs_at, runs_of_range
-from colkern.operations.selection.engine import ASSEMBLE, Copier
+from colkern.operations.selection.engine import ASSEMBLE, Copier, assemble
 from colkern.operations.selection.filtering import Masked
-from colkern.operations.selection.taking import Picks, take_picks, take_positions
+from colkern.operations.selection.taking import Picks, take_positions
 from colkern.operations.selection.words import take_items
 from colkern.targets import Items, Target, on_its_device, target_of
 
@@ -137,7 +137,7 @@ def _take_in_any_order(array: Array, positions: Items) -> Array:
     if firsts is not None:
         holders = target.frozen(take_items(target, holders, firsts.view(f"u{kind.itemsize}")))
     numbers = Array.of_valid(ends.type, len(holders), (None, target.buffer(run_ends)), 0)
-    children = (numbers, take_picks(values, Picks(holders)))
+    children = (numbers, assemble(Picks(holders), values))
     return Array.of_valid(array.type, len(positions), (), 0, children)
 
 

@@ -165,11 +165,6 @@ def _null_by_picking(array: Array, visible: Buffer, hidden_count: int) -> Array:
     return assemble(Picks(every, visible, hidden_count), array)
 
 
-def take_picks(array: Array, picks: Picks) -> Array:
-    """The values of a checked array at some picks. Where there are none, nothing is read of it."""
-    return assemble(picks, array)
-
-
 def take_positions(array: Array, positions: Items) -> Array:
     """The values of a checked array at `positions` (int64[n], read-only, on its device, in bounds)."""
     return assemble(Picks(positions.view(np.uint64)), array)

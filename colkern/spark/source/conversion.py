@@ -66,17 +66,8 @@ def _in_units_of(array: Array, wanted: s.DataType) -> Array:
     dictionary = None if array.dictionary is None else _in_units_of(array.dictionary, wanted)
     if dictionary is array.dictionary and all(map(operator.is_, children, array.children)):
         return array
-    result = Array(
-        _type_of_parts(storage, children, dictionary),
-        array.length,
-        array.buffers,
-        children,
-        dictionary,
-        array.offset,
-        array.known_null_count,
-    )
-    result._checked = array._checked
-    return result
+    type_ = _type_of_parts(storage, children, dictionary)
+    return array.over(type_, array.buffers, children, dictionary)
 
 
 def _wanted_of_children(storage: s.DataType, wanted: s.DataType) -> Sequence[s.DataType]:

@@ -14,6 +14,7 @@ from cuda.on_device import (
     encodings,
     everything,
     lists,
+    rearranging,
     strings,
     views,
 )
@@ -29,6 +30,7 @@ OPERATIONS: dict[str, tuple[str, Operation]] = {
         views,
         strings,
         lists,
+        rearranging,
         casts,
         aggregates,
     )

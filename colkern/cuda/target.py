@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -137,7 +137,8 @@ class CudaTarget:
 
     def _cut(self, kernel: Kernel, count: int, args: tuple[Argument, ...]) -> Cut:
         # The last argument of a grouped kernel is its output.
-        mean = cast("Items", args[-1]).nbytes // max(count, 1) if kernel.grouped else 0
+        out: Any = args[-1] if kernel.grouped else None
+        mean = 0 if out is None else out.nbytes // max(count, 1)
         return self._schedule.cut(kernel, count, mean)
 
     def _launch(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Argument, ...]) -> None:

@@ -173,7 +173,7 @@ _get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_cha
 _call_release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
-def pointer_in(capsule: Any, cls: StructClass) -> int:
+def pointer_in(capsule: object, cls: StructClass) -> int:
     """The address of the structure in a capsule, good for as long as the caller holds the capsule.
 
     Raises:
@@ -217,7 +217,7 @@ class Imported:
         ctypes.c_void_p.from_address(address + position * WORD).value = None
 
     @classmethod
-    def from_capsule(cls, kind: StructClass, capsule: Any) -> Imported:
+    def from_capsule(cls, kind: StructClass, capsule: object) -> Imported:
         """The structure in a capsule; raises like `pointer_in` and the constructor."""
         return cls(kind, pointer_in(capsule, kind))
 

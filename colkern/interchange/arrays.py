@@ -13,7 +13,7 @@ import sys
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from colkern.arrays import UNKNOWN, Array, RecordBatch
 from colkern.errors import InvalidArrowError, UnsupportedError
@@ -47,7 +47,7 @@ _MAX_ADDRESS = 2**63 - 1
 # Export
 
 
-def export_array(array: Array, requested_schema: Any = None) -> tuple[Any, Any]:
+def export_array(array: Array, requested_schema: object = None) -> tuple[object, object]:
     """Capsules named `arrow_schema` and `arrow_array`; nothing is copied.
 
     Args:
@@ -61,7 +61,7 @@ def export_array(array: Array, requested_schema: Any = None) -> tuple[Any, Any]:
     return export_schema(array.type), _array_capsule(array)
 
 
-def export_batch(batch: RecordBatch, requested_schema: Any = None) -> tuple[Any, Any]:
+def export_batch(batch: RecordBatch, requested_schema: object = None) -> tuple[object, object]:
     """The capsules of the struct array that carries a batch; otherwise as `export_array`."""
     return export_schema(batch.schema), _array_capsule(struct_of(batch))
 
@@ -72,7 +72,7 @@ def move_batch_to(batch: RecordBatch, address: int) -> None:
     export.move_to(build_structure(export, struct_of(batch)), address)
 
 
-def _array_capsule(array: Array) -> Any:
+def _array_capsule(array: Array) -> object:
     export = ArrayExport(ArrayStruct)
     return export.into_capsule(build_structure(export, array))
 
@@ -106,7 +106,7 @@ class ArrayExport(Export):
         """The number of nulls by a bitmap that is there, or `UNKNOWN`."""
         return source.known_null_count
 
-    def sizes(self, sizes: Sequence[int]) -> tuple[int, Any]:
+    def sizes(self, sizes: Sequence[int]) -> tuple[int, object]:
         """The buffer of the sizes of a view's data buffers: its address, and what owns it."""
         # One word where there are none: the pointer is never NULL.
         words = array("q", sizes or (0,))
@@ -114,7 +114,7 @@ class ArrayExport(Export):
 
 
 def build_structure(
-    export: ArrayExport, source: Array, tail: Sequence[int] = (), kept: Any = None
+    export: ArrayExport, source: Array, tail: Sequence[int] = (), kept: object = None
 ) -> array[int]:
     """A structure, followed in memory by pointers to its buffers and children.
 

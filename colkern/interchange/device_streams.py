@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from array import array
 from itertools import chain
-from typing import Any
 
 from colkern.arrays import RecordBatch, RecordBatchStream
 from colkern.errors import UnsupportedError
@@ -26,8 +25,8 @@ _FUNCTIONS = functions_of(DeviceStreamStruct)
 
 
 def export_device_stream(
-    stream: RecordBatchStream, requested_schema: Any = None, /, **kwargs: Any
-) -> Any:
+    stream: RecordBatchStream, requested_schema: object = None, /, **kwargs: object
+) -> object:
     """A capsule named `arrow_device_array_stream`, which consumes the stream as the consumer asks.
 
     The structure says on which kind of device all batches are. If the stream does not know, its first

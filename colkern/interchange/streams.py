@@ -43,7 +43,7 @@ _TEXT = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 # Export
 
 
-def export_stream(stream: RecordBatchStream, requested_schema: Any = None) -> Any:
+def export_stream(stream: RecordBatchStream, requested_schema: object = None) -> object:
     """A capsule named `arrow_array_stream`, which consumes the stream as the consumer asks.
 
     An exception while a batch is made becomes an error code, with the exception's text for

@@ -19,9 +19,10 @@ from colkern.kernels import strings, views
 from colkern.layouts import Role
 from colkern.operations.arguments import operation
 from colkern.operations.encodings import on_values
+from colkern.operations.operands import buffer_sizes
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import combine_validity, compact_validity
+from colkern.operations.validity import combine_validity, with_nulls_of
 from colkern.targets import Items, Target, target_of
 
 _STRINGS = (s.Utf8, s.LargeUtf8, s.Utf8View)
@@ -173,9 +174,7 @@ def _of_types(array: Array, types: tuple[type[s.DataType], ...]) -> Array:
 
 def _result(array: Array, type_: s.DataType, data: Items) -> Array:
     """An array of that data, null where `array` is."""
-    target = target_of(array.device)
-    buffers = [compact_validity(array), target.buffer(data)]
-    return Array(type_, array.length, buffers, null_count=array.null_count)
+    return with_nulls_of(array, type_, [target_of(array.device).buffer(data)])
 
 
 def _all_ascii(array: Array, target: Target) -> bool:
@@ -229,7 +228,7 @@ def _characters(array: Array) -> Array:
     if array.layout.variadic:
         out = target.output(array.length, np.int32)
         words, addresses, bitmap, offset = views_of(array, target)
-        sizes = [*(0 if b is None else b.size for b in array.data_buffers), words.nbytes]
+        sizes = [*buffer_sizes(array), words.nbytes]
         given = (words, addresses, target.table(sizes, np.int64), bitmap, offset, out)
         target.map(strings.count_characters_of_views, array.length, *given)
         return _result(array, s.int32(), out)

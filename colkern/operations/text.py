@@ -14,7 +14,7 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.kernels import text
 from colkern.layouts import VIEW_INLINE_BYTES, Role
-from colkern.operations.operands import buffer_addresses, validity_of
+from colkern.operations.operands import buffer_addresses, buffer_sizes, validity_of
 from colkern.targets import NOWHERE, Items, Target, target_of
 
 _BYTE = 1 / 32
@@ -70,7 +70,7 @@ def _first_invalid_slot(array: Array, target: Target) -> int:
 def _first_invalid_view(array: Array, target: Target) -> int:
     words = array.items(Role.VIEWS).view(np.int32)
     validity = validity_of(array, target)
-    sizes = [0 if b is None else b.size for b in array.data_buffers]
+    sizes = buffer_sizes(array)
     shown = target.reduce(text.count_bytes_in_buffers, array.length, words, *validity)
     known = [text.NEITHER] * len(sizes)
     if sum(sizes) <= _WASTE * shown:

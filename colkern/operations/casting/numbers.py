@@ -17,8 +17,8 @@ from colkern.operations.casting.results import (
     fixed_result,
     mapped,
     no_value,
-    words_view,
 )
+from colkern.operations.operands import unsigned
 from colkern.targets import DType, on_its_device, target_of
 
 _EXACT = {16: 1 << 11, 32: 1 << 24, 64: 1 << 53}
@@ -58,7 +58,7 @@ def integers_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     source, result = array.type, type
     assert isinstance(source, s.Int)
     assert isinstance(result, s.Int)
-    items, dtype = words_view(array.items(Role.DATA)), WORDS[result.bit_width]
+    items, dtype = unsigned(array.items(Role.DATA)), WORDS[result.bit_width]
     fit = _fit(source, result)
     if not safe or fit.outside == 0:
         return mapped(array, type, dtype, casts.resize_integers, items, fit.sign)
@@ -150,11 +150,11 @@ def _from_half(array: Array, type: s.DataType) -> Array:
 def bools_to_numbers(array: Array, type: s.DataType, safe: bool) -> Array:
     """True as 1, false as 0."""
     dtype = _dtype(type)
-    one = int(words_view(np.ones(1, dtype))[0])
+    one = int(unsigned(np.ones(1, dtype))[0])
     target = target_of(array.device)
     out = target.output(array.length, dtype)
     bits = (array.buffer(Role.DATA) or EMPTY).array
-    target.map(casts.bits_to_words, array.length, bits, array.offset, one, words_view(out))
+    target.map(casts.bits_to_words, array.length, bits, array.offset, one, unsigned(out))
     return fixed_result(array, type, out)
 
 
@@ -164,7 +164,7 @@ def numbers_to_bools(array: Array, type: s.DataType, safe: bool) -> Array:
     if array.type == s.float16():
         array = _from_half(array, s.float32())
     items = array.items(Role.DATA)
-    items = items if floats else words_view(items)
+    items = items if floats else unsigned(items)
     target = target_of(array.device)
     out = target.output((array.length + 7) // 8, np.uint8)
     zero = target.table([0], items.dtype)

@@ -11,6 +11,7 @@ from colkern.kernels import casts
 from colkern.kernels import offsets as offset_kernels
 from colkern.layouts import Role, layout
 from colkern.memory import EMPTY, Buffer
+from colkern.operations.casting.dispatch import converts
 from colkern.operations.casting.results import no_value, retyped
 from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.operands import validity_of
@@ -19,12 +20,15 @@ from colkern.operations.text import describe_invalid_utf8, first_invalid_utf8
 from colkern.operations.validity import with_nulls_of
 from colkern.targets import NOWHERE, target_of
 
+_OFFSETS = (s.Utf8, s.LargeUtf8, s.Binary, s.LargeBinary)
+_VIEWS = (s.Utf8View, s.BinaryView)
 _LARGE = (s.LargeBinary, s.LargeUtf8)
 
 _AS_TEXT = {layout(type_): type_ for type_ in (s.utf8(), s.large_utf8(), s.utf8_view())}
 """The type of text with the same layout as a type of bytes."""
 
 
+@converts(_OFFSETS, _OFFSETS)
 def offsets_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
     """Byte strings and text with offsets of either width; the bytes are shared, not copied."""
     _require_text(array, type, safe)
@@ -35,24 +39,28 @@ def offsets_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
     return with_nulls_of(array, type, [moved, _part(array, data, first, last)])
 
 
+@converts(_OFFSETS, _VIEWS)
 def offsets_to_view(array: Array, type: s.DataType, safe: bool) -> Array:
     """Byte strings and text as views of the same bytes."""
     _require_text(array, type, safe)
     return retyped(offsets_to_views(array), type)
 
 
+@converts(_VIEWS, _OFFSETS)
 def view_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
     """Views as byte strings or text with offsets; the bytes are copied."""
     _require_text(array, type, safe)
     return retyped(views_to_offsets(array, large=isinstance(type, _LARGE)), type)
 
 
+@converts(_VIEWS, _VIEWS)
 def view_to_view(array: Array, type: s.DataType, safe: bool) -> Array:
     """Views of bytes as those of text, and back; nothing is copied."""
     _require_text(array, type, safe)
     return retyped(array, type)
 
 
+@converts([s.FixedSizeBinary], _OFFSETS)
 def fixed_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
     """Byte strings of one length with offsets; the bytes are shared, not copied."""
     source = array.type
@@ -71,11 +79,13 @@ def fixed_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
     return offsets_to_offsets(result, type, safe)
 
 
+@converts([s.FixedSizeBinary], _VIEWS)
 def fixed_to_view(array: Array, type: s.DataType, safe: bool) -> Array:
     """Byte strings of one length as views of the same bytes."""
     return offsets_to_view(fixed_to_offsets(array, s.large_binary(), safe), type, safe)
 
 
+@converts(_OFFSETS, [s.FixedSizeBinary])
 def offsets_to_fixed(array: Array, type: s.DataType, safe: bool) -> Array:
     """Byte strings that all have the type's length; copied, as nulls take as much room there.
 
@@ -99,6 +109,7 @@ def offsets_to_fixed(array: Array, type: s.DataType, safe: bool) -> Array:
     return with_nulls_of(array, type, [target.buffer(out)])
 
 
+@converts(_VIEWS, [s.FixedSizeBinary])
 def view_to_fixed(array: Array, type: s.DataType, safe: bool) -> Array:
     """Views of byte strings that all have the type's length; copied."""
     return offsets_to_fixed(views_to_offsets(array, large=True), type, safe)

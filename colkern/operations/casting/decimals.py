@@ -9,6 +9,7 @@ from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.kernels import Kernel, decimals
 from colkern.layouts import Role, layout
+from colkern.operations.casting.dispatch import converts
 from colkern.operations.casting.numbers import limits
 from colkern.operations.casting.results import fixed_result, no_value
 from colkern.operations.operands import decimal_at, decimal_words, validity_of
@@ -22,6 +23,8 @@ _DIVISOR_DIGITS = 9
 """10**9 has less than 31."""
 
 
+@converts([s.Decimal], [s.Decimal, s.Int])
+@converts([s.Int], [s.Decimal])
 def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
     """Integers and decimals as integers and decimals: the same number at the scale of the type.
 
@@ -58,6 +61,7 @@ def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
     return fixed_result(array, type, out)
 
 
+@converts([s.Decimal], [s.FloatingPoint])
 def to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     """Decimals as the nearest float64, rounded again for float32.
 

@@ -12,6 +12,7 @@ from colkern.arrays import Array
 from colkern.kernels import casts, comparison
 from colkern.layouts import Role, layout
 from colkern.memory import EMPTY
+from colkern.operations.casting.dispatch import converts
 from colkern.operations.casting.results import (
     checked,
     fixed_result,
@@ -53,6 +54,7 @@ def _fit(source: s.Int, result: s.Int) -> _Fit:
     return _Fit(sign_of(source), np.uint64(-low & _WORD), np.uint64(outside))
 
 
+@converts([s.Int], [s.Int])
 def integers_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     """Integers of another width or signedness; those that do not fit are cut off unless `safe`."""
     source, result = array.type, type
@@ -69,6 +71,7 @@ def integers_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     return made
 
 
+@converts([s.Int], [s.FloatingPoint])
 def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     """Integers as floats; if `safe`, only those up to which each integer is a float."""
     source, result = array.type, type
@@ -95,6 +98,7 @@ def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     return _to_half(made, type) if half else made
 
 
+@converts([s.FloatingPoint], [s.Int])
 def floats_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     """Floats without their fractions; if `safe`, only those that have none and fit.
 
@@ -120,6 +124,7 @@ def floats_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     return made
 
 
+@converts([s.FloatingPoint], [s.FloatingPoint])
 def floats_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     """Floats rounded to the nearest of another width; those beyond it become infinite."""
     source, result = array.type, type
@@ -147,6 +152,7 @@ def _from_half(array: Array, type: s.DataType) -> Array:
     return fixed_result(array, type, array.items(Role.DATA).astype(wider))
 
 
+@converts([s.Bool], [s.Int, s.FloatingPoint])
 def bools_to_numbers(array: Array, type: s.DataType, safe: bool) -> Array:
     """True as 1, false as 0."""
     dtype = _dtype(type)
@@ -158,6 +164,7 @@ def bools_to_numbers(array: Array, type: s.DataType, safe: bool) -> Array:
     return fixed_result(array, type, out)
 
 
+@converts([s.Int, s.FloatingPoint], [s.Bool])
 def numbers_to_bools(array: Array, type: s.DataType, safe: bool) -> Array:
     """Whether each number is not zero."""
     floats = isinstance(array.type, s.FloatingPoint)

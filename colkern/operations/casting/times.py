@@ -6,10 +6,12 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.dispatch import TIMES
 from colkern.errors import UnsupportedError
 from colkern.kernels import casts
 from colkern.layouts import Role, layout
 from colkern.operations.casting.decimals import division
+from colkern.operations.casting.dispatch import converts
 from colkern.operations.casting.numbers import integers_to_integers, item
 from colkern.operations.casting.results import checked, mapped, no_value, retyped
 from colkern.operations.value_checks import number_against_type
@@ -28,6 +30,10 @@ def per_day(type: s.DataType) -> int:
     return 1 if unit == "day" else s.SECONDS_A_DAY * s.PER_SECOND[unit]
 
 
+@converts([s.Timestamp], [s.Timestamp])
+@converts([s.Duration], [s.Duration])
+@converts([s.Time], [s.Time])
+@converts([s.Date], [s.Date, s.Timestamp])
 def to_unit(array: Array, type: s.DataType, safe: bool) -> Array:
     """Timestamps, durations, times and dates in another unit.
 
@@ -46,6 +52,7 @@ def rounded_down(array: Array, type: s.DataType) -> Array:
     return _scaled(array, type, True, lossy=True, down=True)
 
 
+@converts([s.Timestamp], [s.Date])
 def timestamps_to_dates(array: Array, type: s.DataType, safe: bool) -> Array:
     """The dates of timestamps; the time of day is cut off.
 
@@ -60,6 +67,7 @@ def timestamps_to_dates(array: Array, type: s.DataType, safe: bool) -> Array:
     return _in_range(array, type, safe, days, per_day(type))
 
 
+@converts([s.Timestamp], [s.Time])
 def timestamps_to_times(array: Array, type: s.DataType, safe: bool) -> Array:
     """The times of day of timestamps."""
     _require_utc(array, type)
@@ -76,6 +84,7 @@ def timestamps_to_times(array: Array, type: s.DataType, safe: bool) -> Array:
     return times if whole == type else to_unit(times, type, safe)
 
 
+@converts(TIMES, [s.Int])
 def as_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     """The integers that dates, times, timestamps and durations are stored as."""
     bits = 8 * layout(array.type).spec(Role.DATA).dtype.itemsize
@@ -83,6 +92,7 @@ def as_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     return plain if plain.type == type else integers_to_integers(plain, type, safe)
 
 
+@converts([s.Int], TIMES)
 def from_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     """Dates, times, timestamps and durations of so many of their unit.
 

@@ -1,4 +1,4 @@
-"""Where colkern keeps files between runs: compiled kernels, generated data, small scripts.
+"""The folder of files that are kept between runs: compiled kernels, generated data, small scripts.
 
 Compiled kernels are loaded as pickles, so the directory must belong to this user and be closed to
 the writing of others; a candidate that is not is passed over, never trusted.

@@ -43,7 +43,7 @@ class LayoutKind(Enum):
 
 
 class Role(Enum):
-    """What a buffer holds."""
+    """The content of a buffer."""
 
     VALIDITY = "validity"
     DATA = "data"
@@ -80,7 +80,7 @@ class BufferSpec:
     """One buffer of a layout.
 
     Args:
-        role: What it holds.
+        role: Its content.
         extent: How its least size follows from the number of slots.
         dtype: The items as NumPy sees them; for bits, the bytes that hold them.
         swap_bytes: How many bytes reverse together when the byte order changes, by part of an
@@ -102,7 +102,7 @@ class BufferSpec:
         object.__setattr__(self, "extra_bits", item * (self.extent is Extent.SLOTS_AND_ONE))
 
     def items(self, slots: int) -> int:
-        """How many items an array with `slots` slots (offset included) needs at least."""
+        """The least number of items for an array with `slots` slots (offset included)."""
         if self.extent is Extent.FREE or slots == 0:
             return 0
         if self.extent is Extent.BITS:
@@ -110,7 +110,7 @@ class BufferSpec:
         return slots + (self.extent is Extent.SLOTS_AND_ONE)
 
     def min_bytes(self, slots: int) -> int:
-        """How many bytes an array with `slots` slots (offset included) needs at least.
+        """The least number of bytes for an array with `slots` slots (offset included).
 
         Zero slots need zero bytes: an empty array may leave out even its single offset.
         """
@@ -151,7 +151,7 @@ class Layout:
         return self.kind.value
 
     def position(self, role: Role) -> int:
-        """Where the buffer of that role stands; raises `KeyError` if the layout has none."""
+        """The position of the buffer of that role; raises `KeyError` if the layout has none."""
         for position, spec in enumerate(self.buffers):
             if spec.role is role:
                 return position

@@ -1,4 +1,4 @@
-"""What colkern runs on: the processor, the system, the releases of the packages that matter."""
+"""This machine: the processor, the system, the releases of the packages that matter."""
 
 from __future__ import annotations
 

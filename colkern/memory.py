@@ -28,7 +28,7 @@ Argument: TypeAlias = Items | int | float | np.number[Any]
 
 
 class Device(NamedTuple):
-    """Where bytes live: `kind` is "cpu" or "cuda", `ordinal` says which one."""
+    """The place of bytes: `kind` is "cpu" or "cuda", `ordinal` numbers devices of a kind."""
 
     kind: str
     ordinal: int = 0
@@ -182,7 +182,7 @@ class Buffer(PublicNames):
         return bytes_.view(dtype)
 
     def _alignment_of(self, dtype: DType) -> int:
-        """What the address of such an item must be a multiple of.
+        """The number of bytes to which the address of such an item must be aligned.
 
         A GPU moves items as words of up to 8 bytes, whatever they mean, and has no unaligned loads.
         """

@@ -100,7 +100,7 @@ def validate(
 
 
 def array_reduce(self: Array) -> tuple[Any, ...]:
-    """What pickle keeps. A slice shares the whole buffers; another process is sent only its values."""
+    """The parts for pickle. A slice shares whole buffers; only its own values are pickled."""
     from colkern.operations.trimming.surplus import without_surplus
 
     own = without_surplus(self)

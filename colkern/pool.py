@@ -19,7 +19,7 @@ LEAST = 1 << 17
 it gives the pages back as soon as several are freed at once."""
 
 ALIGNMENT = 64
-"""What the address of a block is a multiple of."""
+"""The alignment of a block, in bytes."""
 
 _DEFAULT_SHARE = 8
 """One of so many parts of the machine's memory is kept, if the user does not say how much."""
@@ -93,7 +93,7 @@ class Pool:
             self._drop_oldest()
 
     def kept(self) -> int:
-        """How many bytes are free."""
+        """The number of free bytes."""
         return sum([size * len(blocks) for size, blocks in tuple(self._free.items())])
 
     def _drop_oldest(self) -> None:

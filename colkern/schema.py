@@ -38,14 +38,14 @@ IntervalUnit = Literal["year_month", "day_time", "month_day_nano"]
 UnionMode = Literal["sparse", "dense"]
 
 PER_SECOND: dict[str, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-"""How many of each time unit a second has."""
+"""The length of a second in each time unit."""
 
 SECONDS_A_DAY = 86_400
 
 TIME_UNITS: tuple[TimeUnit, ...] = ("s", "ms", "us", "ns")
 
 INT32_MAX = 2**31 - 1
-"""What the format's metadata counts up to: byte widths, list sizes and scales have 32 bits there."""
+"""The limit of byte widths, list sizes and scales, which have 32 bits in the format's metadata."""
 
 MAX_DECIMAL_PRECISION = {32: 9, 64: 18, 128: 38, 256: 76}
 
@@ -220,7 +220,7 @@ class Utf8View(DataType):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class _ListLike(trees.NestedType):
-    """What the five list types share: one child field."""
+    """The base of the five list types: one child field."""
 
     UNNAMED_LEVELS: ClassVar[int] = 1
 
@@ -563,7 +563,7 @@ class Schema(PublicNames):
 
 
 TypeLike = DataType | str
-"""What stands for a data type: itself or its name. Those of other libraries are taken too."""
+"""A data type, or its name; data types of other libraries are taken too."""
 
 Fields = Iterable[Field | tuple[str, TypeLike]] | Mapping[str, TypeLike]
 

@@ -98,7 +98,7 @@ class NestedType(DataType):
     __slots__ = ("_hash",)
 
     UNNAMED_LEVELS: ClassVar[int] = 0
-    """How many levels of fields have names without a meaning: list elements, or entries, keys and items."""
+    """The levels of fields whose names mean nothing: list elements, or entries, keys and items."""
 
     _hash: int
 
@@ -135,7 +135,7 @@ class NestedType(DataType):
 
 
 _PARTS = (DataType, Field)
-"""What types and fields have inside; as a tuple, which `isinstance` takes faster than a union."""
+"""The parts of types and fields; a tuple, which `isinstance` checks faster than a union."""
 
 
 @lru_cache
@@ -145,7 +145,7 @@ def _parameter_names(kind: Any, compared: bool) -> tuple[str, ...]:
 
 
 def _parameters(part: DataType | Field, *, compared: bool = False) -> list[Any]:
-    """What a type or a field was made with: types, fields, tuples of fields, and plain values.
+    """The parameters of a type or a field: types, fields, tuples of fields, and plain values.
 
     Args:
         part: The type or field.

@@ -84,9 +84,9 @@ class CpuTarget:
     device = HOST
 
     def block_words(self, words: int) -> int:
-        """How many words of a bitmap make a block of a filter: all of them for one thread.
+        """The number of words of a bitmap in a block of a filter: all of them for one thread.
 
-        Else enough for the sum over blocks to be small.
+        For several threads, enough that there are few blocks to sum.
         """
         return max(words if words <= 64 or num_threads() == 1 else 64, 1)
 

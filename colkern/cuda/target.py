@@ -19,7 +19,7 @@ _MOST = (1 << 63) - 1
 _WARP = 32
 
 _COMBINE = {"add": "sum", "min": "min", "max": "max"}
-"""The array method that makes one of partial results."""
+"""The array method that combines partial results."""
 
 
 class Schedule(NamedTuple):
@@ -94,7 +94,7 @@ class CudaTarget:
         self._schedule = schedule_of(device)
 
     def block_words(self, words: int) -> int:
-        """How many words of a bitmap make a block of a filter: one, the work of a thread."""
+        """The number of words of a bitmap in a block of a filter: one, the work of a thread."""
         return 1
 
     @cached_property

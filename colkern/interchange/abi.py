@@ -114,7 +114,7 @@ CAPSULE_NAMES: dict[StructClass, str] = {
 
 
 def _format(cls: StructClass) -> str:
-    """What `struct` calls the members; the one of 32 bits has padding behind it."""
+    """The members in the notation of `struct`; the one of 32 bits has padding behind it."""
     return "".join("i4x" if name == "device_type" else "q" for name in cls._fields)
 
 
@@ -146,7 +146,7 @@ def words_at(address: int, count: int) -> list[int]:
 
 
 def address_of(words: array[int]) -> int:
-    """Where the words lie."""
+    """The address of the words."""
     return words.buffer_info()[0]
 
 
@@ -223,7 +223,7 @@ class Imported:
 
     @property
     def address(self) -> int:
-        """Where the structure lies now."""
+        """The address of the structure now."""
         return self.words.buffer_info()[0]
 
     # The default holds the prototype when the interpreter's end has emptied this module.

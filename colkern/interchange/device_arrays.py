@@ -88,7 +88,7 @@ def require_no_keywords(kwargs: dict[str, object]) -> None:
 
 
 def device_of_batch(batch: RecordBatch) -> Device:
-    """Where the bytes of the columns are; the host if there are none."""
+    """The device of the bytes of the columns; the host if there are none."""
     return _device_of(batch.columns)
 
 
@@ -283,7 +283,7 @@ class _DeviceStructure(HostStructure):
 
 
 def _lengths_of(field: Field, address: int) -> Iterator[tuple[int, int]]:
-    """Where the buffers of an array, and of all below it, have lengths of others: address and bytes."""
+    """Address and size of each length that the buffers of an array, and of all below it, hold."""
     try:
         yield from _lengths_in(field, struct_at(ArrayStruct, address))
     except InvalidArrowError as error:

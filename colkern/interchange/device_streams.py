@@ -65,7 +65,7 @@ def _looked_into(stream: RecordBatchStream) -> tuple[RecordBatchStream, Device]:
 
 
 def _device_in_stream(batch: RecordBatch, promised: Device) -> Device:
-    """Where the batch is; only the number of the device may change within a stream."""
+    """The device of a batch; only its number may change within a stream."""
     device = device_of_batch(batch)
     if device == HOST:
         # Perhaps it has no bytes.

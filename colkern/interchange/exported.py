@@ -1,6 +1,6 @@
-"""What colkern exports: structures, what they keep alive, and capsules around them.
+"""Exported structures, the memory that they keep alive, and capsules around them.
 
-Every structure has an *anchor*: a tuple of all that must live as long as the structure does. Its
+Every structure has an *anchor*: a tuple of the objects that must live as long as the structure. Its
 `private_data` is a reference to that tuple, which the native release function drops. Children have
 anchors of their own, so that a consumer may move them out of their parent and keep them longer.
 

@@ -128,7 +128,7 @@ def _structures(obj: object) -> tuple[Field, Iterator[HostStructure]]:
 
 
 def _stream_capsule(obj: object, method: Callable[[], Any]) -> object:
-    """What `__arrow_c_stream__` gives.
+    """The capsule of `__arrow_c_stream__`.
 
     pandas converts its columns there, and a column of Python objects of several classes has no type.
     """

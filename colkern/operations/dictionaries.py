@@ -65,7 +65,7 @@ _DECODE: Dispatch[LayoutKind, Callable[[Array, Array], Array]] = by_layout("dict
 
 
 def _decoded_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
-    """Which slots are valid, and how many are null: those of indices, and of values."""
+    """The validity bitmap and null count of the slots: by their indices and their values."""
     if values.null_count == 0:
         return compact_validity(array), array.null_count
     bitmap = values.buffer(Role.VALIDITY)

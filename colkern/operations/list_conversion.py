@@ -185,7 +185,7 @@ def _check_lengths(slots: Lists, size: int) -> None:
 
 
 def _even_starts(slots: Lists, size: int) -> Items:
-    """Where each list begins among lists of one size."""
+    """The offsets of lists of one size."""
     own = slots.offsets.dtype
     fits = slots.array.length * size <= most_of(own)
     out = slots.target.output(slots.array.length + 1, own if fits else np.int64)

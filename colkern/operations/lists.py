@@ -43,7 +43,7 @@ def list_flatten(array: Array) -> Array:
 
 @operation
 def list_value_length(array: Array) -> Array:
-    """How many elements each list has, null for a null list: int64 of large lists, int32 of others.
+    """The length of each list, null for a null list: int64 of large lists, int32 of others.
 
     Of list views not copied: their sizes.
 

@@ -25,7 +25,7 @@ from colkern.targets import DType, Items, Target, on_its_device, target_of
 _INT32 = s.int32()
 
 _FEW = 8
-"""Where fewer than one in so many neighbours are equal, merging positions is not worth it."""
+"""If fewer than one in so many neighbours are equal, merging positions is not worth it."""
 
 
 @operation
@@ -85,12 +85,12 @@ def require_room(length: int, kind: DType) -> None:
 
 
 def _bounds(target: Target, marks: Items, length: int, kind: DType) -> Items:
-    """Where the runs begin, and, one further, where the last one ends; read-only."""
+    """The begin of each run, and the end of the last one; read-only."""
     return _listed(target, marks, *_counted(target, marks), length, kind)
 
 
 def _counted(target: Target, marks: Items) -> tuple[Items, int]:
-    """How many marks there are before each block of them (int64), and in all."""
+    """The number of marks before each block (int64), and the number of all marks."""
     blocks = -(-len(marks) // changes.BLOCK_WORDS)
     counts = target.output(blocks + 1, np.int64)
     target.map(changes.count_changes, blocks, marks, counts[1:])

@@ -27,10 +27,10 @@ from colkern.targets import Items, Target, target_of
 
 _STRINGS = (s.Utf8, s.LargeUtf8, s.Utf8View)
 _WASTE = 64
-"""How many bytes of data buffers are looked at as a whole for each view."""
+"""The most bytes of data buffers for each view for which the buffers are read as a whole."""
 
 _WORD = 1 / 4
-"""How much work eight bytes are that are looked at together."""
+"""The work for eight bytes that are read as one word."""
 
 _BINARY = (*_STRINGS, s.Binary, s.LargeBinary, s.BinaryView)
 
@@ -160,7 +160,7 @@ def equal_string(array: Array, value: bytes, flip: int) -> Items:
 def _worked_on(
     array: Array, types: tuple[type[s.DataType], ...], work: Callable[[Array], Array]
 ) -> Array:
-    """What `work` makes of a plain array with values of those types, for one with any encoding."""
+    """`work` on the values of those types, of an array in any encoding."""
     require_valid(array)
     return on_values(array, lambda values: work(_of_types(values, types)))
 
@@ -178,7 +178,7 @@ def _result(array: Array, type_: s.DataType, data: Items) -> Array:
 
 
 def _all_ascii(array: Array, target: Target) -> bool:
-    """Whether all bytes that values have are ASCII, as a look at them as a whole shows."""
+    """Whether all bytes of the values are ASCII; False if only a look at each value can tell."""
     if not array.length:
         return True
     if not array.layout.variadic:
@@ -196,7 +196,7 @@ def _all_ascii(array: Array, target: Target) -> bool:
 
 
 def _are_ascii(data: Items, target: Target) -> bool:
-    """Whether all of some bytes (uint8[]) are ASCII; False may also say that they are few."""
+    """Whether all bytes (uint8[]) are ASCII; also False for a few bytes."""
     if len(data) < 8:
         return not len(data)
     # The last words overlap: there need not be a whole number of them.

@@ -25,7 +25,7 @@ _UTC = ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "+00:00", "-00:00")
 
 
 def per_day(type: s.DataType) -> int:
-    """How many of a type's unit a day has."""
+    """The length of a day in a type's unit."""
     unit = getattr(type, "unit")  # noqa: B009
     return 1 if unit == "day" else s.SECONDS_A_DAY * s.PER_SECOND[unit]
 

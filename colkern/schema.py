@@ -483,9 +483,9 @@ class Schema(PublicNames):
     @classmethod
     def late(cls, fields: Sequence[Field], metadata: Mapping[bytes, bytes] | None = None) -> Schema:
         """A schema of a sequence that makes each field when it is asked for."""
-        made = cls((), metadata)
-        made._fields = fields
-        return made
+        schema = cls((), metadata)
+        schema._fields = fields
+        return schema
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -533,11 +533,11 @@ class Schema(PublicNames):
             TypeError: If it is neither.
         """
         if isinstance(key, str):
-            found = [i for i, field in enumerate(self.fields) if field.name == key]
-            if len(found) != 1:
-                what = "no field" if not found else f"{len(found)} fields"
+            matches = [i for i, field in enumerate(self.fields) if field.name == key]
+            if len(matches) != 1:
+                what = "no field" if not matches else f"{len(matches)} fields"
                 raise KeyError(f"{what} named {key!r}; the schema has {self.names}")
-            return found[0]
+            return matches[0]
         try:
             position = integer(key, "key")
         except TypeError:
@@ -616,8 +616,8 @@ def _makes_a_type(value: Any) -> bool:
     if not inspect.isfunction(value) or not value.__module__.startswith("colkern."):
         return False
     result = str(value.__annotations__.get("return")).rpartition(".")[2]
-    found = globals().get(result)
-    return isinstance(found, type) and issubclass(found, DataType)
+    named = globals().get(result)
+    return isinstance(named, type) and issubclass(named, DataType)
 
 
 @functools.cache
@@ -626,7 +626,7 @@ def _named_types() -> dict[str, DataType]:
     types: list[DataType] = [globals()[name]() for name in _PLAIN_NAMES]
     types += [time32(unit) for unit in ("s", "ms")] + [time64(unit) for unit in ("us", "ns")]
     types += [make(unit) for make in (timestamp, duration) for unit in TIME_UNITS]
-    names = dict(zip(_PLAIN_NAMES, types, strict=False)) | {str(made): made for made in types}
+    names = dict(zip(_PLAIN_NAMES, types, strict=False)) | {str(type_): type_ for type_ in types}
     return names | {alias: names[name] for alias, name in _ALIASES.items()}
 
 

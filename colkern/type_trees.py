@@ -159,29 +159,29 @@ def _parts(part: DataType | Field) -> list[DataType | Field]:
     """The types and fields that stand directly inside."""
     if isinstance(part, Field):
         return [part.type]
-    found: list[DataType | Field] = []
+    parts: list[DataType | Field] = []
     for parameter in _parameters(part):
         members = parameter if isinstance(parameter, tuple) else (parameter,)
-        found += [member for member in members if isinstance(member, _PARTS)]
-    return found
+        parts += [member for member in members if isinstance(member, _PARTS)]
+    return parts
 
 
 def inside_out(root: DataType) -> list[DataType | Field]:
     """All types and fields of a type, each once, after what is inside of it."""
-    found: dict[int, DataType | Field] = {}
+    parts: dict[int, DataType | Field] = {}
     waiting: list[tuple[DataType | Field, bool]] = [(root, False)]
     while waiting:
         part, is_ready = waiting.pop()
         if is_ready:
-            found[id(part)] = part
-        elif id(part) in found:
+            parts[id(part)] = part
+        elif id(part) in parts:
             continue
         elif isinstance(part, (Field, NestedType)):
             waiting.append((part, True))
             waiting += [(inner, False) for inner in _parts(part)]
         else:
-            found[id(part)] = part
-    return list(found.values())
+            parts[id(part)] = part
+    return list(parts.values())
 
 
 def alike(a: DataType, b: DataType, *, by_name: bool = True) -> bool:
@@ -237,15 +237,15 @@ def _flattened(root: DataType) -> list[Any]:
 
 def restored(flattened: Sequence[Any]) -> Any:
     """The type that was flattened."""
-    made: list[Any] = []
+    built: list[Any] = []
 
-    def found(value: Any) -> Any:
+    def resolved(value: Any) -> Any:
         if not isinstance(value, _At):
             return value
         if isinstance(value.positions, int):
-            return made[value.positions]
-        return tuple(made[position] for position in value.positions)
+            return built[value.positions]
+        return tuple(built[position] for position in value.positions)
 
     for kind, *parameters in flattened:
-        made.append(kind(*map(found, parameters)))
-    return made[-1]
+        built.append(kind(*map(resolved, parameters)))
+    return built[-1]

@@ -209,13 +209,13 @@ class _Arrays:
 
     def empty(self, count: int, dtype: Any = np.float64) -> NDArray[Any]:
         dtype = np.dtype(dtype)
-        made: NDArray[Any] = self._device.allocated(count * dtype.itemsize).view(dtype)
-        return made
+        items: NDArray[Any] = self._device.allocated(count * dtype.itemsize).view(dtype)
+        return items
 
     def zeros(self, count: int, dtype: Any = np.float64) -> NDArray[Any]:
-        made = self.empty(count, dtype)
-        made.view(np.uint8)[:] = 0
-        return made
+        items = self.empty(count, dtype)
+        items.view(np.uint8)[:] = 0
+        return items
 
 
 class _LateStream:

@@ -294,22 +294,16 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
     ends = itertools.accumulate([values.length for values in distinct], initial=0)
     bases = dict(zip(map(id, distinct), ends, strict=False))
     moved = target.frozen(moved)
-    made = []
+    unified = []
     for array in arrays:
         base = bases[id(_values(array))]
-        same = base == 0 and kept == _values(array).length and array.type == type_
-        indices = _own_indices(array) if same else _transposed(array, type_, moved, base)
-        buffers = [compact_validity(array), indices]
-        made.append(Array(type_, array.length, buffers, (), common, null_count=array.null_count))
-        made[-1]._checked = True
-    return made
-
-
-def _own_indices(array: Array) -> Buffer:
-    """The indices of an array's own slots, not copied."""
-    items = array.items(Role.DATA)
-    made: Buffer = target_of(array.device).buffer(items)
-    return made
+        if base == 0 and kept == _values(array).length and array.type == type_:
+            indices = target.buffer(array.items(Role.DATA))
+        else:
+            indices = _transposed(array, type_, moved, base)
+        buffers, count = [compact_validity(array), indices], array.null_count
+        unified.append(Array.of_valid(type_, array.length, buffers, count, dictionary=common))
+    return unified
 
 
 def _values(array: Array) -> Array:

@@ -60,14 +60,14 @@ def is_ascii(array: Array) -> bool:
         TypeError: If the array has no strings.
         InvalidArrowError: If the array points outside its own memory.
     """
-    found = string_is_ascii(array)
-    bits = found.buffer(Role.DATA)
-    if bits is None or not found.length:
+    flags = string_is_ascii(array)
+    bits = flags.buffer(Role.DATA)
+    if bits is None or not flags.length:
         return True
-    if not found.null_count:
-        return count_set_bits(bits, found.offset, found.length) == found.length
-    plain = Array(s.bool_(), found.length, [bits, bits], offset=found.offset)
-    return combine_validity([found, plain])[1] == found.null_count
+    if not flags.null_count:
+        return count_set_bits(bits, flags.offset, flags.length) == flags.length
+    plain = Array(s.bool_(), flags.length, [bits, bits], offset=flags.offset)
+    return combine_validity([flags, plain])[1] == flags.null_count
 
 
 @operation

@@ -41,7 +41,7 @@ def validate(
             (at least 0, less than 24 hours), "utf8" (strings are UTF-8).
 
     Raises:
-        InvalidArrowError: With the column's path, the slot, and what was found there.
+        InvalidArrowError: With the column's path, the slot, and its content.
         LimitExceededError, UnsupportedError: If an extension type's metadata is over 64 KiB, or its
             tensors have more than 64 dimensions, so that it cannot be checked.
         TypeError: If `skip` is a single string.

@@ -64,11 +64,11 @@ def integers_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     fit = _fit(source, result)
     if not safe or fit.outside == 0:
         return mapped(array, type, dtype, casts.resize_integers, items, fit.sign)
-    made, slot = checked(array, type, dtype, casts.fit_integers, items, *fit)
+    values, slot = checked(array, type, dtype, casts.fit_integers, items, *fit)
     if slot is not None:
         least, greatest = limits(result)
         raise no_value(array, type, slot, item(array, slot), f"not from {least} to {greatest}")
-    return made
+    return values
 
 
 @converts([s.Int], [s.FloatingPoint])
@@ -87,15 +87,15 @@ def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     written = s.float32() if half else type
     items, dtype = array.items(Role.DATA), _dtype(written)
     if not safe:
-        made = mapped(array, written, dtype, casts.round_to_floats, items)
-        return _to_half(made, type) if half else made
+        values = mapped(array, written, dtype, casts.round_to_floats, items)
+        return _to_half(values, type) if half else values
     bias = exact if low < 0 else 0
     kernel = casts.integers_to_doubles if result.bit_width == 64 else casts.integers_to_floats
-    made, slot = checked(array, written, dtype, kernel, items, bias, bias + exact)
+    values, slot = checked(array, written, dtype, kernel, items, bias, bias + exact)
     if slot is not None:
         why = f"not from {-exact} to {exact}, where each integer has its float"
         raise no_value(array, type, slot, item(array, slot), why)
-    return _to_half(made, type) if half else made
+    return _to_half(values, type) if half else values
 
 
 @converts([s.FloatingPoint], [s.Int])
@@ -114,14 +114,14 @@ def floats_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
         low, high = -(1 << 63), max(high, (1 << 63) - 1)
     args = (float(low), float(high + 1), int(safe))
     kernel, dtype = casts.floats_to_integers, WORDS[result.bit_width]
-    made, slot = checked(array, type, dtype, kernel, array.items(Role.DATA), *args)
+    values, slot = checked(array, type, dtype, kernel, array.items(Role.DATA), *args)
     if slot is not None:
         value = float(array.items(Role.DATA)[slot])
         why = f"not from {low} to {high}"
         if low <= value < high + 1:
             why = "it has a fraction"
         raise no_value(array, type, slot, value, why)
-    return made
+    return values
 
 
 @converts([s.FloatingPoint], [s.FloatingPoint])

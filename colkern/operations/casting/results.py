@@ -19,7 +19,7 @@ def fixed_result(array: Array, type: s.DataType, data: Items) -> Array:
 
 def retyped(array: Array, type: s.DataType) -> Array:
     """The same buffers under another type of the same layout."""
-    made = Array(
+    result = Array(
         type,
         array.length,
         array.buffers,
@@ -28,8 +28,8 @@ def retyped(array: Array, type: s.DataType) -> Array:
         array.offset,
         array.known_null_count,
     )
-    made._checked = array._checked
-    return made
+    result._checked = array._checked
+    return result
 
 
 def mapped(

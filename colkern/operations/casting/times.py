@@ -99,12 +99,12 @@ def from_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     If `safe`, only times of day that are less than a day, and only date64 of whole days.
     """
     plain = s.Int(8 * layout(type).spec(Role.DATA).dtype.itemsize, True)
-    made = array if array.type == plain else integers_to_integers(array, plain, safe)
-    made = retyped(made, type)
-    wrong = number_against_type(made) if safe else None
+    values = array if array.type == plain else integers_to_integers(array, plain, safe)
+    values = retyped(values, type)
+    wrong = number_against_type(values) if safe else None
     if wrong is not None:
         raise no_value(array, type, wrong.slot, wrong.value, wrong.why)
-    return made
+    return values
 
 
 def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bool) -> Array:
@@ -125,13 +125,13 @@ def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bo
     factor = source // result
     low, high = _ends(type)
     ends = (max(low * factor, _ANY[0]), min((high + 1) * factor - 1, _ANY[1])) if safe else _ANY
-    made, slot = _divided(array, type, factor, ends, lossy=lossy, down=down)
+    values, slot = _divided(array, type, factor, ends, lossy=lossy, down=down)
     if slot is not None:
         value = item(array, slot)
         lost = ends[0] <= value <= ends[1]
         why = "part of it would be lost" if lost else "out of range"
         raise no_value(array, type, slot, f"{value} of {array.type}", why)
-    return made
+    return values
 
 
 def _in_range(array: Array, type: s.DataType, safe: bool, numbers: Array, factor: int) -> Array:
@@ -151,11 +151,11 @@ def _in_range(array: Array, type: s.DataType, safe: bool, numbers: Array, factor
     ends = (-(-low // factor), high // factor) if safe else _ANY
     dtype = layout(type).spec(Role.DATA).dtype
     kernel, items = casts.multiply_numbers, numbers.items(Role.DATA)
-    made, slot = checked(numbers, type, dtype, kernel, items, factor, *ends)
+    values, slot = checked(numbers, type, dtype, kernel, items, factor, *ends)
     if slot is not None:
         value = f"{item(array, slot)} of {array.type}"
         raise no_value(array, type, slot, value, "out of range")
-    return made
+    return values
 
 
 def _divided(

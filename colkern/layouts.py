@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from colkern import schema as s
 
@@ -172,7 +173,7 @@ _DAY_TIME = np.dtype([("days", "<i4"), ("milliseconds", "<i4")])
 _MONTH_DAY_NANO = np.dtype([("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")])
 
 
-def _numbers(role: Role, extent: Extent, dtype: Any) -> BufferSpec:
+def _numbers(role: Role, extent: Extent, dtype: DTypeLike) -> BufferSpec:
     numbers = np.dtype(dtype)
     return BufferSpec(role, extent, numbers, (numbers.itemsize,) if numbers.itemsize > 1 else ())
 
@@ -189,11 +190,11 @@ def _sizes(bits: int) -> BufferSpec:
     return _numbers(Role.SIZES, Extent.SLOTS, f"<i{bits // 8}")
 
 
-def _fixed(dtype: Any) -> Layout:
+def _fixed(dtype: DTypeLike) -> Layout:
     return Layout(LayoutKind.FIXED_SIZE, (_VALIDITY, _numbers(Role.DATA, Extent.SLOTS, dtype)))
 
 
-def _packed(dtype: Any, swap_bytes: tuple[int, ...]) -> Layout:
+def _packed(dtype: DTypeLike, swap_bytes: tuple[int, ...]) -> Layout:
     data = BufferSpec(Role.DATA, Extent.SLOTS, np.dtype(dtype), swap_bytes)
     return Layout(LayoutKind.FIXED_SIZE, (_VALIDITY, data))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections import deque
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +35,7 @@ class _Block:
         address += -address % ALIGNMENT
         self.size = size
         self.age = 0
-        self.interface: dict[str, Any] = {
+        self.interface: dict[str, object] = {
             "version": 3,
             "shape": (size,),
             "typestr": "|u1",

@@ -505,7 +505,7 @@ class Schema(PublicNames):
     def __hash__(self) -> int:
         return hash(self.fields)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Schema, (self.fields, self.metadata)
 
     def __len__(self) -> int:
@@ -611,7 +611,7 @@ def as_type(value: Any, argument: str = "type") -> DataType:
     raise TypeError(f"{expected} {shown(value)}")
 
 
-def _makes_a_type(value: Any) -> bool:
+def _makes_a_type(value: object) -> bool:
     """Whether a value is a function of colkern that says it returns a data type."""
     if not inspect.isfunction(value) or not value.__module__.startswith("colkern."):
         return False

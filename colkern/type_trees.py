@@ -23,7 +23,7 @@ class _Immutable:
     def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Self:
+    def __deepcopy__(self, memo: object) -> Self:
         return self
 
 
@@ -130,7 +130,7 @@ class NestedType(DataType):
                 texts[id(part)] = str(part)
         return texts[id(self)]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return restored, (_flattened(self),)
 
 
@@ -144,7 +144,7 @@ def _parameter_names(kind: Any, compared: bool) -> tuple[str, ...]:
     return tuple(each.name for each in parameters if each.compare or not compared)
 
 
-def _parameters(part: DataType | Field, *, compared: bool = False) -> list[Any]:
+def _parameters(part: DataType | Field, *, compared: bool = False) -> list[object]:
     """The parameters of a type or a field: types, fields, tuples of fields, and plain values.
 
     Args:
@@ -220,12 +220,12 @@ class _At(NamedTuple):
     positions: int | tuple[int, ...]
 
 
-def _flattened(root: DataType) -> list[Any]:
+def _flattened(root: DataType) -> list[object]:
     """The types and fields of a type one after the other, each as its class and what it is made with."""
     parts = inside_out(root)
     positions = {id(part): position for position, part in enumerate(parts)}
 
-    def placed(value: Any) -> Any:
+    def placed(value: object) -> object:
         if isinstance(value, DataType | Field):
             return _At(positions[id(value)])
         if isinstance(value, tuple) and any(isinstance(member, Field) for member in value):
@@ -237,9 +237,9 @@ def _flattened(root: DataType) -> list[Any]:
 
 def restored(flattened: Sequence[Any]) -> Any:
     """The type that was flattened."""
-    built: list[Any] = []
+    built: list[object] = []
 
-    def resolved(value: Any) -> Any:
+    def resolved(value: object) -> object:
         if not isinstance(value, _At):
             return value
         if isinstance(value.positions, int):

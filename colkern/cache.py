@@ -1,4 +1,4 @@
-"""Where colkern keeps files between runs: compiled kernels, generated data, small scripts.
+"""The folder of files that are kept between runs: compiled kernels, generated data, small scripts.
 
 Compiled kernels are loaded as pickles, so the directory must belong to this user and be closed to
 the writing of others; a candidate that is not is passed over, never trusted.
@@ -101,9 +101,9 @@ def _candidates() -> Iterator[Path]:
 
 
 def _is_private(directory: Path) -> bool:
-    found = directory.lstat()
+    status = directory.lstat()
     return (
-        stat.S_ISDIR(found.st_mode)
-        and found.st_uid == os.getuid()
-        and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        stat.S_ISDIR(status.st_mode)
+        and status.st_uid == os.getuid()
+        and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     )

@@ -1,4 +1,4 @@
-"""What is closed when its `with` block ends."""
+"""A base of objects that are closed when their `with` block ends."""
 
 from __future__ import annotations
 

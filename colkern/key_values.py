@@ -6,7 +6,6 @@ Columnar format 1.5: "Custom Application Metadata".
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 
 class KeyValueMetadata(Mapping[bytes, bytes]):
@@ -41,7 +40,7 @@ class KeyValueMetadata(Mapping[bytes, bytes]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return KeyValueMetadata, (self.pairs,)
 
     def __repr__(self) -> str:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from colkern import schema as s
 
@@ -43,7 +44,7 @@ class LayoutKind(Enum):
 
 
 class Role(Enum):
-    """What a buffer holds."""
+    """The content of a buffer."""
 
     VALIDITY = "validity"
     DATA = "data"
@@ -80,7 +81,7 @@ class BufferSpec:
     """One buffer of a layout.
 
     Args:
-        role: What it holds.
+        role: Its content.
         extent: How its least size follows from the number of slots.
         dtype: The items as NumPy sees them; for bits, the bytes that hold them.
         swap_bytes: How many bytes reverse together when the byte order changes, by part of an
@@ -102,7 +103,7 @@ class BufferSpec:
         object.__setattr__(self, "extra_bits", item * (self.extent is Extent.SLOTS_AND_ONE))
 
     def items(self, slots: int) -> int:
-        """How many items an array with `slots` slots (offset included) needs at least."""
+        """The least number of items for an array with `slots` slots (offset included)."""
         if self.extent is Extent.FREE or slots == 0:
             return 0
         if self.extent is Extent.BITS:
@@ -110,7 +111,7 @@ class BufferSpec:
         return slots + (self.extent is Extent.SLOTS_AND_ONE)
 
     def min_bytes(self, slots: int) -> int:
-        """How many bytes an array with `slots` slots (offset included) needs at least.
+        """The least number of bytes for an array with `slots` slots (offset included).
 
         Zero slots need zero bytes: an empty array may leave out even its single offset.
         """
@@ -151,7 +152,7 @@ class Layout:
         return self.kind.value
 
     def position(self, role: Role) -> int:
-        """Where the buffer of that role stands; raises `KeyError` if the layout has none."""
+        """The position of the buffer of that role; raises `KeyError` if the layout has none."""
         for position, spec in enumerate(self.buffers):
             if spec.role is role:
                 return position
@@ -172,7 +173,7 @@ _DAY_TIME = np.dtype([("days", "<i4"), ("milliseconds", "<i4")])
 _MONTH_DAY_NANO = np.dtype([("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")])
 
 
-def _numbers(role: Role, extent: Extent, dtype: Any) -> BufferSpec:
+def _numbers(role: Role, extent: Extent, dtype: DTypeLike) -> BufferSpec:
     numbers = np.dtype(dtype)
     return BufferSpec(role, extent, numbers, (numbers.itemsize,) if numbers.itemsize > 1 else ())
 
@@ -189,11 +190,11 @@ def _sizes(bits: int) -> BufferSpec:
     return _numbers(Role.SIZES, Extent.SLOTS, f"<i{bits // 8}")
 
 
-def _fixed(dtype: Any) -> Layout:
+def _fixed(dtype: DTypeLike) -> Layout:
     return Layout(LayoutKind.FIXED_SIZE, (_VALIDITY, _numbers(Role.DATA, Extent.SLOTS, dtype)))
 
 
-def _packed(dtype: Any, swap_bytes: tuple[int, ...]) -> Layout:
+def _packed(dtype: DTypeLike, swap_bytes: tuple[int, ...]) -> Layout:
     data = BufferSpec(Role.DATA, Extent.SLOTS, np.dtype(dtype), swap_bytes)
     return Layout(LayoutKind.FIXED_SIZE, (_VALIDITY, data))
 

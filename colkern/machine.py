@@ -44,12 +44,8 @@ def _processor() -> str:
 
 def versions() -> dict[str, str]:
     """The releases of colkern, Python, and those packages that are installed; none is imported."""
-    releases = {name: release(name) for name in _PACKAGES}
-    return {
-        "colkern": colkern.__version__,
-        "python": platform.python_version(),
-        **{name: version for name, version in releases.items() if version is not None},
-    }
+    releases = {"colkern": colkern.__version__, "python": platform.python_version()}
+    return releases | {name: there for name in _PACKAGES if (there := release(name)) is not None}
 
 
 def release(package: str) -> str | None:

@@ -8,6 +8,7 @@ Columnar format 1.5: "Buffer Alignment and Padding".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from ctypes import addressof, c_char
 from typing import Any, NamedTuple, SupportsInt, TypeAlias
 
@@ -28,7 +29,7 @@ Argument: TypeAlias = Items | int | float | np.number[Any]
 
 
 class Device(NamedTuple):
-    """Where bytes live: `kind` is "cpu" or "cuda", `ordinal` says which one."""
+    """The place of bytes: `kind` is "cpu" or "cuda", `ordinal` numbers devices of a kind."""
 
     kind: str
     ordinal: int = 0
@@ -141,7 +142,7 @@ class Buffer(PublicNames):
                 self._address = int(self.array.__cuda_array_interface__["data"][0])
         return self._address
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         # In another process, the bytes lie elsewhere.
         return Buffer, (self.array, self.device)
 
@@ -182,7 +183,7 @@ class Buffer(PublicNames):
         return bytes_.view(dtype)
 
     def _alignment_of(self, dtype: DType) -> int:
-        """What the address of such an item must be a multiple of.
+        """The number of bytes to which the address of such an item must be aligned.
 
         A GPU moves items as words of up to 8 bytes, whatever they mean, and has no unaligned loads.
         """
@@ -209,14 +210,14 @@ class Buffer(PublicNames):
         return memoryview(self.array)
 
     @property
-    def __array_interface__(self) -> dict[str, Any]:
+    def __array_interface__(self) -> dict[str, object]:
         """NumPy's array interface; absent, as an attribute, on a device."""
         if self.device.kind != "cpu":
             raise AttributeError(f"the bytes live on {self.device}, not in host memory")
         return dict(self.array.__array_interface__)
 
     @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
+    def __cuda_array_interface__(self) -> dict[str, object]:
         """The CUDA array interface; absent, as an attribute, on the host."""
         if self.device.kind != "cuda":
             raise AttributeError(f"the bytes live on {self.device}, not on a CUDA device")
@@ -225,11 +226,11 @@ class Buffer(PublicNames):
     def __dlpack__(
         self,
         *,
-        stream: Any = None,
+        stream: int | None = None,
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[SupportsInt, int] | None = None,
         copy: bool | None = None,
-    ) -> Any:
+    ) -> object:
         """The bytes as a DLPack tensor of uint8; see `dlpack_capsule`."""
         return dlpack_capsule(
             self.array, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
@@ -273,11 +274,11 @@ _READ_ONLY_SINCE = (1, 0)
 def dlpack_capsule(
     items: Items,
     *,
-    stream: Any = None,
+    stream: int | None = None,
     max_version: tuple[int, int] | None = None,
     dl_device: tuple[SupportsInt, int] | None = None,
     copy: bool | None = None,
-) -> Any:
+) -> object:
     """A DLPack capsule of a contiguous array, NumPy's or CuPy's, which it keeps alive.
 
     Its name is `dltensor_versioned`, and it says that host memory is read-only, if the consumer knows
@@ -301,7 +302,12 @@ def dlpack_capsule(
     if old and isinstance(items, np.ndarray):
         writable = array_at(items.ctypes.data, items.nbytes, items, read_only=False)
         items = writable.view(items.dtype)
-    wishes = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+    wishes: dict[str, Any] = {
+        "stream": stream,
+        "max_version": max_version,
+        "dl_device": dl_device,
+        "copy": copy,
+    }
     # CuPy and NumPy of old do not know all of them.
     return items.__dlpack__(**{name: wish for name, wish in wishes.items() if wish is not None})
 
@@ -345,9 +351,9 @@ _ZEROED = 1 << 12
 """Fewer bytes are zeroed sooner than their padding alone."""
 
 
-def _aligned(make: Any, size: int) -> NDArray[np.uint8]:
+def _aligned(make: Callable[..., NDArray[np.uint8]], size: int) -> NDArray[np.uint8]:
     """Bytes in memory that has room up to the end of the last 64 of them."""
-    whole = make(size + -size % ALIGNMENT + ALIGNMENT, np.uint8)
+    whole: Any = make(size + -size % ALIGNMENT + ALIGNMENT, np.uint8)
     # A third of the time of `whole.ctypes.data`.
     start = -addressof(c_char.from_buffer(whole)) % ALIGNMENT
     aligned: NDArray[np.uint8] = whole[start : start + size]

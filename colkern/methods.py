@@ -8,7 +8,7 @@ sets it on the class. The classes declare the names for type checkers.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsInt
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
@@ -17,24 +17,27 @@ from colkern.extensions import text_of
 from colkern.type_trees import DataType, Field
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from colkern.memory import Items
     from colkern.operations.value_checks import TypeRule
 
 # Types and fields
 
 
-def type_of(value: Any, argument: str = "type") -> DataType:
+def type_of(value: object, argument: str = "type") -> DataType:
     """A data type from what callers write for one; see `colkern.schema.as_type`."""
     return s.as_type(value, argument)
 
 
-def field_of_arrow(value: Any) -> Field:
+def field_of_arrow(value: object) -> Field:
     """The field that another library's type or field exports; see `colkern.interchange.import_field`."""
     from colkern.interchange import import_field
 
     return import_field(value)
 
 
-def schema_of_arrow(value: Any) -> s.Schema:
+def schema_of_arrow(value: object) -> s.Schema:
     """The schema that another library's exports; see `colkern.interchange.import_schema`."""
     from colkern.interchange import import_schema
 
@@ -43,7 +46,7 @@ def schema_of_arrow(value: Any) -> s.Schema:
 
 def schema_capsule(
     self: DataType | Field | s.Schema | Array | RecordBatch | RecordBatchStream,
-) -> Any:
+) -> object:
     """The type, field or schema as an `arrow_schema` capsule (Arrow PyCapsule interface)."""
     from colkern.interchange import export_schema
 
@@ -62,7 +65,7 @@ def array_to_pylist(self: Array) -> list[Any]:
     return to_pylist(self)
 
 
-def array_to_numpy(self: Array, dtype: Any = None, copy: bool | None = None) -> Any:
+def array_to_numpy(self: Array, dtype: DTypeLike | None = None, copy: bool | None = None) -> Items:
     """The values for NumPy; see `colkern.arrays.values.to_numpy`."""
     from colkern.arrays.values import to_numpy
 
@@ -99,8 +102,8 @@ def validate(
     validate(self, full=full, skip=skip)
 
 
-def array_reduce(self: Array) -> tuple[Any, ...]:
-    """What pickle keeps. A slice shares the whole buffers; another process is sent only its values."""
+def array_reduce(self: Array) -> tuple[object, ...]:
+    """The parts for pickle. A slice shares whole buffers; only its own values are pickled."""
     from colkern.operations.selection.trimming import without_surplus
 
     own = without_surplus(self)
@@ -111,7 +114,9 @@ def array_reduce(self: Array) -> tuple[Any, ...]:
 # Interchange
 
 
-def array_capsules(self: Array | RecordBatch, requested_schema: Any = None) -> tuple[Any, Any]:
+def array_capsules(
+    self: Array | RecordBatch, requested_schema: object = None
+) -> tuple[object, object]:
     """The array, or the batch as a struct array, as `arrow_schema` and `arrow_array` capsules.
 
     Nothing is copied.
@@ -124,8 +129,8 @@ def array_capsules(self: Array | RecordBatch, requested_schema: Any = None) -> t
 
 
 def device_array_capsules(
-    self: Array | RecordBatch, requested_schema: Any = None, **kwargs: Any
-) -> tuple[Any, Any]:
+    self: Array | RecordBatch, requested_schema: object = None, **kwargs: object
+) -> tuple[object, object]:
     """As `__arrow_c_array__`, as `arrow_schema` and `arrow_device_array` capsules; nothing is copied."""
     from colkern.interchange import export_device_array, export_device_batch
 
@@ -134,7 +139,9 @@ def device_array_capsules(
     return export_device_array(self, requested_schema, **kwargs)
 
 
-def stream_capsule(self: RecordBatch | RecordBatchStream, requested_schema: Any = None) -> Any:
+def stream_capsule(
+    self: RecordBatch | RecordBatchStream, requested_schema: object = None
+) -> object:
     """The batches, or the batch alone, as an `arrow_array_stream` capsule; nothing is copied."""
     from colkern.interchange import export_stream
 
@@ -143,8 +150,8 @@ def stream_capsule(self: RecordBatch | RecordBatchStream, requested_schema: Any 
 
 
 def device_stream_capsule(
-    self: RecordBatchStream, requested_schema: Any = None, **kwargs: Any
-) -> Any:
+    self: RecordBatchStream, requested_schema: object = None, **kwargs: object
+) -> object:
     """The batches as an `arrow_device_array_stream` capsule; nothing is copied.
 
     The capsule says on which kind of device they are: if only they know, the first is made now.
@@ -157,11 +164,11 @@ def device_stream_capsule(
 def array_to_dlpack(
     self: Array,
     *,
-    stream: Any = None,
+    stream: int | None = None,
     max_version: tuple[int, int] | None = None,
-    dl_device: tuple[Any, int] | None = None,
+    dl_device: tuple[SupportsInt, int] | None = None,
     copy: bool | None = None,
-) -> Any:
+) -> object:
     """The values as a DLPack tensor; see `colkern.interchange.export_tensor`. Not copied.
 
     Raises:
@@ -183,7 +190,7 @@ def dlpack_device(self: Array) -> tuple[int, int]:
     return (CPU if device.kind == "cpu" else CUDA), device.ordinal
 
 
-def cuda_array_interface(self: Array) -> dict[str, Any]:
+def cuda_array_interface(self: Array) -> dict[str, object]:
     """The values by the CUDA array interface, version 3. Not copied.
 
     Absent, as an attribute, on the host, and for an array that is not of integers or floats or has
@@ -200,7 +207,7 @@ def cuda_array_interface(self: Array) -> dict[str, Any]:
 # Compiled functions
 
 
-def numba_type(self: Array | RecordBatch | RecordBatchStream) -> Any:
+def numba_type(self: Array | RecordBatch | RecordBatchStream) -> object:
     """The type that compiled functions take it as: see `colkern.jit`. Not copied."""
     from colkern.jit.views.column_operations import batch_type, column_type, stream_type
 

@@ -10,7 +10,7 @@ _NULL_CLASSES = {"NAType", "NaTType"}
 """Classes of pandas without any value but a null."""
 
 
-def is_null(value: Any) -> bool:
+def is_null(value: object) -> bool:
     """Whether a value is None, pandas' NA or NaT, or NumPy's NaT. NaN is a number, and no null."""
     if value is None:
         return True

@@ -51,12 +51,12 @@ INSTALL: dict[str, tuple[str, str]] = {
 
 
 def install_command(module: str) -> str:
-    """What to type to have a module."""
+    """The command that installs a module."""
     return f"pip install {INSTALL[module][1]}"
 
 
 def why_missing(error: ImportError | RuntimeError, wanted: str) -> str:
-    """What is not installed and the command that installs it.
+    """The name of a missing package, and the command that installs it.
 
     Args:
         error: Of the import of an optional package.

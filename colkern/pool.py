@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections import deque
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ LEAST = 1 << 17
 it gives the pages back as soon as several are freed at once."""
 
 ALIGNMENT = 64
-"""What the address of a block is a multiple of."""
+"""The alignment of a block, in bytes."""
 
 _DEFAULT_SHARE = 8
 """One of so many parts of the machine's memory is kept, if the user does not say how much."""
@@ -36,7 +35,7 @@ class _Block:
         address += -address % ALIGNMENT
         self.size = size
         self.age = 0
-        self.interface: dict[str, Any] = {
+        self.interface: dict[str, object] = {
             "version": 3,
             "shape": (size,),
             "typestr": "|u1",
@@ -93,7 +92,7 @@ class Pool:
             self._drop_oldest()
 
     def kept(self) -> int:
-        """How many bytes are free."""
+        """The number of free bytes."""
         return sum([size * len(blocks) for size, blocks in tuple(self._free.items())])
 
     def _drop_oldest(self) -> None:

@@ -38,14 +38,14 @@ IntervalUnit = Literal["year_month", "day_time", "month_day_nano"]
 UnionMode = Literal["sparse", "dense"]
 
 PER_SECOND: dict[str, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-"""How many of each time unit a second has."""
+"""The length of a second in each time unit."""
 
 SECONDS_A_DAY = 86_400
 
 TIME_UNITS: tuple[TimeUnit, ...] = ("s", "ms", "us", "ns")
 
 INT32_MAX = 2**31 - 1
-"""What the format's metadata counts up to: byte widths, list sizes and scales have 32 bits there."""
+"""The limit of byte widths, list sizes and scales, which have 32 bits in the format's metadata."""
 
 MAX_DECIMAL_PRECISION = {32: 9, 64: 18, 128: 38, 256: 76}
 
@@ -220,7 +220,7 @@ class Utf8View(DataType):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class _ListLike(trees.NestedType):
-    """What the five list types share: one child field."""
+    """The base of the five list types: one child field."""
 
     UNNAMED_LEVELS: ClassVar[int] = 1
 
@@ -483,9 +483,9 @@ class Schema(PublicNames):
     @classmethod
     def late(cls, fields: Sequence[Field], metadata: Mapping[bytes, bytes] | None = None) -> Schema:
         """A schema of a sequence that makes each field when it is asked for."""
-        made = cls((), metadata)
-        made._fields = fields
-        return made
+        schema = cls((), metadata)
+        schema._fields = fields
+        return schema
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -505,7 +505,7 @@ class Schema(PublicNames):
     def __hash__(self) -> int:
         return hash(self.fields)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Schema, (self.fields, self.metadata)
 
     def __len__(self) -> int:
@@ -533,11 +533,11 @@ class Schema(PublicNames):
             TypeError: If it is neither.
         """
         if isinstance(key, str):
-            found = [i for i, field in enumerate(self.fields) if field.name == key]
-            if len(found) != 1:
-                what = "no field" if not found else f"{len(found)} fields"
+            matches = [i for i, field in enumerate(self.fields) if field.name == key]
+            if len(matches) != 1:
+                what = "no field" if not matches else f"{len(matches)} fields"
                 raise KeyError(f"{what} named {key!r}; the schema has {self.names}")
-            return found[0]
+            return matches[0]
         try:
             position = integer(key, "key")
         except TypeError:
@@ -563,7 +563,7 @@ class Schema(PublicNames):
 
 
 TypeLike = DataType | str
-"""What stands for a data type: itself or its name. Those of other libraries are taken too."""
+"""A data type, or its name; data types of other libraries are taken too."""
 
 Fields = Iterable[Field | tuple[str, TypeLike]] | Mapping[str, TypeLike]
 
@@ -611,13 +611,13 @@ def as_type(value: Any, argument: str = "type") -> DataType:
     raise TypeError(f"{expected} {shown(value)}")
 
 
-def _makes_a_type(value: Any) -> bool:
+def _makes_a_type(value: object) -> bool:
     """Whether a value is a function of colkern that says it returns a data type."""
     if not inspect.isfunction(value) or not value.__module__.startswith("colkern."):
         return False
     result = str(value.__annotations__.get("return")).rpartition(".")[2]
-    found = globals().get(result)
-    return isinstance(found, type) and issubclass(found, DataType)
+    named = globals().get(result)
+    return isinstance(named, type) and issubclass(named, DataType)
 
 
 @functools.cache
@@ -626,7 +626,7 @@ def _named_types() -> dict[str, DataType]:
     types: list[DataType] = [globals()[name]() for name in _PLAIN_NAMES]
     types += [time32(unit) for unit in ("s", "ms")] + [time64(unit) for unit in ("us", "ns")]
     types += [make(unit) for make in (timestamp, duration) for unit in TIME_UNITS]
-    names = dict(zip(_PLAIN_NAMES, types, strict=False)) | {str(made): made for made in types}
+    names = dict(zip(_PLAIN_NAMES, types, strict=False)) | {str(type_): type_ for type_ in types}
     return names | {alias: names[name] for alias, name in _ALIASES.items()}
 
 

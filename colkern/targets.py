@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from colkern.kernels.kernel import Kernel
 
 NOWHERE = (1 << 64) - 1
-"""What a kernel that looks for the first slot of a kind returns if there is none."""
+"""The result of a kernel that searches for a slot, if there is no such slot."""
 
 
 class Target(Protocol):
@@ -46,7 +46,7 @@ class Target(Protocol):
         """The bitmap of arrays without one, as kernels take it: no bytes."""
 
     def block_words(self, words: int) -> int:
-        """How many of a bitmap's words make one block of a filter."""
+        """The number of words of a bitmap in one block of a filter."""
 
     def map(
         self,

@@ -23,7 +23,7 @@ class _Immutable:
     def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Self:
+    def __deepcopy__(self, memo: object) -> Self:
         return self
 
 
@@ -98,7 +98,7 @@ class NestedType(DataType):
     __slots__ = ("_hash",)
 
     UNNAMED_LEVELS: ClassVar[int] = 0
-    """How many levels of fields have names without a meaning: list elements, or entries, keys and items."""
+    """The levels of fields whose names mean nothing: list elements, or entries, keys and items."""
 
     _hash: int
 
@@ -130,12 +130,12 @@ class NestedType(DataType):
                 texts[id(part)] = str(part)
         return texts[id(self)]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return restored, (_flattened(self),)
 
 
 _PARTS = (DataType, Field)
-"""What types and fields have inside; as a tuple, which `isinstance` takes faster than a union."""
+"""The parts of types and fields; a tuple, which `isinstance` checks faster than a union."""
 
 
 @lru_cache
@@ -144,8 +144,8 @@ def _parameter_names(kind: Any, compared: bool) -> tuple[str, ...]:
     return tuple(each.name for each in parameters if each.compare or not compared)
 
 
-def _parameters(part: DataType | Field, *, compared: bool = False) -> list[Any]:
-    """What a type or a field was made with: types, fields, tuples of fields, and plain values.
+def _parameters(part: DataType | Field, *, compared: bool = False) -> list[object]:
+    """The parameters of a type or a field: types, fields, tuples of fields, and plain values.
 
     Args:
         part: The type or field.
@@ -159,29 +159,29 @@ def _parts(part: DataType | Field) -> list[DataType | Field]:
     """The types and fields that stand directly inside."""
     if isinstance(part, Field):
         return [part.type]
-    found: list[DataType | Field] = []
+    parts: list[DataType | Field] = []
     for parameter in _parameters(part):
         members = parameter if isinstance(parameter, tuple) else (parameter,)
-        found += [member for member in members if isinstance(member, _PARTS)]
-    return found
+        parts += [member for member in members if isinstance(member, _PARTS)]
+    return parts
 
 
 def inside_out(root: DataType) -> list[DataType | Field]:
     """All types and fields of a type, each once, after what is inside of it."""
-    found: dict[int, DataType | Field] = {}
+    parts: dict[int, DataType | Field] = {}
     waiting: list[tuple[DataType | Field, bool]] = [(root, False)]
     while waiting:
         part, is_ready = waiting.pop()
         if is_ready:
-            found[id(part)] = part
-        elif id(part) in found:
+            parts[id(part)] = part
+        elif id(part) in parts:
             continue
         elif isinstance(part, (Field, NestedType)):
             waiting.append((part, True))
             waiting += [(inner, False) for inner in _parts(part)]
         else:
-            found[id(part)] = part
-    return list(found.values())
+            parts[id(part)] = part
+    return list(parts.values())
 
 
 def alike(a: DataType, b: DataType, *, by_name: bool = True) -> bool:
@@ -220,12 +220,12 @@ class _At(NamedTuple):
     positions: int | tuple[int, ...]
 
 
-def _flattened(root: DataType) -> list[Any]:
+def _flattened(root: DataType) -> list[object]:
     """The types and fields of a type one after the other, each as its class and what it is made with."""
     parts = inside_out(root)
     positions = {id(part): position for position, part in enumerate(parts)}
 
-    def placed(value: Any) -> Any:
+    def placed(value: object) -> object:
         if isinstance(value, DataType | Field):
             return _At(positions[id(value)])
         if isinstance(value, tuple) and any(isinstance(member, Field) for member in value):
@@ -237,15 +237,15 @@ def _flattened(root: DataType) -> list[Any]:
 
 def restored(flattened: Sequence[Any]) -> Any:
     """The type that was flattened."""
-    made: list[Any] = []
+    built: list[object] = []
 
-    def found(value: Any) -> Any:
+    def resolved(value: object) -> object:
         if not isinstance(value, _At):
             return value
         if isinstance(value.positions, int):
-            return made[value.positions]
-        return tuple(made[position] for position in value.positions)
+            return built[value.positions]
+        return tuple(built[position] for position in value.positions)
 
     for kind, *parameters in flattened:
-        made.append(kind(*map(found, parameters)))
-    return made[-1]
+        built.append(kind(*map(resolved, parameters)))
+    return built[-1]

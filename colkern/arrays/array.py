@@ -82,7 +82,7 @@ class Array(PublicNames):
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
     _place: int
     _stated_null_count: int
-    # What compiled code is handed (colkern.jit.views.records), once it has been.
+    # The record that compiled code takes (colkern.jit.views.records), once it is made.
     _record: Any
 
     def __init__(
@@ -233,7 +233,7 @@ class Array(PublicNames):
 
     @property
     def device(self) -> Device:
-        """Where the bytes live: the device of the first buffer there is, here or below; else the host."""
+        """The device of the bytes: of the first buffer, here or below; the host if there is none."""
         for buffer in self.buffers:
             if buffer is not None:
                 return buffer.device
@@ -265,7 +265,7 @@ class Array(PublicNames):
         Bitmaps start at a byte, not at a slot: take them whole with `buffer`. An absent or empty
         offsets buffer of an empty array gives its one offset, 0.
         """
-        # What was asked for last is kept: most arrays are asked for the same again and again.
+        # The last items are kept: most arrays are asked for the same items again and again.
         kept = self._kept_items
         if kept is not None and kept[0] is role:
             return kept[1]
@@ -273,9 +273,9 @@ class Array(PublicNames):
         spec, buffer = self.layout.buffers[position], self.buffers[position]
         if self.length == 0 or buffer is None:
             return self._no_items(int(spec.extent is Extent.SLOTS_AND_ONE), spec.dtype)
-        found = buffer.view(spec.dtype, spec.items(self.length), self.offset * spec.dtype.itemsize)
-        self._kept_items = (role, found)
-        return found
+        items = buffer.view(spec.dtype, spec.items(self.length), self.offset * spec.dtype.itemsize)
+        self._kept_items = (role, items)
+        return items
 
     def _no_items(self, count: int, dtype: np.dtype[Any]) -> Items:
         """The items of an absent buffer, on the device of the others: that many zeros."""
@@ -297,16 +297,16 @@ class Array(PublicNames):
 
     @property
     def stated_null_count(self) -> int:
-        """What whoever made the array says of its null count, or `UNKNOWN`; `validate` compares."""
+        """The null count that the producer states, or `UNKNOWN`; `validate` compares it."""
         return getattr(self, "_stated_null_count", self._null_count)
 
     def note_null_count(self, stated: int) -> None:
-        """Keep what a producer states of an array without a bitmap, where the count is not its to say."""
+        """Keep the null count that a producer states for an array without a bitmap."""
         self._stated_null_count = stated
 
     @property
     def null_count(self) -> int:
-        """How many slots are null by this array's own validity bitmap (all, for type null)."""
+        """The number of slots that are null by this array's own bitmap (all, for type null)."""
         if self._null_count == UNKNOWN:
             self._null_count = self.count_nulls()
         return self._null_count

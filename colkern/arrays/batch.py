@@ -225,7 +225,7 @@ class RecordBatch(PublicNames):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return RecordBatch, (self.schema, self.columns, self.length, self.metadata)
 
 

@@ -1,7 +1,7 @@
 """Arrays and record batches as text: the type, the counts and the first and last values.
 
 A `repr` costs the same for ten values and for ten million: it decodes a fixed number of values and a
-bounded part of each. It never raises: what cannot be shown is named instead.
+bounded part of each. It never raises: the error stands in the place of the values.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from colkern.arrays import UNKNOWN, Array, RecordBatch
 from colkern.arrays.values import preview
 
 EDGE_VALUES = 10
-"""How many values are shown at either end of an array."""
+"""The number of values shown at either end of an array."""
 
 EDGE_ROWS = 5
-"""How many rows are shown at either end of a batch."""
+"""The number of rows shown at either end of a batch."""
 
 MOST_COLUMNS = 10
-"""How many columns of a batch are shown, and decoded."""
+"""The number of columns of a batch that are shown, and decoded."""
 
 MOST_MEMBERS = 6
-"""How many members of a list or struct are shown; one fewer with each level of nesting."""
+"""The number of members of a list or struct shown; one fewer with each level of nesting."""
 
 VALUE_WIDTH = 60
-"""How wide one value of an array is at most."""
+"""The widest text of one value of an array."""
 
 CELL_WIDTH = 30
-"""How wide one column of a batch is at most."""
+"""The widest column of a batch."""
 
 LINE = 100
-"""How wide a line is at most, apart from a first column or value that is wider."""
+"""The widest line, apart from a first column or value that is wider."""
 
 ELLIPSIS = "…"
 
@@ -90,7 +90,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _guarded(make: Callable[[], list[str]]) -> list[str] | str:
-    """What `make` returns, or the text of its error."""
+    """The result of `make`, or the text of its error."""
     try:
         return make()
     except Exception as error:  # noqa: BLE001 - a debugger or a logger asks: it must get an answer

@@ -62,7 +62,7 @@ def bits_at(array: Array, role: Role, slots: Slots) -> NDArray[np.bool_]:
 
 
 def valid_at(array: Array, slots: Slots) -> NDArray[np.bool_] | None:
-    """Which of those slots are valid by the array's own bitmap; None where it has none."""
+    """Whether each of those slots is valid by the array's own bitmap; None if it has none."""
     if not array.layout.has_validity or array.known_null_count == 0:
         return None
     if array.buffer(Role.VALIDITY) is None:

@@ -2,7 +2,7 @@
 
 One decoder a type, vectorised through NumPy; recursion follows nesting only. A decoder is asked for
 chosen slots of an array, so nulls, dictionaries, runs, unions and list-views need nothing special,
-and what stands under a null is never looked at.
+and values under a null are never read.
 
 Columnar format 1.5: "Physical Memory Layout"; "Data Types".
 """
@@ -46,7 +46,7 @@ from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import EMPTY, DType, Items
 
 CUT_BYTES = 256
-"""How many bytes of a byte string `preview` reads at most."""
+"""The most bytes of a byte string that `preview` reads."""
 
 
 class Months(NamedTuple):
@@ -121,7 +121,7 @@ def to_numpy(array: Array, dtype: DTypeLike | None = None, copy: bool | None = N
 
 
 _NESTED = (list, dict, np.ndarray)
-"""What `to_pylist` gives for nested values."""
+"""The classes of nested values of `to_pylist`."""
 
 
 def _numpy_dtype(type_: s.DataType) -> DType | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce as fold
 from operator import add
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -63,14 +63,14 @@ def _loop(
 
         compiled = _compiled[kernel] = compile_kernel(kernel)
     for place in kernel.inputs:
-        array = cast("Items", args[place])
+        array: Any = args[place]
         if array.flags.writeable:
             # Numba would compile another variant for it.
             array = array.view()
             array.setflags(write=False)
             args = (*args[:place], array, *args[place + 1 :])
     for place in kernel.unsigned:
-        number = cast("int", args[place])
+        number: Any = args[place]
         if number > _MOST or type(number) is not int:
             number = int(number)
             number = number if number <= _MOST else number - _WRAP
@@ -84,9 +84,9 @@ class CpuTarget:
     device = HOST
 
     def block_words(self, words: int) -> int:
-        """How many words of a bitmap make a block of a filter: all of them for one thread.
+        """The number of words of a bitmap in a block of a filter: all of them for one thread.
 
-        Else enough for the sum over blocks to be small.
+        For several threads, enough that there are few blocks to sum.
         """
         return max(words if words <= 64 or num_threads() == 1 else 64, 1)
 

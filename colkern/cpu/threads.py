@@ -29,7 +29,7 @@ _threads = 0
 
 
 class _Role(threading.local):
-    """What the running thread is.
+    """The role of the running thread.
 
     Attributes:
         is_worker: Whether it is one of the pool's: all others may wait for it, so it waits for none.
@@ -42,7 +42,7 @@ _role = _Role()
 
 
 def num_threads() -> int:
-    """How many threads a loop may use: `set_num_threads`, `COLKERN_NUM_THREADS`, or one a core."""
+    """The number of threads for a loop: `set_num_threads`, `COLKERN_NUM_THREADS`, or one a core."""
     if _threads:
         return _threads
     if chosen := os.environ.get("COLKERN_NUM_THREADS", ""):
@@ -106,7 +106,7 @@ def run_ranges(
 
 
 def _balanced_cuts(count: int, workers: int, balance: Items) -> list[int]:
-    """Where to cut the items so that each of the workers has about as much to do."""
+    """The bounds of ranges of about as much work for each worker."""
     begin, end = int(balance[0]), int(balance[count])
     shares = [begin + (end - begin) * i // workers for i in range(1, workers)]
     return [0, *np.searchsorted(balance[: count + 1], shares).tolist(), count]

@@ -1,8 +1,8 @@
 """A device whose memory is the host's, for code that uses device memory where there is no GPU.
 
 Within `installed`, `Device("cuda")` is such a device, and kernels run on the CPU over its memory; in the
-simulator it is there from the start, and kernels run in the simulator: those of users' functions run
-there alone. All else is the code that runs over CuPy, and what goes wrong on a GPU goes wrong here:
+simulator it is there from the start, and kernels run in the simulator, the only place where kernels
+of users' functions run. All other code is that for CuPy, and errors on a GPU show here, too:
 fresh memory has no zeros in it, and copies are carried out as late as a stream may, so memory that is
 used before its copy has ended shows it.
 
@@ -28,7 +28,7 @@ from colkern.cuda.stand_in_sharing import StandInSharing
 from colkern.memory import array_at
 
 FRESH = 0xA5
-"""What each byte of fresh memory is."""
+"""The value of each byte of fresh memory."""
 
 
 class Copy(NamedTuple):
@@ -124,7 +124,7 @@ class StandIn:
         return nullcontext()
 
     def finish(self) -> None:
-        """What is started on the current stream has ended when its call returns."""
+        """Nothing to wait for: work on the current stream is done when its call returns."""
 
     def devices(self) -> int:
         """One."""
@@ -209,13 +209,13 @@ class _Arrays:
 
     def empty(self, count: int, dtype: Any = np.float64) -> NDArray[Any]:
         dtype = np.dtype(dtype)
-        made: NDArray[Any] = self._device.allocated(count * dtype.itemsize).view(dtype)
-        return made
+        items: NDArray[Any] = self._device.allocated(count * dtype.itemsize).view(dtype)
+        return items
 
     def zeros(self, count: int, dtype: Any = np.float64) -> NDArray[Any]:
-        made = self.empty(count, dtype)
-        made.view(np.uint8)[:] = 0
-        return made
+        items = self.empty(count, dtype)
+        items.view(np.uint8)[:] = 0
+        return items
 
 
 class _LateStream:
@@ -271,7 +271,7 @@ class _LateEvent:
         self._stream.run_until(self._number)
 
     def hold_current(self) -> None:
-        """What is started on the current stream is done at once: so it waits here."""
+        """Waits here: work on the current stream is done at once."""
         self.wait()
 
 

@@ -101,7 +101,7 @@ class StandInSharing:
                 del self._mapped[handle]
 
     def finish_device(self, ordinal: int) -> None:
-        """What is started has ended when its call returns; it is counted."""
+        """Nothing to wait for: work is done when its call returns; the call is counted."""
         self.finished += 1
 
     def _freed(self, address: int) -> None:

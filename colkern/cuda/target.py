@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -19,7 +19,7 @@ _MOST = (1 << 63) - 1
 _WARP = 32
 
 _COMBINE = {"add": "sum", "min": "min", "max": "max"}
-"""The array method that makes one of partial results."""
+"""The array method that combines partial results."""
 
 
 class Schedule(NamedTuple):
@@ -94,7 +94,7 @@ class CudaTarget:
         self._schedule = schedule_of(device)
 
     def block_words(self, words: int) -> int:
-        """How many words of a bitmap make a block of a filter: one, the work of a thread."""
+        """The number of words of a bitmap in a block of a filter: one, the work of a thread."""
         return 1
 
     @cached_property
@@ -137,7 +137,8 @@ class CudaTarget:
 
     def _cut(self, kernel: Kernel, count: int, args: tuple[Argument, ...]) -> Cut:
         # The last argument of a grouped kernel is its output.
-        mean = cast("Items", args[-1]).nbytes // max(count, 1) if kernel.grouped else 0
+        out: Any = args[-1] if kernel.grouped else None
+        mean = 0 if out is None else out.nbytes // max(count, 1)
         return self._schedule.cut(kernel, count, mean)
 
     def _launch(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Argument, ...]) -> None:

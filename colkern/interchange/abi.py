@@ -114,7 +114,7 @@ CAPSULE_NAMES: dict[StructClass, str] = {
 
 
 def _format(cls: StructClass) -> str:
-    """What `struct` calls the members; the one of 32 bits has padding behind it."""
+    """The members in the notation of `struct`; the one of 32 bits has padding behind it."""
     return "".join("i4x" if name == "device_type" else "q" for name in cls._fields)
 
 
@@ -146,7 +146,7 @@ def words_at(address: int, count: int) -> list[int]:
 
 
 def address_of(words: array[int]) -> int:
-    """Where the words lie."""
+    """The address of the words."""
     return words.buffer_info()[0]
 
 
@@ -173,7 +173,7 @@ _get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_cha
 _call_release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
-def pointer_in(capsule: Any, cls: StructClass) -> int:
+def pointer_in(capsule: object, cls: StructClass) -> int:
     """The address of the structure in a capsule, good for as long as the caller holds the capsule.
 
     Raises:
@@ -217,13 +217,13 @@ class Imported:
         ctypes.c_void_p.from_address(address + position * WORD).value = None
 
     @classmethod
-    def from_capsule(cls, kind: StructClass, capsule: Any) -> Imported:
+    def from_capsule(cls, kind: StructClass, capsule: object) -> Imported:
         """The structure in a capsule; raises like `pointer_in` and the constructor."""
         return cls(kind, pointer_in(capsule, kind))
 
     @property
     def address(self) -> int:
-        """Where the structure lies now."""
+        """The address of the structure now."""
         return self.words.buffer_info()[0]
 
     # The default holds the prototype when the interpreter's end has emptied this module.

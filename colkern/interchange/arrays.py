@@ -1,7 +1,7 @@
 """Arrays and record batches as `ArrowArray` structures, both ways; no byte of a buffer is copied.
 
-What is done is the same wherever the buffers are. What differs by that is asked of `ArrayExport` and
-`HostStructure`, of which `colkern.interchange.device_arrays` has others.
+`ArrayExport` and `HostStructure` hold what depends on where the buffers are;
+`colkern.interchange.device_arrays` extends them for devices.
 
 C Data interface: "The ArrowArray structure".
 """
@@ -13,7 +13,7 @@ import sys
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from colkern.arrays import UNKNOWN, Array, RecordBatch
 from colkern.errors import InvalidArrowError, UnsupportedError
@@ -47,7 +47,7 @@ _MAX_ADDRESS = 2**63 - 1
 # Export
 
 
-def export_array(array: Array, requested_schema: Any = None) -> tuple[Any, Any]:
+def export_array(array: Array, requested_schema: object = None) -> tuple[object, object]:
     """Capsules named `arrow_schema` and `arrow_array`; nothing is copied.
 
     Args:
@@ -61,7 +61,7 @@ def export_array(array: Array, requested_schema: Any = None) -> tuple[Any, Any]:
     return export_schema(array.type), _array_capsule(array)
 
 
-def export_batch(batch: RecordBatch, requested_schema: Any = None) -> tuple[Any, Any]:
+def export_batch(batch: RecordBatch, requested_schema: object = None) -> tuple[object, object]:
     """The capsules of the struct array that carries a batch; otherwise as `export_array`."""
     return export_schema(batch.schema), _array_capsule(struct_of(batch))
 
@@ -72,7 +72,7 @@ def move_batch_to(batch: RecordBatch, address: int) -> None:
     export.move_to(build_structure(export, struct_of(batch)), address)
 
 
-def _array_capsule(array: Array) -> Any:
+def _array_capsule(array: Array) -> object:
     export = ArrayExport(ArrayStruct)
     return export.into_capsule(build_structure(export, array))
 
@@ -88,7 +88,7 @@ class ArrayExport(Export):
     __slots__ = ()
 
     def buffer_address(self, buffer: Buffer | None) -> int:
-        """What stands for a buffer in the structure.
+        """The address that stands for a buffer in the structure.
 
         Raises:
             UnsupportedError: If the bytes are not where those of all buffers are to be.
@@ -106,7 +106,7 @@ class ArrayExport(Export):
         """The number of nulls by a bitmap that is there, or `UNKNOWN`."""
         return source.known_null_count
 
-    def sizes(self, sizes: Sequence[int]) -> tuple[int, Any]:
+    def sizes(self, sizes: Sequence[int]) -> tuple[int, object]:
         """The buffer of the sizes of a view's data buffers: its address, and what owns it."""
         # One word where there are none: the pointer is never NULL.
         words = array("q", sizes or (0,))
@@ -114,7 +114,7 @@ class ArrayExport(Export):
 
 
 def build_structure(
-    export: ArrayExport, source: Array, tail: Sequence[int] = (), kept: Any = None
+    export: ArrayExport, source: Array, tail: Sequence[int] = (), kept: object = None
 ) -> array[int]:
     """A structure, followed in memory by pointers to its buffers and children.
 
@@ -233,7 +233,7 @@ def read_batch(source: HostStructure) -> RecordBatch:
 
 
 class Shape(NamedTuple):
-    """What the layout table says about a type, at hand for every array of that type.
+    """The counts of a type by the layout table, kept for every array of that type.
 
     Args:
         rule: Its row of the table.
@@ -289,7 +289,7 @@ def _checked(data_type: DataType, struct: ArrayStruct, source: HostStructure) ->
 
 
 def dictionary_field(storage: Dictionary) -> Field:
-    """What errors call the dictionary of an array."""
+    """The field under which errors name the dictionary of an array."""
     return Field("dictionary", storage.value_type)
 
 
@@ -304,7 +304,7 @@ def _read_child(field: Field, address: int, least: int, source: HostStructure) -
 
 
 def checked_shape(data_type: DataType, struct: ArrayStruct) -> Shape:
-    """What the type says about its arrays, if that goes with the counts in a structure.
+    """The shape of a type, checked against the counts in a structure.
 
     Raises:
         InvalidArrowError: If it does not.
@@ -379,7 +379,7 @@ def check_pointer(role: Role, pointer: int, size: int) -> None:
 
 
 def last_offset_at(offsets: BufferSpec, pointer: int, slots: int) -> tuple[int, int] | None:
-    """Where the last offset is, and its bytes; None if there are no slots."""
+    """The address of the last offset, and its bytes; None if there are no slots."""
     width = offsets.dtype.itemsize
     return (pointer + slots * width, width) if slots else None
 
@@ -395,7 +395,7 @@ def _last_offset(offsets: BufferSpec, pointer: int, slots: int, source: HostStru
 
 
 def sizes_at(pointers: Sequence[int]) -> tuple[int, int] | None:
-    """Where the sizes of a view's data buffers are, and their bytes; None if it has none.
+    """The address of the sizes of a view's data buffers, and their bytes; None if it has none.
 
     Args:
         pointers: Those behind the fixed ones: the data buffers, and the buffer of their sizes.

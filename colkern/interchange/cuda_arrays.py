@@ -5,6 +5,7 @@ CUDA array interface, version 3: "Python Interface Specification", "Synchronizat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 from typing import Any
 
@@ -22,7 +23,7 @@ _VERSION = 3
 _LEGACY_DEFAULT_STREAM = 1
 
 
-def cuda_array_interface(array: Array) -> dict[str, Any]:
+def cuda_array_interface(array: Array) -> dict[str, object]:
     """The interface of an array without nulls; its stream is the caller's current one.
 
     Raises:
@@ -73,7 +74,7 @@ def from_cuda_array(obj: Any) -> Array:
     return _array_of(interface, obj)
 
 
-def _array_of(interface: dict[str, Any], owner: Any) -> Array:
+def _array_of(interface: Mapping[str, Any], owner: object) -> Array:
     if interface.get("mask") is not None:
         raise UnsupportedError("an array of CUDA with a mask")
     dtype = np.dtype(interface["typestr"])

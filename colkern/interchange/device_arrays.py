@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -43,7 +42,7 @@ from colkern.interchange.arrays import (
 from colkern.interchange.device_types import CPU, CUDA_HOST, device_of_type, type_of_device
 from colkern.interchange.schemas import export_schema
 from colkern.layouts import Extent
-from colkern.memory import ALIGNMENT, HOST, Buffer, Device
+from colkern.memory import ALIGNMENT, HOST, Buffer, Device, Items
 from colkern.schema import Dictionary, Field
 
 _RESERVED = (0, 0, 0)
@@ -53,8 +52,8 @@ _RESERVED = (0, 0, 0)
 
 
 def export_device_array(
-    array: Array, requested_schema: Any = None, /, **kwargs: Any
-) -> tuple[Any, Any]:
+    array: Array, requested_schema: object = None, /, **kwargs: object
+) -> tuple[object, object]:
     """Capsules named `arrow_schema` and `arrow_device_array`; nothing is copied.
 
     On a CUDA device, the structure has an event behind what the caller's current stream has to do now:
@@ -74,14 +73,14 @@ def export_device_array(
 
 
 def export_device_batch(
-    batch: RecordBatch, requested_schema: Any = None, /, **kwargs: Any
-) -> tuple[Any, Any]:
+    batch: RecordBatch, requested_schema: object = None, /, **kwargs: object
+) -> tuple[object, object]:
     """The capsules of the struct array that carries a batch; otherwise as `export_device_array`."""
     require_no_keywords(kwargs)
     return export_schema(batch.schema), _capsule(struct_of(batch))
 
 
-def require_no_keywords(kwargs: dict[str, Any]) -> None:
+def require_no_keywords(kwargs: dict[str, object]) -> None:
     """Raise `UnsupportedError` for keywords of later versions of the interface, unless they are None."""
     unknown = [name for name, value in kwargs.items() if value is not None]
     if unknown:
@@ -89,7 +88,7 @@ def require_no_keywords(kwargs: dict[str, Any]) -> None:
 
 
 def device_of_batch(batch: RecordBatch) -> Device:
-    """Where the bytes of the columns are; the host if there are none."""
+    """The device of the bytes of the columns; the host if there are none."""
     return _device_of(batch.columns)
 
 
@@ -108,7 +107,7 @@ def move_device_batch_to(batch: RecordBatch, device: Device, address: int) -> No
     export.move_to(_build(export, struct_of(batch)), address)
 
 
-def _capsule(source: Array) -> Any:
+def _capsule(source: Array) -> object:
     export = _DeviceArrayExport(_device_of([source]))
     return export.into_capsule(_build(export, source))
 
@@ -164,7 +163,7 @@ class _DeviceArrayExport(ArrayExport):
         # cuDF takes it at its word, and -1 for no nulls.
         return source.known_null_count if self.device == HOST else source.null_count
 
-    def sizes(self, sizes: Sequence[int]) -> tuple[int, Any]:
+    def sizes(self, sizes: Sequence[int]) -> tuple[int, object]:
         if self.device == HOST:
             return super().sizes(sizes)
         # Consumers differ in whether they read the sizes on the host or on the device: both can here.
@@ -179,7 +178,7 @@ def _build(export: _DeviceArrayExport, source: Array) -> array[int]:
         return build_structure(export, source, (device_id, device_type, 0, *_RESERVED))
     # The structure has a pointer to the event, which stands behind all that building it has started.
     handle = array("q", (0,))
-    kept: list[Any] = [handle]
+    kept: list[object] = [handle]
     tail = (device_id, device_type, address_of(handle), *_RESERVED)
     words = build_structure(export, source, tail, kept)
     event = memory.library().record_current(export.device.ordinal)
@@ -248,8 +247,9 @@ class _DeviceStructure(HostStructure):
                 return Buffer(memory.allocate(0, np.uint8), self._device)
             return Buffer(self._array_at(address, size), self._device)
 
-    def _array_at(self, address: int, size: int) -> Any:
-        return memory.library().array_at(address, size, self._device.ordinal, self._in_use)
+    def _array_at(self, address: int, size: int) -> Items:
+        bytes_: Items = memory.library().array_at(address, size, self._device.ordinal, self._in_use)
+        return bytes_
 
     def bytes_at(self, address: int, size: int) -> bytes:
         if self._lengths is None:
@@ -258,17 +258,17 @@ class _DeviceStructure(HostStructure):
 
     def _fetched(self) -> dict[tuple[int, int], bytes]:
         """All that `bytes_at` will be asked for."""
-        found = {}
+        lengths = {}
         far = []
         for address, size in set(_lengths_of(self.field, self.owner.address)):
             # Some producers keep the sizes of a view's buffers in host memory.
             if memory.library().ordinal_at(address) is None:
-                found[address, size] = super().bytes_at(address, size)
+                lengths[address, size] = super().bytes_at(address, size)
             else:
                 far.append((address, size))
         if far:
-            found.update(zip(far, self._copied(far), strict=True))
-        return found
+            lengths.update(zip(far, self._copied(far), strict=True))
+        return lengths
 
     def _copied(self, places: Sequence[tuple[int, int]]) -> Iterator[bytes]:
         with memory.current(self._device):
@@ -283,7 +283,7 @@ class _DeviceStructure(HostStructure):
 
 
 def _lengths_of(field: Field, address: int) -> Iterator[tuple[int, int]]:
-    """Where the buffers of an array, and of all below it, have lengths of others: address and bytes."""
+    """Address and size of each length that the buffers of an array, and of all below it, hold."""
     try:
         yield from _lengths_in(field, struct_at(ArrayStruct, address))
     except InvalidArrowError as error:

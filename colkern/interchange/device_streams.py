@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from array import array
 from itertools import chain
-from typing import Any
 
 from colkern.arrays import RecordBatch, RecordBatchStream
 from colkern.errors import UnsupportedError
@@ -26,8 +25,8 @@ _FUNCTIONS = functions_of(DeviceStreamStruct)
 
 
 def export_device_stream(
-    stream: RecordBatchStream, requested_schema: Any = None, /, **kwargs: Any
-) -> Any:
+    stream: RecordBatchStream, requested_schema: object = None, /, **kwargs: object
+) -> object:
     """A capsule named `arrow_device_array_stream`, which consumes the stream as the consumer asks.
 
     The structure says on which kind of device all batches are. If the stream does not know, its first
@@ -66,7 +65,7 @@ def _looked_into(stream: RecordBatchStream) -> tuple[RecordBatchStream, Device]:
 
 
 def _device_in_stream(batch: RecordBatch, promised: Device) -> Device:
-    """Where the batch is; only the number of the device may change within a stream."""
+    """The device of a batch; only its number may change within a stream."""
     device = device_of_batch(batch)
     if device == HOST:
         # Perhaps it has no bytes.

@@ -20,7 +20,7 @@ from colkern.interchange.tensors import array_over, numbers_of
 from colkern.memory import HOST, dlpack_capsule
 
 
-def export_tensor(array: Array, **options: Any) -> Any:
+def export_tensor(array: Array, **options: Any) -> object:
     """The capsule of an array without nulls; see `colkern.memory.dlpack_capsule`.
 
     Raises:
@@ -58,13 +58,13 @@ def from_dlpack(tensor: Any) -> Array:
         return array_over(np.from_dlpack(tensor), HOST)
     memory.require_device(device)
     with memory.current(device):
-        found = memory.array_library().from_dlpack(tensor)
-        array = array_over(found, device)
+        items = memory.array_library().from_dlpack(tensor)
+        array = array_over(items, device)
         if not len(array) or memory.device_of(tensor) is not None:
             return array
         buffer = array.buffers[1]
         assert buffer is not None
         bytes_ = memory.library().array_at(
-            buffer.address, buffer.size, device.ordinal, held(found, device)
+            buffer.address, buffer.size, device.ordinal, held(items, device)
         )
-        return array_over(bytes_.view(found.dtype), device)
+        return array_over(bytes_.view(items.dtype), device)

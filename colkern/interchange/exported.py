@@ -1,6 +1,6 @@
-"""What colkern exports: structures, what they keep alive, and capsules around them.
+"""Exported structures, the memory that they keep alive, and capsules around them.
 
-Every structure has an *anchor*: a tuple of all that must live as long as the structure does. Its
+Every structure has an *anchor*: a tuple of the objects that must live as long as the structure. Its
 `private_data` is a reference to that tuple, which the native release function drops. Children have
 anchors of their own, so that a consumer may move them out of their parent and keep them longer.
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ctypes
 from array import array
-from typing import Any
 
 from colkern.interchange.abi import WORD, StructClass, address_of
 from colkern.interchange.native import native
@@ -36,10 +35,10 @@ class Export:
     def __init__(self, cls: StructClass) -> None:
         self._cls = cls
         self._private = cls._fields.index("private_data")
-        self._anchors: list[tuple[Any, ...]] = []
+        self._anchors: list[tuple[object, ...]] = []
         self.release = native()[cls].release
 
-    def anchor(self, words: array[int], *kept: Any) -> None:
+    def anchor(self, words: array[int], *kept: object) -> None:
         """Let the structure at the start of `words` keep `words` and `kept` alive."""
         anchor = (words, *kept)
         words[self._private] = id(anchor)
@@ -51,7 +50,7 @@ class Export:
             _take_reference(anchor)
         self._anchors.clear()
 
-    def into_capsule(self, root: array[int]) -> Any:
+    def into_capsule(self, root: array[int]) -> object:
         """A capsule that owns the structure at the start of `root`."""
         functions = native()[self._cls]
         self._hand_over()

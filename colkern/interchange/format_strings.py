@@ -1,7 +1,6 @@
-"""The one table of format strings of the C Data interface, read both ways.
+"""The table of the C Data interface's format strings, for writing and reading.
 
-A format string ends at its colon, if it has one, with what stands before it, the head; what follows
-are the type's parameters.
+The head of a format string ends with its colon, if it has one; the type's parameters follow.
 
 C Data interface: "Data type description - format strings".
 """
@@ -10,114 +9,71 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
+from colkern import schema as s
+from colkern.dispatch import BINARY, TEXT, Dispatch, by_type
 from colkern.errors import InvalidArrowError, UnsupportedError
-from colkern.schema import (
-    DataType,
-    Decimal,
-    Dictionary,
-    Duration,
-    Field,
-    FixedSizeBinary,
-    FixedSizeList,
-    LargeList,
-    LargeListView,
-    List,
-    ListView,
-    Map,
-    RunEndEncoded,
-    Struct,
-    Time,
-    Timestamp,
-    TimeUnit,
-    Union,
-    UnionMode,
-    binary,
-    binary_view,
-    bool_,
-    date32,
-    date64,
-    day_time_interval,
-    decimal,
-    dense_union,
-    fixed_size_binary,
-    fixed_size_list,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    large_binary,
-    large_utf8,
-    month_day_nano_interval,
-    month_interval,
-    null,
-    run_end_encoded,
-    sparse_union,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    utf8,
-    utf8_view,
-)
 
-_UNIT_LETTERS: dict[str, TimeUnit] = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
-_UNION_MODES: dict[str, UnionMode] = {"+us:": "sparse", "+ud:": "dense"}
+_UNIT_LETTERS: dict[str, s.TimeUnit] = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
+_UNION_MODES: dict[str, s.UnionMode] = {"+us:": "sparse", "+ud:": "dense"}
 
-_PLAIN: dict[str, DataType] = {
-    "n": null(),
-    "b": bool_(),
-    "c": int8(),
-    "C": uint8(),
-    "s": int16(),
-    "S": uint16(),
-    "i": int32(),
-    "I": uint32(),
-    "l": int64(),
-    "L": uint64(),
-    "e": float16(),
-    "f": float32(),
-    "g": float64(),
-    "z": binary(),
-    "Z": large_binary(),
-    "vz": binary_view(),
-    "u": utf8(),
-    "U": large_utf8(),
-    "vu": utf8_view(),
-    "tdD": date32(),
-    "tdm": date64(),
-    "tiM": month_interval(),
-    "tiD": day_time_interval(),
-    "tin": month_day_nano_interval(),
-    **{f"tt{letter}": Time(unit) for letter, unit in _UNIT_LETTERS.items()},
-    **{f"tD{letter}": Duration(unit) for letter, unit in _UNIT_LETTERS.items()},
+_PLAIN: dict[str, s.DataType] = {
+    "n": s.null(),
+    "b": s.bool_(),
+    "c": s.int8(),
+    "C": s.uint8(),
+    "s": s.int16(),
+    "S": s.uint16(),
+    "i": s.int32(),
+    "I": s.uint32(),
+    "l": s.int64(),
+    "L": s.uint64(),
+    "e": s.float16(),
+    "f": s.float32(),
+    "g": s.float64(),
+    "z": s.binary(),
+    "Z": s.large_binary(),
+    "vz": s.binary_view(),
+    "u": s.utf8(),
+    "U": s.large_utf8(),
+    "vu": s.utf8_view(),
+    "tdD": s.date32(),
+    "tdm": s.date64(),
+    "tiM": s.month_interval(),
+    "tiD": s.day_time_interval(),
+    "tin": s.month_day_nano_interval(),
+    **{f"tt{letter}": s.Time(unit) for letter, unit in _UNIT_LETTERS.items()},
+    **{f"tD{letter}": s.Duration(unit) for letter, unit in _UNIT_LETTERS.items()},
 }
 _PLAIN_FORMATS = {data_type: text for text, data_type in _PLAIN.items()}
 
-Fields = tuple[Field, ...]
+Fields: TypeAlias = tuple[s.Field, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Read(NamedTuple):
+    """A format string and its surroundings, as a type is read from them."""
+
+    head: str
+    parameters: str
+    fields: Fields
+    keys_sorted: bool
+
+
+class _Row(NamedTuple):
     """How a type with parameters or children is written and read.
 
     Args:
         heads: The heads that it is read from.
-        children: How many children it has; None for any number.
+        children: The number of children; None for any number.
         write: Type → format string.
-        read: (head, parameters, child fields, whether map keys are sorted) → type; may raise
-            `ValueError`.
+        read: May raise `ValueError`.
     """
 
     heads: tuple[str, ...]
     children: int | None
     write: Callable[[Any], str]
-    read: Callable[[str, str, Fields, bool], DataType]
+    read: Callable[[_Read], s.DataType]
 
 
 def _number(text: str) -> int:
@@ -126,86 +82,98 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _write_timestamp(data_type: Timestamp) -> str:
-    return f"ts{data_type.unit[0]}:{data_type.timezone or ''}"
+def _read_timestamp(text: _Read) -> s.DataType:
+    return s.Timestamp(_UNIT_LETTERS[text.head[2]], text.parameters or None)
 
 
-def _read_timestamp(head: str, parameters: str, _: Fields, __: bool) -> DataType:
-    return Timestamp(_UNIT_LETTERS[head[2]], parameters or None)
-
-
-def _write_decimal(data_type: Decimal) -> str:
+def _write_decimal(data_type: s.Decimal) -> str:
     width = "" if data_type.bit_width == 128 else f",{data_type.bit_width}"
     return f"d:{data_type.precision},{data_type.scale}{width}"
 
 
-def _read_decimal(_: str, parameters: str, __: Fields, ___: bool) -> DataType:
-    numbers = [_number(text) for text in parameters.split(",")]
+def _read_decimal(text: _Read) -> s.DataType:
+    numbers = [_number(number) for number in text.parameters.split(",")]
     if not 2 <= len(numbers) <= 3:
         raise ValueError("a decimal has precision, scale and perhaps a width")
     precision, scale, *width = numbers
-    return decimal(width[0] if width else 128, precision, scale)
+    return s.decimal(width[0] if width else 128, precision, scale)
 
 
-def _read_map(_: str, __: str, fields: Fields, keys_sorted: bool) -> DataType:
-    entries = fields[0].type
-    if not isinstance(entries, Struct) or len(entries.fields) != 2:
+def _read_map(text: _Read) -> s.DataType:
+    entries = text.fields[0].type
+    if not isinstance(entries, s.Struct) or len(entries.fields) != 2:
         raise ValueError(f"the entries of a map are a struct of two fields, not {entries}")
-    return Map(fields[0], keys_sorted)
+    return s.Map(text.fields[0], text.keys_sorted)
 
 
-def _write_union(data_type: Union) -> str:
+def _write_union(data_type: s.Union) -> str:
     return f"+u{data_type.mode[0]}:{','.join(map(str, data_type.type_codes))}"
 
 
-def _read_union(head: str, parameters: str, fields: Fields, _: bool) -> DataType:
-    codes = [_number(text) for text in parameters.split(",")] if parameters else []
-    make = sparse_union if _UNION_MODES[head] == "sparse" else dense_union
-    return make(fields, codes)
+def _read_union(text: _Read) -> s.DataType:
+    codes = [_number(code) for code in text.parameters.split(",")] if text.parameters else []
+    make = s.sparse_union if _UNION_MODES[text.head] == "sparse" else s.dense_union
+    return make(text.fields, codes)
 
 
-def _read_runs(_: str, __: str, fields: Fields, ___: bool) -> DataType:
-    run_ends, values = fields
-    run_end_encoded(run_ends.type, values)  # type: ignore[arg-type]  # it checks
-    return RunEndEncoded(run_ends, values)
+def _read_runs(text: _Read) -> s.DataType:
+    run_ends, values = text.fields
+    s.run_end_encoded(run_ends.type, values)  # type: ignore[arg-type]  # it checks
+    return s.RunEndEncoded(run_ends, values)
 
 
-def _one_child(head: str, cls: Callable[[Field], DataType]) -> _Row:
-    return _Row((head,), 1, lambda _: head, lambda _, __, fields, ___: cls(fields[0]))
+_ROWS: Dispatch[type[s.DataType], _Row] = by_type(
+    "format strings",
+    # In `_PLAIN`, or sent as their storage.
+    *(s.Null, s.Bool, s.Int, s.FloatingPoint, *TEXT, *BINARY),
+    *(s.Date, s.Time, s.Duration, s.Interval, s.Extension),
+)
 
 
-_ROWS: dict[type[DataType], _Row] = {
-    FixedSizeBinary: _Row(
+_ROWS.of(s.FixedSizeBinary)(
+    _Row(
         ("w:",),
         0,
-        lambda t: f"w:{t.byte_width}",
-        lambda _, text, __, ___: fixed_size_binary(_number(text)),
-    ),
-    Decimal: _Row(("d:",), 0, _write_decimal, _read_decimal),
-    Timestamp: _Row(
-        tuple(f"ts{letter}:" for letter in _UNIT_LETTERS), 0, _write_timestamp, _read_timestamp
-    ),
-    List: _one_child("+l", List),
-    LargeList: _one_child("+L", LargeList),
-    ListView: _one_child("+vl", ListView),
-    LargeListView: _one_child("+vL", LargeListView),
-    FixedSizeList: _Row(
+        lambda data_type: f"w:{data_type.byte_width}",
+        lambda text: s.fixed_size_binary(_number(text.parameters)),
+    )
+)
+_ROWS.of(s.Decimal)(_Row(("d:",), 0, _write_decimal, _read_decimal))
+_ROWS.of(s.Timestamp)(
+    _Row(
+        tuple(f"ts{letter}:" for letter in _UNIT_LETTERS),
+        0,
+        lambda data_type: f"ts{data_type.unit[0]}:{data_type.timezone or ''}",
+        _read_timestamp,
+    )
+)
+_ROWS.of(s.List)(_Row(("+l",), 1, lambda _: "+l", lambda text: s.List(text.fields[0])))
+_ROWS.of(s.LargeList)(_Row(("+L",), 1, lambda _: "+L", lambda text: s.LargeList(text.fields[0])))
+_ROWS.of(s.ListView)(_Row(("+vl",), 1, lambda _: "+vl", lambda text: s.ListView(text.fields[0])))
+_ROWS.of(s.LargeListView)(
+    _Row(("+vL",), 1, lambda _: "+vL", lambda text: s.LargeListView(text.fields[0]))
+)
+_ROWS.of(s.FixedSizeList)(
+    _Row(
         ("+w:",),
         1,
-        lambda t: f"+w:{t.list_size}",
-        lambda _, text, fields, __: fixed_size_list(fields[0], _number(text)),
-    ),
-    Struct: _Row(("+s",), None, lambda _: "+s", lambda _, __, fields, ___: Struct(fields)),
-    Map: _Row(("+m",), 1, lambda _: "+m", _read_map),
-    Union: _Row(tuple(_UNION_MODES), None, _write_union, _read_union),
-    RunEndEncoded: _Row(("+r",), 2, lambda _: "+r", _read_runs),
-    # Known by the dictionary beside it, not by its format string, which is that of the indices.
-    Dictionary: _Row((), 0, lambda t: format_of(t.index_type), lambda *_: null()),
-}
+        lambda data_type: f"+w:{data_type.list_size}",
+        lambda text: s.fixed_size_list(text.fields[0], _number(text.parameters)),
+    )
+)
+_ROWS.of(s.Struct)(_Row(("+s",), None, lambda _: "+s", lambda text: s.Struct(text.fields)))
+_ROWS.of(s.Map)(_Row(("+m",), 1, lambda _: "+m", _read_map))
+_ROWS.of(s.Union)(_Row(tuple(_UNION_MODES), None, _write_union, _read_union))
+_ROWS.of(s.RunEndEncoded)(_Row(("+r",), 2, lambda _: "+r", _read_runs))
+# Read by the dictionary beside it, not by its format string, which is that of the indices.
+_ROWS.of(s.Dictionary)(
+    _Row((), 0, lambda data_type: format_of(data_type.index_type), lambda _: s.null())
+)
+
 _ROWS_BY_HEAD = {head: row for row in _ROWS.values() for head in row.heads}
 
 
-def format_of(data_type: DataType) -> str:
+def format_of(data_type: s.DataType) -> str:
     """The format string of a type; of a dictionary type, that of its indices.
 
     Raises:
@@ -221,7 +189,7 @@ def format_of(data_type: DataType) -> str:
     return row.write(data_type)
 
 
-def type_of(text: str, fields: Fields = (), *, keys_sorted: bool = False) -> DataType:
+def type_of(text: str, fields: Fields = (), *, keys_sorted: bool = False) -> s.DataType:
     """The type behind a format string, with those child fields.
 
     Raises:
@@ -240,6 +208,6 @@ def type_of(text: str, fields: Fields = (), *, keys_sorted: bool = False) -> Dat
         return plain
     assert row is not None
     try:
-        return row.read(head + colon, parameters, fields, keys_sorted)
+        return row.read(_Read(head + colon, parameters, fields, keys_sorted))
     except ValueError as error:
         raise InvalidArrowError(f"format string {text!r}: {error}") from None

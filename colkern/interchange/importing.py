@@ -28,7 +28,7 @@ from colkern.interchange.streams import Consumer
 from colkern.schema import Field
 
 
-def import_array(obj: Any) -> Array:
+def import_array(obj: object) -> Array:
     """The array of an object with `__arrow_c_device_array__` or `__arrow_c_array__`; nothing is copied.
 
     A record batch comes as a struct array. An object that has only `__arrow_c_device_stream__` or
@@ -51,7 +51,7 @@ def import_array(obj: Any) -> Array:
     return empty_array(field.type) if source is None else read_array(source)
 
 
-def import_batch(obj: Any) -> RecordBatch:
+def import_batch(obj: object) -> RecordBatch:
     """The record batch of an object that gives an array of structs; otherwise as `import_array`.
 
     A column is read, and checked as `import_array` does, when it is first asked for.
@@ -67,7 +67,7 @@ def import_batch(obj: Any) -> RecordBatch:
     return read_batch(source)
 
 
-def import_stream(obj: Any) -> RecordBatchStream:
+def import_stream(obj: object) -> RecordBatchStream:
     """The record batches of an object with `__arrow_c_device_stream__` or `__arrow_c_stream__`.
 
     They are pulled one by one when asked for. The producer's stream is released at its end, after an
@@ -84,7 +84,7 @@ def import_stream(obj: Any) -> RecordBatchStream:
     return RecordBatchStream(schema_of(field), (read_batch(one) for one in structures))
 
 
-def _only_structure(obj: Any) -> tuple[Field, HostStructure | None]:
+def _only_structure(obj: object) -> tuple[Field, HostStructure | None]:
     """The one array of an object, and its field; None for the array of an empty stream."""
     device_method = getattr(obj, "__arrow_c_device_array__", None)
     if device_method is not None:
@@ -97,16 +97,16 @@ def _only_structure(obj: Any) -> tuple[Field, HostStructure | None]:
         field = field_in(schema_capsule)
         return field, HostStructure(field, Imported.from_capsule(ArrayStruct, capsule))
     field, structures = _structures(obj)
-    found = list(structures)
-    if len(found) > 1:
+    sources = list(structures)
+    if len(sources) > 1:
         raise ValueError(
-            f"obj: a stream of {len(found)} arrays where one is expected; join them first, by "
+            f"obj: a stream of {len(sources)} arrays where one is expected; join them first, by "
             f"`combine_chunks()` of pyarrow or `rechunk()` of polars"
         )
-    return field, found[0] if found else None
+    return field, sources[0] if sources else None
 
 
-def _structures(obj: Any) -> tuple[Field, Iterator[HostStructure]]:
+def _structures(obj: object) -> tuple[Field, Iterator[HostStructure]]:
     """The arrays of an object's stream, pulled when asked for, and their field."""
     device_method = getattr(obj, "__arrow_c_device_stream__", None)
     if device_method is not None:
@@ -127,8 +127,8 @@ def _structures(obj: Any) -> tuple[Field, Iterator[HostStructure]]:
     return field, (HostStructure(field, owner) for owner in consumer.structures())
 
 
-def _stream_capsule(obj: Any, method: Callable[[], Any]) -> Any:
-    """What `__arrow_c_stream__` gives.
+def _stream_capsule(obj: object, method: Callable[[], Any]) -> object:
+    """The capsule of `__arrow_c_stream__`.
 
     pandas converts its columns there, and a column of Python objects of several classes has no type.
     """

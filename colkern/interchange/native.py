@@ -1,4 +1,4 @@
-"""The functions that consumers call to let go of what colkern exported, as machine code.
+"""The release functions of exported structures, as machine code.
 
 A release function made by ctypes would run Python code, and consumers call release where Python code
 must not run: while an exception is on its way up (the exception would be lost, and the process
@@ -181,7 +181,7 @@ def native() -> dict[StructClass, Native]:
     machine = llvm.Target.from_default_triple().create_target_machine()
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
-    found = {
+    functions = {
         cls: Native(
             engine.get_function_address(f"{kind}_release"),
             engine.get_function_address(f"{kind}_drop"),
@@ -190,4 +190,4 @@ def native() -> dict[StructClass, Native]:
         for cls, kind in CAPSULE_NAMES.items()
     }
     engine.detach()
-    return found
+    return functions

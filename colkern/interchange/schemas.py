@@ -10,7 +10,6 @@ from array import array
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any
 
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.interchange.abi import (
@@ -50,7 +49,7 @@ _FORMAT, _NAME, _METADATA, _FLAGS, _N_CHILDREN, _CHILDREN, _DICTIONARY, _RELEASE
 # Export
 
 
-def export_schema(item: DataType | Field | Schema) -> Any:
+def export_schema(item: DataType | Field | Schema) -> object:
     """A capsule named `arrow_schema`.
 
     A type becomes a nullable field without a name, a schema a struct without a name.
@@ -144,7 +143,7 @@ def _template(text: str, name: str, pairs: bytes, flags: int, n_children: int) -
 # Import
 
 
-def import_field(obj: Any) -> Field:
+def import_field(obj: object) -> Field:
     """The field behind an object with `__arrow_c_schema__`, or behind an `arrow_schema` capsule.
 
     The capsule stays as it is.
@@ -158,12 +157,12 @@ def import_field(obj: Any) -> Field:
     return field_in(_schema_capsule(obj))
 
 
-def import_type(obj: Any) -> DataType:
+def import_type(obj: object) -> DataType:
     """The data type behind an object with `__arrow_c_schema__`; raises like `import_field`."""
     return import_field(obj).type
 
 
-def import_schema(obj: Any) -> Schema:
+def import_schema(obj: object) -> Schema:
     """The schema behind an object with `__arrow_c_schema__`, or behind an `arrow_schema` capsule.
 
     Raises:
@@ -175,12 +174,12 @@ def import_schema(obj: Any) -> Schema:
     return schema_of(import_field(obj))
 
 
-def _schema_capsule(obj: Any) -> Any:
+def _schema_capsule(obj: object) -> object:
     method = getattr(obj, "__arrow_c_schema__", None)
     return obj if method is None else method()
 
 
-def field_in(capsule: Any) -> Field:
+def field_in(capsule: object) -> Field:
     """The field in an `arrow_schema` capsule; raises like `import_field`."""
     return read_field(pointer_in(capsule, SchemaStruct))
 

@@ -43,7 +43,7 @@ _TEXT = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 # Export
 
 
-def export_stream(stream: RecordBatchStream, requested_schema: Any = None) -> Any:
+def export_stream(stream: RecordBatchStream, requested_schema: object = None) -> object:
     """A capsule named `arrow_array_stream`, which consumes the stream as the consumer asks.
 
     An exception while a batch is made becomes an error code, with the exception's text for
@@ -56,7 +56,7 @@ def export_stream(stream: RecordBatchStream, requested_schema: Any = None) -> An
 
 
 class Producer:
-    """What the functions of an exported stream work on.
+    """The state of an exported stream, for its functions.
 
     Args:
         stream: The stream.
@@ -102,7 +102,7 @@ class Producer:
         return 0
 
     def error_text(self) -> int | None:
-        """Where the text of the last error is, if there was one."""
+        """The address of the text of the last error, if there was one."""
         return None if self._error is None else ctypes.addressof(self._error)
 
 
@@ -112,8 +112,8 @@ def _check_types(schema: Schema, promised: Schema) -> None:
         return
     types, expected = schema.types, promised.types
     if len(types) != len(expected) or not all(map(same_type, types, expected)):
-        found, declared = (", ".join(map(str, each)) for each in (schema, promised))
-        raise InvalidArrowError(f"batch of {found} in a stream of {declared}")
+        given, declared = (", ".join(map(str, each)) for each in (schema, promised))
+        raise InvalidArrowError(f"batch of {given} in a stream of {declared}")
 
 
 def _error_number(error: BaseException) -> int:
@@ -191,7 +191,7 @@ class Consumer:
         self._get_last_error = _TEXT(functions.get_last_error)
 
     def field(self) -> Field:
-        """What the arrays of the stream are to be read as.
+        """The field of the stream's arrays.
 
         Raises:
             StreamError: What the producer reports.

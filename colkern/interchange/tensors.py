@@ -1,8 +1,6 @@
-"""What DLPack and the CUDA array interface carry: numbers side by side, none of them null."""
+"""The tensors of DLPack and the CUDA array interface: contiguous numbers, none of them null."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +8,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.layouts import Role, layout
-from colkern.memory import Buffer, Device
+from colkern.memory import Buffer, Device, DType, Items
 
 _NUMBERS: list[s.DataType] = [
     *(s.Int(bits, signed) for bits in (8, 16, 32, 64) for signed in (True, False)),
@@ -20,7 +18,7 @@ _NUMBERS: list[s.DataType] = [
 _TYPES = {layout(number).spec(Role.DATA).dtype: number for number in _NUMBERS}
 
 
-def numbers_of(array: Array) -> Any:
+def numbers_of(array: Array) -> Items:
     """The values of an array, where they are, as an array of NumPy or CuPy; not copied.
 
     Raises:
@@ -33,7 +31,7 @@ def numbers_of(array: Array) -> Any:
     return array.items(Role.DATA)
 
 
-def type_of_numbers(dtype: np.dtype[Any]) -> s.DataType:
+def type_of_numbers(dtype: DType) -> s.DataType:
     """The data type whose values are stored like that.
 
     Raises:
@@ -45,7 +43,7 @@ def type_of_numbers(dtype: np.dtype[Any]) -> s.DataType:
     return _TYPES[dtype]
 
 
-def array_over(numbers: Any, device: Device) -> Array:
+def array_over(numbers: Items, device: Device) -> Array:
     """The array of a tensor; not copied.
 
     Args:

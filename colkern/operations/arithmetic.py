@@ -20,6 +20,7 @@ from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.encodings import Work, decoded
 from colkern.operations.numbers import number_of
+from colkern.operations.operands import unsigned
 from colkern.operations.run_merging import merge_runs
 from colkern.operations.run_search import own_runs
 from colkern.operations.selection import take_positions
@@ -201,8 +202,8 @@ def _absolute(array: Array) -> Array:
     out = target.output(array.length, items.dtype)
     type_ = _numbers(array)
     if isinstance(type_, s.Int):
-        sign = target.table([1 << (type_.bit_width - 1)], _words(items).dtype)
-        target.map(arithmetic.abs_words, array.length, _words(items), sign, _words(out))
+        sign = target.table([1 << (type_.bit_width - 1)], unsigned(items).dtype)
+        target.map(arithmetic.abs_words, array.length, unsigned(items), sign, unsigned(out))
     else:
         target.map(arithmetic.abs_floats, array.length, items, out)
     bitmap, nulls = combine_validity([array])
@@ -268,15 +269,11 @@ def _apply(
         with np.errstate(all="ignore"):
             target.map(what.floats, length, *sides, out)
     elif what.words is None:
-        _divide_words(target, type_, sides, _words(out), validity)
+        _divide_words(target, type_, sides, unsigned(out), validity)
     else:
-        target.map(what.words, length, _words(sides[0]), _words(sides[1]), _words(out))
+        target.map(what.words, length, unsigned(sides[0]), unsigned(sides[1]), unsigned(out))
     bitmap, nulls = validity
     return Array.of_valid(type_, length, (bitmap, target.buffer(out)), nulls)
-
-
-def _words(items: Items) -> Items:
-    return items.view(f"u{items.dtype.itemsize}")
 
 
 def _divide_words(
@@ -286,7 +283,7 @@ def _divide_words(
     out: Items,
     validity: Validity,
 ) -> None:
-    left, right = _words(sides[0]), _words(sides[1])
+    left, right = unsigned(sides[0]), unsigned(sides[1])
     bits = type_.bit_width
     sign = 1 << (bits - 1) if type_.signed else 0
     if len(right) == 1 < len(out):

@@ -162,12 +162,12 @@ def _strict(left: Array, right: Array, table: int) -> Array:
 
 
 def _kleene(left: Array, right: Array, table: int, left_decides: int, right_decides: int) -> Array:
-    """Null where both do not say and none of them decides it alone.
+    """The result of a table, null where a side is null and the other does not decide alone.
 
     Args:
         left: Booleans.
         right: As many.
-        table: What the values make where they are known.
+        table: The table for two known values.
         left_decides: Whether a true `left` decides, or (0) a false one does.
         right_decides: The same for `right`.
     """
@@ -185,7 +185,7 @@ def _kleene(left: Array, right: Array, table: int, left_decides: int, right_deci
 
 
 def _known(one: Array, other: Array, decides: int) -> Buffer:
-    """Where `one` is valid, or the value of `other`, which has no nulls, decides."""
+    """The bits that are set where `one` is valid, or the value of `other`, without nulls, decides."""
     target = target_of(one.device)
     words = bit_words(target, one.length)
     valid = one.buffer(Role.VALIDITY)
@@ -210,7 +210,7 @@ def _both_known(left: Array, right: Array, left_decides: int, right_decides: int
 
 
 def combined_values(left: Array, right: Array, table: int) -> Buffer:
-    """What a table of `colkern.kernels.bitmaps` makes of the values, valid or not, from bit 0 on."""
+    """The bits of a table of `colkern.kernels.bitmaps` for all values, valid or not, from bit 0 on."""
     target = target_of(left.device)
     words = bit_words(target, left.length)
     sides = (_values(left).array, left.offset, _values(right).array, right.offset)

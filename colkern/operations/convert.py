@@ -12,30 +12,15 @@ from colkern.arrays import Array
 from colkern.errors import LimitExceededError
 from colkern.kernels import offsets as offset_kernels
 from colkern.kernels import views
-from colkern.layouts import Role
-from colkern.memory import Buffer
+from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import operation
-from colkern.operations.operands import buffer_addresses, validity_of
+from colkern.operations.operands import buffer_addresses, buffer_sizes, validity_of
 from colkern.operations.patterns import measure_in_place
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import compact_validity
+from colkern.operations.validity import with_nulls_of
 from colkern.targets import Items, Target, target_of
 
-_OFFSET_TYPES: dict[tuple[type[s.DataType], bool], s.DataType] = {
-    (s.Utf8View, False): s.utf8(),
-    (s.Utf8View, True): s.large_utf8(),
-    (s.BinaryView, False): s.binary(),
-    (s.BinaryView, True): s.large_binary(),
-}
-
 _MASKS = views.inline_masks()
-
-_VIEW_TYPES: dict[type[s.DataType], s.DataType] = {
-    s.Utf8: s.utf8_view(),
-    s.LargeUtf8: s.utf8_view(),
-    s.Binary: s.binary_view(),
-    s.LargeBinary: s.binary_view(),
-}
 
 
 @operation
@@ -49,8 +34,12 @@ def views_to_offsets(array: Array, *, large: bool = False) -> Array:
         LimitExceededError: If the values have more than 2 GiB and `large` is False.
         InvalidArrowError: If a view points outside the data buffers.
     """
-    result = _OFFSET_TYPES.get((type(array.type.storage), large))
-    if result is None:
+    result: s.DataType
+    if isinstance(array.type.storage, s.Utf8View):
+        result = s.large_utf8() if large else s.utf8()
+    elif isinstance(array.type.storage, s.BinaryView):
+        result = s.large_binary() if large else s.binary()
+    else:
         raise TypeError(f"array: expected utf8_view or binary_view, got {array.type}")
     require_valid(array)
     target = target_of(array.device)
@@ -61,8 +50,7 @@ def views_to_offsets(array: Array, *, large: bool = False) -> Array:
         target, views.view_lengths, array.length, dtype, words, *validity
     )
     data = gather_views(array, target, offsets, total)
-    buffers = [compact_validity(array), target.buffer(offsets), target.buffer(data)]
-    return _rebuilt(result, array, buffers)
+    return with_nulls_of(array, result, [target.buffer(offsets), target.buffer(data)])
 
 
 def gather_views(array: Array, target: Target, offsets: Items, total: int) -> Items:
@@ -76,7 +64,7 @@ def gather_views(array: Array, target: Target, offsets: Items, total: int) -> It
     """
     words = array.items(Role.VIEWS).view(np.int32)
     addresses = [*buffer_addresses(array), target.address(words)]
-    sizes = [*(0 if b is None else b.size for b in array.data_buffers), words.nbytes]
+    sizes = [*buffer_sizes(array), words.nbytes]
     tables = target.table(addresses, np.uint64), target.table(sizes, np.int64)
     data = target.output(total, np.uint8)
     kernel = views.decode_views
@@ -93,9 +81,10 @@ def offsets_to_views(array: Array) -> Array:
         LimitExceededError: If a single value has more than 2 GiB.
         InvalidArrowError: If the offsets are not valid.
     """
-    result = _VIEW_TYPES.get(type(array.type.storage))
-    if result is None:
+    if array.layout.kind is not LayoutKind.BINARY:
         raise TypeError(f"array: expected a variable-size binary type, got {array.type}")
+    is_text = isinstance(array.type.storage, s.Utf8 | s.LargeUtf8)
+    result = s.utf8_view() if is_text else s.binary_view()
     require_valid(array)
     target = target_of(array.device)
     offsets = array.items(Role.OFFSETS)
@@ -109,7 +98,7 @@ def offsets_to_views(array: Array) -> Array:
     target.map(views.encode_views, array.length, offsets, data.array, base, *validity, masks, out)
     window = 1 << views.WINDOW_BITS
     windows = [data[start:] for start in range(0, data.size, window)]
-    return _rebuilt(result, array, [compact_validity(array), target.buffer(out), *windows])
+    return with_nulls_of(array, result, [target.buffer(out), *windows])
 
 
 def _check_value_lengths(array: Array, target: Target, offsets: Items) -> None:
@@ -118,7 +107,3 @@ def _check_value_lengths(array: Array, target: Target, offsets: Items) -> None:
     longest = int(lengths.max()) if array.length else 0
     if longest > np.iinfo(np.int32).max:
         raise LimitExceededError(f"a value of {longest} bytes does not fit a view (2 GiB at most)")
-
-
-def _rebuilt(result: s.DataType, array: Array, buffers: list[Buffer | None]) -> Array:
-    return Array.of_valid(result, array.length, buffers, array.null_count)

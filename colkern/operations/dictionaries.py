@@ -14,6 +14,8 @@ from numpy.typing import DTypeLike
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import count_set_bits
+from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import dictionaries as kernels
 from colkern.layouts import Extent, LayoutKind, Role
@@ -22,11 +24,13 @@ from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
 from colkern.operations.dictionary_groups import numbers_by_sorting
 from colkern.operations.dictionary_tables import numbers_by_table
-from colkern.operations.operands import validity_of
+from colkern.operations.encodings import dictionary_parts
+from colkern.operations.operands import unsigned, validity_of
+from colkern.operations.patterns import require_room
 from colkern.operations.selection import take, take_positions, words_of
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import compact_validity, null_count
+from colkern.operations.validity import compact_validity
 from colkern.targets import Items, target_of
 
 NullEncoding = Literal["mask", "encode"]
@@ -53,22 +57,21 @@ def dictionary_decode(array: Array) -> Array:
     values = array.dictionary
     if values.length == 0:
         return nulls(array.length, values.type, array.device)
-    return _DECODE.get(values.layout.kind, _decode_any)(array, values)
+    return _DECODE[values.layout.kind](array, values)
 
 
-def _index_words(array: Array) -> Items:
-    items = array.items(Role.DATA)
-    return items.view(f"u{items.dtype.itemsize}")
+_DECODE: Dispatch[LayoutKind, Callable[[Array, Array], Array]] = by_layout("dictionary_decode")
+"""By the layout of the values; takes the array and its dictionary."""
 
 
 def _decoded_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
-    """Which slots are valid, and how many are null: those of indices, and of values."""
+    """The validity bitmap and null count of the slots: by their indices and their values."""
     if values.null_count == 0:
         return compact_validity(array), array.null_count
     bitmap = values.buffer(Role.VALIDITY)
     assert bitmap is not None
-    made = _decoded_bits(array, values, bitmap)
-    return made, null_count(Array(s.bool_(), array.length, [made, made]))
+    bits = _decoded_bits(array, values, bitmap)
+    return bits, array.length - count_set_bits(bits, 0, array.length)
 
 
 def _decoded_bits(array: Array, values: Array, bits: Buffer) -> Buffer:
@@ -77,11 +80,13 @@ def _decoded_bits(array: Array, values: Array, bits: Buffer) -> Buffer:
     size = (array.length + 7) // 8
     out = target.output(size, np.uint8)
     source = (bits.array, values.offset, *validity_of(array, target))
-    target.map(kernels.decode_bits, size, _index_words(array), values.length, *source, out)
-    made: Buffer = target.buffer(out)
-    return made
+    target.map(
+        kernels.decode_bits, size, unsigned(array.items(Role.DATA)), values.length, *source, out
+    )
+    return target.buffer(out)
 
 
+@_DECODE.of(LayoutKind.FIXED_SIZE, LayoutKind.DICTIONARY, LayoutKind.BINARY_VIEW)
 def _decode_fixed(array: Array, values: Array) -> Array:
     target = target_of(array.device)
     validity, count = _decoded_validity(array, values)
@@ -91,19 +96,19 @@ def _decode_fixed(array: Array, values: Array) -> Array:
     else:
         words, width = words_of(values.items(spec.role))
         out = target.output(array.length * width, words.dtype)
-        arguments = (_index_words(array), values.length, words, width)
+        arguments = (unsigned(array.items(Role.DATA)), values.length, words, width)
         target.map(kernels.decode_items, array.length if width else 0, *arguments, out)
         data = target.buffer(out)
     buffers = [validity, data, *values.data_buffers]
-    dictionary = values.dictionary
-    return Array.of_valid(values.type, array.length, buffers, count, dictionary=dictionary)
+    return Array.of_valid(values.type, array.length, buffers, count, dictionary=values.dictionary)
 
 
+@_DECODE.of(LayoutKind.BINARY)
 def _decode_binary(array: Array, values: Array) -> Array:
     target = target_of(array.device)
     validity, count = _decoded_validity(array, values)
     offsets = values.items(Role.OFFSETS)
-    indices = (_index_words(array), values.length)
+    indices = (unsigned(array.items(Role.DATA)), values.length)
     starts = _decoded_offsets(array, indices, offsets)
     data = target.output(target.item(starts, array.length), np.uint8)
     source = values.buffer(Role.BYTES)
@@ -122,37 +127,29 @@ def _decoded_offsets(array: Array, indices: tuple[Items, int], offsets: Items) -
     slots = (*indices, offsets, *validity_of(array, target))
     sizes = target.output(blocks, np.int64)
     target.map(kernels.decoded_block_bytes, blocks, *slots, sizes, work=kernels.BLOCK)
-    total = target.total(sizes)
-    if total > np.iinfo(offsets.dtype).max:
-        raise LimitExceededError(
-            f"{total} bytes do not fit offsets of {offsets.dtype}; "
-            f"use the large form of the values' type"
-        )
+    require_room(target.total(sizes), offsets.dtype)
     block_starts = target.frozen(target.scan(sizes, np.int64))
     out = target.output(array.length + 1, offsets.dtype)
     target.map(kernels.decoded_offsets, blocks, *slots, block_starts, out, work=kernels.BLOCK)
     return target.frozen(out)
 
 
+@_DECODE.of(LayoutKind.NULL)
 def _decode_null(array: Array, values: Array) -> Array:
     return nulls(array.length, values.type, array.device)
 
 
+@_DECODE.of(
+    LayoutKind.LIST,
+    LayoutKind.LIST_VIEW,
+    LayoutKind.FIXED_SIZE_LIST,
+    LayoutKind.STRUCT,
+    LayoutKind.SPARSE_UNION,
+    LayoutKind.DENSE_UNION,
+    LayoutKind.RUN_END_ENCODED,
+)
 def _decode_any(array: Array, values: Array) -> Array:
-    assert isinstance(array.type.storage, s.Dictionary)
-    known = array.known_null_count
-    index_type = array.type.storage.index_type
-    indices = Array(index_type, array.length, array.buffers, offset=array.offset, null_count=known)
-    return take(values, indices)
-
-
-_DECODE: dict[LayoutKind, Callable[[Array, Array], Array]] = {
-    LayoutKind.NULL: _decode_null,
-    LayoutKind.FIXED_SIZE: _decode_fixed,
-    LayoutKind.DICTIONARY: _decode_fixed,
-    LayoutKind.BINARY_VIEW: _decode_fixed,
-    LayoutKind.BINARY: _decode_binary,
-}
+    return take(values, dictionary_parts(array)[0])
 
 
 # Encoding
@@ -297,22 +294,16 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
     ends = itertools.accumulate([values.length for values in distinct], initial=0)
     bases = dict(zip(map(id, distinct), ends, strict=False))
     moved = target.frozen(moved)
-    made = []
+    unified = []
     for array in arrays:
         base = bases[id(_values(array))]
-        same = base == 0 and kept == _values(array).length and array.type == type_
-        indices = _own_indices(array) if same else _transposed(array, type_, moved, base)
-        buffers = [compact_validity(array), indices]
-        nulls_ = array.null_count
-        made.append(Array.of_valid(type_, array.length, buffers, nulls_, dictionary=common))
-    return made
-
-
-def _own_indices(array: Array) -> Buffer:
-    """The indices of an array's own slots, not copied."""
-    items = array.items(Role.DATA)
-    made: Buffer = target_of(array.device).buffer(items)
-    return made
+        if base == 0 and kept == _values(array).length and array.type == type_:
+            indices = target.buffer(array.items(Role.DATA))
+        else:
+            indices = _transposed(array, type_, moved, base)
+        buffers, count = [compact_validity(array), indices], array.null_count
+        unified.append(Array.of_valid(type_, array.length, buffers, count, dictionary=common))
+    return unified
 
 
 def _values(array: Array) -> Array:
@@ -344,9 +335,8 @@ def _transposed(array: Array, type_: s.Dictionary, moved: Items, base: int) -> B
     limit = _values(array).length
     if limit:
         out = target.output(array.length, dtype)
-        indices = (_index_words(array), limit, moved, base)
+        indices = (unsigned(array.items(Role.DATA)), limit, moved, base)
         target.map(kernels.transpose_indices, array.length, *indices, out)
     else:
         out = target.allocate(array.length, dtype)
-    made: Buffer = target.buffer(out)
-    return made
+    return target.buffer(out)

@@ -1,7 +1,7 @@
 """Distinct values by a table on the CPU: the schedule of its kernels in `colkern.kernels.dictionaries`.
 
-Slots are looked up a chunk at a time. A table that is full is put into a larger one, and the chunk
-goes on where it stopped.
+Slots are looked up a chunk at a time. A full table is copied into a larger one, and the chunk is
+continued.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from colkern.operations.operands import validity_of
 from colkern.targets import Argument, Items, Target, target_of
 
 CHUNK = 1 << 15
-"""The slots that are looked up in one go: their numbers fit a cache."""
+"""The slots that are looked up at once: their numbers fit a cache."""
 
 _FIRST_BITS = 11
 _GROWTH_BITS = 2
 
 _MANY = 1 << 14
-"""From so many distinct values on, it is a guess that there are always new ones, if most were new."""
+"""From so many distinct values on, more new values are expected if most slots had new ones."""
 
 Lookup: TypeAlias = Callable[[int, int], tuple[Items, tuple[Argument, ...]]]
 """For slots `begin` to `end`: an item a slot (keys or hashes), and the kernel's other arguments."""
@@ -45,7 +45,7 @@ def numbers_by_table(
         array: A checked flat array in host memory.
         counted: Whether null is a value; else nulls have number 0.
         dtype: The type of the numbers.
-        expected: How many distinct values there are at least, if that is known.
+        expected: The least number of distinct values, if it is known.
     """
     numbers = number_words(array)
     if numbers is not None and numbers.width == 1 and not numbers.infinity:
@@ -150,7 +150,7 @@ class _Table:
                 self._grow(done)
 
     def _grow(self, done: int) -> None:
-        """Make room: for all that there may be, if most slots up to now had values of their own."""
+        """Grow the table: to room for all slots, if most slots up to now had values of their own."""
         old, most = self._out, (2 * self._array.length).bit_length()
         crowded = int(old[0]) > max(done // 2, _MANY)
         self._bits = most if crowded else min(self._bits + _GROWTH_BITS, most)

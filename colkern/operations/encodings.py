@@ -6,6 +6,7 @@ Columnar format 1.5: "Dictionary-encoded Layout", "Run-End Encoded Layout".
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -13,27 +14,36 @@ from colkern.layouts import LayoutKind
 from colkern.operations.runs import run_end_decode
 from colkern.operations.selection import take
 
-Work = Callable[[Array], Array]
+Work: TypeAlias = Callable[[Array], Array]
 
 
 def on_values(array: Array, work: Work) -> Array:
-    """What `work` makes of each slot, where the values may be dictionary- or run-end encoded.
+    """`work` on the values of an array that may be dictionary- or run-end encoded; a result a slot.
 
     Args:
         array: A checked array.
         work: Takes an array without such an encoding, gives one of as many slots, null where it is.
     """
-    spread = _SPREAD.get(array.layout.kind)
-    return work(array) if spread is None else spread(array, work)
+    if array.layout.kind is LayoutKind.DICTIONARY:
+        indices, dictionary = dictionary_parts(array)
+        return take(on_values(dictionary, work), indices)
+    if array.layout.kind is LayoutKind.RUN_END_ENCODED:
+        ends, values = array.children
+        assert isinstance(ends.type, s.Int)
+        results = on_values(values, work)
+        type_ = s.run_end_encoded(ends.type, results.type)
+        parts = (ends, results)
+        return run_end_decode(
+            Array.of_valid(type_, array.length, (), children=parts, offset=array.offset)
+        )
+    return work(array)
 
 
 def decoded(array: Array) -> Array:
     """The array without such an encoding, copied if it has one."""
-    return on_values(array, _same) if array.layout.kind in _SPREAD else array
-
-
-def _same(values: Array) -> Array:
-    return values
+    if array.layout.kind in (LayoutKind.DICTIONARY, LayoutKind.RUN_END_ENCODED):
+        return on_values(array, lambda values: values)
+    return array
 
 
 def dictionary_parts(array: Array) -> tuple[Array, Array]:
@@ -43,23 +53,3 @@ def dictionary_parts(array: Array) -> tuple[Array, Array]:
     assert array.dictionary is not None
     parts = ((), None, array.offset, array.known_null_count)
     return Array(storage.index_type, array.length, array.buffers, *parts), array.dictionary
-
-
-def _of_dictionary(array: Array, work: Work) -> Array:
-    indices, dictionary = dictionary_parts(array)
-    return take(on_values(dictionary, work), indices)
-
-
-def _of_runs(array: Array, work: Work) -> Array:
-    assert isinstance(array.type.storage, s.RunEndEncoded)
-    ends, values = array.children
-    made = on_values(values, work)
-    type_ = s.RunEndEncoded(array.type.storage.run_ends_field, s.field("values", made.type))
-    encoded = Array(type_, array.length, [], [ends, made], offset=array.offset)
-    return run_end_decode(encoded)
-
-
-_SPREAD: dict[LayoutKind, Callable[[Array, Work], Array]] = {
-    LayoutKind.DICTIONARY: _of_dictionary,
-    LayoutKind.RUN_END_ENCODED: _of_runs,
-}

@@ -53,7 +53,7 @@ def _beside(array: Array, field: s.Field) -> Array:
 
 
 def _validity(target: Target, *arrays: Array) -> tuple[Items, int]:
-    """Where all the arrays are valid, as kernels take it."""
+    """The slots that are valid in all the arrays, as `validity_of` gives it."""
     bitmap, _ = combine_validity(arrays)
     return (target.no_bits if bitmap is None else bitmap.array), 0
 

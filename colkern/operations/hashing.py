@@ -18,7 +18,7 @@ from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST
 from colkern.operations.arguments import operation
 from colkern.operations.number_words import number_words
-from colkern.operations.operands import buffer_addresses, validity_of
+from colkern.operations.operands import buffer_addresses, buffer_sizes, unsigned, validity_of
 from colkern.operations.validation import require_valid
 from colkern.targets import Argument, Items, Target, target_of
 
@@ -157,7 +157,7 @@ def byte_hasher(target: Target, array: Array, state: int) -> Hasher:
     values = byte_values(array)
     if isinstance(values, ViewBytes):
         views, addresses = values
-        sizes = target.table([0 if b is None else b.size for b in array.data_buffers], np.int64)
+        sizes = target.table(buffer_sizes(array), np.int64)
 
         def hash_views(begin: int, end: int, out: Items) -> None:
             given = (views[2 * begin :], addresses, sizes, masks, bitmap, offset + begin, state)
@@ -226,8 +226,7 @@ def run_masks(target: Target) -> Items:
 def _hash_dictionary(target: Target, array: Array, state: int, out: Items) -> None:
     assert array.dictionary is not None
     hashes = target.frozen(hashes_of(target, array.dictionary, state))
-    items = array.items(Role.DATA)
-    words = items.view(f"u{items.dtype.itemsize}")
+    words = unsigned(array.items(Role.DATA))
     validity = validity_of(array, target)
     target.map(hashing.hash_indices, array.length, words, hashes, *validity, state, out)
 

@@ -5,8 +5,6 @@ Columnar format 1.5: "Variable-size List Layout", "ListView Layout", "Fixed-Size
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from colkern import schema as s
@@ -14,33 +12,21 @@ from colkern.arrays import Array
 from colkern.bitmaps import bitmap_of
 from colkern.errors import LimitExceededError
 from colkern.kernels import lists, offsets
+from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_slots import Lists, lists_of, most_of
 from colkern.operations.nulling import null_outside
 from colkern.operations.selection.list_elements import copy_elements
-from colkern.operations.validity import compact_validity
+from colkern.operations.validity import with_nulls_of
 from colkern.targets import NOWHERE, DType, Items
 
-_VIEW_TYPES: dict[type[s.DataType], Callable[[s.Field], s.DataType]] = {
-    s.List: s.list_view,
-    s.LargeList: s.large_list_view,
-}
-
-_LIST_TYPES: dict[type[s.DataType], Callable[[s.Field], s.DataType]] = {
-    s.ListView: s.list_,
-    s.LargeListView: s.large_list,
-}
-
-_WIDTHS: dict[int, dict[type[s.DataType], Callable[[s.Field], s.DataType]]] = {
-    32: {s.LargeList: s.list_, s.LargeListView: s.list_view},
-    64: {s.List: s.large_list, s.ListView: s.large_list_view},
-}
-
+_LISTS = (s.List, s.LargeList)
+_VIEWS = (s.ListView, s.LargeListView)
 
 _OFFSETS = (np.dtype(np.int32), np.dtype(np.int64))
-"""Those of lists, and of large ones."""
+"""The offsets of lists, and of large lists."""
 
 
 @operation
@@ -51,14 +37,15 @@ def list_to_list_view(array: Array) -> Array:
         TypeError: If the array is of another type.
         InvalidArrowError: If a list reaches outside the child.
     """
-    kind = _result(_VIEW_TYPES, array, "list or large_list")
-    found = lists_of(array)
-    target = found.target
-    sizes = target.output(array.length, found.offsets.dtype)
-    target.map(lists.list_sizes, array.length, found.offsets, sizes)
-    begins = found.offsets[: array.length] if array.length else sizes
-    buffers = [compact_validity(array), target.buffer(begins), target.buffer(sizes)]
-    return _made(kind, array, buffers, found.child)
+    type_ = _accepted(array, _LISTS, "list or large_list")
+    make = s.list_view if isinstance(type_, s.List) else s.large_list_view
+    slots = lists_of(array)
+    target = slots.target
+    sizes = target.output(array.length, slots.offsets.dtype)
+    target.map(lists.list_sizes, array.length, slots.offsets, sizes)
+    begins = slots.offsets[: array.length] if array.length else sizes
+    buffers = [target.buffer(begins), target.buffer(sizes)]
+    return with_nulls_of(array, make(type_.fields[0]), buffers, [slots.child])
 
 
 @operation
@@ -73,21 +60,23 @@ def list_view_to_list(array: Array) -> Array:
         LimitExceededError: If there are too many elements for the offsets.
         InvalidArrowError: If a list reaches outside the child.
     """
-    kind = _result(_LIST_TYPES, array, "list_view or large_list_view")
-    found = lists_of(array)
-    target = found.target
-    starts = found.starts_in_row()
+    type_ = _accepted(array, _VIEWS, "list_view or large_list_view")
+    make = s.list_ if isinstance(type_, s.ListView) else s.large_list
+    kind = make(type_.fields[0])
+    slots = lists_of(array)
+    target = slots.target
+    starts = slots.starts_in_row()
     if starts is not None:
-        first = target.item(found.offsets, 0)
-        child = found.elements(first, first + target.item(starts, array.length))
-        return _made(kind, array, [None, target.buffer(starts)], child)
-    starts = found.starts(found.shown, found.offsets.dtype)
-    row = found.row_from(starts)
+        first = target.item(slots.offsets, 0)
+        child = slots.elements(first, first + target.item(starts, array.length))
+        return with_nulls_of(array, kind, [target.buffer(starts)], [child])
+    starts = slots.starts(slots.shown, slots.offsets.dtype)
+    row = slots.row_from(starts)
     if row is not None:
-        child = found.elements(*row)
+        child = slots.elements(*row)
     else:
-        child = copy_elements(found.child, found.begins(starts.dtype), starts)
-    return _made(kind, array, [compact_validity(array), target.buffer(starts)], child)
+        child = copy_elements(slots.child, slots.begins(starts.dtype), starts)
+    return with_nulls_of(array, kind, [target.buffer(starts)], [child])
 
 
 @operation
@@ -106,14 +95,14 @@ def list_to_fixed_size_list(array: Array, list_size: int) -> Array:
         ValueError: If a list has another length.
         InvalidArrowError: If a list reaches outside the child.
     """
-    _result(_VIEW_TYPES | _LIST_TYPES, array, "list, large_list or a view of them")
-    kind = s.fixed_size_list(array.type.storage.fields[0], list_size)
-    found = lists_of(array)
-    _check_lengths(found, list_size)
-    child = _elements_in_place(found, list_size)
+    type_ = _accepted(array, (*_LISTS, *_VIEWS), "list, large_list or a view of them")
+    kind = s.fixed_size_list(type_.fields[0], list_size)
+    slots = lists_of(array)
+    _check_lengths(slots, list_size)
+    child = _elements_in_place(slots, list_size)
     if child is None:
-        child = _copied_evenly(found, list_size)
-    return _made(kind, array, [compact_validity(array)], child)
+        child = _copied_evenly(slots, list_size)
+    return with_nulls_of(array, kind, [], [child])
 
 
 @operation
@@ -131,18 +120,18 @@ def fixed_size_list_to_list(array: Array, *, large: bool = False) -> Array:
     """
     if not isinstance(array.type.storage, s.FixedSizeList):
         raise TypeError(f"array: expected fixed_size_list, got {array.type}")
-    found = lists_of(array)
+    slots = lists_of(array)
     size = array.type.storage.list_size
     total = array.length * size
     dtype = _OFFSETS[large]
     if total > most_of(dtype):
         raise _too_many(total)
-    out = found.target.output(array.length + 1, dtype)
-    found.target.map(offsets.even_offsets, len(out), 0, size, out)
+    out = slots.target.output(array.length + 1, dtype)
+    slots.target.map(offsets.even_offsets, len(out), 0, size, out)
     kind = (s.large_list if large else s.list_)(array.type.storage.value_field)
     begin = array.offset * size
-    child = found.elements(begin, begin + total)
-    return _made(kind, array, [compact_validity(array), found.target.buffer(out)], child)
+    child = slots.elements(begin, begin + total)
+    return with_nulls_of(array, kind, [slots.target.buffer(out)], [child])
 
 
 @operation
@@ -159,106 +148,105 @@ def list_with_offsets(array: Array, bit_width: int) -> Array:
         LimitExceededError: If there are too many elements for offsets of 32 bits.
         InvalidArrowError: If a list reaches outside the child.
     """
-    if bit_width not in _WIDTHS:
+    if bit_width not in (32, 64):
         raise ValueError(f"bit_width: expected 32 or 64, got {bit_width}")
-    make = _WIDTHS[bit_width].get(type(array.type.storage))
-    if make is None:
-        _result(_VIEW_TYPES | _LIST_TYPES, array, "list, large_list or a view of them")
-        return array
-    found = lists_of(array)
+    type_ = _accepted(array, (*_LISTS, *_VIEWS), "list, large_list or a view of them")
     dtype = _OFFSETS[bit_width == 64]
-    resize = _resized_views if found.has_views else _resized_offsets
-    buffers, child = resize(found, dtype)
-    kind = make(array.type.storage.fields[0])
-    return _made(kind, array, [compact_validity(array), *buffers], child)
+    if array.layout.spec(Role.OFFSETS).dtype == dtype:
+        return array
+    slots = lists_of(array)
+    field = type_.fields[0]
+    kind: s.DataType
+    if slots.has_views:
+        buffers, child = _resized_views(slots, dtype)
+        kind = s.large_list_view(field) if bit_width == 64 else s.list_view(field)
+    else:
+        buffers, child = _resized_offsets(slots, dtype)
+        kind = s.large_list(field) if bit_width == 64 else s.list_(field)
+    return with_nulls_of(array, kind, buffers, [child])
 
 
-def _result(
-    kinds: dict[type[s.DataType], Callable[[s.Field], s.DataType]], array: Array, expected: str
-) -> s.DataType:
-    make = kinds.get(type(array.type.storage))
-    if make is None:
-        raise TypeError(f"array: expected {expected}, got {array.type}")
-    return make(array.type.storage.fields[0])
-
-
-def _made(kind: s.DataType, array: Array, buffers: list[Buffer | None], child: Array) -> Array:
-    return Array.of_valid(kind, array.length, buffers, array.null_count, [child])
+def _accepted(array: Array, types: tuple[type[s.DataType], ...], names: str) -> s.DataType:
+    """The storage type of an array, which must be one of those."""
+    type_ = array.type.storage
+    if not isinstance(type_, types):
+        raise TypeError(f"array: expected {names}, got {array.type}")
+    return type_
 
 
 def _too_many(count: int) -> LimitExceededError:
     return LimitExceededError(f"{count} elements do not fit offsets of int32; use 64 bits")
 
 
-def _check_lengths(found: Lists, size: int) -> None:
-    slot = found.first_of_another_length(size)
+def _check_lengths(slots: Lists, size: int) -> None:
+    slot = slots.first_of_another_length(size)
     if slot != NOWHERE:
-        length = found.length_of(slot)
+        length = slots.length_of(slot)
         raise ValueError(f"list_size: {size}, the list in slot {slot} has length {length}")
 
 
-def _even_starts(found: Lists, size: int) -> Items:
-    """Where each list begins among lists of one size."""
-    own = found.offsets.dtype
-    fits = found.array.length * size <= most_of(own)
-    out = found.target.output(found.array.length + 1, own if fits else np.int64)
-    found.target.map(offsets.even_offsets, len(out), 0, size, out)
-    return found.target.frozen(out)
+def _even_starts(slots: Lists, size: int) -> Items:
+    """The offsets of lists of one size."""
+    own = slots.offsets.dtype
+    fits = slots.array.length * size <= most_of(own)
+    out = slots.target.output(slots.array.length + 1, own if fits else np.int64)
+    slots.target.map(offsets.even_offsets, len(out), 0, size, out)
+    return slots.target.frozen(out)
 
 
-def _elements_in_place(found: Lists, size: int) -> Array | None:
+def _elements_in_place(slots: Lists, size: int) -> Array | None:
     """The elements where they are, if they are in order and each slot, null or not, has that many."""
-    array, target = found.array, found.target
+    array, target = slots.array, slots.target
     if not array.length * size:
-        return found.child.slice(0, 0)
+        return slots.child.slice(0, 0)
     if array.null_count:
-        if found.has_views:
+        if slots.has_views:
             return None
-        if found.first_slot_of_another_length(size) != NOWHERE:
+        if slots.first_slot_of_another_length(size) != NOWHERE:
             return None
-    base = target.item(found.offsets, 0)
-    if found.has_views:
-        away = (*found.args, base, _even_starts(found, size))
-        if found.first(lists.first_list_out_of_row, *away) != NOWHERE:
+    base = target.item(slots.offsets, 0)
+    if slots.has_views:
+        away = (*slots.args, base, _even_starts(slots, size))
+        if slots.first(lists.first_list_out_of_row, *away) != NOWHERE:
             return None
-    return found.elements(base, base + array.length * size)
+    return slots.elements(base, base + array.length * size)
 
 
-def _copied_evenly(found: Lists, size: int) -> Array:
+def _copied_evenly(slots: Lists, size: int) -> Array:
     """As many elements for each slot, null under nulls."""
-    array, target = found.array, found.target
+    array, target = slots.array, slots.target
     if array.null_count == array.length:
-        return nulls(array.length * size, found.child.type, array.device)
-    starts = _even_starts(found, size)
+        return nulls(array.length * size, slots.child.type, array.device)
+    starts = _even_starts(slots, size)
     # Under a null stand any elements, until they are made null.
-    elements = copy_elements(found.child, found.begins(starts.dtype), starts, size)
+    elements = copy_elements(slots.child, slots.begins(starts.dtype), starts, size)
     if not array.null_count:
         return elements
     bits = target.output((elements.length + 63) // 64, np.uint64)
-    target.map(lists.repeat_list_bits, len(bits), starts, *found.validity, bits)
+    target.map(lists.repeat_list_bits, len(bits), starts, *slots.validity, bits)
     return null_outside(elements, bitmap_of(target, bits, elements.length))
 
 
-def _resized_offsets(found: Lists, dtype: DType) -> tuple[list[Buffer | None], Array]:
-    target = found.target
-    first = target.item(found.offsets, 0)
-    last = target.item(found.offsets, found.array.length)
+def _resized_offsets(slots: Lists, dtype: DType) -> tuple[list[Buffer | None], Array]:
+    target = slots.target
+    first = target.item(slots.offsets, 0)
+    last = target.item(slots.offsets, slots.array.length)
     most = most_of(dtype)
     if last - first > most:
         raise _too_many(last - first)
     base = first if last > most else 0
-    out = target.output(len(found.offsets), dtype)
-    target.map(offsets.rebase_offsets, len(out), found.offsets, base, out)
-    return [target.buffer(out)], found.elements(base, last)
+    out = target.output(len(slots.offsets), dtype)
+    target.map(offsets.rebase_offsets, len(out), slots.offsets, base, out)
+    return [target.buffer(out)], slots.elements(base, last)
 
 
-def _resized_views(found: Lists, dtype: DType) -> tuple[list[Buffer | None], Array]:
-    target, child, count = found.target, found.child, found.array.length
+def _resized_views(slots: Lists, dtype: DType) -> tuple[list[Buffer | None], Array]:
+    target, child, count = slots.target, slots.child, slots.array.length
     if child.length > most_of(dtype):
         raise _too_many(child.length)
     # Under nulls there may be numbers that do not fit.
     sizes = target.output(count, dtype)
-    target.map(lists.list_lengths, count, *found.args, sizes)
+    target.map(lists.list_lengths, count, *slots.args, sizes)
     begins = target.output(count, dtype)
-    target.map(lists.list_begins, count, *found.args, begins)
+    target.map(lists.list_begins, count, *slots.args, begins)
     return [target.buffer(begins), target.buffer(sizes)], child

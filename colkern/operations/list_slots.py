@@ -22,7 +22,7 @@ from colkern.targets import NOWHERE, Argument, DType, Items, target_of
 
 
 class Lists:
-    """Where the lists of an array are in its child; nothing is computed before it is asked for.
+    """Positions of the lists of an array in its child, each computed when it is first asked for.
 
     Args:
         array: A checked array of any layout with lists.
@@ -37,7 +37,7 @@ class Lists:
 
     @cached_property
     def offsets(self) -> Items:
-        """Where each list begins (int32/int64), and, if there are no sizes, where the last one ends."""
+        """The begin of each list (int32/int64) and, if there are no sizes, the end of the last one."""
         storage = self.array.type.storage
         if not isinstance(storage, s.FixedSizeList):
             return self.array.items(Role.OFFSETS)
@@ -58,7 +58,7 @@ class Lists:
 
     @property
     def args(self) -> tuple[Argument, ...]:
-        """What most kernels take first."""
+        """The first arguments of most kernels."""
         return (self.offsets, self.sizes, *self.validity)
 
     def first(self, kernel: Kernel, *args: Argument) -> int:
@@ -83,7 +83,7 @@ class Lists:
 
     @property
     def _blocks(self) -> int:
-        """How many blocks the lists are counted by."""
+        """The number of blocks by which lists are counted."""
         return (self.array.length + (1 << lists.BLOCK_BITS) - 1) >> lists.BLOCK_BITS
 
     def length_of(self, slot: int) -> int:
@@ -97,8 +97,8 @@ class Lists:
         """Count the elements of the valid lists.
 
         Args:
-            null: What counts for the length of a null list.
-            empty: What counts for the length of an empty list.
+            null: The length that a null list counts as.
+            empty: The length that an empty list counts as.
         """
         blocks = self.target.output(self._blocks, np.int64)
         args = (*self.args, self.array.length, null, empty)
@@ -137,7 +137,7 @@ class Lists:
         return target.frozen(out)
 
     def begins(self, dtype: DType) -> Items:
-        """Where each list says that it begins (dtype[lists], read-only); any number under nulls.
+        """The stated begin of each list (dtype[lists], read-only); any number under nulls.
 
         Not copied if the offsets have that type.
         """
@@ -149,7 +149,7 @@ class Lists:
         return self.target.frozen(out)
 
     def element_starts(self) -> Items:
-        """Where each list begins among the elements of the valid ones, from any number on.
+        """The begin of each list among the elements of the valid lists, from any number on.
 
         int32 or int64, [lists + 1], read-only: the offsets themselves if they say so.
         """
@@ -185,7 +185,7 @@ class Lists:
         return self._span() if self.hides_nothing else None
 
     def starts_in_row(self) -> Items | None:
-        """Where list views begin, from 0 on, and where the last one ends (as `offsets`, [lists + 1]).
+        """The begins of list views, from 0 on, and the end of the last one (as `offsets`, [lists + 1]).
 
         None if one is null, or begins elsewhere than where the one before it ends.
         """
@@ -212,12 +212,12 @@ class Lists:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many elements lists have; it knows nothing of the lists, which keep it.
+    """The number of elements of lists; without a reference to the lists, which keep it.
 
     Args:
-        args: What kernels that count take first.
-        blocks: How many the lists of each block have (int64).
-        total: How many all of them have.
+        args: The first arguments of kernels that count.
+        blocks: The number for each block (int64).
+        total: The number for all lists.
     """
 
     args: tuple[Argument, ...]
@@ -249,6 +249,6 @@ def most_of(dtype: DType) -> int:
 
 
 def list_size(array: Array) -> int:
-    """How many elements each list of a fixed-size list array has."""
+    """The length of each list of a fixed-size list array."""
     assert isinstance(array.type.storage, s.FixedSizeList)
     return array.type.storage.list_size

@@ -18,7 +18,7 @@ from colkern.layouts import Role, layout
 _FLOATS = (float, np.floating)
 
 _TEXT = (str, bytes, bytearray, memoryview, np.flexible)
-"""What Python's `float` reads, which is no number."""
+"""Values that Python's `float` reads although they are no numbers."""
 
 _MOST = float(np.finfo(np.float32).max)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from colkern.arrays import Array
 from colkern.layouts import Role
+from colkern.memory import EMPTY
 from colkern.targets import Items, Target, target_of
 
 
@@ -43,6 +46,36 @@ def validity_of(array: Array, target: Target) -> tuple[Items, int]:
     if bitmap is None or array.known_null_count == 0:
         return target.no_bits, 0
     return bitmap.array, array.offset
+
+
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
+def unsigned(items: Items) -> Items:
+    """Numbers of up to 8 bytes as unsigned words; not copied."""
+    return items.view(_UNSIGNED[items.dtype.itemsize])
+
+
+def decimal_words(array: Array) -> tuple[Items, int]:
+    """Integers or decimals as words of up to 64 bits, lowest first; and the number of words in each."""
+    itemsize = array.layout.spec(Role.DATA).dtype.itemsize
+    dtype, width = _UNSIGNED[min(itemsize, 8)], max(itemsize // 8, 1)
+    buffer = array.buffer(Role.DATA)
+    if buffer is None or array.length == 0:
+        return EMPTY.array[:0].view(dtype), width
+    return buffer.view(dtype, array.length * width, array.offset * itemsize), width
+
+
+def decimal_at(target: Target, words: Items, slot: int, width: int, bits: int) -> int:
+    """The signed number of a slot, from `decimal_words`."""
+    parts = (target.item(words, width * slot + k) << 64 * k for k in range(width))
+    value = sum(parts)
+    return value - (value >> bits - 1 << bits)
+
+
+def buffer_sizes(array: Array) -> list[int]:
+    """The size of each variadic data buffer."""
+    return [0 if b is None else b.size for b in array.data_buffers]
 
 
 def buffer_addresses(array: Array) -> list[int]:

@@ -1,4 +1,4 @@
-"""Which order is asked of values: all four are "less", of either side, as it is or turned."""
+"""The four orders of values; each is "less", with the sides swapped or the result inverted."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ class Order(NamedTuple):
     """An order.
 
     Args:
-        swapped: Whether the right value is to be less than the left one, not the left one.
-        flip: 0, or 255 if it is not to be less.
+        swapped: Whether the right value is to be less, not the left one.
+        flip: 0, or 255 if that value is to be not less.
         nans_greatest: Whether NaN is greater than all numbers; else it is in no order.
     """
 
@@ -21,7 +21,7 @@ class Order(NamedTuple):
     nans_greatest: bool = False
 
     def placed(self, sides: tuple[_Side, _Side]) -> tuple[_Side, _Side]:
-        """The side that is to be less, or not to be, and the other one."""
+        """The side that is to be less (or not less), and the other one."""
         return (sides[1], sides[0]) if self.swapped else sides
 
     def without_flip(self) -> Order:

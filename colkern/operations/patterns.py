@@ -1,7 +1,7 @@
 """Patterns of more than one launch, in terms of the targets' map and scan.
 
 *Two-pass*: measure the lengths of the values, scan them to offsets, write each value at its own.
-*Compact*: count by block what is kept, scan the counts, write each block's from its own start on.
+*Compact*: count the kept items of each block, scan the counts, write the items of each block.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from colkern.targets import Argument, Items, Target
 
 
 def measure(target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args: Argument) -> Items:
-    """The first pass of two: the offsets (dtype[count + 1]) of values whose lengths a kernel tells.
+    """The first of two passes: the offsets (dtype[count + 1]) of values, from a kernel for their lengths.
 
     Args:
         target: Where to run.
-        kernel: Writes the length of each value to its last argument, int64[count].
+        kernel: Writes the length of each value to its last argument (int64[count]).
         count: The number of values.
         dtype: int32 or int64.
-        args: What the kernel takes before that.
+        args: The other arguments of the kernel.
 
     Raises:
         LimitExceededError: If `dtype` is too small for the sum of the lengths.
@@ -35,7 +35,7 @@ def measure(target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args:
 
 
 def require_room(total: int, dtype: DTypeLike) -> None:
-    """Raise `LimitExceededError` if offsets of a type cannot go as far as that."""
+    """Raise `LimitExceededError` if offsets of a type cannot be as large as that."""
     if total > np.iinfo(np.dtype(dtype)).max:
         raise LimitExceededError(
             f"{total} bytes or elements do not fit offsets of {np.dtype(dtype)}; "
@@ -54,7 +54,7 @@ def measure_in_place(
             sum; no length is too large for `dtype`.
         count: The number of values.
         dtype: int32 or int64.
-        args: What the kernel takes before that.
+        args: The other arguments of the kernel.
 
     Raises:
         LimitExceededError: If `dtype` is too small for the sum of the lengths.
@@ -69,15 +69,15 @@ def measure_in_place(
 def compact_blocks(
     target: Target, count: Kernel, write: Kernel, blocks: int, *args: Argument
 ) -> Items:
-    """What is kept of each block of anything, one after the other (int64).
+    """The items that two kernels keep of each block, one block after the other (int64).
 
     Args:
         target: Where to run.
-        count: Writes how many each block keeps to its last argument, int64[blocks].
-        write: Writes them; its last arguments are where each block starts, int64[blocks + 1], and the
-            output.
+        count: Writes the number of items that each block keeps to its last argument (int64[blocks]).
+        write: Writes the items; its last arguments are the start of each block (int64[blocks + 1]) and
+            the output.
         blocks: The number of blocks.
-        args: What both kernels take before that.
+        args: The other arguments of both kernels.
     """
     counts = target.output(blocks, np.int64)
     target.map(count, blocks, *args, counts)

@@ -1,6 +1,6 @@
-"""Positions: what must hold before a kernel may follow offsets, views, run ends, type ids and indices.
+"""Checks of positions, before a kernel follows offsets, views, run ends, type ids and indices.
 
-One check a layout, of an array whose children are long enough; each costs one look at every slot.
+One check a layout, of an array whose children are long enough; each reads every slot once.
 
 Columnar format 1.5: the rules under each layout.
 """
@@ -8,27 +8,39 @@ Columnar format 1.5: the rules under each layout.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
 from colkern.arrays import Array
+from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import InvalidArrowError
 from colkern.kernels import Kernel, lists, offsets, runs, selection, unions, views
 from colkern.layouts import LayoutKind, Role
-from colkern.operations.operands import validity_of
+from colkern.operations.operands import buffer_sizes, validity_of
 from colkern.operations.union_slots import child_numbers
 from colkern.targets import NOWHERE, Argument, Items, target_of
 
-Check = Callable[[Array, str], None]
-"""Looks at an array at that place; raises `InvalidArrowError`."""
+Check: TypeAlias = Callable[[Array, str], None]
+"""Checks an array at a place; raises `InvalidArrowError`."""
 
 _OFFSET = 1 / 8
-"""How much work an offset is: it is looked at in less than 0.1 ns."""
+"""The work for an offset: it takes less than 0.1 ns."""
+
+
+POSITION_CHECKS: Dispatch[LayoutKind, Check] = by_layout(
+    "positions of validate",
+    LayoutKind.NULL,
+    LayoutKind.FIXED_SIZE,
+    LayoutKind.FIXED_SIZE_LIST,
+    LayoutKind.STRUCT,
+)
+"""The check of each layout that has positions."""
 
 
 def first_slot(array: Array, kernel: Kernel, count: int, *args: Argument) -> int:
     """The first slot that a kernel objects to, or `NOWHERE`."""
-    return int(target_of(array.device).reduce(kernel, count, *args)) if count else NOWHERE
+    return target_of(array.device).reduce(kernel, count, *args) if count else NOWHERE
 
 
 def _check_offsets(array: Array, limit: int, place: str) -> None:
@@ -57,15 +69,18 @@ def _offsets(array: Array) -> Items:
     return array.items(Role.OFFSETS)
 
 
+@POSITION_CHECKS.of(LayoutKind.BINARY)
 def _check_binary(array: Array, place: str) -> None:
     data = array.buffer(Role.BYTES)
     _check_offsets(array, 0 if data is None else data.size, place)
 
 
+@POSITION_CHECKS.of(LayoutKind.LIST)
 def _check_list(array: Array, place: str) -> None:
     _check_offsets(array, array.children[0].length, place)
 
 
+@POSITION_CHECKS.of(LayoutKind.LIST_VIEW)
 def _check_list_view(array: Array, place: str) -> None:
     check_list_views_in(array, validity_of(array, target_of(array.device)), place)
 
@@ -74,15 +89,8 @@ def check_list_views_in(array: Array, validity: tuple[Items, int], place: str) -
     """The valid slots by that bitmap begin and end within the child."""
     begins, sizes = array.items(Role.OFFSETS), array.items(Role.SIZES)
     limit = array.children[0].length
-    slot = first_slot(
-        array,
-        lists.first_list_view_out_of_bounds,
-        array.length,
-        begins,
-        sizes,
-        *validity,
-        limit,
-    )
+    kernel = lists.first_list_view_out_of_bounds
+    slot = first_slot(array, kernel, array.length, begins, sizes, *validity, limit)
     if slot != NOWHERE:
         item = target_of(array.device).item
         raise InvalidArrowError(
@@ -92,9 +100,10 @@ def check_list_views_in(array: Array, validity: tuple[Items, int], place: str) -
         )
 
 
+@POSITION_CHECKS.of(LayoutKind.BINARY_VIEW)
 def _check_views(array: Array, place: str) -> None:
     target = target_of(array.device)
-    sizes = target.table([0 if b is None else b.size for b in array.data_buffers], np.int64)
+    sizes = target.table(buffer_sizes(array), np.int64)
     words = array.items(Role.VIEWS).view(np.int32)
     validity = validity_of(array, target)
     kernel = views.first_view_out_of_bounds
@@ -108,6 +117,7 @@ def _check_views(array: Array, place: str) -> None:
         )
 
 
+@POSITION_CHECKS.of(LayoutKind.DICTIONARY)
 def _check_dictionary(array: Array, place: str) -> None:
     assert array.dictionary is not None
     indices = array.items(Role.DATA)
@@ -122,10 +132,12 @@ def _check_dictionary(array: Array, place: str) -> None:
         )
 
 
+@POSITION_CHECKS.of(LayoutKind.DENSE_UNION)
 def _check_dense_union(array: Array, place: str) -> None:
     _check_type_ids(array, array.items(Role.OFFSETS), place)
 
 
+@POSITION_CHECKS.of(LayoutKind.SPARSE_UNION)
 def _check_sparse_union(array: Array, place: str) -> None:
     none = target_of(array.device).table([], np.int32)
     # Children of a sparse union are as long as their parent: the children were checked.
@@ -140,12 +152,13 @@ def _check_type_ids(array: Array, slot_offsets: Items, place: str) -> None:
     kernel = unions.first_slot_out_of_bounds
     slot = first_slot(array, kernel, array.length, type_ids, numbers, slot_offsets, lengths)
     if slot != NOWHERE:
-        found = f"type id {target.item(type_ids, slot)}"
+        shown = f"type id {target.item(type_ids, slot)}"
         if len(slot_offsets):
-            found += f", offset {target.item(slot_offsets, slot)}"
-        raise InvalidArrowError(f"slot {slot}: {found} leads to no value", place=place)
+            shown += f", offset {target.item(slot_offsets, slot)}"
+        raise InvalidArrowError(f"slot {slot}: {shown} leads to no value", place=place)
 
 
+@POSITION_CHECKS.of(LayoutKind.RUN_END_ENCODED)
 def _check_runs(array: Array, place: str) -> None:
     run_ends, values = array.children
     if run_ends.null_count:
@@ -165,16 +178,3 @@ def _check_runs(array: Array, place: str) -> None:
         )
     if values.length < run_ends.length:
         raise InvalidArrowError(f"{values.length} values for {run_ends.length} runs", place=place)
-
-
-POSITION_CHECKS: dict[LayoutKind, Check] = {
-    LayoutKind.BINARY: _check_binary,
-    LayoutKind.BINARY_VIEW: _check_views,
-    LayoutKind.LIST: _check_list,
-    LayoutKind.LIST_VIEW: _check_list_view,
-    LayoutKind.SPARSE_UNION: _check_sparse_union,
-    LayoutKind.DENSE_UNION: _check_dense_union,
-    LayoutKind.DICTIONARY: _check_dictionary,
-    LayoutKind.RUN_END_ENCODED: _check_runs,
-}
-"""What is checked of each layout, by its name; a layout without positions has no row."""

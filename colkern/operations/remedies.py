@@ -1,4 +1,4 @@
-"""What to do with values of a type that an operation does not take, for the errors that say so."""
+"""Hints for error messages: how to use values of a type that an operation does not support."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _IN_PYTHON = "array.to_pylist() has the values for Python"
 
 
 def instead_of_sum(type_: s.DataType) -> str:
-    """What else there is for values without a sum."""
+    """The hint for values without a sum."""
     return {**_AS_NUMBERS, **_IN_PARTS}.get(type(type_.storage), _IN_PYTHON)
 
 
 def instead_of_order(type_: s.DataType) -> str:
-    """What else there is for values without an order."""
+    """The hint for values without an order."""
     return {**_ELSEWHERE, **_IN_PARTS}.get(type(type_.storage), _IN_PYTHON)

@@ -47,7 +47,7 @@ def merge_runs(left: Array, right: Array) -> tuple[Items, Items, Items]:
 
 
 def _own_ends(array: Array) -> Items:
-    """Where the runs of the array's own slots end, counted from the first of these."""
+    """The ends of the runs of the array's own slots, counted from its first slot."""
     target = target_of(array.device)
     first, count = own_runs(array)
     ends = array.children[0].items(Role.DATA)[first : first + count]

@@ -1,4 +1,4 @@
-"""Which run holds a slot of a run-end encoded array.
+"""Search for the run that holds a slot of a run-end encoded array.
 
 Columnar format 1.5: "Run-End Encoded Layout".
 """

@@ -1,4 +1,4 @@
-"""Which byte strings stand before which: the bits of arrays of strings and of binary values.
+"""The order of strings and of binary values, as bits.
 
 Columnar format 1.5: "Variable-size Binary Layout", "Variable-size Binary View Layout".
 """

@@ -19,17 +19,18 @@ from colkern.kernels import strings, views
 from colkern.layouts import Role
 from colkern.operations.arguments import operation
 from colkern.operations.encodings import on_values
+from colkern.operations.operands import buffer_sizes
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import combine_validity, compact_validity
+from colkern.operations.validity import combine_validity, with_nulls_of
 from colkern.targets import Items, Target, target_of
 
 _STRINGS = (s.Utf8, s.LargeUtf8, s.Utf8View)
 _WASTE = 64
-"""How many bytes of data buffers are looked at as a whole for each view."""
+"""The most bytes of data buffers for each view for which the buffers are read as a whole."""
 
 _WORD = 1 / 4
-"""How much work eight bytes are that are looked at together."""
+"""The work for eight bytes that are read as one word."""
 
 _BINARY = (*_STRINGS, s.Binary, s.LargeBinary, s.BinaryView)
 
@@ -59,14 +60,14 @@ def is_ascii(array: Array) -> bool:
         TypeError: If the array has no strings.
         InvalidArrowError: If the array points outside its own memory.
     """
-    found = string_is_ascii(array)
-    bits = found.buffer(Role.DATA)
-    if bits is None or not found.length:
+    flags = string_is_ascii(array)
+    bits = flags.buffer(Role.DATA)
+    if bits is None or not flags.length:
         return True
-    if not found.null_count:
-        return count_set_bits(bits, found.offset, found.length) == found.length
-    plain = Array(s.bool_(), found.length, [bits, bits], offset=found.offset)
-    return combine_validity([found, plain])[1] == found.null_count
+    if not flags.null_count:
+        return count_set_bits(bits, flags.offset, flags.length) == flags.length
+    plain = Array(s.bool_(), flags.length, [bits, bits], offset=flags.offset)
+    return combine_validity([flags, plain])[1] == flags.null_count
 
 
 @operation
@@ -159,7 +160,7 @@ def equal_string(array: Array, value: bytes, flip: int) -> Items:
 def _worked_on(
     array: Array, types: tuple[type[s.DataType], ...], work: Callable[[Array], Array]
 ) -> Array:
-    """What `work` makes of a plain array with values of those types, for one with any encoding."""
+    """`work` on the values of those types, of an array in any encoding."""
     require_valid(array)
     return on_values(array, lambda values: work(_of_types(values, types)))
 
@@ -173,13 +174,11 @@ def _of_types(array: Array, types: tuple[type[s.DataType], ...]) -> Array:
 
 def _result(array: Array, type_: s.DataType, data: Items) -> Array:
     """An array of that data, null where `array` is."""
-    target = target_of(array.device)
-    buffers = [compact_validity(array), target.buffer(data)]
-    return Array.of_valid(type_, array.length, buffers, array.null_count)
+    return with_nulls_of(array, type_, [target_of(array.device).buffer(data)])
 
 
 def _all_ascii(array: Array, target: Target) -> bool:
-    """Whether all bytes that values have are ASCII, as a look at them as a whole shows."""
+    """Whether all bytes of the values are ASCII; False if only a look at each value can tell."""
     if not array.length:
         return True
     if not array.layout.variadic:
@@ -197,7 +196,7 @@ def _all_ascii(array: Array, target: Target) -> bool:
 
 
 def _are_ascii(data: Items, target: Target) -> bool:
-    """Whether all of some bytes (uint8[]) are ASCII; False may also say that they are few."""
+    """Whether all bytes (uint8[]) are ASCII; also False for a few bytes."""
     if len(data) < 8:
         return not len(data)
     # The last words overlap: there need not be a whole number of them.
@@ -229,7 +228,7 @@ def _characters(array: Array) -> Array:
     if array.layout.variadic:
         out = target.output(array.length, np.int32)
         words, addresses, bitmap, offset = views_of(array, target)
-        sizes = [*(0 if b is None else b.size for b in array.data_buffers), words.nbytes]
+        sizes = [*buffer_sizes(array), words.nbytes]
         given = (words, addresses, target.table(sizes, np.int64), bitmap, offset, out)
         target.map(strings.count_characters_of_views, array.length, *given)
         return _result(array, s.int32(), out)

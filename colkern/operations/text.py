@@ -1,8 +1,8 @@
-"""UTF-8 validation of string arrays, as a whole where that is enough.
+"""UTF-8 validation of string arrays, all bytes at once where that is enough.
 
-All bytes of an array are looked at as one text first, which is many times faster than value by value.
-If that is UTF-8, only the boundaries matter: a value that begins within a character begins with one
-of its later bytes. Only if it is not, as bytes under a null may be anything, is each value looked at.
+All bytes of an array are checked as one text first, which is many times faster than value by value.
+If that is UTF-8, only boundaries are left to check: no value may begin within a character. If it is
+not, each value is checked, since bytes under a null may be anything.
 
 Columnar format 1.5: `Utf8`, `LargeUtf8`, `Utf8View`.
 """
@@ -14,14 +14,14 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.kernels import text
 from colkern.layouts import VIEW_INLINE_BYTES, Role
-from colkern.operations.operands import buffer_addresses, validity_of
+from colkern.operations.operands import buffer_addresses, buffer_sizes, validity_of
 from colkern.targets import NOWHERE, Items, Target, target_of
 
 _BYTE = 1 / 32
-"""How much work a byte is."""
+"""The work for one byte."""
 
 _WASTE = 4
-"""How many bytes of data buffers are looked at as a whole for one that a view shows."""
+"""The most bytes of data buffers for each shown byte for which the buffers are read as a whole."""
 
 
 def first_invalid_utf8(array: Array) -> int | None:
@@ -39,7 +39,7 @@ def first_invalid_utf8(array: Array) -> int | None:
 
 
 def describe_invalid_utf8(array: Array, slot: int) -> str:
-    """What a slot has that is not UTF-8, in words."""
+    """A description of the bytes of a slot that are not UTF-8."""
     target = target_of(array.device)
     value = _value(array, slot, target)
     place = int(target.reduce(text.first_misplaced_byte, len(value) + 3, value))
@@ -70,7 +70,7 @@ def _first_invalid_slot(array: Array, target: Target) -> int:
 def _first_invalid_view(array: Array, target: Target) -> int:
     words = array.items(Role.VIEWS).view(np.int32)
     validity = validity_of(array, target)
-    sizes = [0 if b is None else b.size for b in array.data_buffers]
+    sizes = buffer_sizes(array)
     shown = target.reduce(text.count_bytes_in_buffers, array.length, words, *validity)
     known = [text.NEITHER] * len(sizes)
     if sum(sizes) <= _WASTE * shown:
@@ -88,7 +88,7 @@ def _first_invalid_view(array: Array, target: Target) -> int:
 
 
 def _encoding(data: Items, target: Target) -> int:
-    """What all of `data` (uint8[]) is: `ASCII`, `UTF8` or `NEITHER`."""
+    """The encoding of all of `data` (uint8[]): `ASCII`, `UTF8` or `NEITHER`."""
     count = max(len(data) - 3, 0)
     return int(target.reduce(text.encoding_of, count, data, work=_BYTE))
 

@@ -1,7 +1,7 @@
-"""Validation: whether an array is what the format says, from its own slots down to its last child's.
+"""Validation of arrays and all that is below them against the format.
 
-Two depths. The cheap one looks at counts and sizes. The full one looks at every slot; part of it,
-`require_valid`, runs before any kernel that follows positions read from outside, once an array.
+Two depths. The cheap one checks counts and sizes. The full one checks every slot; a part of it,
+`require_valid`, runs once an array, before any kernel that follows positions of untrusted input.
 
 Columnar format 1.5: the rules under each layout.
 """
@@ -41,7 +41,7 @@ def validate(
             (at least 0, less than 24 hours), "utf8" (strings are UTF-8).
 
     Raises:
-        InvalidArrowError: With the column's path, the slot, and what was found there.
+        InvalidArrowError: With the column's path, the slot, and its content.
         LimitExceededError, UnsupportedError: If an extension type's metadata is over 64 KiB, or its
             tensors have more than 64 dimensions, so that it cannot be checked.
         TypeError: If `skip` is a single string.
@@ -56,9 +56,9 @@ def validate(
 
 
 def require_valid(array: Array, place: str = "") -> None:
-    """Make sure that every position in the array leads to memory of the array's own.
+    """Check that every position in the array leads to memory of the array's own.
 
-    Runs once an array (and its slices); whatever passes may be given to any kernel.
+    Runs once an array (and its slices). Arrays that pass may be given to any kernel.
 
     Raises:
         InvalidArrowError: As `validate`.
@@ -90,10 +90,10 @@ def _parts(array: Array) -> list[tuple[str, Array]]:
     """The children with their names, and the dictionary."""
     if not array.children and array.dictionary is None:
         return []
-    named = [(f.name, c) for f, c in zip(array.type.fields, array.children, strict=True)]
+    parts = [(f.name, c) for f, c in zip(array.type.fields, array.children, strict=True)]
     if array.dictionary is not None:
-        named.append(("dictionary", array.dictionary))
-    return named
+        parts.append(("dictionary", array.dictionary))
+    return parts
 
 
 def _inside(place: str, name: str) -> str:
@@ -125,9 +125,9 @@ def _least_child_length(array: Array) -> int | None:
 
 def _check_null_count(array: Array, place: str) -> None:
     stated = array.stated_null_count
-    if stated < 0 or stated == (found := null_count(array)):
+    if stated < 0 or stated == (counted := null_count(array)):
         return
-    by = f"the bitmap has {found}"
+    by = f"the bitmap has {counted}"
     if not array.layout.has_validity:
-        by = f"the {array.layout.name} layout has no bitmap, and counts {found} of {array.length}"
+        by = f"the {array.layout.name} layout has no bitmap, and counts {counted} of {array.length}"
     raise InvalidArrowError(f"null count {stated}, {by}", place=place)

@@ -12,14 +12,15 @@ from colkern.bitmaps import and_bits, own_bits
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
+from colkern.schema import DataType
 
 
 @operation
 def null_count(array: Array) -> int:
-    """How many slots are null by the array's own bitmap; all of them for type null.
+    """The number of slots that are null by the array's own bitmap; all of them for type null.
 
-    Union and run-end encoded arrays have none: their children do. Counted anew each time;
-    `array.null_count` remembers.
+    Union and run-end encoded arrays have none: their children do. Counts each time that it is called;
+    `array.null_count` is remembered.
     """
     return array.count_nulls()
 
@@ -34,6 +35,18 @@ def compact_validity(array: Array) -> Buffer | None:
     bitmap = array.buffer(Role.VALIDITY)
     assert bitmap is not None
     return own_bits(bitmap, array.offset, array.length)
+
+
+def with_nulls_of(
+    array: Array,
+    type_: DataType,
+    buffers: Sequence[Buffer | None],
+    children: Sequence[Array] = (),
+) -> Array:
+    """An array over valid buffers that begin at slot 0, after the bitmap, null where `array` is."""
+    nulls = array.null_count
+    validity = compact_validity(array) if nulls else None
+    return Array.of_valid(type_, array.length, (validity, *buffers), nulls, children)
 
 
 def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:

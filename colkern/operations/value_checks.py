@@ -1,4 +1,4 @@
-"""Values: what must hold although no kernel depends on it, so `validate(full=True)` alone looks.
+"""Rules of values that no kernel depends on, so only `validate(full=True)` checks them.
 
 Rules of layouts (views repeat their value's first bytes) and rules of types (strings are UTF-8).
 
@@ -14,15 +14,15 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.dispatch import BINARY, ENCODED, TEXT, Dispatch, by_layout, by_type
 from colkern.errors import InvalidArrowError
 from colkern.kernels import numbers, unions, views
 from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role
-from colkern.memory import EMPTY
-from colkern.operations.operands import buffer_addresses, validity_of
+from colkern.operations.operands import buffer_addresses, decimal_at, decimal_words, validity_of
 from colkern.operations.position_checks import Check, check_list_views_in, first_slot
 from colkern.operations.text import describe_invalid_utf8, first_invalid_utf8
 from colkern.operations.union_slots import slots_of
-from colkern.targets import NOWHERE, Items, Target, target_of
+from colkern.targets import NOWHERE, target_of
 
 TypeRule = Literal["dates", "decimals", "times", "utf8"]
 """A rule of some types that `validate` can be told to skip:
@@ -52,16 +52,48 @@ def skipped_rules(skip: Collection[TypeRule]) -> frozenset[str]:
 
 def check_values(array: Array, skipped: Collection[str], place: str) -> None:
     """The rules of an array's layout, and those of its type that are not skipped."""
-    if array.layout.kind in _OF_LAYOUTS:
-        _OF_LAYOUTS[array.layout.kind](array, place)
-    rule, check = _OF_TYPES.get(type(array.type.storage), ("", None))
-    if check is not None and rule not in skipped:
+    check = _OF_LAYOUTS.get(array.layout.kind)
+    if check is not None:
         check(array, place)
+    type_ = type(array.type.storage)
+    check = _OF_TYPES.get(type_)
+    if check is not None and _RULES.get(type_) not in skipped:
+        check(array, place)
+
+
+_OF_LAYOUTS: Dispatch[LayoutKind, Check] = by_layout(
+    "values of validate, by layout",
+    LayoutKind.NULL,
+    LayoutKind.FIXED_SIZE,
+    LayoutKind.BINARY,
+    LayoutKind.LIST,
+    LayoutKind.FIXED_SIZE_LIST,
+    LayoutKind.STRUCT,
+    LayoutKind.SPARSE_UNION,
+    LayoutKind.DICTIONARY,
+    LayoutKind.RUN_END_ENCODED,
+)
+
+_OF_TYPES: Dispatch[type[s.DataType], Check] = by_type(
+    "values of validate, by type",
+    *(s.Null, s.Bool, s.Int, s.FloatingPoint, s.Timestamp, s.Duration, s.Interval),
+    *(s.FixedSizeBinary, *BINARY, s.List, s.LargeList, s.ListView, s.LargeListView),
+    *(s.FixedSizeList, s.Struct, s.Union, *ENCODED, s.Extension),
+)
+
+_RULES: dict[type[s.DataType], TypeRule] = {
+    **dict.fromkeys(TEXT, "utf8"),
+    s.Decimal: "decimals",
+    s.Date: "dates",
+    s.Time: "times",
+}
+"""The rule by which a check of `_OF_TYPES` can be skipped."""
 
 
 # Rules of layouts
 
 
+@_OF_LAYOUTS.of(LayoutKind.LIST_VIEW)
 def _check_null_list_views(array: Array, place: str) -> None:
     """Null list-views stay within the child too: other layouts leave open what stands under a null."""
     if array.null_count:
@@ -69,6 +101,7 @@ def _check_null_list_views(array: Array, place: str) -> None:
         check_list_views_in(array, every_slot, place)
 
 
+@_OF_LAYOUTS.of(LayoutKind.DENSE_UNION)
 def _check_union_order(array: Array, place: str) -> None:
     """The offsets of a dense union into each child do not descend."""
     storage = array.type.storage
@@ -89,6 +122,7 @@ def _check_union_order(array: Array, place: str) -> None:
             )
 
 
+@_OF_LAYOUTS.of(LayoutKind.BINARY_VIEW)
 def _check_view_bytes(array: Array, place: str) -> None:
     """Views repeat the first bytes of their value, and are filled up with zeros after a short one."""
     target = target_of(array.device)
@@ -101,16 +135,10 @@ def _check_view_bytes(array: Array, place: str) -> None:
         raise InvalidArrowError(f"slot {slot}: the view's {what} is not its value's", place=place)
 
 
-_OF_LAYOUTS: dict[LayoutKind, Check] = {
-    LayoutKind.BINARY_VIEW: _check_view_bytes,
-    LayoutKind.LIST_VIEW: _check_null_list_views,
-    LayoutKind.DENSE_UNION: _check_union_order,
-}
-
-
 # Rules of types
 
 
+@_OF_TYPES.of(s.Map)
 def _check_map(array: Array, place: str) -> None:
     """Entries and keys of maps are not null."""
     entries = array.children[0]
@@ -121,20 +149,22 @@ def _check_map(array: Array, place: str) -> None:
         raise InvalidArrowError(f"{keys.null_count} map keys are null", place=place)
 
 
+@_OF_TYPES.of(*TEXT)
 def _check_text(array: Array, place: str) -> None:
     slot = first_invalid_utf8(array)
     if slot is not None:
-        found = describe_invalid_utf8(array, slot)
-        raise InvalidArrowError(f"slot {slot}: not UTF-8: {found}", place=place)
+        why = describe_invalid_utf8(array, slot)
+        raise InvalidArrowError(f"slot {slot}: not UTF-8: {why}", place=place)
 
 
+@_OF_TYPES.of(s.Decimal)
 def _check_decimals(array: Array, place: str) -> None:
     storage = array.type.storage
     assert isinstance(storage, s.Decimal)
     bits, limit = storage.bit_width, 10**storage.precision - 1
     target = target_of(array.device)
-    words = _words(array, bits)
-    # As the kernel compares them, with the sign's bit turned over.
+    words, width = decimal_words(array)
+    # As the kernel compares them, with the sign bit flipped.
     ends = [value + (1 << bits - 1) for value in (-limit, limit)]
     tables = [
         target.table([end >> at & _WORD for at in range(0, bits, 64)], np.uint64) for end in ends
@@ -144,7 +174,7 @@ def _check_decimals(array: Array, place: str) -> None:
     validity = validity_of(array, target)
     slot = first_slot(array, kernel, array.length, words, *validity, sign, *tables)
     if slot != NOWHERE:
-        value = _decimal(words, slot, bits, target)
+        value = decimal_at(target, words, slot, width, bits)
         raise InvalidArrowError(
             f"slot {slot}: {value} has more than {storage.precision} digits", place=place
         )
@@ -153,24 +183,8 @@ def _check_decimals(array: Array, place: str) -> None:
 _WORD = (1 << 64) - 1
 
 
-def _words(array: Array, bits: int) -> Items:
-    """The values of decimals in words of up to 64 bits, lowest first."""
-    dtype, width = np.dtype(f"<u{min(bits, 64) // 8}"), max(bits // 64, 1)
-    buffer = array.buffer(Role.DATA)
-    if buffer is None or array.length == 0:
-        return EMPTY.view(dtype)
-    return buffer.view(dtype, array.length * width, array.offset * (bits // 8))
-
-
-def _decimal(words: Items, slot: int, bits: int, target: Target) -> int:
-    width = max(bits // 64, 1)
-    parts = (target.item(words, width * slot + k) << 64 * k for k in range(width))
-    value = int(sum(parts))
-    return value - (value >> bits - 1 << bits)
-
-
 class WrongNumber(NamedTuple):
-    """A number that its type does not have: its slot, itself with its unit, and the rule."""
+    """A number that its type does not allow: the slot, the number with its unit, and the rule."""
 
     slot: int
     value: str
@@ -197,18 +211,8 @@ def number_against_type(array: Array) -> WrongNumber | None:
     return WrongNumber(slot, f"{target.item(values, slot)} {storage.unit}", why)
 
 
+@_OF_TYPES.of(s.Date, s.Time)
 def _check_number(array: Array, place: str) -> None:
     wrong = number_against_type(array)
     if wrong is not None:
         raise InvalidArrowError(f"slot {wrong.slot}: {wrong.value} are {wrong.why}", place=place)
-
-
-_OF_TYPES: dict[type[s.DataType], tuple[str, Check]] = {
-    s.Map: ("map keys", _check_map),
-    s.Utf8: ("utf8", _check_text),
-    s.LargeUtf8: ("utf8", _check_text),
-    s.Utf8View: ("utf8", _check_text),
-    s.Decimal: ("decimals", _check_decimals),
-    s.Date: ("dates", _check_number),
-    s.Time: ("times", _check_number),
-}

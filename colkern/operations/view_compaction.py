@@ -13,9 +13,9 @@ from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.convert import gather_views
-from colkern.operations.operands import validity_of
+from colkern.operations.operands import buffer_sizes, validity_of
 from colkern.operations.validation import require_valid
-from colkern.operations.validity import compact_validity
+from colkern.operations.validity import with_nulls_of
 from colkern.targets import Items, target_of
 
 
@@ -42,14 +42,13 @@ def compact_views(array: Array) -> Array:
     validity = validity_of(array, target)
     starts = target.output(array.length + 1, np.int64)
     used = target.reduce(views.long_lengths, array.length, words, *validity, starts[1:])
-    if used >= sum(b.size for b in array.data_buffers if b is not None):
+    if used >= sum(buffer_sizes(array)):
         return array
     target.accumulate(starts)
     data = target.buffer(gather_views(array, target, starts, used))
     moved = target.output(len(words), np.uint64)
     target.map(views.move_views, array.length, words, *validity, target.frozen(starts), moved)
-    buffers = [compact_validity(array), target.buffer(moved), *windows(data, starts)]
-    return Array.of_valid(array.type, array.length, buffers, array.null_count)
+    return with_nulls_of(array, array.type, [target.buffer(moved), *windows(data, starts)])
 
 
 def windows(data: Buffer, starts: Items) -> list[Buffer]:

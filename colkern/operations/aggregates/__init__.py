@@ -1,6 +1,6 @@
 """Aggregates: one value from a whole array: sums, extremes, counts.
 
-`functions` has what is public; the other modules have how it is found.
+`functions` has the public functions; the other modules have the algorithms.
 """
 
 from colkern.operations.aggregates.functions import all, any, count, max, mean, min, min_max, sum

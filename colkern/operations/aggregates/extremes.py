@@ -25,8 +25,7 @@ from colkern.operations.aggregates.encodings import (
     value_type,
 )
 from colkern.operations.aggregates.sums import PIECE, sum_bools
-from colkern.operations.casting.decimals import words_of
-from colkern.operations.operands import Operand, validity_of
+from colkern.operations.operands import Operand, decimal_words, validity_of
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.validation import require_valid
 from colkern.targets import on_its_device, target_of
@@ -133,7 +132,7 @@ def _bool_extreme(array: Array, greatest: bool) -> Stored:
 @_EXTREMES.of(s.Decimal)
 def _decimal_extreme(array: Array, greatest: bool) -> Stored:
     """The extreme of decimals: those of more than one word from the highest word down."""
-    words, width = words_of(array)
+    words, width = decimal_words(array)
     if width == 1:
         return _number_extreme(array, greatest)
     target = target_of(array.device)

@@ -26,7 +26,7 @@ CountMode = Literal["only_valid", "only_null", "all"]
 
 @operation
 def count(array: Array, mode: CountMode = "only_valid") -> int:
-    """How many values an array has.
+    """The number of values of an array.
 
     Dictionaries and runs count by the values that their slots stand for.
 
@@ -49,7 +49,7 @@ def count(array: Array, mode: CountMode = "only_valid") -> int:
 
 @operation
 def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
-    """The sum of the values; of integers modulo 2**64, as an int64 or uint64; of booleans, how many.
+    """The sum of the values: of integers modulo 2**64, as int64 or uint64; of booleans, the number of true.
 
     Floats are summed as float64. Decimals give a `decimal.Decimal`, which may have more digits than
     the type's precision, but no more than 128 bits (256 bits for decimal256).

@@ -19,10 +19,9 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
 from colkern.layouts import Role
 from colkern.operations.aggregates.encodings import decoded, run_values, stored, value_type
-from colkern.operations.casting.decimals import words_of
 from colkern.operations.casting.dispatch import convert
 from colkern.operations.casting.results import retyped
-from colkern.operations.operands import Operand, validity_of
+from colkern.operations.operands import Operand, decimal_words, validity_of
 from colkern.operations.remedies import instead_of_sum
 from colkern.targets import Items, on_its_device, target_of
 
@@ -133,7 +132,7 @@ def whole_sum(array: Array) -> int:
     if isinstance(array.type, s.Decimal) and array.type.bit_width == 32:
         return int(_sum_integers(retyped(array, s.int32())))
     target = target_of(array.device)
-    words, width = words_of(array)
+    words, width = decimal_words(array)
     signed = not isinstance(array.type, s.Int) or array.type.signed
     size = PIECE[target.device.kind]
     out = target.output(-(-array.length // size) * 2 * width, np.uint64)

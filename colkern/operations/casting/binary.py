@@ -6,22 +6,29 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.errors import LimitExceededError
+from colkern.dispatch import TEXT
 from colkern.kernels import casts
 from colkern.kernels import offsets as offset_kernels
 from colkern.layouts import Role, layout
 from colkern.memory import EMPTY, Buffer
-from colkern.operations.casting.results import no_value, retyped, with_nulls_of
+from colkern.operations.casting.dispatch import converts
+from colkern.operations.casting.results import no_value, retyped
 from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.operands import validity_of
+from colkern.operations.patterns import require_room
 from colkern.operations.text import describe_invalid_utf8, first_invalid_utf8
-from colkern.targets import NOWHERE, DType, target_of
+from colkern.operations.validity import with_nulls_of
+from colkern.targets import NOWHERE, target_of
 
-TEXT = (s.Utf8, s.LargeUtf8, s.Utf8View)
-
+_OFFSETS = (s.Utf8, s.LargeUtf8, s.Binary, s.LargeBinary)
+_VIEWS = (s.Utf8View, s.BinaryView)
 _LARGE = (s.LargeBinary, s.LargeUtf8)
 
+_AS_TEXT = {layout(type_): type_ for type_ in (s.utf8(), s.large_utf8(), s.utf8_view())}
+"""The type of text with the same layout as a type of bytes."""
 
+
+@converts(_OFFSETS, _OFFSETS)
 def offsets_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
     """Byte strings and text with offsets of either width; the bytes are shared, not copied."""
     _require_text(array, type, safe)
@@ -32,45 +39,53 @@ def offsets_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
     return with_nulls_of(array, type, [moved, _part(array, data, first, last)])
 
 
+@converts(_OFFSETS, _VIEWS)
 def offsets_to_view(array: Array, type: s.DataType, safe: bool) -> Array:
     """Byte strings and text as views of the same bytes."""
     _require_text(array, type, safe)
     return retyped(offsets_to_views(array), type)
 
 
+@converts(_VIEWS, _OFFSETS)
 def view_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
     """Views as byte strings or text with offsets; the bytes are copied."""
     _require_text(array, type, safe)
     return retyped(views_to_offsets(array, large=isinstance(type, _LARGE)), type)
 
 
+@converts(_VIEWS, _VIEWS)
 def view_to_view(array: Array, type: s.DataType, safe: bool) -> Array:
     """Views of bytes as those of text, and back; nothing is copied."""
     _require_text(array, type, safe)
     return retyped(array, type)
 
 
+@converts([s.FixedSizeBinary], _OFFSETS)
 def fixed_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
     """Byte strings of one length with offsets; the bytes are shared, not copied."""
     source = array.type
     assert isinstance(source, s.FixedSizeBinary)
     dtype = layout(type).spec(Role.OFFSETS).dtype
     width = source.byte_width
-    _require_room(array.length * width, dtype)
+    require_room(array.length * width, dtype)
     target = target_of(array.device)
     out = target.output(array.length + 1, dtype)
     target.map(offset_kernels.even_offsets, array.length + 1, 0, width, out)
     begin = array.offset * width
     data = _part(array, array.buffer(Role.DATA) or EMPTY, begin, begin + array.length * width)
-    made = with_nulls_of(array, _bytes_type(type), [target.buffer(out), data])
-    return offsets_to_offsets(made, type, safe)
+    # The type of bytes with the same layout.
+    bytes_type = s.large_binary() if isinstance(type, _LARGE) else s.binary()
+    result = with_nulls_of(array, bytes_type, [target.buffer(out), data])
+    return offsets_to_offsets(result, type, safe)
 
 
+@converts([s.FixedSizeBinary], _VIEWS)
 def fixed_to_view(array: Array, type: s.DataType, safe: bool) -> Array:
     """Byte strings of one length as views of the same bytes."""
     return offsets_to_view(fixed_to_offsets(array, s.large_binary(), safe), type, safe)
 
 
+@converts(_OFFSETS, [s.FixedSizeBinary])
 def offsets_to_fixed(array: Array, type: s.DataType, safe: bool) -> Array:
     """Byte strings that all have the type's length; copied, as nulls take as much room there.
 
@@ -94,6 +109,7 @@ def offsets_to_fixed(array: Array, type: s.DataType, safe: bool) -> Array:
     return with_nulls_of(array, type, [target.buffer(out)])
 
 
+@converts(_VIEWS, [s.FixedSizeBinary])
 def view_to_fixed(array: Array, type: s.DataType, safe: bool) -> Array:
     """Views of byte strings that all have the type's length; copied."""
     return offsets_to_fixed(views_to_offsets(array, large=True), type, safe)
@@ -109,17 +125,10 @@ def moved_offsets(array: Array, type: s.DataType) -> tuple[int, int, Buffer]:
     offsets = array.items(Role.OFFSETS)
     dtype = layout(type).spec(Role.OFFSETS).dtype
     first, last = target.item(offsets, 0), target.item(offsets, array.length)
-    _require_room(last - first, dtype)
+    require_room(last - first, dtype)
     out = target.output(array.length + 1, dtype)
     target.map(offset_kernels.rebase_offsets, array.length + 1, offsets, first, out)
     return first, last, target.buffer(out)
-
-
-def _require_room(length: int, dtype: DType) -> None:
-    if length.bit_length() >= 8 * dtype.itemsize:
-        raise LimitExceededError(
-            f"{length} bytes or elements do not fit offsets of {dtype}; use the large form of the type"
-        )
 
 
 def _part(array: Array, data: Buffer, first: int, last: int) -> Buffer:
@@ -127,33 +136,15 @@ def _part(array: Array, data: Buffer, first: int, last: int) -> Buffer:
     if data.device == array.device:
         return data[first:last]
     target = target_of(array.device)
-    made: Buffer = target.buffer(target.allocate(0, np.uint8))
-    return made
-
-
-def _bytes_type(type: s.DataType) -> s.DataType:
-    """The type of bytes with the same layout."""
-    return s.large_binary() if isinstance(type, _LARGE) else s.binary()
+    return target.buffer(target.allocate(0, np.uint8))
 
 
 def _require_text(array: Array, type: s.DataType, safe: bool) -> None:
     """Bytes that are to be text must be UTF-8, if the cast is to be safe."""
     if not safe or not isinstance(type, TEXT) or isinstance(array.type, TEXT):
         return
-    text = retyped(array, _TEXT_OF[type_of(array)])
+    text = retyped(array, _AS_TEXT[array.layout])
     slot = first_invalid_utf8(text)
     if slot is not None:
         why = f"not UTF-8: {describe_invalid_utf8(text, slot)}"
         raise no_value(array, type, slot, "the value", why)
-
-
-def type_of(array: Array) -> type[s.DataType]:
-    """The class of an array's type."""
-    return type(array.type)
-
-
-_TEXT_OF: dict[type[s.DataType], s.DataType] = {
-    s.Binary: s.utf8(),
-    s.LargeBinary: s.large_utf8(),
-    s.BinaryView: s.utf8_view(),
-}

@@ -9,11 +9,11 @@ from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.kernels import Kernel, decimals
 from colkern.layouts import Role, layout
-from colkern.memory import EMPTY
+from colkern.operations.casting.dispatch import converts
 from colkern.operations.casting.numbers import limits
 from colkern.operations.casting.results import fixed_result, no_value
-from colkern.operations.operands import validity_of
-from colkern.targets import NOWHERE, Argument, DType, Items, Target, target_of
+from colkern.operations.operands import decimal_at, decimal_words, validity_of
+from colkern.targets import NOWHERE, Argument, DType, Items, target_of
 
 _WORD = (1 << 64) - 1
 _FACTOR_DIGITS = 19
@@ -23,6 +23,8 @@ _DIVISOR_DIGITS = 9
 """10**9 has less than 31."""
 
 
+@converts([s.Decimal], [s.Decimal, s.Int])
+@converts([s.Int], [s.Decimal])
 def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
     """Integers and decimals as integers and decimals: the same number at the scale of the type.
 
@@ -37,7 +39,7 @@ def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
     ends = (max(least, own[0]), min(greatest, own[1]))
     bounds = _table(array, [part for end in ends for part in _words_of(end)])
     target = target_of(array.device)
-    words, width = words_of(array)
+    words, width = decimal_words(array)
     out = target.output(array.length * _words(type), _word_type(type))
     bits = _bits(source)
     sign = 1 << bits - 1 if _signed(source) and bits < 64 else 0
@@ -52,12 +54,14 @@ def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
         kernel = decimals.scale_down
     slot = target.reduce(kernel, array.length, *args)
     if slot != NOWHERE and safe:
-        value = _number(words, slot, width, source, target)
+        value = decimal_at(target, words, slot, width, bits)
+        value = value if _signed(source) else value % (1 << bits)
         why = "it has more decimals" if ends[0] <= value <= ends[1] else "it has more digits"
         raise no_value(array, type, slot, _text(value, _scale(source)), why) from None
     return fixed_result(array, type, out)
 
 
+@converts([s.Decimal], [s.FloatingPoint])
 def to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     """Decimals as the nearest float64, rounded again for float32.
 
@@ -69,23 +73,13 @@ def to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     if type.bit_width == 16:
         raise UnsupportedError(f"no cast from {array.type} to {type}")
     target = target_of(array.device)
-    words, width = words_of(array)
+    words, width = decimal_words(array)
     out = target.output(array.length, layout(type).spec(Role.DATA).dtype)
     sign = 1 << source.bit_width - 1 if source.bit_width < 64 else 0
     up, down = max(-source.scale, 0), max(source.scale, 0)
     args = (words, width, sign, float(10**up), down, float(10**down), out)
     target.map(decimals.decimals_to_floats, array.length, *args)
     return fixed_result(array, type, out)
-
-
-def words_of(array: Array) -> tuple[Items, int]:
-    """The numbers of an array in words of up to 64 bits, lowest first, and how many words each has."""
-    dtype, width = _word_type(array.type), _words(array.type)
-    buffer = array.buffer(Role.DATA)
-    if buffer is None or array.length == 0:
-        return EMPTY.array[:0].view(dtype), width
-    size = dtype.itemsize * width
-    return buffer.view(dtype, array.length * width, array.offset * size), width
 
 
 def division(divisor: int) -> tuple[int, int, int]:
@@ -160,13 +154,6 @@ def _words_of(number: int) -> list[int]:
 
 def _table(array: Array, values: list[int]) -> Items:
     return target_of(array.device).table(values, np.uint64)
-
-
-def _number(words: Items, slot: int, width: int, type: s.DataType, target: Target) -> int:
-    bits = _bits(type)
-    parts = (target.item(words, width * slot + k) << 64 * k for k in range(width))
-    value = int(sum(parts))
-    return value - (value >> bits - 1 << bits) if _signed(type) else value
 
 
 def _text(number: int, scale: int) -> str:

@@ -10,32 +10,41 @@ from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer
 from colkern.operations.casting.binary import moved_offsets
+from colkern.operations.casting.dispatch import convert, converts
 from colkern.operations.casting.numbers import integers_to_integers
 from colkern.operations.creation import nulls
-from colkern.operations.validity import compact_validity
+from colkern.operations.encodings import dictionary_parts
+from colkern.operations.validity import with_nulls_of
 from colkern.targets import target_of
 
+_LISTS = (s.List, s.LargeList)
+_LIST_VIEWS = (s.ListView, s.LargeListView)
 
+
+@converts([s.Map], [s.Map])
+@converts((*_LISTS, s.Map), _LISTS)
 def lists_to_lists(array: Array, type: s.DataType, safe: bool) -> Array:
     """Lists and maps with offsets of either width, their elements cast."""
     child, wanted = array.children[0], type.fields[0].type
     if layout(array.type) == layout(type) and child.type == wanted:
-        return _rebuilt(array, type, array.buffers, [child], array.offset)
+        return _with_children(array, type, [child])
     first, last, offsets = moved_offsets(array, type)
     cast_elements = _entries if isinstance(type, s.Map) else _converted
     elements = cast_elements(child.slice(first, last - first), type.fields[0], safe)
-    return _rebuilt(array, type, [compact_validity(array), offsets], [elements])
+    return with_nulls_of(array, type, [offsets], [elements])
 
 
+@converts(_LIST_VIEWS, _LIST_VIEWS)
 def list_views_to_list_views(array: Array, type: s.DataType, safe: bool) -> Array:
     """List-views with offsets and sizes of either width, their elements cast."""
     elements = _converted(array.children[0], type.fields[0], safe)
     if layout(array.type) == layout(type):
-        return _rebuilt(array, type, array.buffers, [elements], array.offset)
+        return _with_children(array, type, [elements])
     positions = [_resized(array, type, role) for role in (Role.OFFSETS, Role.SIZES)]
-    return _rebuilt(array, type, [compact_validity(array), *positions], [elements])
+    return with_nulls_of(array, type, [*positions], [elements])
 
 
+@converts([s.FixedSizeList], [s.FixedSizeList])
 def fixed_lists_to_fixed_lists(array: Array, type: s.DataType, safe: bool) -> Array:
     """Lists of one length, their elements cast."""
     source = array.type
@@ -46,9 +55,10 @@ def fixed_lists_to_fixed_lists(array: Array, type: s.DataType, safe: bool) -> Ar
         raise UnsupportedError(f"no cast from {source} to {type}: the lists have other lengths")
     child = array.children[0].slice(array.offset * size, array.length * size)
     elements = _converted(child, type.fields[0], safe)
-    return _rebuilt(array, type, [compact_validity(array)], [elements])
+    return with_nulls_of(array, type, [], [elements])
 
 
+@converts([s.Struct], [s.Struct])
 def structs_to_structs(array: Array, type: s.DataType, safe: bool) -> Array:
     """Structs field by field: each of the type's takes the values of the one with its name.
 
@@ -69,36 +79,23 @@ def structs_to_structs(array: Array, type: s.DataType, safe: bool) -> Array:
             continue
         source = array.children[position if same else names.index(field.name)]
         children.append(_converted(source.slice(array.offset, array.length), field, safe))
-    return _rebuilt(array, type, [compact_validity(array)], children)
+    return with_nulls_of(array, type, [], children)
 
 
+@converts([s.Dictionary], [s.Dictionary])
 def dictionaries_to_dictionaries(array: Array, type: s.DataType, safe: bool) -> Array:
     """Dictionaries with other indices and values, which are cast once each."""
-    from colkern.operations.casting.dispatch import convert
-
-    assert isinstance(array.type, s.Dictionary)
     assert isinstance(type, s.Dictionary)
-    assert array.dictionary is not None
-    values = _converted(array.dictionary, s.field("dictionary", type.value_type), safe)
-    plain = Array(
-        array.type.index_type,
-        array.length,
-        array.buffers,
-        offset=array.offset,
-        null_count=array.known_null_count,
-    )
+    own_indices, dictionary = dictionary_parts(array)
+    values = _converted(dictionary, s.field("dictionary", type.value_type), safe)
     # Indices that wrapped around would be others.
-    indices = convert(plain, type.index_type, True)
-    return Array.of_valid(
-        type,
-        array.length,
-        indices.buffers,
-        indices.known_null_count,
-        dictionary=values,
-        offset=indices.offset,
-    )
+    indices = convert(own_indices, type.index_type, True)
+    nulls = indices.known_null_count
+    parts = ((), values, indices.offset)
+    return Array.of_valid(type, array.length, indices.buffers, nulls, *parts)
 
 
+@converts([s.RunEndEncoded], [s.RunEndEncoded])
 def runs_to_runs(array: Array, type: s.DataType, safe: bool) -> Array:
     """Run-end encoded values with other run ends and values, which are cast once each."""
     # Run ends that wrapped around would not ascend.
@@ -106,7 +103,7 @@ def runs_to_runs(array: Array, type: s.DataType, safe: bool) -> Array:
         _converted(array.children[0], type.fields[0], True),
         _converted(array.children[1], type.fields[1], safe),
     ]
-    return _rebuilt(array, type, array.buffers, children, array.offset)
+    return _with_children(array, type, children)
 
 
 def _resized(array: Array, type: s.DataType, role: Role) -> Buffer:
@@ -115,15 +112,13 @@ def _resized(array: Array, type: s.DataType, role: Role) -> Buffer:
     dtype = layout(type).spec(role).dtype
     plain = Array(s.Int(8 * items.dtype.itemsize, True), array.length, [None, target.buffer(items)])
     # Without the nulls: what stands under one is within the child, too.
-    made = integers_to_integers(plain, s.Int(8 * dtype.itemsize, True), True).buffers[1]
-    assert made is not None
-    return made
+    resized = integers_to_integers(plain, s.Int(8 * dtype.itemsize, True), True).buffers[1]
+    assert resized is not None
+    return resized
 
 
 def _converted(array: Array, field: s.Field, safe: bool) -> Array:
     """A child as a field's type."""
-    from colkern.operations.casting.dispatch import convert
-
     try:
         return convert(array, field.type, safe)
     except InvalidArrowError:
@@ -138,16 +133,10 @@ def _entries(array: Array, field: s.Field, safe: bool) -> Array:
         _converted(child.slice(array.offset, array.length), wanted, safe)
         for child, wanted in zip(array.children, field.type.fields, strict=True)
     ]
-    return _rebuilt(array, field.type, [compact_validity(array)], parts)
+    return with_nulls_of(array, field.type, [], parts)
 
 
-def _rebuilt(
-    array: Array,
-    type: s.DataType,
-    buffers: Sequence[Buffer | None],
-    children: list[Array],
-    offset: int = 0,
-) -> Array:
-    """An array with the length and the nulls of another, whose positions have been checked."""
-    nulls = array.known_null_count
-    return Array.of_valid(type, array.length, buffers, nulls, children, offset=offset)
+def _with_children(array: Array, type: s.DataType, children: Sequence[Array]) -> Array:
+    """An array with the buffers of another, and cast children."""
+    nulls, offset = array.known_null_count, array.offset
+    return Array.of_valid(type, array.length, array.buffers, nulls, children, None, offset)

@@ -12,13 +12,14 @@ from colkern.arrays import Array
 from colkern.kernels import casts, comparison
 from colkern.layouts import Role, layout
 from colkern.memory import EMPTY
+from colkern.operations.casting.dispatch import converts
 from colkern.operations.casting.results import (
     checked,
     fixed_result,
     mapped,
     no_value,
-    words_view,
 )
+from colkern.operations.operands import unsigned
 from colkern.targets import DType, on_its_device, target_of
 
 _EXACT = {16: 1 << 11, 32: 1 << 24, 64: 1 << 53}
@@ -53,22 +54,24 @@ def _fit(source: s.Int, result: s.Int) -> _Fit:
     return _Fit(sign_of(source), np.uint64(-low & _WORD), np.uint64(outside))
 
 
+@converts([s.Int], [s.Int])
 def integers_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     """Integers of another width or signedness; those that do not fit are cut off unless `safe`."""
     source, result = array.type, type
     assert isinstance(source, s.Int)
     assert isinstance(result, s.Int)
-    items, dtype = words_view(array.items(Role.DATA)), WORDS[result.bit_width]
+    items, dtype = unsigned(array.items(Role.DATA)), WORDS[result.bit_width]
     fit = _fit(source, result)
     if not safe or fit.outside == 0:
         return mapped(array, type, dtype, casts.resize_integers, items, fit.sign)
-    made, slot = checked(array, type, dtype, casts.fit_integers, items, *fit)
+    values, slot = checked(array, type, dtype, casts.fit_integers, items, *fit)
     if slot is not None:
         least, greatest = limits(result)
         raise no_value(array, type, slot, item(array, slot), f"not from {least} to {greatest}")
-    return made
+    return values
 
 
+@converts([s.Int], [s.FloatingPoint])
 def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     """Integers as floats; if `safe`, only those up to which each integer is a float."""
     source, result = array.type, type
@@ -84,17 +87,18 @@ def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     written = s.float32() if half else type
     items, dtype = array.items(Role.DATA), _dtype(written)
     if not safe:
-        made = mapped(array, written, dtype, casts.round_to_floats, items)
-        return _to_half(made, type) if half else made
+        values = mapped(array, written, dtype, casts.round_to_floats, items)
+        return _to_half(values, type) if half else values
     bias = exact if low < 0 else 0
     kernel = casts.integers_to_doubles if result.bit_width == 64 else casts.integers_to_floats
-    made, slot = checked(array, written, dtype, kernel, items, bias, bias + exact)
+    values, slot = checked(array, written, dtype, kernel, items, bias, bias + exact)
     if slot is not None:
         why = f"not from {-exact} to {exact}, where each integer has its float"
         raise no_value(array, type, slot, item(array, slot), why)
-    return _to_half(made, type) if half else made
+    return _to_half(values, type) if half else values
 
 
+@converts([s.FloatingPoint], [s.Int])
 def floats_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     """Floats without their fractions; if `safe`, only those that have none and fit.
 
@@ -110,16 +114,17 @@ def floats_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
         low, high = -(1 << 63), max(high, (1 << 63) - 1)
     args = (float(low), float(high + 1), int(safe))
     kernel, dtype = casts.floats_to_integers, WORDS[result.bit_width]
-    made, slot = checked(array, type, dtype, kernel, array.items(Role.DATA), *args)
+    values, slot = checked(array, type, dtype, kernel, array.items(Role.DATA), *args)
     if slot is not None:
         value = float(array.items(Role.DATA)[slot])
         why = f"not from {low} to {high}"
         if low <= value < high + 1:
             why = "it has a fraction"
         raise no_value(array, type, slot, value, why)
-    return made
+    return values
 
 
+@converts([s.FloatingPoint], [s.FloatingPoint])
 def floats_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     """Floats rounded to the nearest of another width; those beyond it become infinite."""
     source, result = array.type, type
@@ -147,24 +152,26 @@ def _from_half(array: Array, type: s.DataType) -> Array:
     return fixed_result(array, type, array.items(Role.DATA).astype(wider))
 
 
+@converts([s.Bool], [s.Int, s.FloatingPoint])
 def bools_to_numbers(array: Array, type: s.DataType, safe: bool) -> Array:
     """True as 1, false as 0."""
     dtype = _dtype(type)
-    one = int(words_view(np.ones(1, dtype))[0])
+    one = int(unsigned(np.ones(1, dtype))[0])
     target = target_of(array.device)
     out = target.output(array.length, dtype)
     bits = (array.buffer(Role.DATA) or EMPTY).array
-    target.map(casts.bits_to_words, array.length, bits, array.offset, one, words_view(out))
+    target.map(casts.bits_to_words, array.length, bits, array.offset, one, unsigned(out))
     return fixed_result(array, type, out)
 
 
+@converts([s.Int, s.FloatingPoint], [s.Bool])
 def numbers_to_bools(array: Array, type: s.DataType, safe: bool) -> Array:
     """Whether each number is not zero."""
     floats = isinstance(array.type, s.FloatingPoint)
     if array.type == s.float16():
         array = _from_half(array, s.float32())
     items = array.items(Role.DATA)
-    items = items if floats else words_view(items)
+    items = items if floats else unsigned(items)
     target = target_of(array.device)
     out = target.output((array.length + 7) // 8, np.uint8)
     zero = target.table([0], items.dtype)

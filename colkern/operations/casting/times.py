@@ -6,10 +6,12 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.dispatch import TIMES
 from colkern.errors import UnsupportedError
 from colkern.kernels import casts
 from colkern.layouts import Role, layout
 from colkern.operations.casting.decimals import division
+from colkern.operations.casting.dispatch import converts
 from colkern.operations.casting.numbers import integers_to_integers, item
 from colkern.operations.casting.results import checked, mapped, no_value, retyped
 from colkern.operations.value_checks import number_against_type
@@ -23,11 +25,15 @@ _UTC = ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "+00:00", "-00:00")
 
 
 def per_day(type: s.DataType) -> int:
-    """How many of a type's unit a day has."""
+    """The length of a day in a type's unit."""
     unit = getattr(type, "unit")  # noqa: B009
     return 1 if unit == "day" else s.SECONDS_A_DAY * s.PER_SECOND[unit]
 
 
+@converts([s.Timestamp], [s.Timestamp])
+@converts([s.Duration], [s.Duration])
+@converts([s.Time], [s.Time])
+@converts([s.Date], [s.Date, s.Timestamp])
 def to_unit(array: Array, type: s.DataType, safe: bool) -> Array:
     """Timestamps, durations, times and dates in another unit.
 
@@ -46,6 +52,7 @@ def rounded_down(array: Array, type: s.DataType) -> Array:
     return _scaled(array, type, True, lossy=True, down=True)
 
 
+@converts([s.Timestamp], [s.Date])
 def timestamps_to_dates(array: Array, type: s.DataType, safe: bool) -> Array:
     """The dates of timestamps; the time of day is cut off.
 
@@ -60,6 +67,7 @@ def timestamps_to_dates(array: Array, type: s.DataType, safe: bool) -> Array:
     return _in_range(array, type, safe, days, per_day(type))
 
 
+@converts([s.Timestamp], [s.Time])
 def timestamps_to_times(array: Array, type: s.DataType, safe: bool) -> Array:
     """The times of day of timestamps."""
     _require_utc(array, type)
@@ -76,6 +84,7 @@ def timestamps_to_times(array: Array, type: s.DataType, safe: bool) -> Array:
     return times if whole == type else to_unit(times, type, safe)
 
 
+@converts(TIMES, [s.Int])
 def as_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     """The integers that dates, times, timestamps and durations are stored as."""
     bits = 8 * layout(array.type).spec(Role.DATA).dtype.itemsize
@@ -83,18 +92,19 @@ def as_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     return plain if plain.type == type else integers_to_integers(plain, type, safe)
 
 
+@converts([s.Int], TIMES)
 def from_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     """Dates, times, timestamps and durations of so many of their unit.
 
     If `safe`, only times of day that are less than a day, and only date64 of whole days.
     """
     plain = s.Int(8 * layout(type).spec(Role.DATA).dtype.itemsize, True)
-    made = array if array.type == plain else integers_to_integers(array, plain, safe)
-    made = retyped(made, type)
-    wrong = number_against_type(made) if safe else None
+    values = array if array.type == plain else integers_to_integers(array, plain, safe)
+    values = retyped(values, type)
+    wrong = number_against_type(values) if safe else None
     if wrong is not None:
         raise no_value(array, type, wrong.slot, wrong.value, wrong.why)
-    return made
+    return values
 
 
 def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bool) -> Array:
@@ -115,13 +125,13 @@ def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bo
     factor = source // result
     low, high = _ends(type)
     ends = (max(low * factor, _ANY[0]), min((high + 1) * factor - 1, _ANY[1])) if safe else _ANY
-    made, slot = _divided(array, type, factor, ends, lossy=lossy, down=down)
+    values, slot = _divided(array, type, factor, ends, lossy=lossy, down=down)
     if slot is not None:
         value = item(array, slot)
         lost = ends[0] <= value <= ends[1]
         why = "part of it would be lost" if lost else "out of range"
         raise no_value(array, type, slot, f"{value} of {array.type}", why)
-    return made
+    return values
 
 
 def _in_range(array: Array, type: s.DataType, safe: bool, numbers: Array, factor: int) -> Array:
@@ -141,11 +151,11 @@ def _in_range(array: Array, type: s.DataType, safe: bool, numbers: Array, factor
     ends = (-(-low // factor), high // factor) if safe else _ANY
     dtype = layout(type).spec(Role.DATA).dtype
     kernel, items = casts.multiply_numbers, numbers.items(Role.DATA)
-    made, slot = checked(numbers, type, dtype, kernel, items, factor, *ends)
+    values, slot = checked(numbers, type, dtype, kernel, items, factor, *ends)
     if slot is not None:
         value = f"{item(array, slot)} of {array.type}"
         raise no_value(array, type, slot, value, "out of range")
-    return made
+    return values
 
 
 def _divided(

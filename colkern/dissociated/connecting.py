@@ -124,7 +124,7 @@ def connect(
     if wanted is None:
         # Locations are wherever the server has them.
         reader.device = None
-    reader._closing.append(messages)
+    reader._closing.append(messages.close)
     return reader
 
 

@@ -1,4 +1,4 @@
-"""What a reader refuses to spend on input that it cannot trust."""
+"""The limits of readers on untrusted input."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from colkern.errors import LimitExceededError
 
 _MAX_NESTING = 128
-# What the copies of any batch may come to, however few bytes it is made of.
+# The limit of the copies of a small batch.
 _SMALL_COPIES = 1 << 27
-# What any batch may be decompressed to, however few bytes it is made of.
+# The limit of the decompressed bytes of a small batch.
 _SMALL_DECOMPRESSED = 1 << 32
 # A slot of any layout with buffers takes at least one bit.
 _SLOTS_PER_BYTE = 8
@@ -62,16 +62,16 @@ class Limits:
             )
 
     def decompressed(self, body_bytes: int) -> int:
-        """How many bytes a batch with a body of so many bytes may be decompressed to."""
+        """The limit of the decompressed bytes of a batch, by the size of its body."""
         grown = max(_SMALL_DECOMPRESSED, self.decompression_ratio * body_bytes)
         return min(self.decompressed_bytes, grown)
 
     def copied(self, body_bytes: int) -> int:
-        """How many bytes the buffers of a body of so many bytes may be copied to."""
+        """The limit of the copies of a batch's buffers, by the size of its body."""
         return max(_SMALL_COPIES, self.decompression_ratio * body_bytes)
 
     def unbacked(self, body_bytes: int) -> int:
-        """How many slots without a buffer a batch with a body of so many bytes may have."""
+        """The limit of slots without a buffer in a batch, by the size of its body."""
         return max(self.unbacked_length, _SLOTS_PER_BYTE * body_bytes)
 
     def require_fields(self, count: int) -> None:
@@ -121,7 +121,7 @@ class Limits:
 
 
 def decompression_error(limit: int) -> LimitExceededError:
-    """The error for buffers that decompress to more than so many bytes."""
+    """The error for buffers that decompress to more than `limit` bytes."""
     return LimitExceededError(
         f"buffers decompress to more than the limit of {limit} bytes; "
         "raise Limits.decompressed_bytes and Limits.decompression_ratio to read them"
@@ -130,7 +130,7 @@ def decompression_error(limit: int) -> LimitExceededError:
 
 @contextmanager
 def refused_by_readers() -> Iterator[None]:
-    """Within it, an error about a limit is one of what is about to be written."""
+    """Reword errors about limits as errors of what is being written."""
     try:
         yield
     except LimitExceededError as error:

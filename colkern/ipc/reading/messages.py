@@ -71,7 +71,7 @@ class Messages(Protocol):
 
     @property
     def position(self) -> int:
-        """How many bytes have been taken."""
+        """The number of bytes taken so far."""
         ...
 
     def next(self) -> Message | None:
@@ -88,7 +88,7 @@ class Messages(Protocol):
 
 
 def max_table_depth(limits: Limits) -> int:
-    """How deep the tables of a message or a footer may nest."""
+    """The limit of nested tables in a message or a footer."""
     return limits.nesting_depth + _TABLES_AROUND_TYPES
 
 
@@ -166,7 +166,7 @@ class MessageStream:
 
     @property
     def position(self) -> int:
-        """How many bytes of the source have been taken."""
+        """The number of bytes taken from the source so far."""
         return self._source.position
 
     def next(self) -> Message | None:

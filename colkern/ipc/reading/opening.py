@@ -5,11 +5,12 @@ Columnar format 1.5: "IPC streaming format", "IPC file format".
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from colkern.ipc.framing import MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
@@ -22,6 +23,7 @@ from colkern.ipc.reading.sources import (
     MemoryStream,
     OpenFile,
     RandomAccess,
+    Source,
     opened_source,
     random_access,
 )
@@ -30,9 +32,6 @@ from colkern.schema import Schema
 
 if TYPE_CHECKING:
     from colkern.ipc.reading.destination import Destination
-
-Source = Any
-"""A path, a bytes-like object, a `Buffer`, or an object with readinto, read, recv_into or recv."""
 
 
 def open(
@@ -170,16 +169,16 @@ class _Opened:
 
     def __init__(self, source: Source, options: _Options) -> None:
         self._options = options
-        found = opened_source(source, mapped=options.mapped)
+        opened = opened_source(source, mapped=options.mapped)
         self._random: RandomAccess | None = None
-        self._own: Any = None
-        self._file: Any = source
-        if isinstance(found, Memory | OpenFile):
-            self._random = found
-            self._start = found.read(0, min(FIRST_BYTES, found.size)).tobytes()
+        self._own: io.FileIO | None = None
+        self._file = source
+        if isinstance(opened, Memory | OpenFile):
+            self._random = opened
+            self._start = opened.read(0, min(FIRST_BYTES, opened.size)).tobytes()
             return
-        if found is not None:
-            self._file = self._own = found
+        if opened is not None:
+            self._file = self._own = opened
         self._bytes = ByteStream(self._file)
         self._start = self._bytes.peek(FIRST_BYTES)
 
@@ -196,8 +195,9 @@ class _Opened:
         """The bytes of a file object: where it cannot seek, all are taken into memory."""
         seekable = getattr(self._file, "seekable", None)
         if seekable is not None and seekable():
-            self._file.seek(-len(self._start), os.SEEK_CUR)
-            return random_access(self._file)
+            file = cast("BinaryIO", self._file)
+            file.seek(-len(self._start), os.SEEK_CUR)
+            return random_access(file)
         whole = self._bytes.take_all()
         self.close()
         return Memory(whole)
@@ -213,7 +213,7 @@ class _Opened:
         messages = MessageStream(source, limits, late=destination is not None)
         reader = StreamReader(messages, limits, columns, destination)
         if self._own is not None:
-            reader._closing.append(self._own)
+            reader._closing.append(self._own.close)
         return reader
 
     def _how(self) -> tuple[Limits, Sequence[int | str] | None, Destination | None]:

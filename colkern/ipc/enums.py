@@ -67,7 +67,7 @@ class Type:
 
 
 class DictionaryKind:
-    """How a dictionary is stored."""
+    """The storage of a dictionary."""
 
     DenseArray = 0
 
@@ -80,7 +80,7 @@ class CompressionType:
 
 
 class BodyCompressionMethod:
-    """What is compressed together: each buffer on its own."""
+    """The unit of compression: each buffer on its own."""
 
     BUFFER = 0
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import TypeVar
 
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.enums import DictionaryKind, Endianness, Type
 from colkern.ipc.fields import WireField, WireSchema
-from colkern.ipc.flatbuffer import Record
+from colkern.ipc.flatbuffer import Record, Tables
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.flat_fields import FEWEST, FieldsOf, FlatFields, flat_fields
 from colkern.ipc.reading.messages import key_values
@@ -98,13 +98,13 @@ class _Fields:
             self._limits.require_depth(depth)
 
 
-def _fields(entries: Any, limits: Limits) -> Sequence[WireField]:
+def _fields(entries: Tables | Sequence[Record], limits: Limits) -> Sequence[WireField]:
     def make_field(entry: Record, position: int) -> WireField:
         return _field(entry, position, 1, fields)
 
     fields = _Fields(limits)
     fields.add(len(entries), 1)
-    if len(entries) >= FEWEST:
+    if isinstance(entries, Tables) and len(entries) >= FEWEST:
         flat = flat_fields(
             entries, lambda number, parameters: _data_type(number, parameters, ()), make_field
         )
@@ -160,6 +160,7 @@ def data_type_from_wire(number: int, parameters: Record | None) -> DataType:
 
 
 Children = tuple[WireField, ...]
+Choice = TypeVar("Choice")
 
 
 def _data_type(number: int, parameters: Record | None, children: Children) -> DataType:
@@ -178,7 +179,7 @@ def _data_type(number: int, parameters: Record | None, children: Children) -> Da
     return nested(parameters, tuple(child.field for child in children))
 
 
-def _one_of(what: str, values: tuple[Any, ...], position: int) -> Any:
+def _one_of(what: str, values: tuple[Choice, ...], position: int) -> Choice:
     if not 0 <= position < len(values):
         raise InvalidArrowError(f"{what} number {position}; there are {len(values)}")
     return values[position]

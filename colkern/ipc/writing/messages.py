@@ -40,7 +40,7 @@ class Body:
         self._is_fetched = False
         self.size = 0
         self.decompressed_bytes = 0
-        """What its compressed buffers grow to."""
+        """The size of its compressed buffers when they are decompressed."""
 
     def add(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
         """Append what is one buffer together; returns its offset and its length."""

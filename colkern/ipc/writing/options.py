@@ -1,4 +1,4 @@
-"""How a writer writes."""
+"""The options of writers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Compression = Literal["lz4", "zstd"]
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """How a writer writes; the keyword arguments of `new_stream` and `new_file`.
+    """The options of a writer; the keyword arguments of `new_stream` and `new_file`.
 
     Args:
         compression: "lz4" (LZ4 frames), "zstd", or None for plain buffers. A buffer that would not
@@ -53,8 +53,8 @@ class WriteOptions:
         if level is not None and not isinstance(level, int):
             raise TypeError(f"compression_level: expected an int, got {type(level).__name__}")
         if not isinstance(self.reader_limits, Limits):
-            found = type(self.reader_limits).__name__
-            raise TypeError(f"reader_limits: expected Limits, got {found}")
+            kind = type(self.reader_limits).__name__
+            raise TypeError(f"reader_limits: expected Limits, got {kind}")
         self.codec()
 
     def codec(self) -> Codec | None:

@@ -177,7 +177,7 @@ def _field_columns(fields: Sequence[WireField]) -> Columns:
             others[position] = _field(wire)
     types: dict[s.DataType, Record] = {}
     written = [types.get(f.type) or types.setdefault(f.type, type_to_wire(f.type)) for f in leaves]
-    columns: dict[str, Sequence[Any]] = {
+    columns: dict[str, Sequence[object]] = {
         "name": [field.name for field in leaves],
         "nullable": [field.nullable for field in leaves],
         "type_type": [type_["type_type"] for type_ in written],
@@ -192,7 +192,7 @@ def pairs(metadata: Mapping[bytes, bytes] | None, argument: str) -> list[Record]
 
     Args:
         metadata: The metadata.
-        argument: What to call it in messages.
+        argument: Its name in errors.
 
     Raises:
         TypeError: If it is no mapping of bytes to bytes.
@@ -239,7 +239,7 @@ def _field(field: WireField) -> Record:
 _NOTHING: Record = {}
 
 
-def _no_parameters(_: Any) -> Record:
+def _no_parameters(_: s.DataType) -> Record:
     return _NOTHING
 
 
@@ -248,7 +248,7 @@ def _int(type_: s.Int) -> Record:
     return {"bitWidth": type_.bit_width, "is_signed": type_.signed}
 
 
-def _unit(type_: Any) -> int:
+def _unit(type_: s.Time | s.Timestamp | s.Duration) -> int:
     return s.TIME_UNITS.index(type_.unit)
 
 

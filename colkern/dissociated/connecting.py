@@ -43,10 +43,10 @@ class ServiceReader(StreamReader):
 
 @dataclass(frozen=True, slots=True)
 class ConnectOptions:
-    """How a stream is received; see `connect`.
+    """The options of a received stream; see `connect`.
 
     Args:
-        token: What the server asks for.
+        token: The token that the server asks for.
         timeout: For how many seconds nothing may come.
         sealed_only: Whether to refuse mapped files.
         bounds: What may be under way.
@@ -86,14 +86,14 @@ def connect(
     ...         print(batch.column("price"))
 
     Args:
-        uri: What the server says it is.
+        uri: The server's `uri`.
         identifier: What to ask for.
         data_uri: Where bodies come from, if that is another service.
         columns: Names or positions of the columns to hand out; None for all.
         device: Where bodies go: see `colkern.ipc.open`; None for where they come to, which over
             `cuda:` is the server's memory.
         trusted: See `colkern.ipc.open`.
-        token: What the server asks for.
+        token: The token that the server asks for.
         timeout: For how many seconds nothing may come from the server, also no sign that it lives.
         sealed_only: Whether to refuse shared memory that the server could cut short while it is used
             here, which would end this process (SIGBUS): mapped files. Anonymous memory cannot be.
@@ -171,7 +171,7 @@ def open_stream(
 
 def _ask(connection: Connection, service: ServiceUri, hello: Hello, identifier: bytes) -> None:
     said = hello.encode()
-    # A server that turns a client away says why: that is found when something is received.
+    # A server that turns a client away says why: receiving raises it.
     with contextlib.suppress(ConnectionError):
         connection.send(FrameKind.HELLO, len(said), [said])
         connection.send(FrameKind.TAGGED, len(identifier), [identifier], service.want_data)

@@ -57,7 +57,7 @@ _ABSENT = (
 class FlightService(flight.FlightServerBase):  # type: ignore[misc]
     """Named sources: Flight says what there is, servers of the Dissociated IPC protocol send it.
 
-    It serves from when it is made until `shutdown`; a context manager.
+    It serves until `shutdown`; a context manager.
 
     Args:
         sources: Name → source, each as `colkern.dissociated.serve` takes it. A name is the descriptor's
@@ -77,7 +77,7 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
 
     def __init__(
         self,
-        sources: Mapping[str | bytes, Any],
+        sources: Mapping[str | bytes, object],
         location: str = "grpc://127.0.0.1:0",
         *,
         uris: Sequence[str] = ("tcp:",),
@@ -110,7 +110,7 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
 
     @property
     def servers(self) -> Sequence[Server]:
-        """What serves the data, in the order of the URIs."""
+        """The servers of the data, in the order of the URIs."""
         return self._servers
 
     def shutdown(self) -> None:
@@ -128,23 +128,25 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
     ) -> None:
         self.shutdown()
 
-    def list_flights(self, context: Any, criteria: bytes) -> Iterator[flight.FlightInfo]:
+    def list_flights(self, context: object, criteria: bytes) -> Iterator[flight.FlightInfo]:
         """All names that start with the criteria, with their schemas (Flight's ListFlights)."""
         for name in self._names:
             if name.startswith(criteria):
                 yield self._info(flight.FlightDescriptor.for_path(name), name)
 
     def get_flight_info(
-        self, context: Any, descriptor: flight.FlightDescriptor
+        self, context: object, descriptor: flight.FlightDescriptor
     ) -> flight.FlightInfo:
         """Schema, ticket and URIs of one (GetFlightInfo)."""
         return self._info(descriptor, _name_of(descriptor))
 
-    def get_schema(self, context: Any, descriptor: flight.FlightDescriptor) -> flight.SchemaResult:
+    def get_schema(
+        self, context: object, descriptor: flight.FlightDescriptor
+    ) -> flight.SchemaResult:
         """Its schema (GetSchema)."""
         return flight.SchemaResult(self._schema(_name_of(descriptor)))
 
-    def do_get(self, context: Any, ticket: flight.Ticket) -> flight.GeneratorStream:
+    def do_get(self, context: object, ticket: flight.Ticket) -> flight.GeneratorStream:
         """Its batches by Flight (DoGet): for clients that do not know the Dissociated IPC protocol."""
         with _told():
             stream = self._catalogue.open(ticket.ticket)
@@ -167,7 +169,7 @@ class _Tokens(flight.ServerMiddlewareFactory):  # type: ignore[misc]
     def __init__(self, token: str) -> None:
         self._expected = _bearer(token)
 
-    def start_call(self, info: Any, headers: Mapping[str, Sequence[Any]]) -> None:
+    def start_call(self, info: object, headers: Mapping[str, Sequence[str | bytes]]) -> None:
         """Called before every method."""
         for value in headers.get(_HEADER, ()):
             given = value.encode() if isinstance(value, str) else value
@@ -249,7 +251,7 @@ def _sent_by_flight(
 
 @contextlib.contextmanager
 def _told() -> Iterator[None]:
-    """What a source raises, as Flight's error: of others it would tell the client the traceback."""
+    """Raise errors of a source as Flight's, which does not send the client their traceback."""
     try:
         yield
     except Exception as error:  # noqa: BLE001 - whatever a source raises
@@ -274,7 +276,7 @@ def _check_location(location: str, remote: bool) -> None:
     parts = urlsplit(location)
     if not parts.scheme.startswith("grpc") or parts.hostname is None or parts.port is None:
         raise ValueError(f"location: expected grpc://host:port, got {location}")
-    addresses = {str(found[4][0]) for found in socket.getaddrinfo(parts.hostname, parts.port)}
+    addresses = {str(info[4][0]) for info in socket.getaddrinfo(parts.hostname, parts.port)}
     is_local = all(ipaddress.ip_address(each.partition("%")[0]).is_loopback for each in addresses)
     if not remote and not is_local:
         raise ValueError(

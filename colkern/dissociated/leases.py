@@ -13,18 +13,18 @@ from collections.abc import Callable
 from colkern.dissociated.body_locations import encode_addresses
 
 _MOST_ADDRESSES = 1 << 16
-"""What one message frees."""
+"""The limit of addresses in one message."""
 
 _SECONDS_UNTIL_NEXT_TRY = 0.01
 
 
 class Lease:
-    """What keeps the buffers of one body: its addresses are freed when the last of them is gone.
+    """The owner of the buffers of one body: its addresses are freed when the last buffer is gone.
 
     Args:
-        addresses: What is to be freed then.
-        frees: What tells the server.
-        memory: Whatever keeps the memory mapped here.
+        addresses: The addresses to free then.
+        frees: Tells the server.
+        memory: The owner of the mapping here.
     """
 
     __slots__ = ("_addresses", "_frees", "memory")
@@ -59,7 +59,7 @@ class Frees:
 
     @property
     def in_use(self) -> int:
-        """How many leases there are."""
+        """The number of leases."""
         return len(self._in_use)
 
     def begin(self) -> None:

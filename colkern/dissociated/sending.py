@@ -28,12 +28,12 @@ from colkern.ipc.writing.options import WriteOptions
 _FAILURE_BYTES = 4096
 
 Streams = Literal["both", "metadata", "bodies"]
-"""What of each message goes over a connection."""
+"""The parts of each message that go over a connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """How streams are sent.
+    """The options of sent streams.
 
     Args:
         body_type: How bodies are.
@@ -74,7 +74,7 @@ class Sending:
         announcer: How memory is announced there; None if bodies are packed, or do not go there.
         stream: The state of the protocol, which has seen the request.
         options: How to send.
-        traffic: What counts bytes of bodies.
+        traffic: Counts the bytes of bodies.
         leave: What else to do when the client has gone.
     """
 
@@ -138,7 +138,7 @@ class Sending:
 
     @property
     def outstanding_bytes(self) -> int:
-        """How many bytes are kept for the client."""
+        """The number of bytes kept for the client."""
         return self._stream.outstanding_bytes
 
     def _fail(self, reason: str) -> None:
@@ -226,7 +226,7 @@ class Sending:
 
 
 def encode_failure(reason: str) -> bytes:
-    """What tells a client why there is no more; the protocol has no message for that."""
+    """The text of a failure for a client; the protocol has no message for that."""
     return reason.encode(errors="backslashreplace")[:_FAILURE_BYTES]
 
 

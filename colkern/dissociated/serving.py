@@ -12,7 +12,7 @@ from typing import Any, Literal
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
 from colkern.dissociated.sending import StreamOptions, Streams
 from colkern.dissociated.server import Server, Service
-from colkern.dissociated.sources import Catalogue
+from colkern.dissociated.sources import Catalogue, Source
 from colkern.dissociated.tags import BodyType
 from colkern.dissociated.transports import transport_of
 from colkern.dissociated.uri import ServiceUri, parse_address
@@ -25,7 +25,7 @@ _BODY_TYPES = {"packed": BodyType.PACKED, "locations": BodyType.LOCATIONS}
 
 
 def serve(
-    source: Any,
+    source: Source,
     uri: str = "tcp://127.0.0.1:0",
     *,
     data_uri: str | None = None,
@@ -119,7 +119,7 @@ def start_server(
     heartbeat: float,
     max_connections: int = DEFAULT_MAX_CONNECTIONS,
 ) -> Server:
-    """As `serve`, with all options as they are sent with."""
+    """As `serve`, with options as `StreamOptions`."""
     roles: list[Streams] = [streams] if len(uris) == 1 else ["metadata", "bodies"]
     services: list[Service] = []
     try:

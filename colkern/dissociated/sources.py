@@ -1,4 +1,4 @@
-"""What a server serves: one source, or several by the identifiers that clients ask for."""
+"""The sources of a server: one, or several by the identifiers that clients ask for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import Future
-from typing import Any
+from typing import TypeAlias
 
 from colkern.arrays import RecordBatch, RecordBatchStream
 from colkern.dissociated.shared.segments import SEGMENTS, Segment
@@ -17,7 +17,7 @@ from colkern.ipc.writing.data import with_schema
 from colkern.memory import Buffer
 from colkern.schema import Schema
 
-Source = Any
+Source: TypeAlias = object
 """Batches, in one of the ways of `serve`."""
 
 
@@ -30,7 +30,7 @@ class Catalogue:
         limits: What may be spent on files.
     """
 
-    def __init__(self, sources: Any, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, sources: object, limits: Limits = DEFAULT_LIMITS) -> None:
         self._find = _finder(sources)
         # A callable makes a source for each client: none of them is asked for again.
         self._is_asked_again = not callable(sources)
@@ -114,7 +114,7 @@ class AsyncBatches:
     """
 
     def __init__(
-        self, schema: Any, batches: AsyncIterator[RecordBatch], loop: asyncio.AbstractEventLoop
+        self, schema: Schema, batches: AsyncIterator[RecordBatch], loop: asyncio.AbstractEventLoop
     ) -> None:
         self.schema = schema
         self._batches = batches
@@ -145,7 +145,7 @@ class AsyncBatches:
             self._step.cancel()
 
 
-def _finder(sources: Any) -> Callable[[bytes], Source]:
+def _finder(sources: object) -> Callable[[bytes], Source]:
     if isinstance(sources, Mapping):
         by_identifier = {
             key.encode() if isinstance(key, str) else bytes(key): source
@@ -159,7 +159,7 @@ def _finder(sources: Any) -> Callable[[bytes], Source]:
 
         return find
     if callable(sources):
-        return sources  # type: ignore[no-any-return]
+        return sources
     return lambda _: sources
 
 

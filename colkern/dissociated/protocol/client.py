@@ -45,7 +45,7 @@ class Complete(NamedTuple):
 
 @dataclass(slots=True)
 class _Pending:
-    """What has come of a message."""
+    """The parts of a message that have come."""
 
     record: Record | None = None
     body: ReceivedBody | None = None
@@ -182,7 +182,7 @@ class ClientStream:
         self._closed.add("body")
 
     def missing(self) -> str:
-        """What the next message lacks, in words."""
+        """The part of the next message that is missing, in words."""
         return f"the {self._missing_part()} of message {self._next}"
 
     def _missing_part(self) -> Part:

@@ -6,7 +6,10 @@ Dissociated IPC protocol: "Server Sequence", "Data Stream Sequence".
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from colkern.dissociated.body_locations import BodyLocations, parse_addresses
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
@@ -48,12 +51,12 @@ class ServerStream:
         self._next = first_sequence
         self._was_asked = False
         self.has_ended = False
-        """Whether the end of the metadata stream has been made."""
+        """Whether the metadata stream has been ended."""
         self._held: dict[int, deque[_Hold]] = {}
         self._freed: deque[int] = deque(maxlen=_REMEMBERED_FREES)
         self.outstanding_bytes = 0
 
-    def receive(self, tag: int, data: Any) -> bytes | None:
+    def receive(self, tag: int, data: bytes | NDArray[np.uint8]) -> bytes | None:
         """Take a tagged message.
 
         Returns:

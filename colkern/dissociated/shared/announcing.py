@@ -40,14 +40,14 @@ class SegmentAnnouncer:
         """Announce buffers; those outside of all segments are copied once. See `Announcer.announce`."""
         self._blocks.drop()
         self._retire()
-        found = {
+        segments = {
             number: _segment_of(buffer) for number, buffer in enumerate(buffers) if buffer.size
         }
-        elsewhere = [number for number, segment in found.items() if segment is None]
+        elsewhere = [number for number, segment in segments.items() if segment is None]
         locations = [Location(0, 0)] * len(buffers)
         owners: dict[int, object] = {}
         counted = 0
-        for number, segment in found.items():
+        for number, segment in segments.items():
             if segment is not None:
                 buffer = buffers[number]
                 locations[number] = self._location(segment, buffer.address, buffer.size)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
 from colkern.arrays import Array, RecordBatch
 from colkern.dissociated.shared.segments import SEGMENTS, Segment
 from colkern.errors import LimitExceededError
 from colkern.memory import ALIGNMENT, EMPTY, HOST, Buffer
+from colkern.targets import Items
 
 
 class SharedMemory:
@@ -34,15 +33,15 @@ class SharedMemory:
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """The size in bytes."""
         return self._segment.size
 
     @property
     def free(self) -> int:
-        """How many bytes are left."""
+        """The number of bytes left."""
         return self.size - self._taken
 
-    def allocate(self, count: int, dtype: Any) -> NDArray[Any]:
+    def allocate(self, count: int, dtype: DTypeLike) -> Items:
         """`count` zeroed items of `dtype` to be written to, aligned to 64 bytes.
 
         Raises:

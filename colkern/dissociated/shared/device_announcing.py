@@ -85,15 +85,15 @@ class AllocationAnnouncer:
     def announce(self, buffers: Sequence[Buffer]) -> Announcement:
         """Announce buffers once all work on them has ended; see `Announcer.announce`."""
         self._retire()
-        found = {number: buffer for number, buffer in enumerate(buffers) if buffer.size}
-        on_device = dict(zip(found, _on_device(list(found.values())), strict=True))
-        copied = sum(buffer.size for buffer in found.values() if buffer.device == HOST)
+        with_bytes = {number: buffer for number, buffer in enumerate(buffers) if buffer.size}
+        on_device = dict(zip(with_bytes, _on_device(list(with_bytes.values())), strict=True))
+        copied = sum(buffer.size for buffer in with_bytes.values() if buffer.device == HOST)
         locations = [Location(0, 0)] * len(buffers)
         owners: list[object] = []
         for number, buffer in on_device.items():
             reachable, is_copy = self._reachable(buffer)
             # What was copied twice, to the device and there, is placed once.
-            copied += buffer.size if is_copy and found[number].device != HOST else 0
+            copied += buffer.size if is_copy and with_bytes[number].device != HOST else 0
             shared = self._share(reachable, buffer.device)
             start = reachable.buffer.address - reachable.allocation.address
             locations[number] = Location(shared.base + start, buffer.size)

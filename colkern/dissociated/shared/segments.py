@@ -90,7 +90,7 @@ class Segments:
     def add(self, segment: Segment) -> Segment:
         """Make a segment known; returns it."""
         with self._lock:
-            for address in [a for a, found in self._segments.items() if found() is None]:
+            for address in [a for a, segment in self._segments.items() if segment() is None]:
                 del self._segments[address]
             self._segments[segment.address] = weakref.ref(segment)
             self._addresses = sorted(self._segments)

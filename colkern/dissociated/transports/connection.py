@@ -1,4 +1,4 @@
-"""What the protocol asks of a transport: delimited messages, tagged messages, and access to memory.
+"""The interface of transports: delimited messages, tagged messages, and access to memory.
 
 A transport is added by a class with the methods of `Transport` in `colkern.dissociated.transports`.
 
@@ -19,11 +19,12 @@ from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.leases import Frees
 from colkern.dissociated.tags import BodyType
 from colkern.dissociated.uri import ServiceUri
+from colkern.ipc.writing.fetching import Chunk
 from colkern.memory import Buffer
 
 
 class FrameKind(IntEnum):
-    """What a connection carries: the protocol's two kinds of messages, and what it leaves to transports."""
+    """The kinds of frames: the protocol's two kinds of messages, and those that it leaves to transports."""
 
     MESSAGE = 0
     """An untagged message."""
@@ -66,7 +67,7 @@ class Connection(Protocol):
         self,
         kind: FrameKind,
         size: int,
-        chunks: Iterable[Any],
+        chunks: Iterable[Chunk],
         tag: int = 0,
         descriptor: int | None = None,
     ) -> None:
@@ -117,11 +118,11 @@ class Connection(Protocol):
 
 
 class Listener(Protocol):
-    """What clients of a service come to.
+    """The address that clients of a service connect to.
 
     Args:
         address: Where it is, as the URI says it.
-        remote_handle: What the URI gives as `remote_handle`.
+        remote_handle: The `remote_handle` of the URI.
     """
 
     address: str
@@ -141,9 +142,9 @@ class Announcement(NamedTuple):
 
     Args:
         locations: Where each is.
-        owners: What keeps each that has bytes.
-        counted: How many bytes count against the bounds.
-        placed: How many bytes had to be copied to where the client can reach them.
+        owners: The owner of each that has bytes.
+        counted: The bytes that count against the bounds.
+        placed: The bytes that had to be copied to where the client can reach them.
     """
 
     locations: BodyLocations
@@ -208,7 +209,7 @@ class Transport(Protocol):
         ...
 
     def announcer(self, connection: Any, remote_handle: bytes | None) -> Announcer | None:
-        """How memory is announced over a connection; None where bodies can only be packed.
+        """The announcer of a connection's memory; None where bodies can only be packed.
 
         Args:
             connection: The connection of bodies.
@@ -217,5 +218,5 @@ class Transport(Protocol):
         ...
 
     def reach(self, connection: Any, uri: ServiceUri, *, sealed_only: bool) -> Reach | None:
-        """How announced memory is reached; None where bodies can only be packed."""
+        """The way to announced memory; None where bodies can only be packed."""
         ...

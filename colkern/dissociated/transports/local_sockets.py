@@ -18,7 +18,7 @@ from colkern.dissociated.transports.listening import SocketListener
 from colkern.dissociated.transports.sockets import limit_sending
 
 _ABSTRACT = "@"
-"""What stands for the zero byte that abstract addresses start with."""
+"""Stands for the zero byte that abstract addresses start with."""
 
 _CREDENTIALS = struct.Struct("3i")
 _ROOT = 0
@@ -105,7 +105,7 @@ def _remove_abandoned(path: str) -> None:
 
 
 def _remove_own(path: str, identity: int, owner: int) -> None:
-    """Remove the socket that was made here; a forked process leaves it to its owner."""
+    """Remove the socket of this process; a forked process leaves it to its owner."""
     with contextlib.suppress(FileNotFoundError):
         if os.getpid() == owner and os.stat(path).st_ino == identity:
             os.unlink(path)

@@ -19,25 +19,23 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TypeVar
 
 from colkern.dissociated.transports.connection import Frame, FrameKind
 from colkern.dissociated.transports.framing import (
     HEADER_BYTES,
     FrameLimits,
+    allocated,
     encode_header,
     parse_header,
 )
-from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
-from colkern.memory import allocate_for_overwrite
+from colkern.errors import InvalidArrowError, StreamError
+from colkern.ipc.writing.fetching import Chunk
 
 Received = TypeVar("Received")
 
 _MOST_CHUNKS = 512
-"""What one call sends; systems take 1024 at most."""
+"""The limit of chunks in one call; systems take 1024 at most."""
 
 _CLOSED = -1
 """The descriptor of a socket that has been closed here."""
@@ -78,7 +76,7 @@ class SocketConnection:
         self,
         kind: FrameKind,
         size: int,
-        chunks: Iterable[Any],
+        chunks: Iterable[Chunk],
         tag: int = 0,
         descriptor: int | None = None,
     ) -> None:
@@ -183,7 +181,7 @@ class SocketConnection:
             self._send_all([self._unsent])
             self._unsent = b""
 
-    def _send_all(self, chunks: list[Any], descriptors: Sequence[int] = ()) -> None:
+    def _send_all(self, chunks: list[Chunk], descriptors: Sequence[int] = ()) -> None:
         views = [view for view in map(_flat, chunks) if view.nbytes]
         rights = array.array("i", descriptors)
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)] if descriptors else []
@@ -210,8 +208,8 @@ class SocketConnection:
                 raise InvalidArrowError(
                     f"{len(descriptors)} descriptors with a {kind.name.lower()} frame"
                 )
-            data = _allocated(length)
-            if self._fill(_flat(data)) < length:
+            data = allocated(length)
+            if self._fill(data.data) < length:
                 raise _ended(f"a {kind.name.lower()} frame")
         except BaseException:
             _close_all(descriptors)
@@ -261,7 +259,7 @@ class SocketConnection:
         return filled
 
     def _patiently(self, receive: Callable[[], Received]) -> Received:
-        """What is received; raises `TimeoutError` if that is nothing for as long as it may be."""
+        """The result of `receive`; raises `TimeoutError` if nothing comes in time."""
         since = time.monotonic()
         while True:
             try:
@@ -303,18 +301,13 @@ def _close_all(descriptors: Sequence[int]) -> None:
         os.close(descriptor)
 
 
-def _flat(chunk: Any) -> memoryview:
+def _flat(chunk: Chunk) -> memoryview:
     return memoryview(chunk).cast("B")
 
 
-def _allocated(length: int) -> NDArray[np.uint8]:
-    try:
-        return allocate_for_overwrite(length, np.uint8)
-    except MemoryError:
-        raise LimitExceededError(f"no memory for a frame of {length} bytes") from None
-
-
-def readable(connections: Sequence[Any], timeout: float | None) -> list[Any]:
+def readable(
+    connections: Sequence[SocketConnection], timeout: float | None
+) -> list[SocketConnection]:
     """Those of several connections over sockets that have something to receive."""
     by_descriptor = {connection.fileno(): connection for connection in connections}
     if _CLOSED in by_descriptor:

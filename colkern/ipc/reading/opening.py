@@ -9,7 +9,6 @@ import io
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from colkern.ipc.framing import MAGIC
@@ -85,7 +84,7 @@ def open(
         TypeError: If `source` is none of these.
         KeyError, IndexError: If there is no such column.
     """
-    with _opening(source, _Options.of(columns, device, memory_map, trusted, limits)) as opened:
+    with _opening(source, columns, device, memory_map, trusted, limits) as opened:
         return opened.file_reader() if opened.is_file else opened.stream_reader()
 
 
@@ -99,7 +98,7 @@ def open_file(
     limits: Limits = DEFAULT_LIMITS,
 ) -> FileReader:
     """A reader for an Arrow IPC file; see `open`."""
-    with _opening(source, _Options.of(columns, device, memory_map, trusted, limits)) as opened:
+    with _opening(source, columns, device, memory_map, trusted, limits) as opened:
         return opened.file_reader()
 
 
@@ -113,7 +112,7 @@ def open_stream(
     limits: Limits = DEFAULT_LIMITS,
 ) -> StreamReader:
     """A reader for an Arrow IPC stream; see `open`."""
-    with _opening(source, _Options.of(columns, device, memory_map, trusted, limits)) as opened:
+    with _opening(source, columns, device, memory_map, trusted, limits) as opened:
         return opened.stream_reader()
 
 
@@ -121,27 +120,6 @@ def read_schema(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> Schema:
     """The schema of an Arrow IPC file or stream; see `open`. Of a byte stream, no more is taken."""
     with open(source, memory_map=False, limits=limits) as reader:
         return reader.schema
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    limits: Limits
-    columns: Sequence[int | str] | None
-    destination: Destination | None
-    mapped: bool
-
-    @classmethod
-    def of(
-        cls,
-        columns: Sequence[int | str] | None,
-        device: str | Device | None,
-        memory_map: bool,
-        trusted: bool,
-        limits: Limits,
-    ) -> _Options:
-        destination = destination_of(device, trusted)
-        # What is read into device memory is not to be mapped into host memory first.
-        return cls(limits, columns, destination, memory_map and destination is None)
 
 
 def destination_of(device: str | Device | None, trusted: bool) -> Destination | None:
@@ -154,9 +132,16 @@ def destination_of(device: str | Device | None, trusted: bool) -> Destination | 
 
 
 @contextmanager
-def _opening(source: Source, options: _Options) -> Iterator[_Opened]:
+def _opening(
+    source: Source,
+    columns: Sequence[int | str] | None,
+    device: str | Device | None,
+    memory_map: bool,
+    trusted: bool,
+    limits: Limits,
+) -> Iterator[_Opened]:
     """A source, whose file is closed again if it gets no reader."""
-    opened = _Opened(source, options)
+    opened = _Opened(source, limits, columns, destination_of(device, trusted), memory_map)
     try:
         yield opened
     except BaseException:
@@ -167,9 +152,17 @@ def _opening(source: Source, options: _Options) -> Iterator[_Opened]:
 class _Opened:
     """A source in one of its two shapes, before it is known which format it has."""
 
-    def __init__(self, source: Source, options: _Options) -> None:
-        self._options = options
-        opened = opened_source(source, mapped=options.mapped)
+    def __init__(
+        self,
+        source: Source,
+        limits: Limits,
+        columns: Sequence[int | str] | None,
+        destination: Destination | None,
+        memory_map: bool,
+    ) -> None:
+        self._options = limits, columns, destination
+        # What is read into device memory is not to be mapped into host memory first.
+        opened = opened_source(source, mapped=memory_map and destination is None)
         self._random: RandomAccess | None = None
         self._own: io.FileIO | None = None
         self._file = source
@@ -189,7 +182,7 @@ class _Opened:
     def file_reader(self) -> FileReader:
         if not self.is_file:
             raise not_a_file(self._start)
-        return FileReader(self._random or self._any_order(), *self._how())
+        return FileReader(self._random or self._any_order(), *self._options)
 
     def _any_order(self) -> RandomAccess:
         """The bytes of a file object: where it cannot seek, all are taken into memory."""
@@ -209,16 +202,12 @@ class _Opened:
         if foreign is not None:
             raise foreign
         source = self._bytes if self._random is None else MemoryStream(self._random)
-        limits, columns, destination = self._how()
+        limits, columns, destination = self._options
         messages = MessageStream(source, limits, late=destination is not None)
         reader = StreamReader(messages, limits, columns, destination)
         if self._own is not None:
             reader._closing.append(self._own.close)
         return reader
-
-    def _how(self) -> tuple[Limits, Sequence[int | str] | None, Destination | None]:
-        options = self._options
-        return options.limits, options.columns, options.destination
 
     def close(self) -> None:
         if self._own is not None:

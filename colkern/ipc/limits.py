@@ -77,10 +77,7 @@ class Limits:
     def require_fields(self, count: int) -> None:
         """Raise `LimitExceededError` unless a schema may have so many fields."""
         if count > self.fields:
-            raise LimitExceededError(
-                f"{count} fields are over the limit of {self.fields}; "
-                "raise Limits.fields to read them"
-            )
+            raise _over(f"{count} fields are", self.fields, "fields")
 
     def require_depth(self, depth: int) -> None:
         """Raise `LimitExceededError` unless types may nest so deep; 1 is a field of a schema."""
@@ -93,18 +90,12 @@ class Limits:
     def require_metadata(self, size: int, what: str = "metadata") -> None:
         """Raise `LimitExceededError` unless a message, or a footer, may have so many bytes of it."""
         if size > self.metadata_bytes:
-            raise LimitExceededError(
-                f"{what} of {size} bytes is over the limit of {self.metadata_bytes}; "
-                "raise Limits.metadata_bytes to read it"
-            )
+            raise _over(f"{what} of {size} bytes is", self.metadata_bytes, "metadata_bytes", "it")
 
     def require_variadic_buffers(self, count: int) -> None:
         """Raise `LimitExceededError` unless a batch may have so many variadic buffers."""
         if count > self.variadic_buffers:
-            raise LimitExceededError(
-                f"{count} variadic buffers are over the limit of {self.variadic_buffers}; "
-                "raise Limits.variadic_buffers to read them"
-            )
+            raise _over(f"{count} variadic buffers are", self.variadic_buffers, "variadic_buffers")
 
     def require_decompressed(self, size: int, body_bytes: int) -> None:
         """Raise `LimitExceededError` unless a body of so many bytes may grow to so many."""
@@ -113,11 +104,17 @@ class Limits:
 
     def require_unbacked(self, length: int, body_bytes: int) -> None:
         """Raise `LimitExceededError` unless an array may have so many slots without a buffer."""
-        if length > self.unbacked(body_bytes):
-            raise LimitExceededError(
-                f"{length} slots without a buffer behind them are over the limit of "
-                f"{self.unbacked(body_bytes)}; raise Limits.unbacked_length to read them"
+        limit = self.unbacked(body_bytes)
+        if length > limit:
+            raise _over(
+                f"{length} slots without a buffer behind them are", limit, "unbacked_length"
             )
+
+
+def _over(what: str, limit: int, name: str, them: str = "them") -> LimitExceededError:
+    return LimitExceededError(
+        f"{what} over the limit of {limit}; raise Limits.{name} to read {them}"
+    )
 
 
 def decompression_error(limit: int) -> LimitExceededError:

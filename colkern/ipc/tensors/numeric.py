@@ -9,37 +9,22 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from colkern import schema as s
 from colkern.errors import InvalidArrowError, UnsupportedError, shown
 from colkern.extensions import MAX_DIMENSIONS
 from colkern.layouts import Role, layout
-from colkern.schema import (
-    DataType,
-    FloatingPoint,
-    Int,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
 
 Numbers: TypeAlias = NDArray[Any]
 """Integers or floats of 8 to 64 bits."""
 
-_SIGNED, _UNSIGNED = (int8(), int16(), int32(), int64()), (uint8(), uint16(), uint32(), uint64())
-_TYPES: dict[np.dtype[Any], DataType] = {
+_INTEGERS = (s.Int(width, signed) for width in (8, 16, 32, 64) for signed in (True, False))
+_TYPES: dict[np.dtype[Any], s.DataType] = {
     layout(type_).spec(Role.DATA).dtype: type_
-    for type_ in (*_SIGNED, *_UNSIGNED, float16(), float32(), float64())
+    for type_ in (*_INTEGERS, s.float16(), s.float32(), s.float64())
 }
 
 
-def type_of(array: Numbers) -> DataType:
+def type_of(array: Numbers) -> s.DataType:
     """The data type of an array's numbers.
 
     Raises:
@@ -51,13 +36,13 @@ def type_of(array: Numbers) -> DataType:
     return type_
 
 
-def dtype_of(type_: DataType) -> np.dtype[Any]:
+def dtype_of(type_: s.DataType) -> np.dtype[Any]:
     """The NumPy type of a tensor's numbers.
 
     Raises:
         UnsupportedError: If they are not integers or floats.
     """
-    if not isinstance(type_, Int | FloatingPoint):
+    if not isinstance(type_, s.Int | s.FloatingPoint):
         raise UnsupportedError(f"tensors of {type_}; colkern has tensors of integers and floats")
     return layout(type_).spec(Role.DATA).dtype
 

@@ -301,7 +301,8 @@ class Table:
         self.defaults: Record = {name: kind.default for name, kind in slots.items()}
         self.vtable_bytes = 4 + 2 * len(slots)
         self.members = tuple((name, kind, 1 << k) for k, (name, kind) in enumerate(slots.items()))
-        # The messages of a writer share their vtables.
+        # The last vtable that was read, and the slots that it says.
+        self.last: tuple[bytes, Present | None] = b"", None
         self.present = lru_cache(maxsize=64)(self._present)
         self.form = lru_cache(maxsize=64)(self._form)
 

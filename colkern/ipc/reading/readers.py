@@ -453,8 +453,8 @@ class FileReader(Closing):
     def _batch_message(self, position: int) -> Message:
         if self._closed:
             raise _closed_error()
-        place = f"record batch {position}"
-        return self._message(self._batches[position], MessageHeader.RecordBatch, place)
+        block, place = self._batches[position], f"record batch {position}"
+        return self._message(block, MessageHeader.RecordBatch, place)
 
     def _dictionary_messages(self) -> Iterator[Message]:
         for number, block in enumerate(self._dictionary_blocks):

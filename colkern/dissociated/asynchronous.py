@@ -81,7 +81,7 @@ class AsyncReader(AsyncClosing):
 async def connect_async(uri: str, identifier: bytes | str = b"", **options: Any) -> AsyncReader:
     """Ask a service for data; see `connect`, whose arguments it takes.
 
-    Cancelling what waits for a batch leaves the stream.
+    Cancelling a task that waits for a batch leaves the stream.
     """
     thread = ThreadPoolExecutor(1, "colkern-connect")
     work = partial(connect, uri, identifier, **options)

@@ -1,4 +1,4 @@
-"""`connect`: a reader of what a service serves.
+"""`connect`: a reader of a service's batches.
 
 Dissociated IPC protocol: "Client Sequence".
 """
@@ -49,8 +49,8 @@ class ConnectOptions:
         token: The token that the server asks for.
         timeout: For how many seconds nothing may come.
         sealed_only: Whether to refuse mapped files.
-        bounds: What may be under way.
-        limits: What may be spent on metadata and decompression.
+        bounds: The bounds of the stream.
+        limits: The limits on untrusted input.
         first_sequence: See `ClientStream`.
         device: Where bodies that come to a device may stay; None for wherever that is.
     """
@@ -87,7 +87,7 @@ def connect(
 
     Args:
         uri: The server's `uri`.
-        identifier: What to ask for.
+        identifier: The identifier of the data.
         data_uri: Where bodies come from, if that is another service.
         columns: Names or positions of the columns to hand out; None for all.
         device: Where bodies go: see `colkern.ipc.open`; None for where they come to, which over
@@ -97,8 +97,8 @@ def connect(
         timeout: For how many seconds nothing may come from the server, also no sign that it lives.
         sealed_only: Whether to refuse shared memory that the server could cut short while it is used
             here, which would end this process (SIGBUS): mapped files. Anonymous memory cannot be.
-        bounds: What may be under way.
-        limits: What may be spent on metadata and decompression.
+        bounds: The bounds of the stream.
+        limits: The limits on untrusted input.
 
     Packed bodies come into memory of this process. Locations are mapped for reading and not copied; when
     the last array over a body is gone, the server is told that it may free it. Close the reader, or read

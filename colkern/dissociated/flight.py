@@ -1,4 +1,4 @@
-"""Arrow Flight as the control plane: which data there is, where it is served, and what to ask for it with.
+"""Arrow Flight as the control plane: the names of data, where it is served, and its identifiers.
 
 The endpoints of a flight have the URIs of services as locations, and the identifier as their ticket. The
 data itself goes by the Dissociated IPC protocol; to clients that know only Flight, by `do_get`.
@@ -55,7 +55,7 @@ _ABSENT = (
 
 
 class FlightService(flight.FlightServerBase):  # type: ignore[misc]
-    """Named sources: Flight says what there is, servers of the Dissociated IPC protocol send it.
+    """Named sources: Flight lists them, servers of the Dissociated IPC protocol send it.
 
     It serves until `shutdown`; a context manager.
 
@@ -64,11 +64,11 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
             path (its parts joined by `/`) or command, and the ticket.
         location: Where Flight listens, `grpc://host:port`; port 0 for one that is free.
         uris: Where the data is served, as `serve` takes it: the first one that a client reaches is its.
-        token: What clients must have, for Flight (as a bearer token) and for the data.
+        token: The token of clients, for Flight (as a bearer token) and for the data.
         remote: Whether other machines may connect; that needs a token.
-        limits: What may be spent on files that are served.
-        flight_options: What else `pyarrow.flight.FlightServerBase` takes, such as `tls_certificates`.
-        options: What else `colkern.dissociated.serve` takes.
+        limits: The limits on files that are served.
+        flight_options: Further arguments of `pyarrow.flight.FlightServerBase`, such as `tls_certificates`.
+        options: Further arguments of `colkern.dissociated.serve`.
 
     Raises:
         OSError: If an address cannot be had.
@@ -191,14 +191,14 @@ def connect_flight(
 
     Args:
         location: Where Flight is: `grpc://host:port`.
-        name: What is asked for: a name, which is the descriptor's path, or a descriptor.
-        token: What the service asks for, for Flight and for the data.
+        name: A name, which is the descriptor's path, or a descriptor.
+        token: The service's token, for Flight and for the data.
         timeout: How many seconds the answer may take, and for how many nothing may come from the server.
-        flight_options: What else `pyarrow.flight.connect` takes, such as `tls_root_certs`.
-        options: What else `colkern.dissociated.connect` takes.
+        flight_options: Further arguments of `pyarrow.flight.connect`, such as `tls_root_certs`.
+        options: Further arguments of `colkern.dissociated.connect`.
 
     Of the locations of the endpoint, the first one that answers is taken. The reader is that of
-    `connect`, which says what else may be raised.
+    `connect`, which lists further errors.
 
     Raises:
         StreamError: If Flight reports an error, or does not answer.
@@ -225,7 +225,7 @@ def connect_flight(
 
 
 def _only_endpoint(info: flight.FlightInfo, location: str) -> tuple[list[str], bytes]:
-    """The URIs of services, and what to ask them for."""
+    """The URIs of services, and the identifier to ask for."""
     if len(info.endpoints) != 1:
         raise UnsupportedError(f"Flight at {location}: data in {len(info.endpoints)} endpoints")
     (endpoint,) = info.endpoints

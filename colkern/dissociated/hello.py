@@ -19,7 +19,7 @@ class Hello(NamedTuple):
 
     Args:
         client: 16 random bytes; the same on its connections for metadata and for bodies.
-        token: What it may come in with.
+        token: Its token.
     """
 
     client: bytes

@@ -74,8 +74,8 @@ class Frees:
         self.send()
 
     def send(self) -> None:
-        """Send what waits, unless another thread is about to, or the transport takes nothing now."""
-        # Whoever has the lock looks once more after letting it go.
+        """Send waiting addresses, unless another thread does, or the transport takes nothing now."""
+        # The thread with the lock looks once more after releasing it.
         while self._waiting or (self._is_over and not self._in_use):
             if not self._sending.acquire(blocking=False):
                 return
@@ -95,7 +95,7 @@ class Frees:
         self.send()
 
     def _try_later(self) -> None:
-        """Whoever let the last array go may never come back."""
+        """Send later from a thread: no further call may come."""
         timer = threading.Timer(_SECONDS_UNTIL_NEXT_TRY, self.send)
         timer.daemon = True
         # There are no new threads while the process ends; that frees all.

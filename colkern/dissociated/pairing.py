@@ -43,7 +43,7 @@ class Pairing(Generic[Result]):
         """The other half, and True; or, if it has not come, the half that waits for it from here on.
 
         Args:
-            key: Which client, and what it asks for.
+            key: The client, and the identifier that it asks for.
             role: At which service it has asked: 0 or 1.
         """
         with self._lock:

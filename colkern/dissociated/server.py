@@ -152,7 +152,7 @@ class Server(Closing):
             )
 
     def close(self) -> None:
-        """Take no more clients and leave those there are; what was announced to them is let go."""
+        """Take no more clients, leave those there are, and let go of memory announced to them."""
         if self._closed.is_set():
             return
         self._closed.set()
@@ -225,7 +225,7 @@ class Server(Closing):
             late = [each for each, since in self._asking.items() if since < latest]
         for sending in sendings:
             sending.beat()
-        # Whoever says a byte now and then is not silent, and must not stay for ever.
+        # A client that sends a byte now and then must not stay for ever.
         for connection in late:
             connection.stop_receiving()
 

@@ -116,7 +116,7 @@ class SharedMessages:
 
         Raises:
             BrokenPipeError: If the stream was left.
-            Exception: What the source raises; both streams are told.
+            Exception: The source's own; both streams raise it.
         """
         self._start_once()
         while (message := self._next(role)) is not None:
@@ -167,7 +167,7 @@ class SharedMessages:
             return None
 
     def _read(self) -> None:
-        """Open the source and take what the streams wait for; all in one thread."""
+        """Open the source and take the messages that the streams wait for; all in one thread."""
         try:
             opened = self._open_source()
             if len(opened) > 1:

@@ -27,7 +27,7 @@ class Catalogue:
     Args:
         sources: A source; a mapping from identifiers (bytes or str) to sources; or a callable that
             takes an identifier and returns a source. A source that is alone has any identifier.
-        limits: What may be spent on files.
+        limits: The limits on files.
     """
 
     def __init__(self, sources: object, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -36,7 +36,7 @@ class Catalogue:
         self._is_asked_again = not callable(sources)
         self._limits = limits
         self._lock = threading.Lock()
-        # What gives its batches once, and has been given to a client.
+        # Sources that give their batches once, and have been given to a client.
         self._taken: dict[int, object] = {}
 
     def open(self, identifier: bytes) -> RecordBatchStream:
@@ -130,7 +130,7 @@ class AsyncBatches:
             return await anext(self._batches, None)
 
         self._step = asyncio.run_coroutine_threadsafe(step(), self._loop)
-        # Looked at behind that: whoever cancels meanwhile finds the step.
+        # Read behind that: `cancel` sees the step by now.
         if self._is_cancelled:
             self._step.cancel()
         batch = self._step.result()
@@ -139,7 +139,7 @@ class AsyncBatches:
         return batch
 
     def cancel(self) -> None:
-        """Cancel what waits for the next batch, now or later."""
+        """Cancel waiting for the next batch, now or later."""
         self._is_cancelled = True
         if self._step is not None:
             self._step.cancel()

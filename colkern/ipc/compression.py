@@ -1,7 +1,7 @@
 """Compressed buffers: LZ4 frames and Zstandard, each behind its uncompressed length.
 
-On reading, the length comes from whoever made the file. It is checked against what the codec could
-possibly make of the bytes that are there, and against a limit, before anything is allocated.
+A length that is read is untrusted. Before anything is allocated, it is checked against the most that
+the codec can make of the bytes that are there, and against a limit.
 
 Columnar format 1.5: "Compression".
 """
@@ -94,7 +94,7 @@ class Budget:
             self._left -= count
 
     def give_back(self, count: int) -> None:
-        """Put `count` bytes back: what they were spent for is not kept."""
+        """Put `count` bytes back."""
         with self._lock:
             self._left += count
 
@@ -227,7 +227,7 @@ class Frame:
 
     Args:
         name: The codec's name, for messages.
-        decoder: What decompresses it.
+        decoder: The decoder of the frame.
         size: How many bytes are stated.
     """
 
@@ -249,7 +249,7 @@ class Frame:
             raise self._wrong_size(f"{self._filled} bytes")
 
     def end(self) -> None:
-        """Raise `InvalidArrowError` if there is more than what is stated, and has been taken."""
+        """Raise `InvalidArrowError` if the frame has more bytes than it states."""
         if self._decoder.has_more():
             raise self._wrong_size("more")
 

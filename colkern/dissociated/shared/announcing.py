@@ -23,7 +23,7 @@ class SegmentAnnouncer:
     """Announces buffers in segments where they are, and places all others in blocks of its own.
 
     Args:
-        connection: What tells the client of segments.
+        connection: The client's connection.
         handle: The service's `remote_handle`.
     """
 
@@ -31,7 +31,7 @@ class SegmentAnnouncer:
         self._connection = connection
         self._handle = handle
         self._blocks = Blocks(Segment.anonymous, _KEPT_FREE)
-        # What is announced is kept by whoever has it, and by what the client has not freed.
+        # Segments live as long as their arrays, and as buffers that the client has not freed.
         self._bases: dict[weakref.ref[Segment], int] = {}
         self._gone: deque[weakref.ref[Segment]] = deque()
         self._places = Places()

@@ -15,7 +15,7 @@ from colkern.targets import Items
 class SharedMemory:
     """One block of anonymous shared memory; room in it is taken from its start on, and not given back.
 
-    What lies here is announced to clients of shared memory where it is. Every such client can read all
+    Batches in it are announced to clients of shared memory where they are. Every such client can read all
     of the block. The block goes when nobody has an array over it any more.
 
     Args:

@@ -26,8 +26,8 @@ class _Opened:
     """An allocation that is mapped here.
 
     Args:
-        sharing: What maps it.
-        place: What the server says of it.
+        sharing: Maps it.
+        place: Its place, as the server has announced it.
         ordinal: Its device.
     """
 

@@ -41,7 +41,7 @@ class FrameKind(IntEnum):
     SEGMENT = 6
     """Memory that addresses will point into: base and size, and a descriptor. Size 0: it is gone."""
     SENT = 7
-    """All bodies have been sent; the connection stays for what frees their memory."""
+    """All bodies have been sent; the connection stays for messages that free their memory."""
 
 
 class Frame(NamedTuple):
@@ -74,11 +74,11 @@ class Connection(Protocol):
         """Send a frame, waiting until the transport has taken it.
 
         Args:
-            kind: What it is.
+            kind: Its kind.
             size: How many bytes it has.
             chunks: The bytes, in bytes-like pieces, of which each may change when the next is asked for.
             tag: Its tag.
-            descriptor: What it hands over, where the transport can.
+            descriptor: A descriptor to hand over, where the transport can.
 
         Raises:
             OSError: If the connection has ended.
@@ -98,14 +98,14 @@ class Connection(Protocol):
         Raises:
             TimeoutError: If nothing came.
             StreamError: If the other side ended within a frame.
-            InvalidArrowError: If what came is no frame.
+            InvalidArrowError: If the bytes are no frame.
             LimitExceededError: If it is larger than the bounds allow.
             OSError: If the connection has been cut.
         """
         ...
 
     def finish(self) -> None:
-        """Nothing more is sent; what was sent arrives."""
+        """Send nothing more; frames that were sent arrive."""
         ...
 
     def stop_receiving(self) -> None:
@@ -190,8 +190,8 @@ class Transport(Protocol):
         """Start to listen.
 
         Args:
-            address: Where; what is left open is chosen.
-            bounds: What may be under way.
+            address: Where; missing parts are chosen.
+            bounds: The bounds of the stream.
             remote: Whether other machines may connect.
 
         Raises:

@@ -1,8 +1,8 @@
-"""Frames on sockets: 24 bytes in front of each message say how long it is, what it is, and its tag.
+"""Frames on sockets: 24 bytes in front of each message give its length, kind and tag.
 
 | Bytes | |
 | --- | --- |
-| 0 to 7 | length of what follows the header, uint64 |
+| 0 to 7 | length of the message behind the header, uint64 |
 | 8 to 15 | tag, uint64 |
 | 16 | kind |
 | 17 to 23 | zero |

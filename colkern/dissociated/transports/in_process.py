@@ -95,9 +95,9 @@ class InProcessConnection:
     """One side of two queues.
 
     Args:
-        outgoing: What the other side receives.
-        incoming: What it sends.
-        announced: What the server has announced over this connection.
+        outgoing: The frames to the other side.
+        incoming: The frames from it.
+        announced: The buffers announced over this connection.
     """
 
     def __init__(self, outgoing: _Queue, incoming: _Queue, announced: _Announced) -> None:
@@ -238,7 +238,7 @@ class _Reach:
     def buffers(self, body: BodyLocations, frees: Frees) -> list[Buffer]:
         """The announced buffers; see `Reach.buffers`.
 
-        Those of a device are freed at once: what is handed out keeps them alive by itself.
+        Those of a device are freed at once: the buffers returned keep their memory alive.
         """
         buffers = [self._announced.take(location) for location in body.buffers if location.length]
         lease = Lease(body.addresses(), frees, buffers)

@@ -28,7 +28,7 @@ _UNTIL_NEXT_TRY = 0.01
 def listen_locally(address: str, *, remote_handle: bytes | None = None) -> SocketListener:
     """Listen at a path, at `@` and an abstract name, or at a new one of these if it is empty.
 
-    At a path, what a server that was killed has left is replaced.
+    At a path, the socket of a server that was killed is replaced.
 
     Raises:
         OSError: If something else is there, or a server that lives.

@@ -62,7 +62,7 @@ class SocketConnection:
         self._limits = limits
         self._takes_descriptors = takes_descriptors
         self._sending = threading.Lock()
-        # What is left of a frame that could be sent in part only.
+        # The rest of a frame that could be sent in part only.
         self._unsent = b""
         self._process = os.getpid()
         self._timeout: float | None = None
@@ -82,7 +82,7 @@ class SocketConnection:
     ) -> None:
         """Send a frame; see `Connection.send`."""
         header = encode_header(kind, tag, size)
-        # What lies in host memory as a list stays as it is, and is sent together.
+        # Chunks of a list stay unchanged, and are sent together.
         together = _MOST_CHUNKS if isinstance(chunks, Sequence) else 1
         rest = iter(chunks)
         with self._sending:
@@ -116,7 +116,7 @@ class SocketConnection:
         except BlockingIOError:
             return False
         except OSError:
-            # Whoever receives will be told.
+            # The receiving thread will be told.
             return True
         finally:
             self._sending.release()
@@ -161,7 +161,7 @@ class SocketConnection:
                 self._socket.shutdown(how)
 
     def _send_rest_later(self) -> None:
-        """Whoever sent the beginning of a frame may never come back with another one."""
+        """Send the rest of a frame from a thread: no further call may come."""
         thread = threading.Thread(target=self._send_rest, name="colkern-rest", daemon=True)
         # There are no new threads while the process ends; that ends the connection.
         with contextlib.suppress(RuntimeError):
@@ -172,7 +172,7 @@ class SocketConnection:
             try:
                 self._send_unsent()
             except OSError:
-                # Whoever receives will be told.
+                # The receiving thread will be told.
                 self._unsent = b""
                 self.finish()
 
@@ -282,7 +282,7 @@ class SocketConnection:
 
 
 def limit_sending(connected: socket.socket, seconds: float | None) -> None:
-    """Let what is sent over a socket raise `TimeoutError` once nothing has been taken for so long."""
+    """Let sending over a socket raise `TimeoutError` once nothing has been taken for so long."""
     _set_kernels_timeout(connected, socket.SO_SNDTIMEO, seconds)
 
 

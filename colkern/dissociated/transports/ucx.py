@@ -7,9 +7,9 @@ clients apart: tagged messages have the tags of the protocol, all 64 bits of the
 
 UCX has no untagged messages beside tagged ones but "active messages", whose order among the others is
 open. So here all that is not a tagged message of the protocol has a tag of this transport's own: bits 32 to
-55 are set, which in tags of bodies are zero, and the lowest 8 bits say what it is.
+55 are set, which in tags of bodies are zero, and the lowest 8 bits give its kind.
 
-UCX trusts addresses that it is given: whoever may connect can end this process. Serve only to machines
+UCX trusts addresses that it is given: every client can end this process. Serve only to machines
 that are trusted.
 """
 
@@ -103,7 +103,7 @@ class UcxConnection:
     """A connection by a worker of UCX; see `Connection`.
 
     Args:
-        control: What introduces the sides, and ends with the connection.
+        control: The socket that introduces the sides, and ends with the connection.
         limits: How large messages may be that are received.
     """
 
@@ -115,7 +115,7 @@ class UcxConnection:
         self._lock = threading.RLock()
         self._worker: Any = None
         self._endpoint: Any = None
-        # What UCX reads from or writes to until the request is completed.
+        # The bytes that UCX reads or writes until their request is completed.
         self._under_way: deque[tuple[Any, NDArray[np.uint8]]] = deque()
         self._has_ended = False
         self._has_gone = False
@@ -226,7 +226,7 @@ class UcxConnection:
         seconds = min(end - time.monotonic(), _SLICE_SECONDS)
         ready = [descriptor for descriptor, _ in poll.poll(max(seconds, 0) * 1000)]
         if descriptors[-1] in ready and len(descriptors) > 1:
-            # Nothing is said there after the introduction; what was said before has arrived by now.
+            # Nothing is sent there after the introduction, which has arrived by now.
             self._progress()
             self._has_gone = True
 
@@ -241,7 +241,7 @@ class UcxConnection:
         self._has_ended = True
 
     def close(self) -> None:
-        """Close it; see `Connection.close`. What was sent last is given a moment."""
+        """Close it; see `Connection.close`. The last messages are given a moment."""
         with self._lock:
             if self._is_closed:
                 return
@@ -268,7 +268,7 @@ class UcxConnection:
                 endpoint.close_blocking()
             while worker.progress_once():
                 pass
-            # What is still under way keeps its bytes, and goes with the requests of UCX.
+            # Requests under way keep their bytes.
             self._forget_completed()
 
     def _is_over(self) -> bool:

@@ -31,7 +31,7 @@ class PlacedFrame(NamedTuple):
     """A frame, and where its bytes are and go to.
 
     Args:
-        frame: What `DeviceCodec.examined` said of it.
+        frame: The frame, as examined.
         begin: Where its first byte is in the array of compressed bytes; anywhere.
         place: Where its first byte goes to in the array of decompressed bytes; anywhere.
     """

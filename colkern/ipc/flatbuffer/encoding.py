@@ -1,7 +1,7 @@
 """Writing FlatBuffers by the description of their tables.
 
-A buffer is written from its back to its front, as FlatBuffers builders do: what a table refers to is
-there before the table is. Places are counted from the end of the buffer, which never moves.
+A buffer is written from its back to its front, as FlatBuffers builders do: the values of a table are
+written before the table. Places are counted from the end of the buffer, which never moves.
 
 The library's builder writes byte by byte in Python: a schema of 100,000 fields took it 6 s, and takes 0.3 s
 here.
@@ -241,7 +241,7 @@ def _struct_of(form: Form) -> np.dtype[Any]:
 
 
 def _without_gaps(items: Items) -> Items:
-    """The same structs with zeros between their members, where NumPy leaves what was in memory."""
+    """The same structs with zeros between their members, where NumPy leaves bytes uninitialised."""
     members = items.dtype.fields
     if members is None or sum(m[0].itemsize for m in members.values()) == items.dtype.itemsize:
         return items

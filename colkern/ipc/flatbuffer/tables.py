@@ -205,7 +205,7 @@ class Tables:
 
     Args:
         reader: The state of the `decode` that found the vector.
-        table: What the members are.
+        table: The description of the members.
         start: Where the vector's first offset stands; all offsets lie in the buffer.
         count: How many there are.
         depth: How deep the members nest.
@@ -267,9 +267,9 @@ class Form:
     Args:
         pack: Packs the offset to the vtable, those of the references, and the numbers.
         size: How many bytes that makes.
-        alignment: What the table's start is a multiple of.
+        alignment: The alignment of the table's start.
         vtable: The vtable.
-        members: Slot → where it stands, and what `struct` calls it.
+        members: Slot → where it stands, and its code of `struct`.
     """
 
     pack: Callable[..., bytes]

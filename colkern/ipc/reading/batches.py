@@ -54,7 +54,7 @@ class BatchColumns:
         message: The message it came in.
         plan: The plan of the columns.
         big_endian: The byte order of the body.
-        limits: What may be spent.
+        limits: The limits on untrusted input.
         destination: Where buffers are to be brought; None to have them in host memory.
 
     Raises:
@@ -242,13 +242,13 @@ class BatchColumns:
 
         Args:
             resolve: Gives the values of dictionaries.
-            budget: What the dictionary's batches may be decompressed to together.
+            budget: The bytes that the dictionary's batches may be decompressed to together.
         """
         self._budget = budget
         return self.load(0, resolve)
 
     def finish(self) -> None:
-        """Wait until what was loaded is there, for whichever stream is current when it is used."""
+        """Wait until the loaded buffers are there, for use on any stream."""
         if self._destination is not None:
             self._destination.finish()
 
@@ -466,7 +466,7 @@ def opened_batch(
         plan: The plan of the columns.
         projection: Which columns are wanted.
         resolve: Gives the values of dictionaries.
-        limits: What may be spent.
+        limits: The limits on untrusted input.
         destination: Where all of them are brought at once; None to read each when it is asked for.
 
     Raises:

@@ -72,10 +72,10 @@ class Destination:
 
     Args:
         device: "cuda", "cuda:1", or a `Device`.
-        trusted: Whether whoever wrote the bodies is trusted: see `colkern.ipc.device_codecs`.
+        trusted: Whether the writer of the bodies is trusted: see `colkern.ipc.device_codecs`.
 
     Raises:
-        DeviceUnavailableError: If there is no such device, saying what is missing.
+        DeviceUnavailableError: If there is no such device, and why.
         ValueError: If it is no CUDA device.
     """
 
@@ -124,7 +124,7 @@ class Destination:
         return _read_in_order(wanted, codec)
 
     def finish(self) -> None:
-        """Wait for what the current stream has to do, the arrival of what it was held for included."""
+        """Wait for the work of the current stream, and the arrivals that it waits for."""
         memory.finish(self.device)
 
     def _send(
@@ -134,7 +134,7 @@ class Destination:
         codec: Codec | None,
         outcomes: _Outcomes,
     ) -> Upload:
-        # What stands in the body as it is to be comes first, and is sent in one go.
+        # Bytes that stay as they are come first, and are sent in one go.
         parts.sort(key=lambda part: (part.make is not None, part.start))
         placement = placed([part.size for part in parts])
         upload = Upload(self.device, placement.size)
@@ -155,7 +155,7 @@ class Destination:
         return upload
 
     def _send_plain(self, upload: Upload, body: Body, runs: list[_Run]) -> None:
-        """Send what stands in the body as it is to be: the best way that there is."""
+        """Send the bytes that stay as they are in the body, in the best way that there is."""
         source = body.source
         if isinstance(source, OpenFile) and direct_storage.is_available():
             if self._direct is None:

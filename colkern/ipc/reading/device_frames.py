@@ -38,11 +38,11 @@ def decompress_there(
         upload: The block that the buffers have places in.
         device: The device.
         body: Where the compressed bytes are.
-        codec: What decompresses them there.
+        codec: The codec of the device.
         parts: The buffers that do not stand in the body as they are to be.
 
     Returns:
-        Those that are left for the host: what the device does not know, or finds damaged.
+        The buffers that are left for the host: those that the device does not know, or reports damaged.
     """
     chosen = _chosen(body, codec, parts)
     if not chosen:

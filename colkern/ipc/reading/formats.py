@@ -35,7 +35,7 @@ _OTHER_TEXT = ("CSV or other text", _BY_PYARROW.format("csv.read_csv"))
 
 
 def foreign_format(start: bytes) -> ColkernError | None:
-    """The error for a source of another format; None for what may be an Arrow file or stream.
+    """The error for a source of another format; None if it may be an Arrow file or stream.
 
     Args:
         start: The first bytes of the source, four or more where it has them.

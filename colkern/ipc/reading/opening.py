@@ -55,12 +55,12 @@ def open(
         memory_map: Whether a file at a path is mapped; otherwise its bytes are read when they are
             needed: those of a file's column when it is asked for, those of a stream's message with the
             batch.
-        trusted: Whether whoever wrote the source is trusted not to have damaged it. All else is checked
+        trusted: Whether the writer of the source is trusted not to have damaged it. All else is checked
             as ever; but Zstandard frames are decompressed by nvCOMP on the device, which does not
             survive all damage, and device memory is allocated for as much as a stream says will come.
-        limits: What may be spent on input that is not trusted.
+        limits: The limits on untrusted input.
 
-    What is not copied must stay as it is while batches of it are in use: a mapped file may be
+    Bytes that are not copied must not change while batches of them are in use: a mapped file may be
     unlinked, or replaced by renaming, but not overwritten, nor cut short, which ends the process
     (SIGBUS). Read a file that others may write to with `memory_map=False`: if it is cut short, what is
     missing is an `InvalidArrowError`.
@@ -79,7 +79,7 @@ def open(
         InvalidArrowError: If the source is neither, or its schema or footer is malformed.
         UnsupportedError: If it is valid, but of a kind that colkern does not read, or a URL.
         LimitExceededError: If it is over the limits.
-        DeviceUnavailableError: If there is no such device, saying what is missing.
+        DeviceUnavailableError: If there is no such device, and why.
         OSError: If the source cannot be opened or read.
         TypeError: If `source` is none of these.
         KeyError, IndexError: If there is no such column.
@@ -161,7 +161,7 @@ class _Opened:
         memory_map: bool,
     ) -> None:
         self._options = limits, columns, destination
-        # What is read into device memory is not to be mapped into host memory first.
+        # Files that are read into device memory are not mapped into host memory first.
         opened = opened_source(source, mapped=memory_map and destination is None)
         self._random: RandomAccess | None = None
         self._own: io.FileIO | None = None

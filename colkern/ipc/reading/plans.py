@@ -83,7 +83,7 @@ class ArrayPlan:
 
 def _array_plan(field: WireField, version: int) -> ArrayPlan:
     if field.dictionary is None:
-        # Equal extension types may differ in what they state.
+        # Equal extension types may state different metadata.
         if not field.children and not isinstance(field.field.type, Extension):
             return _leaf_plan(field.field.type, version)
         return _plan_of(field.field.type, field.children, None, version)

@@ -89,7 +89,7 @@ class StreamReader(Closing, RecordBatchStream):
 
     Args:
         messages: The messages of the stream.
-        limits: What may be spent on them.
+        limits: The limits on untrusted input.
         columns: Names or positions of the columns to hand out; None for all.
         destination: The device that bodies are brought to; None for host memory.
 
@@ -285,7 +285,7 @@ class FileReader(Closing):
 
     Args:
         source: The bytes of the file.
-        limits: What may be spent on them.
+        limits: The limits on untrusted input.
         columns: Names or positions of the columns to hand out; None for all.
         destination: The device that bodies are brought to; None for host memory.
 

@@ -28,7 +28,7 @@ Source: TypeAlias = object
 # The bytes that are skipped at a time.
 _SCRATCH = 1 << 20
 
-# What is allocated for a length that only the sender vouches for; more as bytes really arrive.
+# The first allocation for a length that only the sender vouches for; it grows as bytes arrive.
 _FIRST_ALLOCATION = 1 << 26
 
 
@@ -193,7 +193,7 @@ def random_access(file: BinaryIO) -> OpenFile | SeekableFile:
     raw = getattr(file, "raw", file)
     # Exactly these: a class derived from them may read something else.
     if type(file) in _BUFFERED and type(raw) is io.FileIO and _is_regular(raw):
-        # What was written and is still in the buffer could not be read from the descriptor.
+        # Bytes written to the buffer alone could not be read from the descriptor.
         file.flush()
         return OpenFile(raw, file.tell())
     return SeekableFile(file)
@@ -345,7 +345,7 @@ class Passing:
         self._take_into(view)
 
     def finish(self) -> None:
-        """Pass by what has not been read; raises as `settle`."""
+        """Skip the bytes that were not read; raises as `settle`."""
         self._pass_by(self.size)
 
     def _pass_by(self, offset: int) -> None:
@@ -534,7 +534,7 @@ def _is_bytes_like(source: Source) -> bool:
 def open_sequential(
     source: Source, *, mapped: bool = True
 ) -> tuple[Sequential, Callable[[], None]]:
-    """A source's bytes one after the other, and what closes the file if it was opened here.
+    """A source's bytes one after the other, and a function that closes the file if it was opened here.
 
     Args:
         source: The source.

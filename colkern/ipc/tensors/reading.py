@@ -42,7 +42,7 @@ def read_tensor(
         source: As `colkern.ipc.open` takes it. Of a file object, pipe or socket no byte behind the
             message is taken, so that a further call reads the next message.
         memory_map: Whether a file at a path is mapped into memory; see `colkern.ipc.open`.
-        limits: What may be spent on input that is not trusted. Tensors whose numbers share bytes
+        limits: The limits on untrusted input. Tensors whose numbers share bytes
             (strides of zero) count against `Limits.unbacked_length`.
 
     Returns:
@@ -125,8 +125,8 @@ def strided(
         dtype: The numbers.
         shape: Sizes that were checked one by one.
         strides: In bytes, one a dimension; None for row-major order.
-        limits: What may be spent.
-        what: What the array is, for errors.
+        limits: The limits on untrusted input.
+        what: The name of the array in errors.
 
     Raises:
         InvalidArrowError: If a stride is negative, or numbers lie outside of the buffer.
@@ -256,7 +256,7 @@ def _are_counts(pointers: list[tuple[int, int]], nodes: list[tuple[int, int]], v
     """Whether the lengths of buffers are numbers of items, as Arrow C++ has it, or bytes, as the format.
 
     Nodes have one pointer more than there are nodes, and leaves are as many as the values: if both
-    hold for the lengths as they are, items are what they count.
+    hold for the lengths as they are, they count items.
     """
     return nodes[-1][1] == values and all(
         ends[1] == level[1] + 1 for ends, level in zip(pointers, nodes, strict=False)

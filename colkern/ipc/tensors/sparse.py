@@ -1,7 +1,7 @@
 """The base of sparse tensors: their values, their shape, and the dense array that they stand for.
 
-Each class checks its index when it is made, so what comes out of a message and what a caller puts
-together are held to the same rules, and nothing behind them has to look again.
+Each class checks its index in its constructor. So tensors of messages and of callers follow the same
+rules, and need no further checks.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class _Parts:
     """The nodes, buffers and counts that a message lists of its columns.
 
     Args:
-        limits: What readers accept.
+        limits: The limits of readers.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -71,7 +71,7 @@ def batch_to_wire(
         length: The number of rows.
         codec: How to compress the buffers; None to leave them plain.
         body: Where their bytes go.
-        limits: What readers accept.
+        limits: The limits of readers.
 
     Raises:
         ValueError: If the bytes of one column live in several memories.

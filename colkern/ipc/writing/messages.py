@@ -43,7 +43,7 @@ class Body:
         """The size of its compressed buffers when they are decompressed."""
 
     def add(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
-        """Append what is one buffer together; returns its offset and its length."""
+        """Append chunks that form one buffer; returns its offset and its length."""
         return self._add(chunks, sum(memoryview(chunk).nbytes for chunk in chunks))
 
     def add_buffer(self, buffer: Buffer) -> tuple[int, int]:

@@ -33,7 +33,7 @@ class WriteOptions:
             `Schema.metadata`.
         dictionary_metadata: Dictionary id → custom metadata of its batches; looked up when one is
             written.
-        reader_limits: What readers accept. What goes over one of these limits is refused with a
+        reader_limits: The limits of readers. What goes over one of these limits is refused with a
             `LimitExceededError` that names it, as readers would refuse it later.
     """
 

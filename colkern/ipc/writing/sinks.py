@@ -55,7 +55,7 @@ class Sink:
             self.position += size
             if joined and size + len(joined) > _JOINED_BYTES:
                 self._write(joined)
-                # Whoever has taken the other may still look at it.
+                # The sink may still read the chunk before.
                 joined = bytearray()
             if size > _JOINED_BYTES:
                 self._write(view)
@@ -94,7 +94,7 @@ class _FileSink(Sink):
     def commit(self) -> None:
         """The file gets its name.
 
-        Whoever looks sees nothing or all of it, also when this process fails. Nothing is flushed to
+        Other processes see nothing or all of it, also when this process fails. Nothing is flushed to
         the disk: after a power cut the file may be there in part.
         """
         self._file.close()
@@ -118,7 +118,7 @@ class _DirectSink(Sink):
     """A path to which nothing can be renamed, such as a pipe, a terminal or an open descriptor."""
 
     def __init__(self, path: Path) -> None:
-        # A descriptor's file may hold what others have written: that stays, and this comes behind it.
+        # Bytes that a descriptor's file has stay, and these come behind them.
         append = os.O_APPEND if path.is_file() else 0
         self._file = os.fdopen(os.open(path, os.O_WRONLY | append), "wb", buffering=0)
         super().__init__(_whole(self._file.write))

@@ -69,7 +69,7 @@ class _Writer:
         Columns may be in device memory, all or some of them, and of several devices. They are trimmed
         there; what belongs to them is copied once, through page-locked memory and straight on to the
         sink, or to threads that compress it. The sink gets memory that has other bytes once its `write`
-        or `sendall` has returned. What is written is what the same columns in host memory would give.
+        or `sendall` has returned. The bytes written are those of the same columns in host memory.
 
         A batch that is refused leaves the writer as it was. Where the sink itself fails, the writer is
         abandoned: see `abandon`.
@@ -104,7 +104,7 @@ class _Writer:
             raise
 
     def _end(self) -> None:
-        """Write what stands behind the last message."""
+        """Write the end, behind the last message."""
         assert self._sink is not None
         self._sink.write([END_OF_STREAM])
 
@@ -196,7 +196,7 @@ class FileWriter(_Writer):
             assert isinstance(header, dict)
             id_ = header["id"]
             if not header["isDelta"]:
-                # What stands for it earlier is for those who read the messages one by one.
+                # Earlier batches of it are for readers of the messages one by one.
                 self._dictionaries.pop(id_, None)
             self._dictionaries.setdefault(id_, []).append(block)
         return block
